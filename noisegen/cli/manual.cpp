@@ -21,7 +21,7 @@ base::Section schedules()
                  "the same in short, in seconds: M memory.stream, N network.exchange, I io.write, C cpu.spin, S quiet"},
                 {"rotation(A, B, placebo; slot=1s)",
                  "blocks that hold each factor once and quiet some times (quiet=2), in random order; slot=auto: ten "
-                 "steps of the training. A factor may have levels: a=memory.stream[rate=4GiB/s|8GiB/s]"},
+                 "steps of the training, doubled while a noise lasts beyond its slot. A factor may have levels: a=memory.stream[rate=4GiB/s|8GiB/s]"},
                 {"factorial(A, B; slot=1s)", "blocks of all on/off combinations; each stressor has CPUs of its own"},
                 {"random(A=25%, quiet=75%; slot=1s)", "a draw per slot"},
                 {"ramp(A; rate=0..16GiB/s; steps=8; hold=5s)",

@@ -76,6 +76,14 @@ void record_placement(nlohmann::ordered_json& record, const Plan& plan)
     if (const auto quota = base::cpu_quota()) record["cpu_quota"] = *quota;
 }
 
+nlohmann::ordered_json pilot_record(const PilotRound& round)
+{
+    nlohmann::ordered_json left = nlohmann::ordered_json::array();
+    for (const LeftBehind& noise : round.left)
+        left.push_back({{"noise", noise.noise}, {"percent", noise.percent}, {"p", noise.p}});
+    return {{"slot_ns", round.slot.count()}, {"left", left}, {"lasts", round.lasts()}};
+}
+
 nlohmann::ordered_json lateness_record(const Lateness& lateness)
 {
     return {{"median", lateness.median}, {"p99", lateness.p99}, {"worst", lateness.worst}};
@@ -83,7 +91,7 @@ nlohmann::ordered_json lateness_record(const Lateness& lateness)
 
 }  // namespace
 
-void record_plan(nlohmann::ordered_json& record, const Plan& plan, base::Nanoseconds slot, std::int64_t start_ns)
+void record_plan(nlohmann::ordered_json& record, const Plan& plan, const Agreement& agreement)
 {
     const Request& request = plan.request;
     record["schedule"] = request.schedule.text;
@@ -91,14 +99,15 @@ void record_plan(nlohmann::ordered_json& record, const Plan& plan, base::Nanosec
     record["seed"] = request.seed;
     record["factors"] = request.schedule.factors();
     record["duration_ns"] = request.duration.count();
-    if (slot.count() > 0) record["slot_ns"] = slot.count();
+    if (agreement.slot.count() > 0) record["slot_ns"] = agreement.slot.count();
+    for (const PilotRound& round : agreement.pilot) record["pilot"].push_back(pilot_record(round));
     record["cpus"] = base::format_cpus(plan.cpus);
     record["avoided_cpus"] = base::format_cpus(cpus_of(request.avoid, avoided_processes(request.avoid, plan.allowed)));
     record["shared_on_purpose"] = request.cpu_request.share;
     record_placement(record, plan);
     record["max_memory_percent"] = request.budgets.max_memory.value;
     record["max_disk_percent"] = request.budgets.max_disk.value;
-    record["begin_ns"] = start_ns;
+    record["begin_ns"] = agreement.start_ns;
     record["exit"] = {{"reason", "running, or killed"}};
 }
 

@@ -44,6 +44,7 @@ bool at_once(const Plan& plan, const base::JobRank& job)
     const std::vector<Slot>& table = plan.table;
     const auto is_plain = [](const Intensity& intensity) { return !intensity.asks() && intensity.follow.empty(); };
     return job.size == 1 && !plan.request.out.empty() && !levels.empty() && is_plain(levels.front().intensity) &&
+           !table.empty() &&
            std::all_of(table.begin(), table.end(), [](const Slot& slot) { return slot.treatment == Treatment{0}; });
 }
 
@@ -108,8 +109,9 @@ int run(Plan plan, nlohmann::ordered_json record)
     std::optional<Records> records;
     if (claimed) records.emplace(claimed->path(), schedule, request.seed, cpus);
     Team team{schedule, team_setup(plan, cpus, noise, job)};
-    const auto [slot, start_ns] = agree_with_others(plan, noise, job);
-    record_plan(record, plan, slot, start_ns);
+    const Agreement agreement = agree_with_others(plan, team, noise, job);
+    const std::int64_t start_ns = agreement.start_ns;
+    record_plan(record, plan, agreement);
     write_record();
 
     OverlapWatch watch{plan};

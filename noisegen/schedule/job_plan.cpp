@@ -1,6 +1,5 @@
 #include "noisegen/schedule/job_plan.hpp"
 
-#include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -49,10 +48,9 @@ try {
 
 }  // namespace
 
-JobPlan agree(const fs::path& noise, const JobPlan& proposal)
+JobPlan agree(const fs::path& path, const JobPlan& proposal)
 {
-    const fs::path path = noise / base::file::noise_plan;
-    const fs::path mine = noise / base::join("plan.", base::host_name(), ".", ::getpid());
+    const fs::path mine = path.parent_path() / base::join("plan.", base::host_name(), ".", ::getpid());
     base::write_whole(mine, to_json(proposal));
     // A link appears whole and at once, or not at all because another was first.
     const bool first = ::link(mine.c_str(), path.c_str()) == 0;

@@ -18,9 +18,9 @@ struct JobPlan {
     bool measured = true;  // the slot, for slot=auto, so that processes may propose other lengths; not in the file
 };
 
-// The first process creates `noise`/plan.json; all others adopt it (slot length and start time included).
+// The first process creates `path`; all others adopt it (slot length and start time included).
 // Throws UsageError if that plan is for another schedule, seed or duration, or is over already; Error if it cannot be
 // read, or is none that a process of this job can have made: over a minute ahead, slots under 200 ms or over an hour.
-JobPlan agree(const std::filesystem::path& noise, const JobPlan& proposal);
+JobPlan agree(const std::filesystem::path& path, const JobPlan& proposal);
 
 }  // namespace noisegen

@@ -65,4 +65,21 @@ std::optional<base::Nanoseconds> measure_step(const std::filesystem::path& run, 
     return base::Nanoseconds{(last.at_ns - first->at_ns) / static_cast<std::int64_t>(last.step - first->step)};
 }
 
+std::vector<SeenSteps> watch_steps(const std::filesystem::path& run, const std::string& host, std::int64_t origin_ns,
+                                   std::int64_t until_ns)
+{
+    const base::ControlFile control = base::ControlFile::open(run, host);
+    const base::ControlPage& page = control.page();
+    std::vector<SeenSteps> steps;
+    std::optional<Seen> last = next_step(page, page.step.load(), until_ns);
+    while (last) {
+        const std::optional<Seen> seen = next_step(page, last->step, until_ns);
+        // A counter that went back is of a training that began anew.
+        if (seen && seen->step > last->step)
+            steps.push_back({last->at_ns - origin_ns, seen->at_ns - last->at_ns, seen->step - last->step});
+        last = seen;
+    }
+    return steps;
+}
+
 }  // namespace noisegen

@@ -28,10 +28,10 @@ JobPlan proposal()
 TEST_CASE("who comes second takes the first one's start")
 {
     const testing::Scratch scratch;
-    const JobPlan first = agree(scratch.path(), proposal());
+    const JobPlan first = agree(scratch / "plan.json", proposal());
     JobPlan later = proposal();
     later.start_realtime_ns += 5'000'000'000;
-    CHECK(agree(scratch.path(), later).start_realtime_ns == first.start_realtime_ns);
+    CHECK(agree(scratch / "plan.json", later).start_realtime_ns == first.start_realtime_ns);
     CHECK(std::distance(std::filesystem::directory_iterator{scratch.path()}, {}) == 1);
 }
 
@@ -40,9 +40,9 @@ TEST_CASE("a measured slot length is the first one's for all")
     const testing::Scratch scratch;
     JobPlan mine = proposal();
     mine.slot = 700ms;
-    agree(scratch.path(), mine);
+    agree(scratch / "plan.json", mine);
     mine.slot = 900ms;
-    CHECK(agree(scratch.path(), mine).slot == 700ms);
+    CHECK(agree(scratch / "plan.json", mine).slot == 700ms);
 }
 
 TEST_CASE("a slot length of the schedule's own may be short, and is that of all processes")
@@ -51,26 +51,26 @@ TEST_CASE("a slot length of the schedule's own may be short, and is that of all 
     JobPlan mine = proposal();
     mine.slot = 50ms;
     mine.measured = false;
-    agree(scratch.path(), mine);
-    CHECK(agree(scratch.path(), mine).slot == 50ms);
+    agree(scratch / "plan.json", mine);
+    CHECK(agree(scratch / "plan.json", mine).slot == 50ms);
     CHECK(base::read_json(scratch / "plan.json").at("slot_ns") == 50'000'000);
     mine.slot = 100ms;
-    CHECK_THROWS_WITH_AS(agree(scratch.path(), mine), doctest::Contains("no sensible slot length"), base::Error);
+    CHECK_THROWS_WITH_AS(agree(scratch / "plan.json", mine), doctest::Contains("no sensible slot length"), base::Error);
 }
 
 TEST_CASE("another schedule or seed or duration in the same run is refused")
 {
     const testing::Scratch scratch;
-    agree(scratch.path(), proposal());
+    agree(scratch / "plan.json", proposal());
     JobPlan other = proposal();
     other.schedule = "M2S2";
-    CHECK_THROWS_WITH_AS(agree(scratch.path(), other), doctest::Contains("the schedule M1S1"), base::UsageError);
+    CHECK_THROWS_WITH_AS(agree(scratch / "plan.json", other), doctest::Contains("the schedule M1S1"), base::UsageError);
     other = proposal();
     other.seed = 2;
-    CHECK_THROWS_WITH_AS(agree(scratch.path(), other), doctest::Contains("the seed 1"), base::UsageError);
+    CHECK_THROWS_WITH_AS(agree(scratch / "plan.json", other), doctest::Contains("the seed 1"), base::UsageError);
     other = proposal();
     other.duration = 1s;
-    CHECK_THROWS_WITH_AS(agree(scratch.path(), other), doctest::Contains("the duration"), base::UsageError);
+    CHECK_THROWS_WITH_AS(agree(scratch / "plan.json", other), doctest::Contains("the duration"), base::UsageError);
 }
 
 TEST_CASE("a plan that is over is refused")
@@ -78,8 +78,8 @@ TEST_CASE("a plan that is over is refused")
     const testing::Scratch scratch;
     JobPlan old = proposal();
     old.start_realtime_ns -= 61'000'000'000;
-    agree(scratch.path(), old);
-    CHECK_THROWS_WITH_AS(agree(scratch.path(), proposal()), doctest::Contains("over already"), base::UsageError);
+    agree(scratch / "plan.json", old);
+    CHECK_THROWS_WITH_AS(agree(scratch / "plan.json", proposal()), doctest::Contains("over already"), base::UsageError);
 }
 
 TEST_CASE("a plan that no process of this job can have made is refused")
@@ -89,10 +89,10 @@ TEST_CASE("a plan that no process of this job can have made is refused")
         JobPlan strange = proposal();
         strange.start_realtime_ns = base::saturated_sum(strange.start_realtime_ns, ahead_ns);
         strange.slot = slot;
-        agree(scratch.path(), strange);
+        agree(scratch / "plan.json", strange);
         JobPlan mine = proposal();
         mine.slot = 1s;
-        CHECK_THROWS_WITH_AS(agree(scratch.path(), mine), doctest::Contains(words), base::Error);
+        CHECK_THROWS_WITH_AS(agree(scratch / "plan.json", mine), doctest::Contains(words), base::Error);
     };
     refused(3'600'000'000'000, 1s, "starts in 3");
     refused(INT64_MAX, 1s, "the clocks of the hosts differ");
@@ -107,6 +107,6 @@ TEST_CASE("a broken plan gives a message")
     for (const char* text : {"", "{", "[]", "{\"schedule\": 3}", "\xff\xfe"}) {
         const testing::Scratch scratch;
         std::ofstream{scratch / "plan.json"} << text;
-        CHECK_THROWS_WITH_AS(agree(scratch.path(), proposal()), doctest::Contains("not a plan"), base::Error);
+        CHECK_THROWS_WITH_AS(agree(scratch / "plan.json", proposal()), doctest::Contains("not a plan"), base::Error);
     }
 }

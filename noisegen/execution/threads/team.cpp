@@ -57,7 +57,6 @@ Team::Team(const Schedule& schedule, Setup setup)
       setup_{std::move(setup)},
       limits_{LimitGroup::make(schedule, {setup_.cpus.begin(), setup_.cpus.end()})},
       made_{static_cast<std::ptrdiff_t>(setup_.cpus.size())},
-      going_{go_.get_future().share()},
       news_{base::check_errno(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "make an event")},
       working_{setup_.cpus.size()},
       notes_(schedule.stressors.size()),
@@ -93,7 +92,6 @@ Team::Team(const Schedule& schedule, Setup setup)
         } catch (const std::system_error&) {  // too many threads for this user or job
             fail(std::current_exception());
             made_.count_down();
-            --working_;
         }
     made_.wait();
     if (failed()) stop();
@@ -109,20 +107,46 @@ Team::~Team()
 
 void Team::start(std::vector<Slot> table, std::int64_t start_ns, NoiseObservers observers)
 {
+    const std::lock_guard lock{mutex_};
+    if (tables_ > 0) count_anew();
     table_ = std::move(table);
     start_ns_ = start_ns;
     observers_ = std::move(observers);
-    started_ = true;
-    go_.set_value(true);
+    working_ = workers_.size();
+    ++tables_;
+    go_.notify_all();
+}
+
+// All workers wait for the next table.
+void Team::count_anew()
+{
+    for (auto& worker : workers_) {
+        worker->levels.clear();
+        for (const FactorLevel& level : schedule_.levels) worker->levels.emplace_back(level.intensity);
+        CpuFigures& figures = worker->figures;
+        for (auto* times : {&figures.lateness_ns, &figures.late_to_follow_ns, &figures.late_to_leave_ns})
+            times->clear();
+        figures.bytes = 0;
+        figures.operations = 0;
+    }
+    for (std::atomic<float>& share : short_) share = 0.0F;
+    reported_.assign(reported_.size(), false);
+}
+
+bool Team::await_start(std::uint64_t tables_seen)
+{
+    std::unique_lock lock{mutex_};
+    go_.wait(lock, [&] { return tables_ > tables_seen || stop_event_.is_set(); });
+    return !stop_event_.is_set();
 }
 
 void Team::stop()
 {
-    stop_event_.set();
-    if (!started_) {
-        started_ = true;
-        go_.set_value(false);
+    {
+        const std::lock_guard lock{mutex_};
+        stop_event_.set();
     }
+    go_.notify_all();
     for (auto& worker : workers_)
         if (worker->thread.joinable()) worker->thread.join();
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -134,6 +158,7 @@ void Team::fail(std::exception_ptr error)
     if (!error_) error_ = std::move(error);
     failed_ = true;
     stop_event_.set();
+    go_.notify_all();
     tell_news();
 }
 
@@ -182,7 +207,11 @@ void Team::work(Worker& worker)
         }
         counted = true;
         made_.count_down();
-        if (going_.get()) run_slots(worker);
+        for (std::uint64_t tables_seen = 0; await_start(tables_seen); ++tables_seen) {
+            run_slots(worker);
+            --working_;
+            tell_news();
+        }
     } catch (...) {
         fail(std::current_exception());
     }
@@ -193,7 +222,6 @@ void Team::work(Worker& worker)
             if (worker.stressors[i] && notes_[i].empty()) notes_[i] = worker.stressors[i]->note();
     }
     worker.stressors.clear();
-    --working_;
     tell_news();
 }
 

@@ -8,11 +8,11 @@
 #include "noisegen/resources/limit_group.hpp"
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <functional>
-#include <future>
 #include <latch>
 #include <memory>
 #include <mutex>
@@ -45,13 +45,14 @@ class Team {
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
 
+    // Once the table is over, the team may be started again, with another one; what it did is then counted anew.
     void start(std::vector<Slot> table, std::int64_t start_ns, NoiseObservers observers);
 
     // Waits until there is something to report (done, failed, newly short), the descriptor can be read, or the time has
     // come.
     void wait_for_news(std::int64_t deadline_ns, int descriptor) const;
 
-    // Has every thread come to the table's end (or failed)?
+    // Has every thread come to the table's end? If one failed, none will.
     bool done() const { return working_.load() == 0; }
     bool failed() const { return failed_.load(); }
 
@@ -80,6 +81,9 @@ class Team {
  private:
     struct Worker;
     void work(Worker& worker);
+    // Waits until there is a table to work off that this worker has not seen; false: the team is to end.
+    bool await_start(std::uint64_t tables_seen);
+    void count_anew();
     void run_slots(Worker& worker);
     // A slot that only sleeps ends on time if stress follows it.
     SlotDone run_slot(Worker& worker, const RunqueueDelay& runqueue_delay, const Slot& slot, bool stress_follows);
@@ -97,8 +101,8 @@ class Team {
     std::vector<std::unique_ptr<Shared>> shared_;
     StopEvent stop_event_;
     std::latch made_;
-    std::promise<bool> go_;
-    std::shared_future<bool> going_;
+    std::condition_variable go_;  // of tables_ and the stop event, under mutex_
+    std::uint64_t tables_ = 0;    // given by start()
     std::vector<Slot> table_;
     std::int64_t start_ns_ = 0;
     NoiseObservers observers_;
@@ -111,7 +115,6 @@ class Team {
     std::vector<std::string> notes_;
     std::vector<std::atomic<float>> short_;  // by level: the share reached, 0 while all is well
     std::vector<bool> reported_;
-    bool started_ = false;
     std::vector<std::unique_ptr<Worker>> workers_;
 };
 

@@ -2,7 +2,9 @@
 #include "noisegen/schedule/slot_length.hpp"
 
 #include "base/contract/control_file.hpp"
+#include "base/json.hpp"
 #include "base/system/clock.hpp"
+#include "base/system/launcher.hpp"
 #include "testing/noise_runs.hpp"
 #include "testing/testing.hpp"
 
@@ -50,6 +52,40 @@ TEST_CASE("without a training there is no step")
 {
     const testing::Scratch scratch;
     CHECK(!noisegen::measure_step(scratch.path(), "here", 100ms).has_value());
+}
+
+// A neighbour whose traces last for 150 ms: what the training does is three times as slow until then.
+TEST_CASE("slots are doubled where a neighbour's traces outlast its slot")
+{
+    const testing::Scratch scratch;
+    const std::filesystem::path trace = scratch / "trace";
+    base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
+    std::atomic<bool> stop = false;
+    std::thread training{[&] {
+        while (!stop) {
+            std::error_code none;
+            const auto left = std::filesystem::last_write_time(trace, none);
+            const bool slow = !none && std::filesystem::file_time_type::clock::now() - left < 150ms;
+            std::this_thread::sleep_for(slow ? 15ms : 5ms);
+            ++control.page().step;
+        }
+    }};
+    const testing::Outcome outcome = testing::run(
+        {"timeout", "--preserve-status", "-s", "INT", "14", testing::program, "--schedule",
+         "rotation(job.run[command=while :; do touch " + trace.string() + "; sleep 0.01; done], placebo; slot=auto)",
+         "--cpus", testing::cpu(), "--share", "--duration", "26s", "--out", scratch / "run"});
+    stop = true;
+    training.join();
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const auto record = base::read_json(scratch / "run/noise" / (base::host_name() + ".0") / "noise.json");
+    const auto& round = record.at("pilot").at(0);
+    CHECK(round.at("slot_ns") == 200'000'000);
+    CHECK(round.at("left").at(0).at("noise") == "job.run");
+    CHECK(round.at("left").at(0).at("percent").get<double>() > 20.0);
+    CHECK(round.at("lasts") == true);
+    CHECK(record.at("slot_ns") == 400'000'000);  // a pilot with these would take more than a fifth of the run
+    CHECK(outcome.err.find("slots are doubled") != std::string::npos);
 }
 
 TEST_CASE("a single stressor is over after its length and a repeated schedule after the duration")
