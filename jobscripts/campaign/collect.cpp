@@ -30,13 +30,7 @@ double mean(const std::vector<double>& values)
 
 void read_steps(CollectedRun& one, const fs::path& run, int warmup)
 {
-    const base::CsvTable table{run / base::part::train / base::file::steps};
-    std::vector<double> lengths_ms;
-    for (std::size_t row = 0; row < table.rows(); ++row)
-        if (table.get<std::int64_t>(row, "step") >= warmup)
-            lengths_ms.push_back(
-                static_cast<double>(table.get<std::int64_t>(row, "end_ns") - table.get<std::int64_t>(row, "begin_ns")) /
-                1e6);
+    const std::vector<double> lengths_ms = cycles_ms(run / base::part::train / base::file::steps, warmup);
     if (lengths_ms.empty()) base::fail(run.string(), " has no steps after the warm-up");
     one.steps = lengths_ms.size();
     one.step_ms = mean(lengths_ms);
@@ -124,6 +118,32 @@ auto training_and_treatment(const PlannedRun& run)
 }
 
 }  // namespace
+
+std::vector<double> cycles_ms(const fs::path& steps, int warmup)
+{
+    struct Open {
+        std::int64_t step = 0;
+        std::int64_t begin_ns = 0;
+        std::int64_t end_ns = 0;
+    };
+    const base::CsvTable table{steps};
+    std::map<std::int64_t, Open> open;  // by rank
+    std::vector<double> lengths_ms;
+    const auto close = [&lengths_ms](const Open& step, std::int64_t end_ns) {
+        lengths_ms.push_back(static_cast<double>(end_ns - step.begin_ns) / 1e6);
+    };
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        const Open next{table.get<std::int64_t>(row, "step"), table.get<std::int64_t>(row, "begin_ns"),
+                        table.get<std::int64_t>(row, "end_ns")};
+        if (next.step < warmup) continue;
+        const auto [found, is_first] = open.try_emplace(table.get<std::int64_t>(row, "rank"), next);
+        if (is_first) continue;
+        close(found->second, next.step == found->second.step + 1 ? next.begin_ns : found->second.end_ns);
+        found->second = next;
+    }
+    for (const auto& [rank, step] : open) close(step, step.end_ns);
+    return lengths_ms;
+}
 
 std::vector<CollectedEffect> effects_of(std::vector<CollectedRun>& runs, double budget_percent)
 {

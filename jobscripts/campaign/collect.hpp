@@ -63,6 +63,10 @@ struct Collection {
 // Throws Error if no run counts, or one that counts is damaged.
 Collection collect(const CampaignDirectory& campaign);
 
+// Of all ranks' steps from `warmup` on, in ms: each lasts until the next one of its rank begins, for throughput is lost
+// between steps as well; the last one until its end. `steps` is a steps.csv.
+std::vector<double> cycles_ms(const std::filesystem::path& steps, int warmup);
+
 // From the runs' mean steps: the effect of each in its block, and of each treatment. Fills in effect_percent.
 std::vector<CollectedEffect> effects_of(std::vector<CollectedRun>& runs, double budget_percent);
 

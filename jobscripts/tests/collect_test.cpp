@@ -1,7 +1,12 @@
 // Effects of a campaign, worked out by hand.
 #include "jobscripts/campaign/collect.hpp"
 
+#include "testing/testing.hpp"
+
 #include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
 
 using namespace crosstalk;
 
@@ -52,4 +57,19 @@ TEST_CASE("a block without its quiet run tells nothing")
 {
     std::vector<CollectedRun> runs{run_of(1, "none", 100.0), run_of(2, "io.write", 103.0)};
     CHECK(effects_of(runs, 1.0).empty());
+}
+
+TEST_CASE("a step lasts until the next one of its rank begins")
+{
+    const testing::Scratch scratch;
+    std::ofstream{scratch / "steps.csv"} << "rank,step,begin_ns,end_ns\n"
+                                            "0,0,0,9000000\n"          // warm-up
+                                            "0,1,10000000,18000000\n"  // 2 ms until the next
+                                            "1,1,11000000,19000000\n"
+                                            "0,2,20000000,27000000\n"  // the next one is missing
+                                            "1,2,24000000,26000000\n"
+                                            "0,4,40000000,45000000\n";
+    std::vector<double> lengths = cycles_ms(scratch / "steps.csv", 1);
+    std::sort(lengths.begin(), lengths.end());
+    CHECK(lengths == std::vector<double>{2.0, 5.0, 7.0, 10.0, 13.0});
 }
