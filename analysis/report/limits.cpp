@@ -130,13 +130,15 @@ void add_what_noise_lacked(std::vector<std::string>& limits, const Json& noise)
 
 void add_counted_outliers(std::vector<std::string>& limits, const Report& report)
 {
-    const std::vector<AccidentRate>& rates = report.analysis.accident_rates;
+    const Analysis& analysis = report.analysis;
+    if (!analysis.long_steps.rare) return;  // they are no accidents, and the checks say so
+    const std::vector<AccidentRate>& rates = analysis.accident_rates;
     for (const AccidentRate& rate : rates)
         if (rate.charged)
-            limits.push_back(join(fixed(rate.percent_of_steps, 2), " % of the steps beside ",
-                                  base::factor_name(rate.factor, rate.level), " are outliers, of quiet ones ",
-                                  fixed(rates.front().percent_of_steps, 2),
-                                  " %: they are its effect and count in it, where others' are set aside"));
+            limits.push_back(join("outliers take ", fixed(rate.percent_of_time, 2), " % of the time beside ",
+                                  base::factor_name(rate.factor, rate.level), " and ",
+                                  fixed(rates.front().percent_of_time, 2),
+                                  " % in quiet slots: more than chance explains, so they count in its slowdown"));
 }
 
 double slot_s(const Report& report)
