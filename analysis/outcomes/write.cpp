@@ -216,10 +216,12 @@ std::string guard_table(const OutcomeReport& report)
     std::vector<std::vector<Cell>> rows;
     for (const GuardRow& one : report.guards)
         rows.push_back({words(one.guard), number(base::join(one.ruined.trials)), number(base::join(one.ruined.count)),
-                        number(interval_text(one.caught) + weighting(one.caught)), number(latency_text(one)),
+                        number(interval_text(one.caught)), number(latency_text(one)),
                         number(interval_text(one.false_alarms)), number(cost_text(one, report.noise)),
                         words(one.worth)});
-    return "<h2>Guards</h2>\n" +
+    const bool weighted = std::any_of(report.guards.begin(), report.guards.end(),
+                                      [](const GuardRow& one) { return one.caught.is_weighted; });
+    return base::join("<h2>Guards</h2>\n", weighted ? "<p>What they caught is weighted by bits.</p>\n" : "") +
            dense(table({"guard", "trials", "ruined", "caught", "latency, steps", "false alarms", "cost", "worth it"},
                        rows));
 }
