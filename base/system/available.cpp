@@ -12,6 +12,7 @@
 #include <linux/magic.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 namespace base {
 
@@ -54,6 +55,11 @@ Bytes available_memory(const fs::path& root)
         left = std::min(left, std::max<std::int64_t>(0, *limit - *usage + droppable));
     }
     return {left};
+}
+
+Bytes installed_memory()
+{
+    return {static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE)};
 }
 
 Bytes free_disk(const fs::path& directory)

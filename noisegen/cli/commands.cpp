@@ -189,8 +189,10 @@ class ProbeCommand : public base::Command {
                     "started again when it ends",
                     "WORDS");
         options.add("victim-model", model_, "of the ddl-train that is the victim of the word step", "MODEL");
-        options.add("array", asked_.array,
-                    "each of the victim's two large arrays; auto: four times the last-level cache", "SIZE");
+        options.add(
+            "array", asked_.array,
+            "each of the victim's two large arrays; auto: four times the last-level cache, as far as memory allows",
+            "SIZE");
         options.add("blocks", asked_.blocks, "each holds every stressor once and quiet several times", "NUMBER");
         options.add("slot", asked_.slot,
                     "how long each is on in a block; if not given, a second beside the victims fsync and step", "TIME");
@@ -249,7 +251,7 @@ class ProbeCommand : public base::Command {
         avoid.cpus.insert(asked_.victim);
         asked_.cpus = choose_cpus(wish_, this_machine(allowed, avoid));
         asked_.limits_file = limits_file_;
-        if (out_ != "-") asked_.out = out_;
+        if (out_ != "-" && out_ != "none") asked_.out = out_;
         if (harm)
             return probe_harm(
                 {.probe = asked_,

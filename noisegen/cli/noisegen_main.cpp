@@ -152,7 +152,8 @@ try {
     noisegen::add_budgets(options, request.budgets);
     noisegen::add_limits_option(options, limits);
     options.group("Records");
-    options.add("out", out, "the run's directory, for OUT/noise/<host>.<rank>/; none, or -: no records", "DIR");
+    options.add("out", out,
+                "the run's directory, for OUT/noise/<host>.<rank>/; without it, or with - or none, no records", "DIR");
     options.add("control", control,
                 "the training's run directory, if it is not OUT: for control.*, follow and slot=auto", "DIR");
     options.add("victim", victims,
@@ -169,7 +170,7 @@ try {
         return base::exit_fine;
     }
 
-    if (out == "-") out.clear();  // as of noisegen probe: the table on stdout is all
+    if (out == "-" || out == "none") out.clear();  // as of noisegen probe: the table on stdout is all
     request.schedule = parse(schedule, words);
     if (const auto length = noisegen::only_length(request.schedule); length && !options.given("duration"))
         request.duration = *length;

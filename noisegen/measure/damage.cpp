@@ -44,14 +44,10 @@ Estimate over_blocks(const DoneByBlock& blocks, std::size_t level, Slice::Kind k
     return estimate_ratio(ratios);
 }
 
-Done quiet_of(const DoneByBlock& blocks, Slice::Kind kind)
+double quiet_per_second(const VictimDone& done, Slice::Kind kind)
 {
-    Done all;
-    for (const auto& [block, sums] : blocks) {
-        all.amount += of_kind(sums.back(), kind).amount;
-        all.seconds += of_kind(sums.back(), kind).seconds;
-    }
-    return all;
+    const std::vector<double>& slices = done.quiet_per_second[static_cast<std::size_t>(kind)];
+    return slices.empty() ? 0.0 : base::median(slices);
 }
 
 const Damage* of_card(const std::vector<Damage>& damages, const std::string& card)
@@ -109,6 +105,7 @@ VictimDone victim_done(const Schedule& schedule, const std::vector<Slot>& table,
                        const std::vector<Slice>& slices, base::Nanoseconds guard)
 {
     VictimDone done;
+    std::array<std::vector<double>, Slice::kinds> disturbed;
     auto slot = table.begin();
     for (const Slice& slice : slices) {
         while (slot != table.end() && start_ns + slot->end.count() < slice.end_ns) ++slot;
@@ -119,10 +116,16 @@ VictimDone victim_done(const Schedule& schedule, const std::vector<Slot>& table,
         auto& levels = done.blocks.try_emplace(slot->block, schedule.levels.size() + 1).first->second;
         const std::size_t level = slot->treatment.empty() ? schedule.levels.size() : slot->treatment.front();
         Done& sum = levels[level][static_cast<std::size_t>(slice.kind)];
-        sum.amount += slice.amount;
-        sum.seconds +=
+        const double seconds =
             static_cast<double>(by_own_cpu(slice.kind) ? slice.cpu_ns : slice.end_ns - slice.begin_ns) * 1e-9;
+        sum.amount += slice.amount;
+        sum.seconds += seconds;
+        if (slot->treatment.empty() && seconds > 0.0)
+            (was_disturbed(slice) ? disturbed : done.quiet_per_second)[static_cast<std::size_t>(slice.kind)].push_back(
+                slice.amount / seconds);
     }
+    for (std::size_t kind = 0; kind < Slice::kinds; ++kind)
+        if (done.quiet_per_second[kind].empty()) done.quiet_per_second[kind] = disturbed[kind];
     return done;
 }
 
@@ -145,9 +148,9 @@ DamageReport damage(const Schedule& schedule, const std::vector<Slot>& table, st
                                   .latency_factor = over_blocks(blocks, i, Slice::Kind::chase),
                                   .cache_latency_factor = over_blocks(blocks, i, Slice::Kind::cache)});
     }
-    report.alone = {.bytes_per_s = quiet_of(blocks, Slice::Kind::read).per_second(),
-                    .load_ns = 1e9 / quiet_of(blocks, Slice::Kind::chase).per_second(),
-                    .cached_load_ns = 1e9 / quiet_of(blocks, Slice::Kind::cache).per_second()};
+    report.alone = {.bytes_per_s = quiet_per_second(done, Slice::Kind::read),
+                    .load_ns = 1e9 / quiet_per_second(done, Slice::Kind::chase),
+                    .cached_load_ns = 1e9 / quiet_per_second(done, Slice::Kind::cache)};
     return report;
 }
 

@@ -42,6 +42,8 @@ struct VictimDone {
     DoneByBlock blocks;
     std::size_t slices = 0;     // that count
     std::size_t disturbed = 0;  // of those: something else had the victim's CPU for a tenth of the time or more
+    // Amounts per second of each slice in quiet, by kind; without disturbed ones if there are others.
+    std::array<std::vector<double>, Slice::kinds> quiet_per_second;
 };
 
 // Of a rotation (one level or none in each slot). A slice counts if it lies wholly in a slot, and begins `guard` after
@@ -67,7 +69,8 @@ struct Damage {
     std::string name() const { return base::factor_name(stressor, level); }
 };
 
-// The victim while nothing is on, over the whole run.
+// The victim while nothing is on: the median of its slices, so that a few in which its CPU was somewhere else do not
+// matter. 0 or infinite without any.
 struct Alone {
     double bytes_per_s = 0.0;
     double load_ns = 0.0;

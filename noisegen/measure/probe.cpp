@@ -62,7 +62,8 @@ void print(std::ostream& out, const Probe& probe, const DamageReport& report, st
     for (const std::string& remark : remarks(report)) out << remark << "\n";
 }
 
-// All shapes have memory of their own at once: the CPUs that share a cache together pass it four times over.
+// All shapes have memory of their own at once: the CPUs that share a cache together pass it four times over, as far as
+// the machine's memory allows.
 base::Bytes memory_of_each(const base::CpuSet& cpus)
 {
     constexpr std::int64_t mib = std::int64_t{1} << 20U;
@@ -71,7 +72,7 @@ base::Bytes memory_of_each(const base::CpuSet& cpus)
         const Cache cache = last_level_cache(cpu);
         const auto sharers =
             std::count_if(cpus.begin(), cpus.end(), [&](int other) { return cache.cpus.contains(other); });
-        most = std::max(most, 4 * cache.size.count / std::max<std::int64_t>(1, sharers));
+        most = std::max(most, beyond_caches(cpu).count / std::max<std::int64_t>(1, sharers));
     }
     return {(most + mib - 1) / mib * mib};
 }
@@ -107,6 +108,10 @@ int probe(const Probe& probe)
     Schedule schedule =
         probe_schedule(probe, probe.stressors.empty() ? default_probe_stressors(probe.cpus) : probe.stressors);
     check_probe(probe, schedule, setup);
+    if (probe.array == "auto" && is_bounded_by_memory(probe.victim))
+        base::warn("the last-level cache is said to hold ", base::format(last_level_cache(probe.victim).size),
+                   ", a lot beside this machine's memory: arrays of ", base::format(setup.array),
+                   " instead of four times that");
     std::optional<base::ClaimedPart> claimed;
     if (!probe.out.empty()) claimed.emplace(probe.out, base::part::probe);
     nlohmann::ordered_json record = probe_record(probe, schedule, setup);

@@ -1,6 +1,7 @@
 #include "noisegen/stressors/footprint.hpp"
 
 #include "base/error.hpp"
+#include "base/system/available.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -8,6 +9,13 @@
 namespace noisegen {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t mib = std::int64_t{1} << 20U;
+constexpr std::int64_t least = 64 * mib;
+
+}  // namespace
 
 Cache last_level_cache(int cpu, const fs::path& root)
 {
@@ -25,16 +33,27 @@ Cache last_level_cache(int cpu, const fs::path& root)
     return largest;
 }
 
+base::Bytes beyond_caches(int cpu, const fs::path& root)
+{
+    const std::int64_t wanted = std::max(4 * last_level_cache(cpu, root).size.count, least);
+    return {std::clamp(base::installed_memory().count / 40 / mib * mib, least, wanted)};
+}
+
+bool is_bounded_by_memory(int cpu, const fs::path& root)
+{
+    return beyond_caches(cpu, root).count < 4 * last_level_cache(cpu, root).size.count;
+}
+
 base::OptionCard footprint_option()
 {
-    return {"bytes", "auto", "of memory per CPU; auto: four times the last-level cache, at least 64MiB"};
+    return {
+        "bytes", "auto",
+        "of memory per CPU; auto: four times the last-level cache, at least 64MiB, at most a fortieth of all memory"};
 }
 
 std::size_t footprint(const base::Settings& settings, int cpu, const std::string& stressor)
 {
-    constexpr std::int64_t least = std::int64_t{64} << 20U;
-    if (settings.text("bytes") == "auto")
-        return static_cast<std::size_t>(std::max(4 * last_level_cache(cpu).size.count, least));
+    if (settings.text("bytes") == "auto") return static_cast<std::size_t>(beyond_caches(cpu).count);
     const auto bytes = settings.get<base::Bytes>("bytes");
     if (bytes.count < (1 << 20)) base::fail_usage(stressor, "[bytes]: at least 1MiB, not ", settings.text("bytes"));
     return static_cast<std::size_t>(bytes.count);

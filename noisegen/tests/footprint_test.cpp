@@ -49,12 +49,28 @@ TEST_CASE("a cache that the kernel does not report is 32 MiB of one CPU")
     CHECK(noisegen::last_level_cache(3, root.path()).cpus == base::CpuSet{3});
 }
 
+TEST_CASE("memory that no cache holds is four caches and not more than the machine can spare")
+{
+    constexpr std::int64_t mib = 1 << 20;
+    const testing::Scratch root;
+    CHECK(noisegen::beyond_caches(0, root.path()).count == 128 * mib);  // nothing is reported: 32 MiB
+    put_cache(root, 0, 0, "8192K", "0-1");
+    CHECK(noisegen::beyond_caches(0, root.path()).count == 64 * mib);
+    put_cache(root, 0, 0, "33554432K", "0-1");  // 32 GiB
+    std::ifstream meminfo{"/proc/meminfo"};
+    std::string word;
+    std::int64_t kib = 0;
+    REQUIRE(static_cast<bool>(meminfo >> word >> kib));
+    REQUIRE(word == "MemTotal:");
+    CHECK(noisegen::beyond_caches(0, root.path()).count == std::max(64 * mib, kib * 1024 / 40 / mib * mib));
+    CHECK(noisegen::is_bounded_by_memory(0, root.path()));
+}
+
 TEST_CASE("stressors of main memory take four caches or what is asked for")
 {
-    const std::int64_t cache = noisegen::last_level_cache(0).size.count;
     for (const std::string stressor : {"memory.stream", "memory.random", "memory.chase"}) {
         CAPTURE(stressor);
-        CHECK(memory_of(stressor, {}) == std::max<std::int64_t>(4 * cache, 64 << 20));
+        CHECK(memory_of(stressor, {}) == noisegen::beyond_caches(0).count);
         CHECK(memory_of(stressor, {{"bytes", "3MiB"}}) == 3 << 20);
         const std::string refused = stressor + "[bytes]: at least 1MiB, not 4KiB";
         CHECK_THROWS_WITH_AS(memory_of(stressor, {{"bytes", "4KiB"}}), refused.c_str(), base::UsageError);

@@ -37,7 +37,7 @@ class Victim {
         base::Nanoseconds slice{5'000'000};
         std::filesystem::path scratch = {};  // where it writes; empty: it neither writes nor sends messages
     };
-    // "auto" is four times the last-level cache of the CPU, 64 MiB at least. Throws UsageError for less than a MiB.
+    // "auto" is beyond_caches(). Throws UsageError for less than a MiB.
     static Setup setup(int cpu, const std::string& array);
 
     // Makes what it uses in a thread bound to the CPU and waits for that. Throws what the thread throws.

@@ -126,10 +126,28 @@ TEST_CASE("damage is noise against quiet in the same block, so that drift does n
     CHECK(stream.latency_factor.value == doctest::Approx(1.73205));              // of 1.5 and 2.0: the root of 3
     CHECK(stream.cache_latency_factor.value == doctest::Approx(1.0));
     CHECK(report.alone.bytes_per_s == doctest::Approx(75e3));
-    CHECK(report.alone.load_ns == doctest::Approx(2.0 / (1.0 / 80.0 + 1.0 / 160.0)));
+    CHECK(report.alone.load_ns == doctest::Approx(2.0 / (1.0 / 80.0 + 1.0 / 160.0)));  // median of two rates
     CHECK(report.alone.cached_load_ns == doctest::Approx(20.0));
     CHECK(report.slices == 18);
     CHECK(report.disturbed == 0);
+}
+
+TEST_CASE("a victim alone is as its median slice in which it ran")
+{
+    const noisegen::Schedule schedule = noisegen::parse_schedule("rotation(cpu.spin; slot=1s)");
+    const std::vector<noisegen::Slot> table = noisegen::slot_table(schedule, 1, std::chrono::seconds{2});
+    const std::int64_t quiet_ns = table[0].treatment.empty() ? 0 : 1'000'000'000;
+    std::vector<noisegen::Slice> slices;
+    const auto add = [&](std::int64_t length_ns, std::int64_t cpu_ns, double loads) {
+        const std::int64_t begin = slices.empty() ? quiet_ns + 10'000'000 : slices.back().end_ns;
+        slices.push_back({noisegen::Slice::Kind::chase, begin, begin + length_ns, cpu_ns, loads});
+    };
+    for (int i = 0; i < 5; ++i) add(5'000'000, 5'000'000, 50'000);  // 100 ns a load
+    add(50'000'000, 48'000'000, 5'000);                             // its CPU was taken by the host: 9.6 us
+    add(50'000'000, 10'000'000, 5'000);                             // others ran
+    const noisegen::DamageReport report = noisegen::damage(schedule, table, 0, slices);
+    CHECK(report.alone.load_ns == doctest::Approx(100.0));
+    CHECK(report.disturbed == 1);
 }
 
 TEST_CASE("a slice counts if it lies wholly in a slot, by the CPU time that it had")
