@@ -50,6 +50,9 @@ std::string with_options(const Json& record, const std::map<std::string, std::st
     return base::join_words(words, " ");
 }
 
+// Of a batch job: until the training runs, and for the report.
+constexpr double minutes_around_run = 15.0;
+
 std::string replaced(std::string text, const std::string& what, const std::string& with)
 {
     for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
@@ -88,7 +91,12 @@ std::string command_for(const Report& report, double minutes)
     const double length = round_seconds(minutes);
     const std::string seconds = join(length);
     if (report.runs > 1) return replaced(report.again, "{runs}", join(missing_runs(report, minutes)));
-    if (adds(report)) return replaced(report.again, "{missing}", join(round_seconds(missing_minutes(report, minutes))));
+    if (adds(report)) {
+        const double more = round_seconds(missing_minutes(report, minutes));
+        const std::string in_time =
+            replaced(report.again, "{job_minutes}", join(std::ceil(more / 60.0) + minutes_around_run));
+        return replaced(in_time, "{missing}", join(more));
+    }
     if (!report.again.empty()) return replaced(report.again, "{seconds}", seconds);
     const Record* training = training_record(report);
     const std::vector<const Record*> noise = noise_records(report);

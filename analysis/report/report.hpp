@@ -46,7 +46,8 @@ struct Report {
     std::string seed;                // of the noise
     std::vector<std::string> hosts;  // of the training's ranks; empty text where the archive does not say
     // Command that measures on: with {seconds} for the length of a new run, with {missing} for the seconds that an
-    // addition to this run has to have, with {runs} for the number of runs that are missing. May be empty.
+    // addition to this run has to have and {job_minutes} for a batch job's time limit then, with {runs} for the number
+    // of runs that are missing. May be empty.
     std::string again;
     std::size_t runs = 1;  // of which it is; of several the run is the unit
     std::vector<Record> records;

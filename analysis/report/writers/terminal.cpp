@@ -50,7 +50,7 @@ void print(std::ostream& out, const Report& report)
         << ": quiet step " << fixed(verdict.quiet_step_ms, 2) << " ms, "
         << count(static_cast<std::size_t>(report.analysis.blocks), "block") << ", "
         << count(report.analysis.counts.at(LeftOut::no), "step") << " used, "
-        << count(report.analysis.long_steps.count(), "outlier") << ", noise covered "
+        << count(report.analysis.long_steps.count(), "outlier") << ", noise scheduled over "
         << fixed(100.0 * report.analysis.covered_share, 1) << " % of the training after warm-up\n";
     out << "  " << text(identity(report)) << "\n";
     for (const std::string& reason : verdict.reasons) out << "  because " << reason << "\n";
