@@ -4,12 +4,16 @@
     victim.py HOW STEPS_CSV RAW_CSV SECONDS     as the job: HOW is stall, checkpoint or load
     victim.py neighbour                         as the neighbour: it marks the time at which it ran last
     victim.py cost RAW_CSV                      pen and paper: mean cycle beside the neighbour against all others
+    victim.py cost-of-run RUN FACTOR            the same of rank 0 of a run of ddl-train: steps that begin in slots of
+                                                the factor against those that begin in quiet and placebo slots
 
 stall: one step of fifty that begins beside the neighbour sleeps for a second. checkpoint: every 25th step writes for 60
 ms, beside the neighbour for 120. load: between timed steps of 15 ms the job loads for 3 ms, beside the neighbour for
 9."""
+import bisect
 import csv
 import os
+import pathlib
 import random
 import signal
 import statistics
@@ -84,6 +88,23 @@ def cost(raw_csv):
     cycles = {0: [], 1: []}
     for row, after in zip(rows[first:last], rows[first + 1:]):
         cycles[row["beside"]].append((after["begin_ns"] - row["begin_ns"]) / 1e6)
+    tell(cycles)
+
+
+def cost_of_run(run, factor):
+    noise, = pathlib.Path(run, "noise").glob("*/noise.csv")
+    slots = [row for row in csv.DictReader(open(noise))]
+    begins = [int(row["begin_ns"]) for row in slots]
+    steps = [int(row["begin_ns"]) for row in csv.DictReader(open(f"{run}/train/steps.csv")) if row["rank"] == "0"]
+    cycles = {0: [], 1: []}
+    for begin, after in zip(steps, steps[1:]):
+        at = bisect.bisect_right(begins, begin) - 1
+        if 0 <= at < len(slots) - 1 and slots[at]["factor"] in ("quiet", "placebo", factor):
+            cycles[int(slots[at]["factor"] == factor)].append((after - begin) / 1e6)
+    tell(cycles)
+
+
+def tell(cycles):
     quiet, noisy = statistics.fmean(cycles[0]), statistics.fmean(cycles[1])
     print(f"{len(cycles[0])} steps without it, {quiet:.3f} ms; {len(cycles[1])} beside it, {noisy:.3f} ms: "
           f"{100 * (noisy / quiet - 1):+.2f} %")
@@ -94,5 +115,7 @@ if __name__ == "__main__":
         neighbour()
     elif sys.argv[1] == "cost":
         cost(sys.argv[2])
+    elif sys.argv[1] == "cost-of-run":
+        cost_of_run(sys.argv[2], sys.argv[3])
     else:
         job(sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4]))
