@@ -65,9 +65,11 @@ Report report_of(const RunFiles& files)
     for (std::string& reason : noise_stood_still(report)) joined.promises_broken.push_back(std::move(reason));
     read_gpus(report, files, training.choice);
     report.analysis = analyse(report.run, report.rules);
+    std::vector<std::string> insensitive = late_slots(report);
+    for (std::string& reason : unknown_end(report)) insensitive.push_back(std::move(reason));
     report.verdict = verdict(report.run, report.analysis, joined.promises_broken,
                              {settings.budget.value, settings.confidence.fraction(), settings.looked,
-                              late_slots(report), what_noise_lacked(report)});
+                              std::move(insensitive), what_noise_lacked(report)});
     add_further(report);
     report.time = time_table(report.run, report.analysis);
     report.node_hour_cost = settings.node_hour_cost;

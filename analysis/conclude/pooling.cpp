@@ -117,6 +117,8 @@ void take_reasons(Verdict& verdict, const std::vector<AnalysedRun>& runs)
     for (const AnalysedRun& run : runs)
         for (const AnalysedPart& part : run) {
             for (const std::string& reason : part.verdict->reasons) distrust_all(verdict, part.name + ": " + reason);
+            for (const std::string& reason : part.verdict->recorded)
+                verdict.insensitive.push_back(part.name + ": " + reason);
             verdict.lacked.insert(part.verdict->lacked.begin(), part.verdict->lacked.end());
             verdict.covered = verdict.covered && part.verdict->covered;
             verdict.run_minutes += part.verdict->run_minutes;

@@ -94,6 +94,26 @@ void check_complete(Verdict& verdict, const StepTable& steps)
     distrust(verdict, base::join(steps.incomplete, " of ", all, " steps are left out: not all ranks have them"));
 }
 
+// Ranks do the same step at the same time, on the clocks of their own nodes.
+void check_clocks(Verdict& verdict, const DesignedRun& run, const Exposures& exposures)
+{
+    for (std::size_t r = 1; r < run.steps.ranks.size(); ++r) {
+        const RankSteps& rank = run.steps.ranks[r];
+        std::size_t in_slots = 0;
+        std::size_t elsewhere = 0;
+        for (std::size_t i = 0; i < rank.begin_ns.size(); ++i) {
+            if (exposures.slot[i] == no_slot) continue;
+            ++in_slots;
+            const Slot& slot = run.slots[r][static_cast<std::size_t>(exposures.slot[i])];
+            if (rank.begin_ns[i] < slot.begin_ns || rank.begin_ns[i] >= slot.end_ns) ++elsewhere;
+        }
+        if (2 * elsewhere > in_slots)
+            return distrust(verdict, base::join("rank ", rank.rank, " began ", elsewhere, " of ", in_slots,
+                                                " steps in other slots than rank ", run.steps.ranks.front().rank,
+                                                ": clocks of nodes differ, or ranks do not run together"));
+    }
+}
+
 // A control whose truth was recorded.
 void check_against_truth(Verdict& verdict, const std::string& name, Control& control,
                          const std::optional<double>& truth, const std::string& what_it_is, const std::string& if_not)
@@ -181,6 +201,33 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
     judged.setting = verdict.trustworthy ? advice(effect.stressor, judged.cause.mechanism, judged.verdict)
                                          : "None: this run is not trustworthy.";
     return judged;
+}
+
+// Why a noise cannot be called safe though the interval of its effect may lie below the budget: where harm shows that
+// this effect does not hold.
+std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& effect, const Verdict& verdict)
+{
+    for (const CarryOver& left : analysis.carry_over)
+        if (left.factor == effect.factor && left.level == effect.level && left.long_steps_slots > 0)
+            return base::join("long steps are more frequent, or longer, in the ",
+                              left.long_steps_slots == 1 ? "slot" : base::join(left.long_steps_slots, " slots"),
+                              " after it: ", percent(left.long_steps_percent), " of a step there");
+    for (const CarryOver& left : analysis.carry_over)
+        if (left.factor == effect.factor && left.level == effect.level && left.helps)
+            return base::join("steps are shorter in the slots after it (", percent(left.percent.value),
+                              "), which noise should not do: what it costs when it is on all the time may be more");
+    const auto harms = [&](const Effect* other, double confidence) {
+        return other != nullptr && other->percent.interval(confidence).low > verdict.budget_percent;
+    };
+    const Effect* alone = find(analysis.effects, effect.factor, effect.level, Kind::alone, "step");
+    if (effect.kind != Kind::alone && harms(alone, verdict.confidence))
+        return base::join("without the other noises it costs ", percent(alone->percent.value));
+    for (const Effect& of_rank : analysis.effects)
+        if (of_rank.rank != all_ranks && of_rank.phase == "step" && of_rank.factor == effect.factor &&
+            of_rank.level == effect.level && of_rank.kind == effect.kind && harms(&of_rank, distrust_confidence))
+            return base::join("steps of rank ", of_rank.rank, " take ", percent(of_rank.percent.value),
+                              " longer beside it, and a job is as slow as its slowest rank");
+    return std::nullopt;
 }
 
 std::vector<Mean> means_of(const std::vector<const Effect*>& effects)
@@ -284,6 +331,7 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
     verdict.budget_percent = rules.budget_percent;
     verdict.confidence = rules.confidence;
     verdict.insensitive = rules.insensitive;
+    verdict.recorded = rules.insensitive;
     verdict.lacked = rules.lacked;
     verdict.quiet_step_ms = analysis.quiet_step_ms;
     const RankSteps& rank = run.steps.ranks.front();
@@ -298,6 +346,7 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
                                      " of the training's time after its warm-up"));
     }
     check_complete(verdict, run.steps);
+    check_clocks(verdict, run, analysis.exposures);
     check_placebo(verdict, analysis);
     check_delay(verdict, run, analysis);
     check_pause(verdict, run, analysis);
@@ -306,6 +355,12 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
     verdict.looked = rules.looked;
     const std::vector<double> each = confidences(means_of(judged), rules);
     verdict.confidence_each = each.empty() ? rules.confidence : *std::max_element(each.begin(), each.end());
+    for (std::size_t i = 0; i < judged.size(); ++i) {
+        const Effect& effect = *judged[i];
+        if (effect.percent.interval(each[i]).low > verdict.budget_percent) continue;  // unsafe by itself
+        if (auto why = harm_beside(analysis, effect, verdict))
+            verdict.lacked.try_emplace({effect.factor, effect.level}, std::move(*why));
+    }
     for (std::size_t i = 0; i < judged.size(); ++i)
         verdict.factors.push_back(judge_factor(run, analysis, *judged[i], verdict, each[i]));
     return verdict;

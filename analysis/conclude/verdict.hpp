@@ -64,7 +64,9 @@ struct Verdict {
                                            // warm-up, and really ran in 90 % of the time in which it was assigned
     std::vector<std::string> reasons;      // why not trustworthy
     std::vector<std::string> insensitive;  // why the run could not have seen any slowdown
-    std::map<std::pair<std::string, std::string>, std::string> lacked;  // as VerdictRules::lacked
+    std::vector<std::string> recorded;     // of those the ones from records: VerdictRules::insensitive
+    // As VerdictRules::lacked, and of noises that do harm where their effect does not hold it.
+    std::map<std::pair<std::string, std::string>, std::string> lacked;
     double budget_percent = 1.0;
     double confidence = 0.95;
     double confidence_each = 0.95;  // the highest of a verdict's interval: more than that where the run ended at a look

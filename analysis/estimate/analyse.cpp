@@ -1,5 +1,6 @@
 #include "analysis/estimate/analyse.hpp"
 
+#include "analysis/estimate/lasting.hpp"
 #include "base/columns/long_order.hpp"
 #include "base/error.hpp"
 
@@ -211,7 +212,8 @@ StepsOf steps_of(const DesignedRun& run, const Analysis& analysis)
             analysis.long_steps,
             used_blocks(analysis.exposures),
             lasting_noises(analysis.carry_over, false),
-            lasting_noises(analysis.carry_over, true)};
+            lasting_noises(analysis.carry_over, true),
+            analysis.carry_over.empty() ? 1 : analysis.carry_over.front().slots};
 }
 
 Series job_series(const DesignedRun& run, const Analysis& analysis, const Measures& measures,
@@ -252,6 +254,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
                                         [&](std::size_t step) { return most_stopped_ms(run, step); });
     result.accident_rates = charge_accidents(job_ms, result.exposures, run.plan, used_blocks(result.exposures),
                                              result.long_steps, rules.draws.seed);
+    settle_shares(result.exposures, run.plan, used_blocks(result.exposures), result.long_steps, rules.draws.seed);
     std::vector<std::string> names = measure_names(run.steps);
     Measures measures = job_ms;
     if (!run.extra_names.empty()) {
@@ -259,11 +262,10 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
         measures = with_columns(job_ms, run.extra_ms);
     }
     const Series job = job_series(run, result, measures, names);
-    StepsOf steps = steps_of(run, result);
-    const Fit job_fit = fit(job, steps);
-    result.carry_over = carry_over(job, steps, job_fit, rules.draws, rules.looked);
-    steps.lasting = lasting_noises(result.carry_over, false);
-    steps.surely_lasting = lasting_noises(result.carry_over, true);
+    Fit job_fit = fit(job, steps_of(run, result));
+    result.carry_over = carry_over(job, steps_of(run, result), job_fit, rules.draws, rules.looked);
+    const StepsOf steps = steps_of(run, result);
+    if (steps.lasting_slots != 1) job_fit.lasting = lasting_of(job_fit, job, steps);
     result.quiet_step_ms = quiet_step_ms(job_fit, false);
 
     add_effects(run, job, job_fit, steps, rules, result);

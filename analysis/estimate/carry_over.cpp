@@ -1,5 +1,6 @@
 #include "analysis/estimate/carry_over.hpp"
 
+#include "analysis/estimate/lasting.hpp"
 #include "base/random.hpp"
 #include "base/system/stop.hpp"
 
@@ -17,13 +18,20 @@ struct SlotMeans {
     Eigen::VectorXd mean_ms;
 };
 
-SlotMeans means_by_slot(const Series& series, const StepsOf& steps, const Fit& fit)
+enum class Of { ordinary_steps, all_steps };
+
+// The time of long steps beyond ordinary ones is in the slot in which they begin.
+SlotMeans means_by_slot(const Series& series, const StepsOf& steps, const Fit& fit, Of which)
 {
     const auto slots = static_cast<Eigen::Index>(steps.plan.treatment_of.size());
     SlotMeans found{Eigen::VectorXd::Zero(slots), Eigen::VectorXd::Zero(slots)};
     for (std::size_t i = 0; i < steps.block.size(); ++i) {
-        if (steps.block[i] < 0 || steps.long_steps.kind[i] != LongSteps::ordinary) continue;
-        const double ms = series.measures.first(i);
+        if (steps.block[i] < 0) continue;
+        const bool is_long = steps.long_steps.kind[i] != LongSteps::ordinary;
+        if (is_long && which == Of::ordinary_steps) continue;
+        const double all_ms = series.measures.first(i);
+        const double ms = is_long ? steps.long_steps.regular[i] * all_ms : all_ms;
+        if (is_long) found.mean_ms[static_cast<Eigen::Index>(steps.exposures.slot[i])] += all_ms - ms;
         Overlaps work = series.shares[i];
         double sum = 0.0;
         const auto mean = [&](const Overlap& overlap) {
@@ -45,26 +53,30 @@ SlotMeans means_by_slot(const Series& series, const StepsOf& steps, const Fit& f
 // others.
 class SlotModel {
  public:
-    SlotModel(const StepsOf& steps, const SlotMeans& slots, const std::vector<Assigned>& noises)
+    SlotModel(const StepsOf& steps, const SlotMeans& slots, const std::vector<Assigned>& noises, int window)
         : plan_{steps.plan}, root_{slots.work.cwiseSqrt()}
     {
         const auto treatments = static_cast<Eigen::Index>(plan_.treatments.size());
         columns_ = Eigen::MatrixXd::Zero(root_.size(), treatments - 1 + static_cast<Eigen::Index>(noises.size()));
-        for (std::size_t s = 0; s < plan_.treatment_of.size(); ++s) {
-            const auto row = static_cast<Eigen::Index>(s);
-            if (plan_.treatment_of[s] > 0) columns_(row, static_cast<Eigen::Index>(plan_.treatment_of[s]) - 1) = 1.0;
-            for (std::size_t n = 0; s > 0 && n < noises.size(); ++n) {
-                const std::vector<Assigned>& before = plan_.treatments[plan_.treatment_of[s - 1]].on;
-                if (std::find(before.begin(), before.end(), noises[n]) != before.end())
-                    columns_(row, treatments - 1 + static_cast<Eigen::Index>(n)) = 1.0;
-            }
-        }
+        for (std::size_t s = 0; s < plan_.treatment_of.size(); ++s)
+            if (plan_.treatment_of[s] > 0)
+                columns_(static_cast<Eigen::Index>(s), static_cast<Eigen::Index>(plan_.treatment_of[s]) - 1) = 1.0;
+        columns_.rightCols(static_cast<Eigen::Index>(noises.size())) = noise_before(plan_, noises, window);
         for (Eigen::Index c = 0; c < columns_.cols(); ++c) columns_.col(c) = scaled(columns_.col(c));
         time_ = scaled(slots.mean_ms);
     }
 
+    // What is left of a noise that was on in all slots of the window, in ms.
+    double left_ms(Eigen::Index noise) const
+    {
+        const Eigen::VectorXd found = Eigen::ColPivHouseholderQR<Eigen::MatrixXd>{columns_}.solve(time_);
+        return found[static_cast<Eigen::Index>(plan_.treatments.size()) - 1 + noise];
+    }
+
+    enum class Side { both, more };
+
     // p of one carry-over column, by exchange of residuals within blocks.
-    double p(Eigen::Index noise, const Draws& draws) const
+    double p(Eigen::Index noise, const Draws& draws, Side side = Side::both) const
     {
         const auto treatments = static_cast<Eigen::Index>(plan_.treatments.size());
         const Eigen::Index tested = treatments - 1 + noise;
@@ -77,7 +89,9 @@ class SlotModel {
         for (std::size_t s = 0; s < plan_.block_of.size(); ++s)
             if (root_[static_cast<Eigen::Index>(s)] > 0.0)
                 blocks[static_cast<std::size_t>(plan_.block_of[s])].push_back(static_cast<Eigen::Index>(s));
-        const double assigned = std::abs(left.dot(column));
+        const auto size = [side](double sum) { return side == Side::both ? std::abs(sum) : sum; };
+        const double assigned = size(left.dot(column));
+        const double rounding = 1e-9 * std::abs(assigned);
         base::Random random{draws.seed};
         int as_large = 1;
         for (int draw = 0; draw < draws.count; ++draw) {
@@ -88,7 +102,7 @@ class SlotModel {
                 base::shuffle(random, std::span{order});
                 for (std::size_t i = 0; i < block.size(); ++i) sum += left[order[i]] * column[block[i]];
             }
-            if (std::abs(sum) >= assigned * (1.0 - 1e-9)) ++as_large;
+            if (size(sum) >= assigned - rounding) ++as_large;
         }
         return static_cast<double>(as_large) / (draws.count + 1.0);
     }
@@ -131,6 +145,65 @@ std::int64_t steps_after(const Assigned& noise, const StepsOf& steps)
     return count;
 }
 
+// [noise]: p that nothing is left in the window, and how much is.
+struct InWindow {
+    int slots = 1;
+    std::vector<double> p;
+    std::vector<Mean> percent;
+};
+
+// None if the order of slots does not separate it.
+std::optional<InWindow> look_in(int window, const Series& series, StepsOf steps, Fit fit, const SlotMeans& slots,
+                                const Draws& draws, bool looked)
+{
+    steps.lasting_slots = window;
+    if (window != 1) fit.lasting = lasting_of(fit, series, steps);
+    if (!fit.lasting) return std::nullopt;
+    const std::vector<Assigned>& noises = fit.lasting->noises;
+    const SlotModel model{steps, slots, noises, window};
+    InWindow found{window, {}, {}};
+    for (std::size_t n = 0; n < noises.size(); ++n) {
+        const auto noise = static_cast<Eigen::Index>(n);
+        const Combination only_carried{Eigen::VectorXd::Zero(fit.treatments()),
+                                       Eigen::VectorXd::Unit(static_cast<Eigen::Index>(noises.size()), noise)};
+        Mean percent = percent_of_quiet(fit, only_carried, 0, false);
+        percent.looked_at = looked;
+        found.p.push_back(draws.count > 0 && !looked ? model.p(noise, draws) : percent.p_value());
+        found.percent.push_back(percent);
+    }
+    return found;
+}
+
+// Long steps that a noise leaves behind, which ordinary steps do not show.
+void look_for_long_steps(const Series& series, const StepsOf& steps, const Fit& fit, std::uint64_t seed,
+                         std::vector<CarryOver>& all)
+{
+    constexpr double significant = 0.01;
+    constexpr int draws = 1999;
+    if (std::all_of(steps.long_steps.kind.begin(), steps.long_steps.kind.end(),
+                    [](std::int8_t kind) { return kind == LongSteps::ordinary; }))
+        return;
+    const SlotMeans slots = means_by_slot(series, steps, fit, Of::all_steps);
+    const double quiet_ms = quiet_step_ms(fit, false);
+    std::vector<double> p;
+    std::vector<double> left_percent;
+    for (const int window : lasting_windows) {
+        const SlotModel model{steps, slots, fit.lasting->noises, window};
+        for (std::size_t n = 0; n < all.size(); ++n) {
+            const auto noise = static_cast<Eigen::Index>(n);
+            p.push_back(model.p(noise, {.count = draws, .seed = seed}, SlotModel::Side::more));
+            left_percent.push_back(100.0 * model.left_ms(noise) / quiet_ms);
+        }
+    }
+    const std::vector<double> adjusted = holm(p);
+    for (std::size_t i = 0; i < p.size(); ++i) {
+        CarryOver& one = all[i % all.size()];
+        if (adjusted[i] > significant || one.long_steps_slots > 0) continue;
+        one.long_steps_slots = lasting_windows[i / all.size()];
+        one.long_steps_percent = left_percent[i];
+    }
+}
+
 }  // namespace
 
 std::vector<CarryOver> carry_over(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws,
@@ -138,37 +211,41 @@ std::vector<CarryOver> carry_over(const Series& series, const StepsOf& steps, co
 {
     if (!fit.lasting) return {};
     const std::vector<Assigned>& noises = fit.lasting->noises;
-    const Eigen::VectorXd no_treatment = Eigen::VectorXd::Zero(fit.treatments());
-    const SlotMeans slots = means_by_slot(series, steps, fit);
-    const SlotModel model{steps, slots, noises};
-    std::vector<CarryOver> all;
+    const SlotMeans slots = means_by_slot(series, steps, fit, Of::ordinary_steps);
+    std::vector<InWindow> windows;
     std::vector<double> p;
+    for (const int window : lasting_windows)
+        if (auto found = look_in(window, series, steps, fit, slots, draws, looked)) {
+            p.insert(p.end(), found->p.begin(), found->p.end());
+            windows.push_back(std::move(*found));
+        }
+    const std::vector<double> adjusted = holm(p);
+    const auto least = static_cast<std::size_t>(std::min_element(adjusted.begin(), adjusted.end()) - adjusted.begin());
+    const std::size_t chosen = adjusted[least] <= significant_carry_over ? least / noises.size() : 0;
+    std::vector<CarryOver> all;
     for (std::size_t n = 0; n < noises.size(); ++n) {
-        const auto noise = static_cast<Eigen::Index>(n);
-        const Combination only_carried{no_treatment,
-                                       Eigen::VectorXd::Unit(static_cast<Eigen::Index>(noises.size()), noise)};
         CarryOver& found = all.emplace_back();
         found.factor = noises[n].factor;
         found.level = noises[n].level;
         found.stressor = noises[n].stressor;
         found.role = noises[n].role;
-        found.percent = percent_of_quiet(fit, only_carried, 0, false);
-        found.percent.looked_at = looked;
-        found.p = draws.count > 0 && !looked ? model.p(noise, draws) : found.percent.p_value();
+        found.slots = windows[chosen].slots;
+        found.percent = windows[chosen].percent[n];
+        found.p = windows[chosen].p[n];
+        found.p_holm = adjusted[chosen * noises.size() + n];
         found.steps = steps_after(noises[n], steps);
-        p.push_back(found.p);
     }
-    const std::vector<double> adjusted = holm(p);
-    for (std::size_t n = 0; n < all.size(); ++n) all[n].p_holm = adjusted[n];
     for (CarryOver& one : all) {
         const auto any_level = [&](double at_most) {
             return std::any_of(all.begin(), all.end(), [&](const CarryOver& level) {
-                return level.factor == one.factor && level.p_holm <= at_most;
+                return level.factor == one.factor && level.p_holm <= at_most && level.percent.value > 0.0;
             });
         };
         one.counted = any_level(significant_carry_over);
         one.surely = any_level(sure_carry_over);
+        one.helps = one.p_holm <= significant_carry_over && one.percent.value < 0.0;
     }
+    look_for_long_steps(series, steps, fit, draws.seed, all);
     return all;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace analysis {
 
@@ -74,12 +75,26 @@ Mean estimated_percent(const Fit& fit, const Eigen::VectorXd& weights, Eigen::In
 
 Mean percent_at_worst(const Fit& fit, const Eigen::VectorXd& weights)
 {
-    return percent_of_quiet(fit, with_carry_over(fit, weights), 0, true);
+    constexpr double confidence = 0.95;
+    std::vector<Combination> ways{weights, with_carry_over(fit, weights)};
+    for (std::size_t way = 0; way < 2; ++way) {
+        ways.push_back(ways[way]);
+        ways.back().strata_met = true;
+    }
+    std::optional<Mean> worst;
+    for (const Combination& way : ways) {
+        const Mean mean = percent_of_quiet(fit, way, 0, true);
+        if (!worst || mean.interval(confidence).high > worst->interval(confidence).high) worst = mean;
+    }
+    return *worst;
 }
 
 std::vector<Effect> effects(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws)
 {
     if (fit.blocks.size() < 2) base::fail("an interval needs two blocks of the schedule that hold every treatment");
+    // Labels of slots say nothing of steps that are longer.
+    const bool spans =
+        std::any_of(fit.strata.begin(), fit.strata.end(), [](const StratumSums& stratum) { return stratum.shared; });
     std::vector<Effect> all;
     for (const Contrast& contrast : contrasts(steps.plan)) {
         const bool with_accidents = accidents_count(contrast.weights, steps.long_steps);
@@ -95,7 +110,7 @@ std::vector<Effect> effects(const Series& series, const StepsOf& steps, const Fi
             effect.percent = estimated_percent(fit, contrast.weights, measure, steps);
             effect.at_worst = m == 0 ? percent_at_worst(fit, contrast.weights) : effect.percent;
             effect.lacks_a_stratum = estimate(fit, contrast.weights, measure, false).lacks_a_stratum;
-            effect.p = exchange && !lasts ? p[measure] : effect.percent.p_value();
+            effect.p = exchange && !lasts && !spans ? p[measure] : effect.percent.p_value();
             effect.smallest_p = smallest;
             effect.steps = count;
         }

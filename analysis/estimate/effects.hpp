@@ -41,7 +41,8 @@ bool accidents_count(const Eigen::VectorXd& weights, const LongSteps& steps);
 // treatments, and with what its noises leave in the next slot, if they last. Where either is not beyond doubt it is
 // left out of the estimate, and the interval spans that of the estimate with it.
 Mean estimated_percent(const Fit& fit, const Eigen::VectorXd& weights, Eigen::Index measure, const StepsOf& steps);
-// With accidents and carry-over, whether they count or not.
+// With accidents, whether they count or not; with carry-over and without it, and with long steps shared among the
+// treatments that they meet or not, whichever lets the noise cost most.
 Mean percent_at_worst(const Fit& fit, const Eigen::VectorXd& weights);
 
 // names[0] is the step. Measures are linear in the steps' times with the same work shares: where phases add up to the

@@ -110,13 +110,11 @@ void add_long_steps(Fit& fit, const Series& series, const StepsOf& of)
     const LongSteps& steps = of.long_steps;
     const Eigen::Index treatments = fit.treatments();
     const Eigen::Index measures = fit.mean_ms.cols();
-    for (const StepStratum& stratum : steps.strata)
-        fit.strata.push_back({stratum.share, Eigen::VectorXd::Zero(treatments),
-                              Eigen::MatrixXd::Zero(treatments, measures),
-                              Eigen::MatrixXd::Zero(treatments, measures)});
+    for (const StepStratum& stratum : steps.strata) fit.strata.push_back(no_sums(stratum, steps, measures));
     fit.accidents = Eigen::MatrixXd::Zero(treatments, measures);
     fit.accident_squares = fit.accidents;
     fit.largest_accident = Eigen::VectorXd::Zero(treatments);
+    std::vector<std::vector<Straddling>> straddling(fit.strata.size());
     std::vector<BlockSums*> by_block(static_cast<std::size_t>(of.plan.blocks), nullptr);
     for (BlockSums& sums : fit.blocks) by_block[static_cast<std::size_t>(sums.block)] = &sums;
     Eigen::RowVectorXd values(measures);
@@ -130,11 +128,16 @@ void add_long_steps(Fit& fit, const Series& series, const StepsOf& of)
             fit.accident_squares.row(under) += beyond.cwiseAbs2();
             fit.largest_accident[under] = std::max(fit.largest_accident[under], beyond[0]);
         } else {
-            StratumSums& stratum = fit.strata[static_cast<std::size_t>(steps.kind[i])];
-            stratum.count[under] += 1.0;
-            stratum.sum.row(under) += beyond;
-            stratum.squares.row(under) += beyond.cwiseAbs2();
+            const auto index = static_cast<std::size_t>(steps.kind[i]);
+            if (steps.strata[index].straddles) straddling[index].push_back({met(of.exposures.job[i], of.plan), beyond});
+            fit.strata[index].add(Eigen::VectorXd::Unit(treatments, under), beyond);
         }
+    }
+    fit.strata_met = fit.strata;
+    for (std::size_t s = 0; s < straddling.size(); ++s) {
+        if (straddling[s].empty()) continue;
+        fit.strata_met[s] = share_work(no_sums(steps.strata[s], steps, measures), straddling[s], fit.mean_ms.col(0));
+        if (steps.strata[s].spans_slots) fit.strata[s] = fit.strata_met[s];
     }
     double without_noise = 0.0;
     for (Eigen::Index t = 0; t < treatments; ++t)
@@ -150,39 +153,6 @@ void add_long_steps(Fit& fit, const Series& series, const StepsOf& of)
     if (blocks < 2.0) return;
     const Eigen::MatrixXd over_blocks = (squares - fit.accidents.cwiseAbs2() / blocks) * (blocks / (blocks - 1.0));
     fit.accident_squares = fit.accident_squares.cwiseMax(over_blocks);
-}
-
-// A stratum's mean by treatment and its variance. A treatment with few of its steps has at least the spread of all.
-struct StratumMean {
-    Eigen::VectorXd mean;      // [treatment]
-    Eigen::VectorXd variance;  // of the mean
-    double degrees_of_freedom = 1.0;
-};
-
-StratumMean mean_of(const StratumSums& stratum, Eigen::Index measure)
-{
-    const Eigen::Index treatments = stratum.count.size();
-    StratumMean found{Eigen::VectorXd::Zero(treatments), Eigen::VectorXd::Zero(treatments)};
-    Eigen::VectorXd squares = Eigen::VectorXd::Zero(treatments);
-    double all_squares = 0.0;
-    double degrees = 0.0;
-    for (Eigen::Index t = 0; t < treatments; ++t) {
-        const double count = stratum.count[t];
-        if (count == 0.0) continue;
-        found.mean[t] = stratum.sum(t, measure) / count;
-        squares[t] = std::max(0.0, stratum.squares(t, measure) - count * found.mean[t] * found.mean[t]);
-        all_squares += squares[t];
-        degrees += count - 1.0;
-    }
-    found.degrees_of_freedom = std::max(1.0, degrees);
-    const double of_all = all_squares / found.degrees_of_freedom;
-    for (Eigen::Index t = 0; t < treatments; ++t) {
-        const double count = stratum.count[t];
-        if (count == 0.0) continue;
-        const double own = count > 1.0 ? squares[t] / (count - 1.0) : 0.0;
-        found.variance[t] = std::max(own, of_all) / count;
-    }
-    return found;
 }
 
 // In ms by treatment: accidents' time for each step's worth of work.
@@ -271,14 +241,16 @@ Estimate estimate(const Fit& fit, const Combination& weights, Eigen::Index measu
             found.influence[static_cast<Eigen::Index>(b)] = of.dot(fit.blocks[b].influence.col(measure));
     }
     double spread = 0.0;
-    for (const StratumSums& stratum : fit.strata) {
+    for (const StratumSums& stratum : weights.strata_met ? fit.strata_met : fit.strata) {
         bool lacks = false;
         for (Eigen::Index t = 0; t < of.size(); ++t) lacks = lacks || (of[t] != 0.0 && stratum.count[t] == 0.0);
         found.lacks_a_stratum = found.lacks_a_stratum || lacks;
         if (lacks) continue;
         const StratumMean mean = mean_of(stratum, measure);
-        found.value += stratum.share * of.dot(mean.mean);
-        const double variance = stratum.share * stratum.share * of.cwiseAbs2().dot(mean.variance);
+        found.value += of.dot(stratum.share.cwiseProduct(mean.mean));
+        const Eigen::VectorXd each = stratum.share.cwiseAbs2().cwiseProduct(mean.variance) +
+                                     stratum.share_variance.cwiseProduct(mean.mean.cwiseAbs2());
+        const double variance = of.cwiseAbs2().dot(each);
         found.variance += variance;
         spread += variance * variance / mean.degrees_of_freedom;
     }

@@ -4,6 +4,7 @@
 #include "analysis/estimate/assigned/exposure.hpp"
 #include "analysis/estimate/assigned/long_steps.hpp"
 #include "analysis/estimate/inference.hpp"
+#include "analysis/estimate/strata.hpp"
 
 #include <Eigen/Dense>
 
@@ -31,6 +32,7 @@ struct StepsOf {
     base::LongColumn<int> block;      // [step]; -1: not used
     std::vector<Assigned> lasting{};  // noises of which something is left in the next slot: it is part of their effect
     std::vector<Assigned> surely_lasting{};  // those of which that is beyond doubt
+    int lasting_slots = 1;                   // how many slots a noise may last: see Lasting
 };
 
 // Of these steps, x treatments. labels[slot] is the treatment of a slot.
@@ -57,22 +59,15 @@ struct BlockSums {
     Eigen::MatrixXd influence;
 };
 
-// The time of a stratum's steps beyond an ordinary step, by where they begin.
-struct StratumSums {
-    double share = 0.0;       // of all used steps
-    Eigen::VectorXd count;    // [treatment]
-    Eigen::MatrixXd sum;      // treatments x measures
-    Eigen::MatrixXd squares;  // likewise
-};
-
-// Means that let the noise of a slot last into the next one: least squares of step time on the slot's treatment and on
-// the noises of the slot before (first-order carry-over, additive, as in a crossover trial: Jones and Kenward, Design
-// and Analysis of Cross-Over Trials), with a mean of its own for each block, which takes the drift.
+// Means that let the noise of a slot last into the next ones: least squares of step time on the slot's treatment and on
+// the noises of the slots before (additive carry-over, as in a crossover trial: Jones and Kenward, Design and Analysis
+// of Cross-Over Trials; of several slots alike, so that one number says what is left of a noise that is on all the
+// time), with a mean of its own for each block, which takes the drift.
 struct Lasting {
     std::vector<Assigned> noises;
     Eigen::MatrixXd of_treatment;            // treatments x noises: 1 where the treatment has the noise
-    Eigen::MatrixXd mean_ms;                 // treatments x measures: of ordinary steps, after a slot without noise
-    Eigen::MatrixXd carried_ms;              // noises x measures: how much longer a step is in the slot after it
+    Eigen::MatrixXd mean_ms;                 // treatments x measures: of ordinary steps, after slots without noise
+    Eigen::MatrixXd carried_ms;              // noises x measures: how much longer a step is after slots all with it
     std::vector<Eigen::MatrixXd> influence;  // [block]: of both, one above the other; by the delete-a-block jackknife
 };
 
@@ -83,11 +78,12 @@ struct Fit {
     Eigen::MatrixXd mean_ms;        // treatments x measures: of ordinary steps
     Eigen::VectorXd work;           // [treatment]: steps' worth of work
     std::vector<StratumSums> strata;
-    Eigen::MatrixXd accidents;         // treatments x measures: their time
-    Eigen::MatrixXd accident_squares;  // likewise: the larger of its variance as Poisson events, and over blocks
-    Eigen::VectorXd largest_accident;  // [treatment]: of the step, that it had or could have had, for steps without
-                                       // noise have such
-    std::optional<Lasting> lasting;    // none if the order of slots does not separate it from effects
+    std::vector<StratumSums> strata_met;  // the same, steps longer than a fifth of a slot shared among what they meet
+    Eigen::MatrixXd accidents;            // treatments x measures: their time
+    Eigen::MatrixXd accident_squares;     // likewise: the larger of its variance as Poisson events, and over blocks
+    Eigen::VectorXd largest_accident;     // [treatment]: of the step, that it had or could have had, for steps without
+                                          // noise have such
+    std::optional<Lasting> lasting;       // none if the order of slots does not separate it from effects
     Eigen::Index treatments() const { return mean_ms.rows(); }
 };
 
@@ -95,6 +91,7 @@ struct Fit {
 struct Combination {
     Eigen::VectorXd treatments;
     Eigen::VectorXd carried{};  // [noise], or empty
+    bool strata_met = false;    // of strata: Fit::strata_met
 
     Combination(Eigen::VectorXd of_treatments) : treatments{std::move(of_treatments)} {}
     Combination(Eigen::VectorXd of_treatments, Eigen::VectorXd of_carried)
@@ -103,7 +100,9 @@ struct Combination {
     }
     Combination only(Eigen::VectorXd of_treatments) const
     {
-        return {std::move(of_treatments), Eigen::VectorXd::Zero(carried.size())};
+        Combination other{std::move(of_treatments), Eigen::VectorXd::Zero(carried.size())};
+        other.strata_met = strata_met;
+        return other;
     }
 };
 

@@ -6,20 +6,11 @@ namespace analysis {
 
 namespace {
 
-std::vector<Assigned> noises_of(const Experiment& plan)
-{
-    std::vector<Assigned> all;
-    for (const Treatment& treatment : plan.treatments)
-        for (const Assigned& on : treatment.on)
-            if (on.role == base::Role::treatment && std::find(all.begin(), all.end(), on) == all.end())
-                all.push_back(on);
-    return all;
-}
-
-// The columns of least squares with carry-over: treatments but quiet, and the noises of the slot before.
+// The columns of least squares with carry-over: treatments but quiet, and the noises of the slots before.
 class LastingColumns {
  public:
-    LastingColumns(const Experiment& plan, std::vector<Assigned> noises) : plan_{plan}, noises_{std::move(noises)}
+    LastingColumns(const Experiment& plan, std::vector<Assigned> noises, int window)
+        : plan_{plan}, noises_{std::move(noises)}, before_{noise_before(plan, noises_, window)}
     {
         of_treatment_ = Eigen::MatrixXd::Zero(treatments(), carried());
         for (std::size_t t = 0; t < plan.treatments.size(); ++t)
@@ -42,7 +33,7 @@ class LastingColumns {
         for (Eigen::Index s = 0; s < slots; ++s) {
             const auto slot = static_cast<std::size_t>(s);
             pace[s] = means[static_cast<Eigen::Index>(plan_.treatment_of[slot])];
-            if (slot > 0) pace[s] += of_treatment_.row(before(slot)).dot(means.tail(carried()));
+            pace[s] += before_.row(s).dot(means.tail(carried()));
         }
         return pace.cwiseMax(pace.maxCoeff() * 1e-3);
     }
@@ -56,16 +47,15 @@ class LastingColumns {
             const double work = overlap.share / pace[static_cast<Eigen::Index>(overlap.slot)];
             sum += work;
             if (treatment > 0) row[treatment - 1] += work;
-            if (overlap.slot > 0) row.tail(carried()) += work * of_treatment_.row(before(overlap.slot)).transpose();
+            row.tail(carried()) += work * before_.row(static_cast<Eigen::Index>(overlap.slot)).transpose();
         }
         return row / sum;
     }
 
  private:
-    Eigen::Index before(std::size_t slot) const { return static_cast<Eigen::Index>(plan_.treatment_of[slot - 1]); }
-
     const Experiment& plan_;
     std::vector<Assigned> noises_;
+    Eigen::MatrixXd before_;
     Eigen::MatrixXd of_treatment_;
 };
 
@@ -135,9 +125,34 @@ LastingSums sums_of_block(int block, const LastingColumns& columns, const Eigen:
 
 }  // namespace
 
+std::vector<Assigned> noises_of(const Experiment& plan)
+{
+    std::vector<Assigned> all;
+    for (const Treatment& treatment : plan.treatments)
+        for (const Assigned& on : treatment.on)
+            if (on.role == base::Role::treatment && std::find(all.begin(), all.end(), on) == all.end())
+                all.push_back(on);
+    return all;
+}
+
+Eigen::MatrixXd noise_before(const Experiment& plan, const std::vector<Assigned>& noises, int window)
+{
+    const std::size_t slots = plan.treatment_of.size();
+    Eigen::MatrixXd share =
+        Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(slots), static_cast<Eigen::Index>(noises.size()));
+    for (std::size_t s = 0; s < slots; ++s)
+        for (std::size_t back = 1; back <= std::min(s, static_cast<std::size_t>(window)); ++back) {
+            const std::vector<Assigned>& on = plan.treatments[plan.treatment_of[s - back]].on;
+            for (std::size_t n = 0; n < noises.size(); ++n)
+                if (std::find(on.begin(), on.end(), noises[n]) != on.end())
+                    share(static_cast<Eigen::Index>(s), static_cast<Eigen::Index>(n)) += 1.0 / window;
+        }
+    return share;
+}
+
 std::optional<Lasting> lasting_of(const Fit& fit, const Series& series, const StepsOf& of)
 {
-    const LastingColumns columns{of.plan, noises_of(of.plan)};
+    const LastingColumns columns{of.plan, noises_of(of.plan), of.lasting_slots};
     if (columns.carried() == 0 || fit.blocks.size() < 3) return std::nullopt;
     Eigen::VectorXd means(columns.treatments() + columns.carried());
     means << fit.mean_ms.col(0), Eigen::VectorXd::Zero(columns.carried());

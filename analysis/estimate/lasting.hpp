@@ -7,8 +7,14 @@
 
 namespace analysis {
 
-// From ordinary steps. None where the order of slots does not separate what is left from what is on, with fewer than
-// three blocks, and without a noise.
+// The noises of a schedule, in the order of its treatments.
+std::vector<Assigned> noises_of(const Experiment& plan);
+
+// Slots x noises: the share of the `window` slots before that have the noise. Before the first one there is none.
+Eigen::MatrixXd noise_before(const Experiment& plan, const std::vector<Assigned>& noises, int window);
+
+// From ordinary steps; the window is StepsOf::lasting_slots. None where the order of slots does not separate what is
+// left from what is on, with fewer than three blocks, and without a noise.
 std::optional<Lasting> lasting_of(const Fit& fit, const Series& series, const StepsOf& of);
 
 }  // namespace analysis

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -83,6 +84,30 @@ double quantile(const std::vector<Normal>& mixture, double probability)
     return (from + until) / 2.0;
 }
 
+// Shares of bounds of rare events, and of other estimates that the data do not rule out.
+void take_bounds(Mean& mean, std::span<const Mean> parts, const std::function<double(std::size_t)>& share)
+{
+    const auto scaled = [](const base::RareEvents& events, double by) {
+        return base::RareEvents{by * events.sum, by * by * events.variance, by * events.largest};
+    };
+    Mean::Alternative other;
+    double variance = 0.0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const double by = share(i);
+        const Mean::Alternative& own = parts[i].or_else;
+        mean.more.add(scaled(parts[i].more, by));
+        mean.fewer.add(scaled(parts[i].fewer, by));
+        other.any = other.any || own.any;
+        other.value += by * (own.any ? own.value : parts[i].value);
+        const double error = by * (own.any ? own.standard_error : parts[i].standard_error);
+        variance += error * error;
+        other.more.add(scaled(own.any ? own.more : parts[i].more, by));
+        other.fewer.add(scaled(own.any ? own.fewer : parts[i].fewer, by));
+    }
+    other.standard_error = std::max(mean.standard_error, std::sqrt(variance));
+    if (other.any) mean.or_else = other;
+}
+
 }  // namespace
 
 std::optional<Interval> prediction(std::span<const Mean> runs, double confidence)
@@ -106,6 +131,7 @@ RandomEffects random_effects(std::span<const Mean> runs)
     const Weighted all = weighted(runs, variance);
     RandomEffects found{{all.mean, std::sqrt(all.squares / freedom / all.weights), freedom}, std::sqrt(variance), {}};
     for (const Mean& run : runs) found.weights.push_back(1.0 / (variance_of(run) + variance) / all.weights);
+    take_bounds(found.mean, runs, [&](std::size_t run) { return found.weights[run]; });
     return found;
 }
 
@@ -137,6 +163,7 @@ Mean strata_mean(std::span<const Mean> parts, std::span<const double> weights)
     }
     mean.standard_error = std::sqrt(variance);
     mean.degrees_of_freedom = variance * variance / spread;
+    take_bounds(mean, parts, [&](std::size_t part) { return weights[part] / sum; });
     return mean;
 }
 

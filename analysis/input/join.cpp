@@ -122,6 +122,11 @@ void check_achieved(const std::vector<Noise>& noise, Joined& joined)
             joined.promises_broken.push_back(base::join("noise ran on ", shown(process.host), " in ",
                                                         std::lround(100.0 * share),
                                                         " % of the time in which none was assigned"));
+        if (process.least_recorded < least_achieved)
+            joined.promises_broken.push_back(base::join("the thread '", shown(process.least_recorded_by),
+                                                        "' of the noise on ", shown(process.host), " recorded only ",
+                                                        std::lround(100.0 * process.least_recorded),
+                                                        " % of the time in which noise was assigned"));
         for (const auto& [factor, share] : achieved_share(process))
             if (share < least_achieved)
                 joined.promises_broken.push_back(base::join(

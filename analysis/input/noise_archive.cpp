@@ -1,5 +1,6 @@
 #include "analysis/input/noise_archive.hpp"
 
+#include "base/contract/factor_name.hpp"
 #include "base/contract/roles.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
@@ -20,7 +21,11 @@ namespace {
 // When the noise threads were in which region, and when they held the training stopped.
 class NoiseReader : public otf2::Visitor {
  public:
-    explicit NoiseReader(const otf2::Archive& archive) : archive_{archive}, open_(archive.locations.size()) {}
+    explicit NoiseReader(const otf2::Archive& archive) : archive_{archive}, open_(archive.locations.size())
+    {
+        for (std::uint32_t location = 0; location < archive.locations.size(); ++location)
+            if (is_cpu(location)) recorded[archive.locations[location].name];
+    }
 
     void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&) override
     {
@@ -39,9 +44,11 @@ class NoiseReader : public otf2::Visitor {
             stopped.push_back({last.begin_ns, at.time_ns});
         else
             achieved[name].push_back({last.begin_ns, at.time_ns});
+        if (!within_its_slot) recorded[archive_.locations[at.location].name].push_back({last.begin_ns, at.time_ns});
     }
 
     std::map<std::string, std::vector<Stretch>> achieved;
+    std::map<std::string, std::vector<Stretch>> recorded;  // by location
     std::vector<Stretch> stopped;
 
  private:
@@ -94,6 +101,34 @@ void refuse_unknown_factors(const std::vector<Slot>& slots, const otf2::Archive&
                            ")");
 }
 
+bool makes_noise(const Assigned& on)
+{
+    return on.role == base::Role::treatment;
+}
+
+bool assigns_noise(const Slot& slot)
+{
+    return std::any_of(slot.on.begin(), slot.on.end(), makes_noise);
+}
+
+// Sets Noise::least_recorded.
+void find_silent_threads(Noise& noise, std::map<std::string, std::vector<Stretch>> recorded)
+{
+    double assigned_ns = 0.0;
+    for (const Slot& slot : noise.slots)
+        if (assigns_noise(slot)) assigned_ns += static_cast<double>(slot.end_ns - slot.begin_ns);
+    if (assigned_ns == 0.0) return;
+    for (auto& [location, stretches] : recorded) {
+        const std::vector<Stretch> all = merged(std::move(stretches));
+        double recorded_ns = 0.0;
+        for (const Slot& slot : noise.slots)
+            if (assigns_noise(slot)) recorded_ns += static_cast<double>(overlap_ns(slot.begin_ns, slot.end_ns, all));
+        if (recorded_ns / assigned_ns >= noise.least_recorded) continue;
+        noise.least_recorded = recorded_ns / assigned_ns;
+        noise.least_recorded_by = location;
+    }
+}
+
 }  // namespace
 
 Noise read_noise(const std::filesystem::path& path)
@@ -125,24 +160,12 @@ Noise read_noise(const std::filesystem::path& path)
     refuse_other_than_designed(noise.slots, noise.design, path.string());
     refuse_unknown_factors(noise.slots, archive, path.string());
     if (noise.slots.empty()) base::fail(path.string(), " holds no slots: no noise was scheduled");
+    // In a factorial a CPU belongs to one stressor, and need record nothing of the others.
+    if (noise.design != Design::factorial) find_silent_threads(noise, std::move(threads.recorded));
     for (auto& [region, stretches] : threads.achieved) noise.achieved[region] = merged(std::move(stretches));
     noise.stopped = merged(std::move(threads.stopped));
     return noise;
 }
-
-namespace {
-
-bool makes_noise(const Assigned& on)
-{
-    return on.role == base::Role::treatment;
-}
-
-bool assigns_noise(const Slot& slot)
-{
-    return std::any_of(slot.on.begin(), slot.on.end(), makes_noise);
-}
-
-}  // namespace
 
 std::map<std::string, double> achieved_share(const Noise& noise)
 {
@@ -153,13 +176,14 @@ std::map<std::string, double> achieved_share(const Noise& noise)
         for (const Assigned& on : slot.on.empty() ? std::vector{quiet} : slot.on) {
             const auto found = noise.achieved.find(on.factor);
             if (found == noise.achieved.end() && !makes_noise(on)) continue;
-            assigned_ns[on.factor] += static_cast<double>(slot.end_ns - slot.begin_ns);
+            const std::string name = base::factor_name(on.factor, on.level);
+            assigned_ns[name] += static_cast<double>(slot.end_ns - slot.begin_ns);
             if (found != noise.achieved.end())
-                achieved_ns[on.factor] += static_cast<double>(overlap_ns(slot.begin_ns, slot.end_ns, found->second));
+                achieved_ns[name] += static_cast<double>(overlap_ns(slot.begin_ns, slot.end_ns, found->second));
         }
     }
     std::map<std::string, double> shares;
-    for (const auto& [factor, assigned] : assigned_ns) shares[factor] = achieved_ns[factor] / assigned;
+    for (const auto& [name, assigned] : assigned_ns) shares[name] = achieved_ns[name] / assigned;
     return shares;
 }
 

@@ -23,6 +23,11 @@ struct Noise {
     // By region of the locations "cpu N": when at least one thread was in it, in order and disjoint.
     std::map<std::string, std::vector<Stretch>> achieved;
 
+    // "cpu N": the least share, over such locations, of the time in which noise was assigned that it recorded at all,
+    // be it as quiet. 1 without such locations, or if no noise was assigned.
+    double least_recorded = 1.0;
+    std::string least_recorded_by;
+
     std::vector<Stretch> stopped;  // when control.pause held the training's processes stopped, in order and disjoint
 };
 
@@ -30,8 +35,9 @@ struct Noise {
 // that overlap, leave gaps or are not as long as designed.
 Noise read_noise(const std::filesystem::path& archive);
 
-// Share of the time in which each factor was assigned that some thread of the process was really in it. Quiet, placebo
-// and controls, which make no noise, are judged alike where threads recorded them.
+// Share of the time in which each factor and level ("mem[rate=4GiB/s]", "quiet") was assigned that some thread of the
+// process was really in the factor. Quiet, placebo and controls, which make no noise, are judged alike where threads
+// recorded them.
 std::map<std::string, double> achieved_share(const Noise& noise);
 
 // Share of the time in which no noise was assigned (quiet, placebo, controls) that some thread made noise all the same.

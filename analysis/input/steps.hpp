@@ -81,9 +81,10 @@ Measures with_columns(const Measures& measures, const LongTable& table);
 
 inline constexpr const char* between_steps = "between_steps";
 
-// Lengthens each step to the begin of the next one of its rank: throughput is lost there as well. The time between is a
-// phase of that name. Where it is less than a thousandth of all, it is added to the phase `other`, if there is one.
-// A step whose successor is missing keeps its end, as does the last one. Sets StepTable::between_share.
+// Each step lasts until the next one of its rank in the table begins: throughput is lost there as well, also where
+// steps are missing, for what was not recorded took its time. The time between is a phase of that name, negative where
+// steps overlap. Where it is less than a thousandth of all, it is added to the phase `other`, if there is one. The last
+// step keeps its end. Sets StepTable::between_share.
 void measure_cycles(StepTable& steps);
 
 }  // namespace analysis

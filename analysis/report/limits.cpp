@@ -152,9 +152,10 @@ void add_carry_over(std::vector<std::string>& limits, const Report& report)
     for (const CarryOver& left : report.analysis.carry_over)
         if (left.counted)
             limits.push_back(join(base::factor_name(left.factor, left.level),
-                                  " lasts: ", signed_percent(left.percent.value),
-                                  " is left in the slot after it. It is part of its slowdown, for a neighbour runs all "
-                                  "the time; longer slots (",
+                                  " lasts: ", signed_percent(left.percent.value), " is left in the ",
+                                  left.slots == 1 ? "slot" : join(left.slots, " slots"),
+                                  " after it. It is part of its slowdown, for a neighbour runs all the time; longer "
+                                  "slots (",
                                   fixed(2.0 * slot_s(report), 2), " s: crosstalk run --slot ",
                                   fixed(2.0 * slot_s(report), 2), "s) would hold more of it"));
 }
@@ -183,6 +184,25 @@ std::vector<std::string> late_slots(const Report& report)
                                    fixed(1000.0 * p99_s, 0), " ms late, a tenth of its length or more"));
     }
     return reasons;
+}
+
+std::vector<std::string> unknown_end(const Report& report)
+{
+    constexpr double longest_share = 0.05;  // of the noise
+    constexpr double longest_steps = 3.0;   // the longest ones
+    const Record* training = training_record(report);
+    if (training != nullptr && training->json.contains("result")) return {};
+    const RankSteps& rank = report.run.steps.ranks.front();
+    const std::vector<Slot>& slots = report.run.slots.front();
+    std::int64_t longest_ns = 0;
+    for (std::size_t i = 0; i < rank.begin_ns.size(); ++i)
+        longest_ns = std::max(longest_ns, rank.end_ns[i] - rank.begin_ns[i]);
+    const auto noise_ns = static_cast<double>(slots.back().end_ns - slots.front().begin_ns);
+    const auto silent_ns = static_cast<double>(slots.back().end_ns - rank.end_ns.back());
+    if (silent_ns <= std::max(longest_share * noise_ns, longest_steps * static_cast<double>(longest_ns))) return {};
+    return {join("noise went on for ", fixed(silent_ns / 1e9, 1),
+                 " s after the last step, and no record says that the training had ended: one that hangs beside noise "
+                 "looks the same")};
 }
 
 std::map<std::pair<std::string, std::string>, std::string> what_noise_lacked(const Report& report)
@@ -240,8 +260,19 @@ std::vector<std::string> limits(const Report& report)
             limits.push_back(lateness_text(report, noise) +
                              ": it stood still, and some slots were not what they are taken for");
     }
+    if (noise_records(report).empty())
+        limits.emplace_back(
+            "there is no noise.json beside the noise's archive: whether slots began late, rates were reached and others "
+            "had the noise's CPUs is not known");
+    if (const auto guard = report.analysis.counts.find(LeftOut::guard); guard != report.analysis.counts.end())
+        limits.push_back(
+            join(count(guard->second, "step"),
+                 " after the begin of a slot are left out (--guard): what noise does there is in no effect"));
     add_counted_outliers(limits, report);
     add_carry_over(limits, report);
+    limits.emplace_back(
+        "no noise was on for longer than a slot: what takes longer to show, such as a queue of loaded batches that runs "
+        "empty, is in no effect; longer slots show it, or interference compare of runs with noise all the time");
     if (report.run.steps.incomplete > 1)  // the last one of a training may be
         limits.push_back(join(report.run.steps.incomplete, " steps are left out: not all ranks have them"));
     if (report.analysis.blocks < least_blocks_to_forecast)

@@ -16,6 +16,9 @@ namespace analysis {
 std::vector<std::string> late_slots(const Report& report);
 std::map<std::pair<std::string, std::string>, std::string> what_noise_lacked(const Report& report);
 
+// Why nothing can be called safe: noise went on long after the last step, and nothing says that the training had ended.
+std::vector<std::string> unknown_end(const Report& report);
+
 // A sentence each: ranks that share a core, a virtual machine, noise on few of the cores or on the training's own, late
 // noise, few blocks, an order that was not random. What no record holds is not known, and not said.
 std::vector<std::string> limits(const Report& report);

@@ -59,14 +59,15 @@ TEST_CASE("a step lasts until the next one begins, and the last one until its ow
     check_that_phases_add_up(steps);
 }
 
-TEST_CASE("a step keeps its end where the next one is missing, or begins before it")
+TEST_CASE("a step lasts until the next one where steps are missing or overlap, too")
 {
-    // Each tenth step is recorded; 30 is missing, and 60 begins before 50 has ended.
-    analysis::StepTable steps =
-        steps_from({{0, 0, 90}, {10, 100, 190}, {20, 200, 290}, {40, 400, 490}, {50, 500, 590}, {60, 580, 670}});
+    // Each tenth step is recorded; 30 is missing, 60 begins before 50 has ended, and 70 before 60 has begun.
+    analysis::StepTable steps = steps_from(
+        {{0, 0, 90}, {10, 100, 190}, {20, 200, 290}, {40, 400, 490}, {50, 500, 590}, {60, 580, 670}, {70, 570, 680}});
     analysis::measure_cycles(steps);
-    CHECK(steps.ranks[0].end_ns ==
-          base::LongColumn<std::int64_t>{100'000'000, 200'000'000, 290'000'000, 500'000'000, 590'000'000, 670'000'000});
+    CHECK(steps.ranks[0].end_ns == base::LongColumn<std::int64_t>{100'000'000, 200'000'000, 400'000'000, 500'000'000,
+                                                                  580'000'000, 670'000'000, 680'000'000});
+    CHECK(steps.ranks[0].phase_ms(4, 2) == doctest::Approx(-10.0));
     check_that_phases_add_up(steps);
 }
 

@@ -28,7 +28,7 @@ const std::set<std::string> no_metrics{
     "of_all",      "from_ms",   "until_ms",       "first_rank", "last_rank",     "first_step",    "last_step",
     "trustworthy", "mechanism", "budget_percent", "mem",        "placebo",       "control.delay", "control.sham",
     "unit",        "dose_is",   "role",           "region",     "critical_rank", "waiting_rank",  "largest_part",
-    "resource",    "by_design", "evidence",       "counted",    "treatment"};
+    "resource",    "by_design", "evidence",       "counted",    "treatment",     "slots",         "long_steps_slots"};
 
 bool has_card(const std::string& file, const std::string& column)
 {

@@ -32,10 +32,12 @@ struct Times {
     std::vector<double> excess_ms;
 };
 
+enum class Side { more, fewer };
+
 // p, one-sided: the excess of the slots with this treatment, had the labels of these and of slots without noise been
 // exchanged within the blocks.
 double exchanged_p(std::size_t treatment, const std::vector<bool>& baseline, const BySlot& slots,
-                   const Experiment& plan, std::uint64_t seed)
+                   const Experiment& plan, std::uint64_t seed, Side side = Side::more)
 {
     double steps = 0.0;
     double excess = 0.0;
@@ -80,7 +82,7 @@ double exchanged_p(std::size_t treatment, const std::vector<bool>& baseline, con
                 std::swap(block.scores[i], block.scores[other]);
                 drawn += block.scores[i];
             }
-        if (drawn >= assigned - 1e-9 * excess) ++as_much;
+        if (side == Side::more ? drawn >= assigned - 1e-9 * excess : drawn <= assigned + 1e-9 * excess) ++as_much;
     }
     return static_cast<double>(as_much) / (draws + 1.0);
 }
@@ -139,6 +141,44 @@ std::vector<AccidentRate> charge_accidents(const Measures& step_ms, const Exposu
         rates.push_back(std::move(rate));
     }
     return rates;
+}
+
+void settle_shares(const Exposures& exposures, const Experiment& plan, const base::LongColumn<int>& block,
+                   LongSteps& steps, std::uint64_t seed)
+{
+    if (!plan.randomised()) return;
+    std::vector<bool> baseline;
+    for (const Treatment& treatment : plan.treatments) baseline.push_back(is_without_noise(treatment));
+    for (std::size_t s = 0; s < steps.strata.size(); ++s) {
+        StepStratum& stratum = steps.strata[s];
+        if (stratum.period > 0) continue;
+        BySlot slots{std::vector<double>(plan.treatment_of.size(), 0.0),
+                     std::vector<double>(plan.treatment_of.size(), 0.0)};
+        std::vector<double> count(plan.treatments.size(), 0.0);
+        for (std::size_t i = 0; i < block.size(); ++i) {
+            if (block[i] < 0) continue;
+            const auto slot = static_cast<std::size_t>(exposures.slot[i]);
+            slots.steps[slot] += 1.0;
+            if (steps.kind[i] != static_cast<std::int8_t>(s)) continue;
+            slots.excess_ms[slot] += 1.0;
+            count[treatment_of(exposures, plan, i)] += 1.0;
+        }
+        std::vector<bool> alike(plan.treatments.size(), true);
+        double alike_count = 0.0;
+        double alike_used = 0.0;
+        for (std::size_t t = 0; t < alike.size(); ++t) {
+            const auto p = [&](Side side) { return exchanged_p(t, baseline, slots, plan, seed, side); };
+            alike[t] = !is_noise(plan.treatments[t]) || std::min(p(Side::more), p(Side::fewer)) > by_chance / 2.0;
+            if (!alike[t]) continue;
+            alike_count += count[t];
+            alike_used += static_cast<double>(steps.used[t]);
+        }
+        if (std::all_of(alike.begin(), alike.end(), [](bool is) { return is; }) || alike_used == 0.0) continue;
+        for (std::size_t t = 0; t < alike.size(); ++t)
+            stratum.share_under.push_back(alike[t] || steps.used[t] == 0
+                                              ? alike_count / alike_used
+                                              : count[t] / static_cast<double>(steps.used[t]));
+    }
 }
 
 }  // namespace analysis

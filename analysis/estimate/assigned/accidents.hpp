@@ -33,4 +33,9 @@ struct AccidentRate {
 std::vector<AccidentRate> charge_accidents(const Measures& step_ms, const Exposures& exposures, const Experiment& plan,
                                            const base::LongColumn<int>& block, LongSteps& steps, std::uint64_t seed);
 
+// A noise may change how often steps of a stratum come that has no period (a checkpoint each 30 s): where it does, by
+// re-randomisation within blocks at 1 %, two-sided, StepStratum::share_under is set.
+void settle_shares(const Exposures& exposures, const Experiment& plan, const base::LongColumn<int>& block,
+                   LongSteps& steps, std::uint64_t seed);
+
 }  // namespace analysis

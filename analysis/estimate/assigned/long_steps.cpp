@@ -135,6 +135,16 @@ std::optional<std::vector<bool>> with_phase(const StepTable& steps, const base::
     return has;
 }
 
+// Numbers of most steps that follow each other differ by this: by more than one where a step counts samples, or where
+// the table has each tenth step.
+double number_stride(const StepTable& steps, const base::LongColumn<int>& block)
+{
+    base::LongColumn<double> differences;
+    for (std::size_t i = 1; i < block.size(); ++i)
+        if (block[i] >= 0) differences.push_back(static_cast<double>(steps.numbers[i] - steps.numbers[i - 1]));
+    return differences.empty() ? 1.0 : base::median(differences);
+}
+
 struct Period {
     std::int64_t length = 0;
     std::int64_t first = 0;  // below the length
@@ -203,6 +213,21 @@ class Periods {
     base::LongColumn<std::int64_t> looked_at_;  // numbers of used steps
 };
 
+double median_length_ms(const Measures& step_ms, const LongSteps& steps, std::size_t stratum)
+{
+    base::LongColumn<double> lengths;
+    for (std::size_t i = 0; i < steps.kind.size(); ++i)
+        if (steps.kind[i] == static_cast<std::int8_t>(stratum)) lengths.push_back(step_ms.first(i));
+    return base::median(lengths);
+}
+
+double median_slot_ms(const std::vector<Slot>& slots)
+{
+    base::LongColumn<double> lengths;
+    for (const Slot& slot : slots) lengths.push_back(static_cast<double>(slot.end_ns - slot.begin_ns) / 1e6);
+    return base::median(lengths);
+}
+
 }  // namespace
 
 std::size_t LongSteps::count() const
@@ -256,6 +281,7 @@ LongSteps find_long_steps(const StepTable& steps, const Measures& step_ms, const
         is_long[i] = longer_ms > most_ms && (!stopped_ms || longer_ms - 2.0 * stopped_ms(i) > most_ms);
     }
 
+    const double stride = number_stride(steps, block);
     const auto add_stratum = [&](StepStratum stratum, const auto& belongs) {
         const auto index = static_cast<std::int8_t>(found.strata.size());
         std::size_t used = 0;
@@ -270,7 +296,7 @@ LongSteps find_long_steps(const StepTable& steps, const Measures& step_ms, const
             ++stratum.steps;
         }
         // The plan's own share is exact; how many periods a run happens to hold is not.
-        stratum.share = stratum.period > 0 && alone ? 1.0 / static_cast<double>(stratum.period)
+        stratum.share = stratum.period > 0 && alone ? stride / static_cast<double>(stratum.period)
                                                     : static_cast<double>(stratum.steps) / static_cast<double>(used);
         found.strata.push_back(std::move(stratum));
     };
@@ -308,6 +334,12 @@ LongSteps find_long_steps(const StepTable& steps, const Measures& step_ms, const
             ++found.accidents[treatment];
         }
         found.regular[i] = std::min(1.0, expected_ms(i) / step_ms.first(i));
+    }
+    constexpr double much_of_slot = 0.2;
+    for (std::size_t s = 0; s < found.strata.size(); ++s) {
+        const double slots_long = median_length_ms(step_ms, found, s) / median_slot_ms(slots.front());
+        found.strata[s].spans_slots = slots_long > 1.0;
+        found.strata[s].straddles = slots_long > much_of_slot;
     }
     for (std::size_t t = 0; t < plan.treatments.size(); ++t)
         if (static_cast<double>(found.accidents[t]) > most_accidents * static_cast<double>(found.used[t]))

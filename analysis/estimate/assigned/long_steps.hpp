@@ -15,11 +15,14 @@ namespace analysis {
 // Long steps that recur by the training's own plan: a stratum of the steps. Which steps belong to it does not depend on
 // how long they take.
 struct StepStratum {
-    std::string name;         // "checkpoint", "every 25 steps"
-    std::int64_t period = 0;  // in step numbers; 0: none, those with the phase `name`
-    std::int64_t first = 0;   // number of its first step, below the period
-    double share = 0.0;       // of all used steps
-    std::size_t steps = 0;    // used ones
+    std::string name;                   // "checkpoint", "every 25 steps"
+    std::int64_t period = 0;            // in step numbers; 0: none, those with the phase `name`
+    std::int64_t first = 0;             // number of its first step, below the period
+    double share = 0.0;                 // of all used steps
+    std::size_t steps = 0;              // used ones
+    std::vector<double> share_under{};  // [treatment]: of its used steps, where a noise changes how often; else empty
+    bool spans_slots = false;           // its steps are longer than slots
+    bool straddles = false;             // they are longer than a fifth of a slot
 };
 
 struct LongSteps {

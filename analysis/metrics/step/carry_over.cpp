@@ -7,8 +7,8 @@ extern const MetricCard carry_over{
     .name = "carry_over",
     .title = "carry-over",
     .unit = "percent of the quiet mean step",
-    .summary = "How much longer steps in the slot after this noise are.",
-    .formula = "least squares of step time on the slot and on the noises of the slot before",
+    .summary = "How much longer steps in the slots after this noise are.",
+    .formula = "least squares of step time on the slot and on the noises of the 1, 3 or 8 slots before",
     .reading = "Zero where slots are long enough. A placebo has none.",
     .better = Better::less,
     .from = "steps that lie wholly in a slot",
@@ -16,7 +16,8 @@ extern const MetricCard carry_over{
     .places = {{"carry_over.csv", "carry_over_percent"},
                {"carry_over.csv", "low_percent"},
                {"carry_over.csv", "high_percent"},
-               {"carry_over.csv", "p_holm"}},
+               {"carry_over.csv", "p_holm"},
+               {"carry_over.csv", "long_steps_percent"}},
 };
 
 }  // namespace analysis::metric

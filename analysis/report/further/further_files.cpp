@@ -40,13 +40,14 @@ void write_response(const std::filesystem::path& file, const Report& report)
 
 void write_carry_over(const std::filesystem::path& file, const Report& report)
 {
-    base::CsvWriter table{
-        file,
-        {"factor", "level", "role", "carry_over_percent", "low_percent", "high_percent", "p_holm", "steps", "blocks"}};
+    base::CsvWriter table{file,
+                          {"factor", "level", "role", "carry_over_percent", "low_percent", "high_percent", "p_holm",
+                           "steps", "blocks", "slots", "long_steps_slots", "long_steps_percent"}};
     for (const CarryOver& one : report.secondary.carry_over) {
         const Interval interval = one.percent.interval(report.verdict.confidence);
         table.row(one.factor, one.level, base::text(one.role), one.percent.value, interval.low, interval.high,
-                  one.p_holm, one.steps, report.analysis.blocks);
+                  one.p_holm, one.steps, report.analysis.blocks, one.slots, one.long_steps_slots,
+                  one.long_steps_percent);
     }
 }
 

@@ -48,8 +48,9 @@ std::string budget_part(const ResponseCurve& curve)
                 interval_text(curve, curve.tolerated));
 }
 
-std::string break_part(const ResponseCurve& curve)
+std::string break_part(const ResponseCurve& curve, bool any_unsafe)
 {
+    if (!curve.break_point.value && any_unsafe) return "single levels cost more than the budget, out of order";
     if (!curve.break_point.value) return "at no level, the highest included, is there more than chance explains";
     return join("from ", dose_text(curve, *curve.break_point.value), interval_text(curve, curve.break_point),
                 " on it costs more than chance explains");
@@ -57,10 +58,16 @@ std::string break_part(const ResponseCurve& curve)
 
 std::string curve_sentence(const ResponseCurve& curve, const Verdict& verdict)
 {
-    const bool may_say = verdict.trustworthy && verdict.insensitive.empty();
+    const bool doubtful = std::any_of(verdict.lacked.begin(), verdict.lacked.end(),
+                                      [&](const auto& noise) { return noise.first.first == curve.factor; });
+    const bool any_unsafe =
+        std::any_of(verdict.factors.begin(), verdict.factors.end(), [&](const FactorVerdict& level) {
+            return level.factor == curve.factor && level.verdict == base::verdict_word::unsafe;
+        });
+    const bool may_say = verdict.trustworthy && verdict.insensitive.empty() && !doubtful;
     return join(may_say ? join(curve.factor, " is ", safe_part(curve, verdict.confidence))
                         : join("What ", curve.factor, " may do without harm, this run does not say"),
-                "; ", budget_part(curve), "; ", break_part(curve), ". Levels are ",
+                "; ", budget_part(curve), "; ", break_part(curve, any_unsafe), ". Levels are ",
                 curve.achieved ? "what was achieved." : "what was asked for.");
 }
 
@@ -77,10 +84,11 @@ std::string carry_over_sentence(const std::vector<CarryOver>& all, double confid
     }
     if (most == nullptr) return "";
     if (left.empty())
-        return join("Nothing of a noise is seen in the slot after it; at most ",
+        return join("Nothing of a noise is seen in the slots after it; in the next one at most ",
                     signed_percent(most->percent.interval(confidence).high), " is left, of ",
                     base::factor_name(most->factor, most->level), ".");
-    return join("Of a noise something is left in the slot after it: ", base::join_words(left, ", "),
+    return join("Of a noise something is left in the ", most->slots == 1 ? "slot" : join(most->slots, " slots"),
+                " after it: ", base::join_words(left, ", "),
                 ". It is part of the noise's slowdown. Longer slots would hold more of it.");
 }
 
@@ -151,17 +159,18 @@ NoiseTable tails_table(const Report& report)
 
 NoiseTable carry_over_table(const Report& report)
 {
-    NoiseTable table{.title = "What is left in the slot after a noise",
-                     .head = {"Noise", "carry-over", "p"},
+    NoiseTable table{.title = "What is left in the slots after a noise",
+                     .head = {"Noise", "slots", "carry-over", "p"},
                      .rows = {},
                      .note =
-                         "How much longer a step is if this noise was on in the slot before, whatever is on now: "
-                         "percent of the quiet step. p after Holm's correction."};
+                         "How much longer a step is if this noise was on in so many slots before, whatever is on "
+                         "now: percent of the quiet step. p after Holm's correction."};
     for (const CarryOver& one : report.secondary.carry_over)
         table.rows.push_back({one.factor,
                               one.level,
                               "",
-                              {{fixed(one.percent.value, 2),
+                              {{join(one.slots), ""},
+                               {fixed(one.percent.value, 2),
                                 fixed(one.percent.interval(report.verdict.confidence).half_width(), 2), one.counted},
                                {p_value(one.p_holm), ""}}});
     return table;
