@@ -13,8 +13,13 @@ namespace otf2 {
 // Walks through a section, a window of it in memory.
 class Spill::Cursor {
  public:
-    Cursor(int file, const Section& section, std::size_t window_bytes)
-        : file_{file}, next_{section.begin}, end_{section.end}, location_{section.location}, window_(window_bytes)
+    Cursor(int file, const Section& section, bool device, std::size_t window_bytes)
+        : file_{file},
+          next_{section.begin},
+          end_{section.end},
+          location_{section.location},
+          device_{device},
+          window_(window_bytes)
     {
     }
 
@@ -31,6 +36,7 @@ class Spill::Cursor {
     }
 
     std::uint64_t tick() const { return tick_; }
+    std::uint64_t order() const { return std::min(tick_, UINT64_MAX >> 2U) << 2U | turn(); }
 
     // The rest of the event goes to the chunk.
     void move_to(Merge::Chunk& chunk)
@@ -51,6 +57,26 @@ class Spill::Cursor {
     }
 
  private:
+    // Of events of one tick: a device ends before the host's synchronisation does, and begins after the host's call;
+    // last comes what needs another location's event: a message's receipt, a collective's end.
+    std::uint64_t turn() const
+    {
+        switch (kind_) {
+            case Kind::receive:
+            case Kind::collective_end:
+            case Kind::collective_complete:
+                return 3;
+            case Kind::enter:
+            case Kind::enter_with_attributes:
+                return device_ ? 2 : 1;
+            case Kind::leave:
+            case Kind::leave_with_attributes:
+                return device_ ? 0 : 1;
+            default:
+                return 1;
+        }
+    }
+
     // So many bytes are in the window, or all that are left.
     void need(std::size_t bytes)
     {
@@ -87,6 +113,7 @@ class Spill::Cursor {
     std::uint64_t next_;  // of the file, to be read
     std::uint64_t end_;
     std::uint32_t location_;
+    bool device_;
     std::vector<char> window_;
     std::size_t at_ = 0;
     std::size_t filled_ = 0;
@@ -94,45 +121,45 @@ class Spill::Cursor {
     std::uint64_t tick_ = 0;
 };
 
-// The next event of each cursor, as a tournament: the earliest is first(), of one tick that of the smaller cursor.
+// The next event of each cursor, as a tournament: the earliest is first(), of one turn that of the smaller cursor.
 // Which one wins is hard to foretell, so it is computed without branches.
 class Spill::Merge::NextEvents {
  public:
-    // Before the first one is asked for.
-    void add(std::uint64_t tick, std::uint32_t cursor)
+    // Before the first one is asked for. `order`: of its time, and its turn at that time.
+    void add(std::uint64_t order, std::uint32_t cursor)
     {
-        ticks_.push_back(tick);
+        orders_.push_back(order);
         cursors_.push_back(cursor);
     }
     void begin()
     {
-        const std::size_t count = ticks_.size();
+        const std::size_t count = orders_.size();
         winners_.resize(2 * count);
         for (std::size_t i = 0; i < count; ++i) winners_[count + i] = static_cast<std::uint32_t>(i);
         for (std::size_t i = count; i-- > 1;) {
             const std::uint32_t one = winners_[2 * i];
             const std::uint32_t other = winners_[2 * i + 1];
-            winners_[i] = earlier(one, ticks_[one], other, ticks_[other]) != 0 ? one : other;
+            winners_[i] = earlier(one, orders_[one], other, orders_[other]) != 0 ? one : other;
         }
     }
 
-    bool empty() const { return ticks_.empty(); }
+    bool empty() const { return orders_.empty(); }
     std::uint32_t first() const { return cursors_[first_place()]; }
 
     // Of the first one's cursor the next.
-    void replace_first(std::uint64_t tick)
+    void replace_first(std::uint64_t order)
     {
         std::uint32_t winner = first_place();
-        ticks_[winner] = tick;
-        for (std::size_t at = ticks_.size() + winner; at > 1; at /= 2) {
+        orders_[winner] = order;
+        for (std::size_t at = orders_.size() + winner; at > 1; at /= 2) {
             const std::uint32_t other = winners_[at ^ 1U];
-            const std::uint64_t other_tick = ticks_[other];
-            const std::uint64_t changes = std::uint64_t{0} - earlier(other, other_tick, winner, tick);
+            const std::uint64_t other_order = orders_[other];
+            const std::uint64_t changes = std::uint64_t{0} - earlier(other, other_order, winner, order);
             winner ^= (winner ^ other) & static_cast<std::uint32_t>(changes);
-            tick ^= (tick ^ other_tick) & changes;
+            order ^= (order ^ other_order) & changes;
             winners_[at / 2] = winner;
         }
-        if (tick == UINT64_MAX || 2 * ended_ > ticks_.size()) drop_ended();
+        if (order == UINT64_MAX || 2 * ended_ > orders_.size()) drop_ended();
     }
     // There are no more of its cursor.
     void remove_first()
@@ -143,30 +170,31 @@ class Spill::Merge::NextEvents {
     }
 
  private:
-    static std::uint64_t earlier(std::uint32_t place, std::uint64_t tick, std::uint32_t other, std::uint64_t other_tick)
+    static std::uint64_t earlier(std::uint32_t place, std::uint64_t order, std::uint32_t other,
+                                 std::uint64_t other_order)
     {
-        const auto before = static_cast<std::uint64_t>(tick < other_tick);
-        const auto at_once = static_cast<std::uint64_t>(tick == other_tick);
+        const auto before = static_cast<std::uint64_t>(order < other_order);
+        const auto at_once = static_cast<std::uint64_t>(order == other_order);
         return before | (at_once & static_cast<std::uint64_t>(place < other));
     }
     void drop_ended()
     {
         std::size_t kept = 0;
-        for (std::size_t place = 0; place < ticks_.size(); ++place) {
+        for (std::size_t place = 0; place < orders_.size(); ++place) {
             if (cursors_[place] == none) continue;
-            ticks_[kept] = ticks_[place];
+            orders_[kept] = orders_[place];
             cursors_[kept++] = cursors_[place];
         }
-        ticks_.resize(kept);
+        orders_.resize(kept);
         cursors_.resize(kept);
         ended_ = 0;
         begin();
     }
-    std::uint32_t first_place() const { return ticks_.size() == 1 ? 0 : winners_[1]; }
+    std::uint32_t first_place() const { return orders_.size() == 1 ? 0 : winners_[1]; }
 
     static constexpr std::uint32_t none = UINT32_MAX;
 
-    std::vector<std::uint64_t> ticks_;
+    std::vector<std::uint64_t> orders_;
     std::vector<std::uint32_t> cursors_;  // none: it ended
     std::size_t ended_ = 0;
     std::vector<std::uint32_t> winners_;  // places: of all at 1, of both halves at 2 and 3, ..; last all places
@@ -194,8 +222,9 @@ Spill::Merge::Merge(std::span<Spill* const> spills)
     const std::size_t window = std::clamp<std::size_t>(all_windows / parts.size(), 4 << 10, 64 << 10);
     cursors_.reserve(parts.size());
     for (const auto& [spill, section] : parts) {
-        Cursor& cursor = cursors_.emplace_back(spill->file_, section, window);
-        if (cursor.advance()) next_->add(cursor.tick(), static_cast<std::uint32_t>(cursors_.size() - 1));
+        const bool device = any_->archive_.locations[section.location].kind == LocationKind::accelerator_stream;
+        Cursor& cursor = cursors_.emplace_back(spill->file_, section, device, window);
+        if (cursor.advance()) next_->add(cursor.order(), static_cast<std::uint32_t>(cursors_.size() - 1));
     }
     next_->begin();
 }
@@ -208,12 +237,12 @@ bool Spill::Merge::next(Chunk& chunk)
     chunk.used = 0;
     while (!next_->empty() && chunk.used < Chunk::full) {
         Cursor& cursor = cursors_[next_->first()];
-        const std::uint64_t tick = cursor.tick();
+        const std::uint64_t order = cursor.order();
         cursor.move_to(chunk);
         if (!cursor.advance())
             next_->remove_first();
-        else if (cursor.tick() != tick)  // else it stays the first
-            next_->replace_first(cursor.tick());
+        else if (cursor.order() != order)  // else it stays the first
+            next_->replace_first(cursor.order());
     }
     return chunk.used > 0;
 }
