@@ -95,6 +95,9 @@ void Report::print(std::ostream& out) const
             static_cast<double>(all.launch_delay_p50) / 1e3 / static_cast<double>(count_),
             static_cast<double>(all.launch_delay_p95) / 1e3 / static_cast<double>(count_),
             static_cast<double>(all.launched), static_cast<double>(all.kernels));
+    if (const std::uint64_t early = steps_->early_kernels(); early > 0)
+        out << base::join(early, early == 1 ? " kernel begins before its launch" : " kernels begin before their launch",
+                          ": the GPU's clock is wrong\n");
     if (all.host_delay > 0)
         out << formatted("host delay %.6f s, %.1f %% of it while the GPU computed: no more than that can be absorbed\n",
                          static_cast<double>(all.host_delay) / 1e9, percent(all.host_delay_covered, all.host_delay));

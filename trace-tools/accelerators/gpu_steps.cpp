@@ -2,6 +2,7 @@
 
 #include "base/contract/phases.hpp"
 #include "trace-tools/accelerators/device_steps.hpp"
+#include "trace-tools/otf2/mpi_calls.hpp"
 #include "trace-tools/otf2/ranks.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ HostRegion host_region(const otf2::Region& region)
     using base::TrainingPhase;
     const auto is = [&](TrainingPhase phase) { return region.name == base::text(phase); };
     if (is(TrainingPhase::load) || is(TrainingPhase::to_device)) return HostRegion::input;
-    if (is(TrainingPhase::wait_exchange) || region.paradigm == otf2::Paradigm::mpi) return HostRegion::exchange;
+    if (is(TrainingPhase::wait_exchange) || otf2::is_mpi_call(region)) return HostRegion::exchange;
     return is(TrainingPhase::control_delay) ? HostRegion::delay : HostRegion::none;
 }
 
@@ -212,6 +213,11 @@ void GpuSteps::transfer_end(const otf2::At& at)
 void GpuSteps::other(const otf2::At& at)
 {
     engine_->see(at);
+}
+
+std::uint64_t GpuSteps::early_kernels() const
+{
+    return engine_->launches.early();
 }
 
 void GpuSteps::finish()

@@ -67,6 +67,7 @@ class GpuSteps : public otf2::Visitor {
 
     // After the last event.
     void finish();
+    std::uint64_t early_kernels() const;  // before the call that launches them
 
     void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override;
     void leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override;

@@ -44,6 +44,10 @@ class Launches {
         if (attributes.size() == 0) return {};
         if (const auto number = correlation(attributes)) {
             const Key key{accelerators_.user_of[at.location], *number};
+            if (const auto waiting = without_launch_.find(key); waiting != without_launch_.end()) {
+                early_ += waiting->second;
+                without_launch_.erase(waiting);
+            }
             const auto [place, added] = by_correlation_.try_emplace(key);
             if (added)
                 oldest_.push_back(key);
@@ -65,8 +69,12 @@ class Launches {
     Pointer of(const otf2::At& at, StreamWork work, const otf2::EventAttributes& attributes)
     {
         if (const auto number = correlation(attributes)) {
-            const auto found = by_correlation_.find({accelerators_.user_of[at.location], *number});
-            return found == by_correlation_.end() ? Pointer{} : found->second;
+            const Key key{accelerators_.user_of[at.location], *number};
+            const auto found = by_correlation_.find(key);
+            if (found != by_correlation_.end()) return found->second;
+            const bool kernel = work == StreamWork::compute || work == StreamWork::exchange;
+            if (kernel && without_launch_.size() < most) ++without_launch_[key];
+            return {};
         }
         if (work == StreamWork::copy || work == StreamWork::none) return {};
         const auto found = by_stream_.find(at.location);
@@ -75,6 +83,9 @@ class Launches {
         found->second.pop_front();
         return launch;
     }
+
+    // Kernels that began before the call that launches them, which only a wrong clock can say.
+    std::uint64_t early() const { return early_; }
 
     // The stream that a call says, as Score-P's do.
     std::optional<std::uint32_t> stream_said(const otf2::EventAttributes& attributes) const
@@ -108,6 +119,8 @@ class Launches {
     std::optional<std::uint32_t> correlation_;
     std::unordered_map<std::uint64_t, std::uint32_t> stream_of_;  // by OTF2's number of the location
     std::map<Key, Pointer> by_correlation_;
+    std::map<Key, std::uint64_t> without_launch_;  // kernels so far
+    std::uint64_t early_ = 0;
     std::deque<Key> oldest_;
     std::map<std::uint32_t, std::deque<Pointer>> by_stream_;  // by location
 };

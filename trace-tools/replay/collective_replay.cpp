@@ -4,9 +4,12 @@
 
 namespace replay {
 
-CollectiveReplay::CollectiveReplay(ReplayState& state, std::vector<std::vector<std::uint32_t>> starts)
-    : state_{state}, starts_(state.locations.size())
+CollectiveReplay::CollectiveReplay(ReplayState& state, std::vector<std::vector<std::uint32_t>> starts,
+                                   std::vector<std::vector<std::uint32_t>> blocking)
+    : state_{state}, starts_(state.locations.size()), begins_(state.locations.size())
 {
+    for (std::size_t location = 0; location < blocking.size(); ++location)
+        begins_[location].communicators = std::move(blocking[location]);
     for (std::size_t location = 0; location < starts.size(); ++location)
         starts_[location].communicators = std::move(starts[location]);
     for (const otf2::Communicator& communicator : state.archive.communicators) {
@@ -56,6 +59,14 @@ void CollectiveReplay::drop_complete(Instances& all)
         all.open.pop_front();
         ++all.first;
     }
+}
+
+void CollectiveReplay::begin(std::uint32_t location)
+{
+    Begins& mine = begins_[location];
+    const std::size_t number = mine.count++;
+    if (state_.locations[location].in_mpi == 0) return;
+    state_.begin_collective(location, number < mine.communicators.size() ? mine.communicators[number] : otf2::nowhere);
 }
 
 void CollectiveReplay::end(std::uint32_t location, std::int64_t now_ns, const otf2::CollectiveRecord& record)
@@ -114,7 +125,8 @@ void CollectiveReplay::synchronise(Instance& instance, Flow flow, std::uint32_t 
 std::optional<Arrival> CollectiveReplay::current_arrival(std::uint32_t communicator, std::uint32_t rank)
 {
     const std::vector<std::uint32_t>& members = state_.members(communicator);
-    const std::uint32_t location = rank < members.size() ? state_.in_collective(members[rank]) : otf2::nowhere;
+    const std::uint32_t location =
+        rank < members.size() ? state_.in_collective(members[rank], communicator) : otf2::nowhere;
     return location == otf2::nowhere ? std::nullopt : std::optional{state_.arrival(location)};
 }
 
@@ -124,7 +136,7 @@ Arrival CollectiveReplay::last_arrival(const Instance& instance, std::uint32_t c
     const std::vector<std::uint32_t>& members = state_.members(communicator);
     std::uint32_t last = otf2::nowhere;
     for (std::size_t rank = 0; rank < members.size(); ++rank) {
-        const std::uint32_t location = state_.in_collective(members[rank]);
+        const std::uint32_t location = state_.in_collective(members[rank], communicator);
         if (location == otf2::nowhere || instance.calls[rank].location != otf2::nowhere) continue;
         if (last == otf2::nowhere || state_.locations[location].call_ns > state_.locations[last].call_ns)
             last = location;

@@ -16,9 +16,11 @@ namespace replay {
 
 class CollectiveReplay {
  public:
-    // starts: see StartedRequests.
-    CollectiveReplay(ReplayState& state, std::vector<std::vector<std::uint32_t>> starts);
+    // See StartedRequests.
+    CollectiveReplay(ReplayState& state, std::vector<std::vector<std::uint32_t>> starts,
+                     std::vector<std::vector<std::uint32_t>> blocking);
 
+    void begin(std::uint32_t location);
     void end(std::uint32_t location, std::int64_t now_ns, const otf2::CollectiveRecord& record);
     void start(std::uint32_t location, std::uint64_t request);  // a non-blocking one
     void complete(std::uint32_t location, std::int64_t now_ns, const otf2::CollectiveRecord& record);
@@ -73,6 +75,11 @@ class CollectiveReplay {
     std::vector<Instances> blocking_;      // by communicator
     std::vector<Instances> non_blocking_;  // by communicator
     std::vector<Starts> starts_;           // by location
+    struct Begins {
+        std::vector<std::uint32_t> communicators;  // see StartedRequests
+        std::size_t count = 0;
+    };
+    std::vector<Begins> begins_;  // by location
     std::uint64_t clock_errors_ = 0;
     std::uint64_t mismatches_ = 0;
 };

@@ -3,6 +3,7 @@
 
 #include "base/contract/trace_names.hpp"
 #include "trace-tools/accelerators/stream_replay.hpp"
+#include "trace-tools/otf2/mpi_calls.hpp"
 #include "trace-tools/profile/time_sums.hpp"
 #include "trace-tools/replay/collective_replay.hpp"
 #include "trace-tools/replay/message_replay.hpp"
@@ -61,15 +62,17 @@ struct MpiReplay::Engine {
                  options.part,
                  {.enabled = options.critical_path, .threads = options.threads, .meanwhile = options.meanwhile},
                  std::move(sink)},
-          collectives{replay, std::move(started.collectives)},
+          collectives{replay, std::move(started.collectives), std::move(started.blocking_collectives)},
           messages{replay, std::move(started.receives)},
           tasks{replay},
           streams{archive, replay.delays},
-          follows_work{options.critical_path || streams.any()}
+          follows_work{options.critical_path || streams.any()},
+          began(std::max(archive.locations.size(), archive.processes.size()))
     {
         for (const otf2::Region& region : archive.regions) {
             kinds.push_back(kind_of(region));
-            initialises.push_back(region.name == "MPI_Init" || region.name == "MPI_Init_thread");
+            const std::string call = otf2::mpi_call_name(region);
+            initialises.push_back(call == "MPI_Init" || call == "MPI_Init_thread");
         }
         if (!streams.any()) return;
         for (Kind& kind : kinds)
@@ -94,6 +97,7 @@ struct MpiReplay::Engine {
     gpu::StreamReplay streams;
     bool follows_work;                    // looks at work outside of MPI: at tasks, or at calls for GPUs
     std::vector<std::uint32_t> steps_on;  // by process: where its steps are; only beside GPUs
+    std::vector<bool> began;              // by process or location: a thread of it
 
     std::int64_t run_ns(std::uint32_t location) const
     {
@@ -111,6 +115,24 @@ struct MpiReplay::Engine {
         return processes;
     }
 
+    // The location that ends last; if some are joined with others, of these: a thread that only waits, or a monitor,
+    // may end later. As many as there are locations: none has events.
+    std::size_t last_on_path() const
+    {
+        std::size_t last = stacks.size();
+        bool last_is_joined = false;
+        for (std::uint32_t location = 0; location < stacks.size(); ++location) {
+            if (stacks[location].first_ns == INT64_MIN) continue;
+            const bool joined = stacks[location].calls_mpi || replay.delays.linked(location);
+            const bool better = last == stacks.size() || joined > last_is_joined ||
+                                (joined == last_is_joined && stacks[location].last_ns > stacks[last].last_ns);
+            if (!better) continue;
+            last = location;
+            last_is_joined = joined;
+        }
+        return last;
+    }
+
     // Accounts for the time since the location's previous event.
     CallStack& account(const otf2::At& at)
     {
@@ -120,7 +142,9 @@ struct MpiReplay::Engine {
             if (first_ns == INT64_MIN) first_ns = at.time_ns;  // of all locations: events come in the order of time
             stack.first_ns = at.time_ns;
             stack.last_ns = at.time_ns;
-            replay.delays.begin(at.location, first_ns);
+            const bool made_by_another = !streams.is_stream(at.location) && began[replay.process_of(at.location)];
+            replay.delays.begin(at.location, first_ns, made_by_another ? at.time_ns : first_ns);
+            if (!streams.is_stream(at.location)) began[replay.process_of(at.location)] = true;
         }
         if (replay.locations[at.location].in_mpi == 0) {
             const Kind kind = stack.open.empty() ? stack.outside : kinds[stack.open.back().region];

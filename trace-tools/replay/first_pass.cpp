@@ -39,8 +39,16 @@ class Look final : public otf2::Visitor {
         soundness.metric(at, metric, value);
         if (use) use->metric(at, metric, value);
     }
-    void collective_begin(const otf2::At& at) override { soundness.event(at); }
-    void collective_end(const otf2::At& at, const otf2::CollectiveRecord&) override { soundness.event(at); }
+    void collective_begin(const otf2::At& at) override
+    {
+        soundness.event(at);
+        if (starts) starts->collective_begin(at);
+    }
+    void collective_end(const otf2::At& at, const otf2::CollectiveRecord& record) override
+    {
+        soundness.event(at);
+        if (starts) starts->collective_end(at, record);
+    }
     void collective_request(const otf2::At& at, std::uint64_t request) override
     {
         soundness.event(at);

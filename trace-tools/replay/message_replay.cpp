@@ -72,24 +72,39 @@ MessageReplay::MessagePtr MessageReplay::post(std::uint32_t location, const Chan
     return message;
 }
 
-// Posts the blocking receives that the call will complete.
+// Posts the blocking receives that the call will complete, and the non-blocking ones that it will post: a receive
+// counts from the begin of its call, and a send may end before the call's request is recorded.
 void MessageReplay::begin_call(std::uint32_t location)
 {
     LocationMessages& own = locations_[location];
-    const std::vector<StartedReceives::Blocking>& blocking = own.started.blocking;
+    const std::vector<StartedReceives::Post>& blocking = own.started.blocking;
+    const std::vector<StartedReceives::Post>& posted = own.started.posted;
     ++own.calls;
     for (; own.blocked < blocking.size() && blocking[own.blocked].call <= own.calls; ++own.blocked)
         if (MessagePtr message = post(location, own.started.channels[blocking[own.blocked].channel]))
             own.blocking.push_back(std::move(message));
+    for (; own.posting < posted.size() && posted[own.posting].call > 0 && posted[own.posting].call <= own.calls;
+         ++own.posting) {
+        const std::uint32_t channel = posted[own.posting].channel;
+        own.preposted.push_back(channel == otf2::nowhere ? nullptr : post(location, own.started.channels[channel]));
+    }
 }
 
 void MessageReplay::post_receive(std::uint32_t location, std::uint64_t request)
 {
     LocationMessages& own = locations_[location];
     const std::size_t number = own.posted++;
-    if (number >= own.started.posted.size() || own.started.posted[number] == otf2::nowhere) return;
-    if (MessagePtr message = post(location, own.started.channels[own.started.posted[number]]))
-        own.receives.open(request, std::move(message));
+    MessagePtr message;
+    if (number < own.posting) {
+        message = std::move(own.preposted.front());
+        own.preposted.pop_front();
+    } else {
+        own.posting = own.posted;
+        if (number >= own.started.posted.size()) return;
+        const std::uint32_t channel = own.started.posted[number].channel;
+        if (channel != otf2::nowhere) message = post(location, own.started.channels[channel]);
+    }
+    if (message) own.receives.open(request, std::move(message));
 }
 
 void MessageReplay::receive(std::uint32_t location, const otf2::MessageRecord& message)
@@ -117,6 +132,7 @@ void MessageReplay::end_call(std::uint32_t location, std::int64_t now_ns)
 {
     LocationMessages& own = locations_[location];
     own.blocking.clear();  // receives of a communicator that the location is not in
+    complete_probe(own, state_.call(location, now_ns));
     const bool sends = !own.blocking_sends.empty() || !own.completed_sends.empty();
     if (!own.received && !sends) return;
     const MpiCall call = state_.call(location, now_ns);
@@ -128,6 +144,37 @@ void MessageReplay::end_call(std::uint32_t location, std::int64_t now_ns)
     own.blocking_sends.clear();
     own.completed_sends.clear();
     own.received = false;
+}
+
+// A probe waits as the receive of its message would: Scalasca has no pattern for it.
+void MessageReplay::complete_probe(LocationMessages& own, const MpiCall& call)
+{
+    const std::vector<StartedReceives::Probes>& probes = own.started.probes;
+    while (own.probed < probes.size() && probes[own.probed].last_call < own.calls) ++own.probed;
+    if (own.probed == probes.size() || probes[own.probed].first_call > own.calls) return;
+    if (probes[own.probed].channel == otf2::nowhere) return;
+    const Channel& channel = own.started.channels[probes[own.probed].channel];
+    const auto rank = state_.member_rank(channel.communicator, call.location);
+    if (!rank) return;
+    const auto waiting = unmatched_.find({channel, *rank});
+    if (waiting != unmatched_.end() && waiting->second.sent && !waiting->second.messages.empty()) {
+        const Message& message = *waiting->second.messages.front();
+        own.received = true;
+        own.communicator = channel.communicator;
+        own.last_sender = message.sender;
+        if (own.polled_ns == 0) return;
+        const std::int64_t until_ns = std::min(message.sender.ns, call.end_ns);
+        const std::int64_t last_ns =
+            until_ns > call.begin_ns ? state_.part.within(call.location, call.begin_ns, until_ns) : 0;
+        state_.delays.polled_for(call.location, call.where, own.polling_since_ns, own.polled_ns + last_ns,
+                                 message.sender);
+        own.polled_ns = 0;
+        return;
+    }
+    if (own.polled_ns == 0) own.polling_since_ns = call.begin_ns;
+    own.polled_ns += state_.part.within(call.location, call.begin_ns, call.end_ns);
+    state_.count(Pattern::late_sender, channel.communicator, call, call.begin_ns, call.end_ns);
+    state_.delays.idle_until(call.location, call.end_ns, call.where);
 }
 
 // True if there was a late sender.

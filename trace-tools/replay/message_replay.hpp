@@ -59,7 +59,10 @@ class MessageReplay {
 
     struct LocationMessages {
         StartedReceives started;
-        std::size_t posted = 0;   // so far, of started.posted
+        std::size_t posted = 0;   // requests so far, of started.posted
+        std::size_t posting = 0;  // posted so far, of started.posted: those of the current call before their requests
+        std::deque<MessagePtr> preposted;
+        std::size_t probed = 0;   // so far, of started.probes
         std::size_t blocked = 0;  // so far, of started.blocking
         std::uint64_t calls = 0;
         OpenRequests<MessagePtr> sends;
@@ -72,6 +75,10 @@ class MessageReplay {
         bool received = false;
         Arrival last_sender;
         std::uint32_t communicator = 0;
+
+        // In calls of MPI_Iprobe that found nothing, since the last message:
+        std::int64_t polled_ns = 0;
+        std::int64_t polling_since_ns = 0;
     };
 
     // Sent messages without a receive, or receives without a message.
@@ -95,6 +102,7 @@ class MessageReplay {
     MessagePtr match(const Route& route, bool sends);
     Unmatched& of_route(const Route& route);
     MessagePtr post(std::uint32_t location, const Channel& channel);
+    void complete_probe(LocationMessages& own, const MpiCall& call);
     bool complete_receives(LocationMessages& own, const MpiCall& call);
     void complete_sends(LocationMessages& own, const MpiCall& call);
     static void add_receiver(SendCompletion& completion, const Message& message);

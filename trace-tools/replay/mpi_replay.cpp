@@ -1,6 +1,7 @@
 #include "trace-tools/replay/mpi_replay.hpp"
 
 #include "base/error.hpp"
+#include "trace-tools/otf2/mpi_calls.hpp"
 #include "trace-tools/replay/engine.hpp"
 
 #include <algorithm>
@@ -9,7 +10,7 @@ namespace replay {
 
 Kind kind_of(const otf2::Region& region)
 {
-    if (is_mpi(region)) return Kind::mpi;
+    if (otf2::is_mpi_call(region)) return Kind::mpi;
     const bool barrier = region.role == otf2::RegionRole::barrier || region.role == otf2::RegionRole::implicit_barrier;
     if (barrier && (region.paradigm == otf2::Paradigm::openmp || region.paradigm == otf2::Paradigm::pthread))
         return Kind::thread_barrier;
@@ -81,7 +82,7 @@ void MpiReplay::leave(const otf2::At& at, std::uint32_t region, const otf2::Even
 
 void MpiReplay::collective_begin(const otf2::At& at)
 {
-    if (engine_->replay.locations[at.location].in_mpi > 0) engine_->replay.begin_collective(at.location);
+    engine_->collectives.begin(at.location);
 }
 
 void MpiReplay::collective_end(const otf2::At& at, const otf2::CollectiveRecord& record)
@@ -180,9 +181,9 @@ bool MpiReplay::joined() const
 CriticalPath MpiReplay::critical_path() const
 {
     const std::vector<CallStack>& stacks = engine_->stacks;
-    const auto earlier = [](const CallStack& one, const CallStack& other) { return one.last_ns < other.last_ns; };
-    const auto last = std::max_element(stacks.begin(), stacks.end(), earlier);
-    if (last == stacks.end() || last->first_ns == INT64_MIN) return {};
+    const std::size_t location_of_end = engine_->last_on_path();
+    if (location_of_end == stacks.size()) return {};
+    const auto last = stacks.begin() + static_cast<std::ptrdiff_t>(location_of_end);
     std::vector<std::int64_t> waited_ns;
     for (const LocationState& own : engine_->replay.locations) waited_ns.push_back(own.waiting_ns);
     DelayCostSums costs = engine_->replay.delays.delay_costs(waited_ns);

@@ -31,7 +31,7 @@ struct CriticalPath {
     DelayCosts delay;            // direct and indirect, of activities on the path or not
     DelayCosts indirect_delay;   // the part of `delay` that was caused by propagation
     DelayCosts unknown_delay;    // waiting without a known cause, by waiting location; with `delay` all waiting
-    std::int64_t length_ns = 0;  // without a part: from the first ENTER of all to the last LEAVE
+    std::int64_t length_ns = 0;  // without a part: from the first ENTER of all to its last LEAVE
 };
 
 // A phase of a step of a location: a region directly inside the step, all its visits together. The step's own region is
@@ -81,7 +81,8 @@ class MpiReplay final : public otf2::Visitor {
     std::vector<MpiTimes> times() const;
     // Without the time of regions inside. An MPI call contains the MPI calls that it makes.
     PathTimes exclusive() const;
-    // The path to the last event of all. Not joined(): only the activities of that event's location.
+    // The path to the last event of all locations that are joined with others. Not joined(): only the activities of
+    // that event's location.
     CriticalPath critical_path() const;
     bool joined() const;        // locations, by MPI or by tasks; true for a single location
     std::size_t ranks() const;  // processes that call MPI and have time in the part

@@ -2,19 +2,13 @@
 
 namespace replay {
 
-bool is_mpi(const otf2::Region& region)
-{
-    return region.paradigm == otf2::Paradigm::mpi ||
-           (region.paradigm == otf2::Paradigm::unknown && region.name.starts_with("MPI_"));
-}
-
 ReplayState::ReplayState(const otf2::Archive& of, const otf2::Part& only, DelayReplay::How how, WaitSums::Sink sink)
     : archive{of},
       part{only},
       locations(of.locations.size()),
       delays{of.locations.size(), std::move(how), only},
       waits{of.locations.size(), std::move(sink)},
-      in_collective_(std::max(of.locations.size(), of.processes.size()), otf2::nowhere)
+      in_collective_(std::max(of.locations.size(), of.processes.size()))
 {
     for (const otf2::Communicator& communicator : archive.communicators) {
         Ranks& ranks = ranks_.emplace_back(in_collective_.size(), communicator.members.size());
@@ -53,7 +47,12 @@ std::uint32_t ReplayState::process_of(std::uint32_t location) const
 
 std::optional<std::uint32_t> ReplayState::find_rank(std::uint32_t communicator, std::uint32_t location) const
 {
-    if (communicator >= ranks_.size() || locations[location].in_mpi == 0) return std::nullopt;
+    return locations[location].in_mpi > 0 ? member_rank(communicator, location) : std::nullopt;
+}
+
+std::optional<std::uint32_t> ReplayState::member_rank(std::uint32_t communicator, std::uint32_t location) const
+{
+    if (communicator >= ranks_.size()) return std::nullopt;
     const std::uint32_t rank = ranks_[communicator].find(process_of(location));
     return rank != otf2::nowhere ? std::optional{rank} : std::nullopt;
 }

@@ -34,8 +34,6 @@ struct LocationState {
     std::int64_t waited_ns = 0;   // up to here wait states are counted
 };
 
-bool is_mpi(const otf2::Region& region);
-
 struct ReplayState {
     ReplayState(const otf2::Archive& of, const otf2::Part& only, DelayReplay::How how, WaitSums::Sink sink);
 
@@ -52,6 +50,8 @@ struct ReplayState {
     std::optional<std::uint32_t> rank_of(std::uint32_t communicator, std::uint32_t location);
     // The same, not counted.
     std::optional<std::uint32_t> find_rank(std::uint32_t communicator, std::uint32_t location) const;
+    // The same, whether it is in a call or not.
+    std::optional<std::uint32_t> member_rank(std::uint32_t communicator, std::uint32_t location) const;
 
     // Locations by rank; nowhere: not defined in the archive.
     const std::vector<std::uint32_t>& members(std::uint32_t communicator) const
@@ -74,17 +74,24 @@ struct ReplayState {
         delays.wait_for(location, locations[location].call, wait_begin_ns(location), other);
     }
 
-    // Blocking collectives. Several threads of a process: the last arrival.
-    void begin_collective(std::uint32_t location) { in_collective_[process_of(location)] = location; }
+    // Blocking collectives. Communicator nowhere: not known; then its process has one thread only, or it does not
+    // matter.
+    void begin_collective(std::uint32_t location, std::uint32_t communicator)
+    {
+        in_collective_[process_of(location)].push_back({location, communicator});
+    }
     void end_collective(std::uint32_t location)
     {
-        std::uint32_t& inside = in_collective_[process_of(location)];
-        if (inside == location) inside = otf2::nowhere;
+        std::erase_if(in_collective_[process_of(location)],
+                      [&](const InCollective& inside) { return inside.location == location; });
     }
-    // The thread of the member's process that is in a collective; nowhere: none.
-    std::uint32_t in_collective(std::uint32_t member) const
+    // The thread of the member's process that is in a collective of the communicator; nowhere: none.
+    std::uint32_t in_collective(std::uint32_t member, std::uint32_t communicator) const
     {
-        return is_location(member) ? in_collective_[process_of(member)] : otf2::nowhere;
+        if (!is_location(member)) return otf2::nowhere;
+        for (const InCollective& inside : in_collective_[process_of(member)])
+            if (inside.communicator == communicator || inside.communicator == otf2::nowhere) return inside.location;
+        return otf2::nowhere;
     }
 
     // Adds the time from begin to end that lies in the part. Ignores an end before the begin.
@@ -104,8 +111,12 @@ struct ReplayState {
         std::unordered_map<std::uint32_t, std::uint32_t> some_;  // then these are
     };
 
-    std::vector<Ranks> ranks_;                  // by communicator
-    std::vector<std::uint32_t> in_collective_;  // by process or location
+    std::vector<Ranks> ranks_;  // by communicator
+    struct InCollective {
+        std::uint32_t location = otf2::nowhere;
+        std::uint32_t communicator = otf2::nowhere;
+    };
+    std::vector<std::vector<InCollective>> in_collective_;  // by process or location
 };
 
 }  // namespace replay

@@ -25,29 +25,41 @@ struct Channel {
 
 // Of a location.
 struct StartedReceives {
-    struct Blocking {
-        std::uint64_t call = 0;  // number of its MPI call; outermost calls of a location are counted from 1
-        std::uint32_t channel = 0;
-        auto operator<=>(const Blocking&) const = default;
+    struct Post {
+        std::uint64_t call = 0;  // number of its MPI call; outermost calls of a location are counted from 1; 0: of none
+        std::uint32_t channel = otf2::nowhere;  // index into channels
+        auto operator<=>(const Post&) const = default;
     };
 
     std::vector<Channel> channels;  // each once
 
-    // Non-blocking receives in the order of posting: indices into channels.
-    // 1. nowhere: the receive never completes, or completes on another thread.
+    // Non-blocking receives in the order of posting.
+    // 1. Channel nowhere: the receive never completes, or completes on another thread.
     // 2. A receive with a wildcard (any source, any tag) has the channel of its message: archives do not record the
     //    wildcard.
-    std::vector<std::uint32_t> posted;
+    std::vector<Post> posted;
 
-    std::vector<Blocking> blocking;  // in order; without receives outside of MPI calls
+    std::vector<Post> blocking;  // in order; without receives outside of MPI calls
+
+    // Calls of MPI_Probe, MPI_Mprobe, MPI_Iprobe and MPI_Improbe with no other call between, and the channel of the
+    // receive that follows; in order.
+    struct Probes {
+        std::uint64_t first_call = 0;
+        std::uint64_t last_call = 0;
+        std::uint32_t channel = otf2::nowhere;
+    };
+    std::vector<Probes> probes;
 };
 
 struct StartedRequests {
     // By location: the communicators of its non-blocking collectives, in the order of the starts; nowhere: the
     // collective never completes. 4 bytes a start.
     std::vector<std::vector<std::uint32_t>> collectives;
-    // By location. 4 bytes for a non-blocking receive, 16 for a blocking one.
+    // By location. 16 bytes for a receive or probe.
     std::vector<StartedReceives> receives;
+    // By location: the communicators of its blocking collectives, in order; only where several threads of a process may
+    // be in collectives at once.
+    std::vector<std::vector<std::uint32_t>> blocking_collectives;
 };
 
 // Has it a region of such operations? `blocking`: blocking receives, too.
@@ -66,12 +78,15 @@ class StartCollector final : public otf2::Visitor {
 
     void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&) override;
     void leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&) override;
+    void collective_begin(const otf2::At& at) override;
+    void collective_end(const otf2::At& at, const otf2::CollectiveRecord& record) override;
     void collective_request(const otf2::At& at, std::uint64_t request) override;
     void collective_complete(const otf2::At& at, const otf2::CollectiveRecord& record) override;
     void receive_request(const otf2::At& at, std::uint64_t request) override;
     void receive(const otf2::At& at, const otf2::MessageRecord& message) override;
 
  private:
+    enum class Kind : std::uint8_t { no_mpi, mpi, probe, poll, matched_receive };  // poll: MPI_Iprobe
     struct Open {
         OpenRequests<std::size_t> collectives;  // their numbers in the order of starts
         OpenRequests<std::size_t> receives;
@@ -79,12 +94,15 @@ class StartCollector final : public otf2::Visitor {
         std::vector<std::uint32_t> regions;
         int in_mpi = 0;
         std::uint64_t calls = 0;
+        Kind call = Kind::no_mpi;         // the last outermost one
+        std::vector<std::size_t> probes;  // places in StartedReceives::probes, whose receive is not known yet
     };
 
     Open& of(const otf2::At& at);
 
     StartedRequests started_;
-    std::vector<bool> mpi_;  // by region
+    std::vector<Kind> kinds_;       // by region
+    std::vector<bool> in_threads_;  // by location: its process has several threads
     bool blocking_;
     std::uint32_t location_ = otf2::nowhere;
     Open open_;

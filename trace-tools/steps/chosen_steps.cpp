@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/words.hpp"
+#include "trace-tools/otf2/mpi_calls.hpp"
 #include "trace-tools/otf2/read/fan_out.hpp"
 #include "trace-tools/steps/step_region.hpp"
 #include "trace-tools/steps/use_of_regions.hpp"
@@ -96,10 +97,11 @@ std::string calls_of(const Archive& archive)
 {
     constexpr std::size_t most = 4;
     std::vector<std::string> names;
-    for (const Region& region : archive.regions)
-        if (region.paradigm == Paradigm::mpi && !region.name.starts_with("MPI_Init") && region.name != "MPI_Finalize" &&
-            names.size() < most)
+    for (const Region& region : archive.regions) {
+        const std::string call = mpi_call_name(region);
+        if (!call.empty() && !call.starts_with("MPI_Init") && call != "MPI_Finalize" && names.size() < most)
             names.push_back(region.name);
+    }
     return names.empty() ? "" : ", such as " + base::join_words(names, ", ");
 }
 

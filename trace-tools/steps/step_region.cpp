@@ -2,6 +2,7 @@
 
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
+#include "trace-tools/otf2/mpi_calls.hpp"
 #include "trace-tools/otf2/ranks.hpp"
 #include "trace-tools/otf2/read/soundness.hpp"
 #include "trace-tools/steps/no_region.hpp"
@@ -54,15 +55,20 @@ std::optional<RegionUse> use_as_step(std::uint32_t region, const std::vector<std
     return all;
 }
 
+// EZTrace and TAU give all regions the role of a function.
 bool is_collective(const Region& region)
 {
+    const std::string call = mpi_call_name(region);
+    for (const char* name : {"MPI_Barrier", "MPI_Bcast", "MPI_Allgather", "MPI_Allreduce", "MPI_Alltoall", "MPI_Gather",
+                             "MPI_Reduce", "MPI_Scan", "MPI_Scatter"})
+        if (call.starts_with(name)) return call != "MPI_Reduce_local";
     switch (region.role) {
         case RegionRole::barrier:
         case RegionRole::one_to_all:
         case RegionRole::all_to_one:
         case RegionRole::all_to_all:
         case RegionRole::collective_other:
-            return region.paradigm == Paradigm::mpi;
+            return !call.empty();
         default:
             return false;
     }
@@ -87,6 +93,15 @@ std::uint64_t calls_on_every_rank(std::uint32_t region, const std::vector<std::s
         most = std::max(most, use.visits);
     }
     return locations.empty() || most > least + std::max<std::uint64_t>(1, least / 100) ? 0 : least;
+}
+
+// All that are no streams.
+std::vector<std::size_t> all_threads(const Archive& archive)
+{
+    std::vector<std::size_t> threads;
+    for (std::size_t i = 0; i < archive.locations.size(); ++i)
+        if (archive.locations[i].kind != LocationKind::accelerator_stream) threads.push_back(i);
+    return threads;
 }
 
 std::optional<std::uint32_t> with_number(const Archive& archive, const std::vector<std::size_t>& locations,
@@ -152,7 +167,9 @@ class StepsOfRegion : public StepVisitor {
 
 bool could_be_a_step(const Region& region)
 {
+    if (is_mpi_call(region)) return false;
     switch (region.paradigm) {
+        case Paradigm::mpi:  // TAU: a region with "mpi" in its name
         case Paradigm::unknown:
         case Paradigm::user:
         case Paradigm::compiler:
@@ -169,6 +186,7 @@ std::optional<std::uint32_t> step_region(const Archive& archive, const std::vect
                                          const UseOfRegions& seen)
 {
     if (const auto numbered = with_number(archive, locations, seen)) return numbered;
+    if (const auto numbered = with_number(archive, all_threads(archive), seen)) return numbered;
     std::optional<std::uint32_t> best;
     RegionUse use_of_best;
     for (std::uint32_t region = 0; region < archive.regions.size(); ++region) {

@@ -214,8 +214,9 @@ TEST_CASE("a receive that is cancelled, or never waited for, takes no message fr
         recorder.finish();
     }
     otf2::Reader reader{run.made / "traces.otf2"};
-    CHECK(replay::started_requests(reader, false, 2).receives.at(0).posted ==
-          std::vector<std::uint32_t>{otf2::nowhere, 0, otf2::nowhere, 0});
+    using Post = replay::StartedReceives::Post;
+    CHECK(replay::started_requests(reader, true, 2).receives.at(0).posted ==
+          std::vector<Post>{{1, otf2::nowhere}, {1, 0}, {1, otf2::nowhere}, {1, 0}});
     analyse(run, run.made / "traces.otf2");
     CHECK(run.complaints.empty());
 }

@@ -6,6 +6,7 @@
 #include "base/system/conveyor.hpp"
 #include "base/words.hpp"
 #include "trace-tools/accelerators/gpu_report.hpp"
+#include "trace-tools/otf2/mpi_calls.hpp"
 #include "trace-tools/otf2/ranks.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/replay/first_pass.hpp"
@@ -107,7 +108,7 @@ void print_initialisation(const replay::MpiReplay& replay, const otf2::Archive& 
     constexpr double much = 0.1;
     double initialising_s = 0.0;
     for (const auto& [key, ns] : replay.exclusive())
-        if (key.where != otf2::nowhere && archive.regions[key.where].name.starts_with("MPI_Init"))
+        if (key.where != otf2::nowhere && otf2::mpi_call_name(archive.regions[key.where]).starts_with("MPI_Init"))
             initialising_s += seconds(ns);
     if (initialising_s > much * run.all_s)
         std::printf("MPI_Init is %.0f %% of it all: --region or --from leaves it out\n",

@@ -6,6 +6,7 @@
 #include "base/contract/phases.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
+#include "trace-tools/otf2/mpi_calls.hpp"
 
 #include <boost/container_hash/hash.hpp>
 
@@ -20,10 +21,10 @@ namespace {
 constexpr std::size_t no_column = SIZE_MAX;
 constexpr const char* wait_phase = "wait_exchange";
 
-bool is_mpi_call(const otf2::Region& region)
+bool is_mpi_call_without_files(const otf2::Region& region)
 {
-    return region.paradigm == otf2::Paradigm::mpi && region.role != otf2::RegionRole::file_io &&
-           !region.name.starts_with("MPI_File_");
+    const std::string call = otf2::mpi_call_name(region);
+    return !call.empty() && region.role != otf2::RegionRole::file_io && !call.starts_with("MPI_File_");
 }
 
 base::LongColumn<NumberedRow> rows_by_number(const WorkOfSteps& steps)
@@ -65,7 +66,7 @@ WorkReader::WorkReader(const otf2::Archive& archive, bool has_phases)
 {
     for (std::uint32_t i = 0; i < archive.regions.size(); ++i) {
         const std::string& name = archive.regions[i].name;
-        is_call_.push_back(is_mpi_call(archive.regions[i]));
+        is_call_.push_back(is_mpi_call_without_files(archive.regions[i]));
         is_exchange_.push_back(has_phases &&
                                (name == base::region::bucket_exchange || name == base::region::parameter_exchange));
         hash_of_.push_back(boost::hash_value(name));

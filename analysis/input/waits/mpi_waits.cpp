@@ -2,6 +2,7 @@
 
 #include "analysis/input/step_work/numbered_rows.hpp"
 #include "base/contract/trace_names.hpp"
+#include "trace-tools/otf2/mpi_calls.hpp"
 #include "trace-tools/otf2/ranks.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/replay/imbalance.hpp"
@@ -79,10 +80,9 @@ std::vector<PathPart> path_of(const replay::MpiReplay& replay, const otf2::Archi
 std::optional<MpiWaits> read_mpi_waits(const std::filesystem::path& path, const StepTable& steps,
                                        const std::string& step_region)
 {
-    otf2::Reader reader{path};
+    otf2::Reader reader{path, {.most_open_bytes = 0}};  // events of one tick in the order in which they must have been
     const otf2::Archive& archive = reader.archive();
-    const bool has_mpi = std::any_of(archive.regions.begin(), archive.regions.end(),
-                                     [](const otf2::Region& region) { return region.paradigm == otf2::Paradigm::mpi; });
+    const bool has_mpi = std::any_of(archive.regions.begin(), archive.regions.end(), otf2::is_mpi_call);
     if (!has_mpi) return std::nullopt;
     const bool numbered = step_region.empty() || archive.find_attribute(base::attribute::step).has_value();
     const std::uint32_t region = numbered ? otf2::nowhere : otf2::step_region_named(archive, step_region);

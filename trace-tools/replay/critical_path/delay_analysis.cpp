@@ -21,9 +21,19 @@ DelayAnalysis::DelayAnalysis(std::size_t locations, const otf2::Part& part)
     }
 }
 
-void DelayAnalysis::begin(std::uint32_t location, std::int64_t first_of_all_ns)
+void DelayAnalysis::begin(std::uint32_t location, std::int64_t first_of_all_ns, std::int64_t born_ns)
 {
-    locations_[location].known_ns = first_of_all_ns;
+    constexpr std::int64_t together_ns = 1'000'000;  // within that
+    constexpr std::size_t most_births = 1024;        // each parts an interval of every location
+    LocationAnalysis& own = locations_[location];
+    own.known_ns = first_of_all_ns;
+    if (born_ns <= first_of_all_ns) return;
+    own.path.add(otf2::nowhere, part_.within(location, first_of_all_ns, born_ns));
+    own.known_ns = born_ns;
+    if (births_.empty() || (born_ns - births_.back() >= together_ns && births_.size() < most_births))
+        births_.push_back(born_ns);
+    own.born_ns = births_.back();
+    own.births = births_.size();
 }
 
 void DelayAnalysis::work_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
@@ -42,7 +52,23 @@ void DelayAnalysis::idle_until(std::uint32_t location, std::int64_t now_ns, std:
     own.known_ns = now_ns;
 }
 
-void DelayAnalysis::add_work(LocationAnalysis& own, const Activity& activity)
+// Parts the interval wherever a thread was born.
+void DelayAnalysis::add_work(LocationAnalysis& own, Activity activity)
+{
+    for (; own.births < births_.size() && births_[own.births] <= activity.end_ns; ++own.births) {
+        const std::int64_t at_ns = births_[own.births];
+        const SyncIntervals::Pointer& last = own.context.intervals.last();
+        if (last && last->end_ns >= at_ns) continue;
+        if (at_ns > activity.begin_ns) {
+            add_part(own, {.where = activity.where, .begin_ns = activity.begin_ns, .end_ns = at_ns});
+            activity.begin_ns = at_ns;
+        }
+        end_interval(own, {.location = own.context.worker, .end_ns = at_ns});
+    }
+    add_part(own, activity);
+}
+
+void DelayAnalysis::add_part(LocationAnalysis& own, const Activity& activity)
 {
     if (activity.end_ns <= activity.begin_ns) return;
     if (own.context.work.size() > 4096 + 2 * own.work_sums.all().size()) compact(own);
@@ -53,6 +79,7 @@ void DelayAnalysis::add_work(LocationAnalysis& own, const Activity& activity)
 void DelayAnalysis::set_context(LocationAnalysis& own, DelayContext context)
 {
     own.context = std::move(context);
+    own.born_ns = INT64_MIN;
     own.work_sums.clear();
     for (const Activity& activity : own.context.work)
         own.work_sums.add(activity.where, activity.end_ns - activity.begin_ns);
@@ -91,16 +118,36 @@ void DelayAnalysis::wait_for(std::uint32_t location, std::uint32_t where, std::i
     from_ns = std::max(from_ns, own.known_ns);
     if (late_ns <= from_ns) return;
     add_work(own, {.where = where, .begin_ns = own.known_ns, .end_ns = from_ns});
-    SyncInterval& synchronisation = *late.interval;
-    synchronisation.shared = true;
-    auto delays = add_delay_costs(location, late, part_.within(location, from_ns, late_ns));
-    end_interval(own, {.location = synchronisation.location,
-                       .end_ns = synchronisation.end_ns,
-                       .waited_ns = late_ns - from_ns,
-                       .delays = std::move(delays),
-                       .shared = true});
+    end_wait(location, late, part_.within(location, from_ns, late_ns), late_ns - from_ns);
     own.path.continue_from(late.path);
     own.known_ns = late_ns;
+}
+
+void DelayAnalysis::polled_for(std::uint32_t location, std::uint32_t where, std::int64_t since_ns,
+                               std::int64_t polled_ns, const ArrivalSnapshot& late, std::int64_t late_ns)
+{
+    LocationAnalysis& own = locations_[location];
+    end_wait(location, late, polled_ns, polled_ns);
+    const std::int64_t until_ns = std::min(late_ns, own.known_ns);
+    if (until_ns <= since_ns || 2 * polled_ns < until_ns - since_ns) return;
+    own.path.continue_from(late.path);
+    if (late_ns > own.known_ns)
+        own.known_ns = late_ns;
+    else
+        own.path.add(where, part_.within(location, late_ns, own.known_ns));
+}
+
+void DelayAnalysis::end_wait(std::uint32_t location, const ArrivalSnapshot& late, std::int64_t part_ns,
+                             std::int64_t waited_ns)
+{
+    SyncInterval& synchronisation = *late.interval;
+    synchronisation.shared = true;
+    auto delays = add_delay_costs(location, late, part_ns);
+    end_interval(locations_[location], {.location = synchronisation.location,
+                                        .end_ns = synchronisation.end_ns,
+                                        .waited_ns = waited_ns,
+                                        .delays = std::move(delays),
+                                        .shared = true});
 }
 
 void DelayAnalysis::synchronise_all(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
@@ -178,7 +225,10 @@ boost::local_shared_ptr<const DelayShares> DelayAnalysis::add_delay_costs(std::u
                                                                           std::int64_t waited_ns)
 {
     LocationAnalysis& own = locations_[location];
-    DelayShares shares = detector_.shares(*late.interval, own.context.intervals, own.work_sums, location);
+    const std::uint32_t other = late.interval->location;
+    const std::int64_t since_ns =
+        std::max(own.born_ns, other < locations_.size() ? locations_[other].born_ns : INT64_MIN);
+    DelayShares shares = detector_.shares(*late.interval, own.context.intervals, own.work_sums, location, since_ns);
     for (const auto& [key, direct, indirect] : shares.all) {
         if (key.where == unknown_cause) continue;
         std::vector<Cost>& costs = costs_[key.location];

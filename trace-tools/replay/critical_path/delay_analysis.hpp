@@ -57,8 +57,9 @@ class DelayAnalysis {
  public:
     DelayAnalysis(std::size_t locations, const otf2::Part& part);
 
-    // Reports the location's first event. Its path begins with the first event of all locations.
-    void begin(std::uint32_t location, std::int64_t first_of_all_ns);
+    // Reports the location's first event. Its path begins with the first event of all locations. A thread that others
+    // of its process have made does no work before `born_ns`: what others did before is no cause of its waits.
+    void begin(std::uint32_t location, std::int64_t first_of_all_ns, std::int64_t born_ns);
     void work_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
     // Idle time in `where` is no work: it causes no delay. For waits that are not analysed, such as OpenMP barriers.
     void idle_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
@@ -68,6 +69,10 @@ class DelayAnalysis {
     // The location waited in its call, `where`, from `from_ns` until another one's arrival at `late_ns`.
     void wait_for(std::uint32_t location, std::uint32_t where, std::int64_t from_ns, const ArrivalSnapshot& late,
                   std::int64_t late_ns);
+    // The location polled since `since_ns`, in `where` and in vain for `polled_ns`, which were reported as idle, until
+    // after another one's arrival at `late_ns`. Its path is that one's if it did little else meanwhile.
+    void polled_for(std::uint32_t location, std::uint32_t where, std::int64_t since_ns, std::int64_t polled_ns,
+                    const ArrivalSnapshot& late, std::int64_t late_ns);
     // The end of MPI_Init, `where`, synchronises all locations. What a location needs longer than the first one is its
     // delay.
     void synchronise_all(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
@@ -95,6 +100,8 @@ class DelayAnalysis {
         DelayContext context;
         otf2::TimeSums work_sums;   // of context.work
         double explained_ns = 0.0;  // waiting with a known cause
+        std::int64_t born_ns = INT64_MIN;
+        std::size_t births = 0;  // of births_, at which its intervals are parted
     };
 
     struct Cost {
@@ -103,10 +110,12 @@ class DelayAnalysis {
     };
 
     static void compact(LocationAnalysis& own);
-    static void add_work(LocationAnalysis& own, const Activity& activity);
+    void add_work(LocationAnalysis& own, Activity activity);
+    static void add_part(LocationAnalysis& own, const Activity& activity);
     static void set_context(LocationAnalysis& own, DelayContext context);
     static void end_interval(LocationAnalysis& own, SyncInterval interval);
     static void split_interval(LocationAnalysis& own, SyncInterval& synchronisation);
+    void end_wait(std::uint32_t location, const ArrivalSnapshot& late, std::int64_t part_ns, std::int64_t waited_ns);
     boost::local_shared_ptr<const DelayShares> add_delay_costs(std::uint32_t location, const ArrivalSnapshot& late,
                                                                std::int64_t waited_ns);
 
@@ -114,6 +123,7 @@ class DelayAnalysis {
     std::vector<LocationAnalysis> locations_;
     std::vector<std::vector<Cost>> costs_;  // by location and slot of where
     DelayDetector detector_;
+    std::vector<std::int64_t> births_;        // of threads; some together
     std::int64_t first_init_ns_ = INT64_MAX;  // end of the first MPI_Init
 };
 

@@ -13,6 +13,7 @@ DelayReplay::DelayReplay(std::size_t locations, How how, const otf2::Part& part)
     if (!how.enabled) return;
     analysis_.emplace(locations, part);
     arrivals_.resize(locations);
+    linked_.resize(locations);
     if (how.threads > 1)
         stage_.emplace(
             [this](const std::vector<Call>& calls) {
@@ -62,11 +63,13 @@ Arrival DelayReplay::arrival(std::uint32_t location, std::int64_t call_ns)
 
 Handoff DelayReplay::hand_off(std::uint32_t location)
 {
+    linked_[location] = true;
     return {.location = location, .snapshot = taken(HandOff{location, nullptr}, handoff_places_)};
 }
 
 Handoff DelayReplay::hand_over(std::uint32_t location)
 {
+    linked_[location] = true;
     return {.location = location, .snapshot = taken(HandOff{location, nullptr, true}, handoff_places_)};
 }
 

@@ -43,7 +43,10 @@ class DelayReplay {
     bool enabled() const { return analysis_.has_value(); }
 
     // What the thread of its own throws comes out of a later one of these or of finish().
-    void begin(std::uint32_t location, std::int64_t first_of_all_ns) { carry_out(Begin{location, first_of_all_ns}); }
+    void begin(std::uint32_t location, std::int64_t first_of_all_ns, std::int64_t born_ns)
+    {
+        carry_out(Begin{location, first_of_all_ns, born_ns});
+    }
     void work_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
     {
         carry_out(WorkUntil{location, where, now_ns});
@@ -56,7 +59,15 @@ class DelayReplay {
     void wait_for(std::uint32_t location, std::uint32_t where, std::int64_t from_ns, const Arrival& other)
     {
         if (!enabled() || other.location == otf2::nowhere || other.location == location || other.ns <= from_ns) return;
+        linked_[location] = true;
         carry_out(WaitFor{location, where, from_ns, other.ns, other.snapshot.get()});
+    }
+    void polled_for(std::uint32_t location, std::uint32_t where, std::int64_t since_ns, std::int64_t polled_ns,
+                    const Arrival& other)
+    {
+        if (!enabled() || polled_ns == 0 || other.location == otf2::nowhere || other.location == location) return;
+        linked_[location] = true;
+        carry_out(PolledFor{location, where, since_ns, polled_ns, other.ns, other.snapshot.get()});
     }
     void end_call(std::uint32_t location, std::int64_t now_ns, std::uint32_t where)
     {
@@ -69,15 +80,20 @@ class DelayReplay {
         carry_out(SynchroniseAll{location, where, now_ns});
     }
 
+    // It waited for another location, or gave one work, or got work of one.
+    bool linked(std::uint32_t location) const { return location < linked_.size() && linked_[location]; }
+
     // Only while enabled.
     Handoff hand_off(std::uint32_t location);
     Handoff hand_over(std::uint32_t location);
     void start_task(std::uint32_t location, const Handoff& creator, std::int64_t idle_since_ns, std::uint32_t idle_in)
     {
+        if (enabled()) linked_[location] = true;
         carry_out(StartTask{location, idle_in, idle_since_ns, creator.snapshot.get()});
     }
     void join_task(std::uint32_t location, std::int64_t now_ns, std::uint32_t where, const Handoff& done)
     {
+        if (enabled()) linked_[location] = true;
         carry_out(JoinTask{location, where, now_ns, done.snapshot.get()});
     }
 
@@ -94,7 +110,8 @@ class DelayReplay {
     struct Begin {
         std::uint32_t location;
         std::int64_t first_of_all_ns;
-        void operator()(DelayAnalysis& analysis) const { analysis.begin(location, first_of_all_ns); }
+        std::int64_t born_ns;
+        void operator()(DelayAnalysis& analysis) const { analysis.begin(location, first_of_all_ns, born_ns); }
     };
     struct WorkUntil {
         std::uint32_t location;
@@ -122,6 +139,18 @@ class DelayReplay {
         std::int64_t late_ns;
         const ArrivalSnapshot* late;
         void operator()(DelayAnalysis& analysis) const { analysis.wait_for(location, where, from_ns, *late, late_ns); }
+    };
+    struct PolledFor {
+        std::uint32_t location;
+        std::uint32_t where;
+        std::int64_t since_ns;
+        std::int64_t polled_ns;
+        std::int64_t late_ns;
+        const ArrivalSnapshot* late;
+        void operator()(DelayAnalysis& analysis) const
+        {
+            analysis.polled_for(location, where, since_ns, polled_ns, *late, late_ns);
+        }
     };
     struct SynchroniseAll {
         std::uint32_t location;
@@ -161,8 +190,8 @@ class DelayReplay {
         Snapshot* snapshot;
         void operator()(DelayAnalysis&) const { *snapshot = {}; }
     };
-    using Call = std::variant<Begin, WorkUntil, IdleUntil, Arrive, WaitFor, SynchroniseAll, HandOff, StartTask,
-                              JoinTask, Forget<ArrivalSnapshot>, Forget<HandoffSnapshot>>;
+    using Call = std::variant<Begin, WorkUntil, IdleUntil, Arrive, WaitFor, PolledFor, SynchroniseAll, HandOff,
+                              StartTask, JoinTask, Forget<ArrivalSnapshot>, Forget<HandoffSnapshot>>;
 
     // Snapshots that the thread of its own writes and reads; the caller knows only which are in use.
     template <class Snapshot>
@@ -198,6 +227,7 @@ class DelayReplay {
     Places<ArrivalSnapshot> arrival_places_;
     Places<HandoffSnapshot> handoff_places_;
     std::optional<base::Conveyor<std::vector<Call>>> stage_;
+    std::vector<bool> linked_;  // by location
     // By location: at its current call; null: not needed yet.
     std::vector<boost::local_shared_ptr<const ArrivalSnapshot>> arrivals_;
 };

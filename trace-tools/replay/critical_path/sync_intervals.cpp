@@ -112,7 +112,7 @@ void DelayDetector::add_waiting(const SyncInterval& interval)
 // 1. What the late location did longer than the waiting one is a direct delay.
 // 2. The delays that made the late location wait propagate: indirect delays.
 DelayShares DelayDetector::shares(const SyncInterval& late, const SyncIntervals& intervals, const otf2::TimeSums& work,
-                                  std::uint32_t waiting)
+                                  std::uint32_t waiting, std::int64_t since_ns)
 {
     late_work_.clear();
     waiting_work_.clear();
@@ -123,7 +123,8 @@ DelayShares DelayDetector::shares(const SyncInterval& late, const SyncIntervals&
     const auto unknown = [&] {
         return DelayShares{.all = {{.key = {.where = unknown_cause, .location = waiting}, .direct = 1.0}}};
     };
-    while (theirs != own) {
+    const auto counts = [&](const SyncInterval* one) { return one != nullptr && one->end_ns > since_ns; };
+    while (theirs != own && (counts(theirs) || counts(own))) {
         if (theirs != nullptr && own != nullptr && theirs->end_ns == own->end_ns && theirs->location == own->location &&
             own->location != otf2::nowhere)
             break;

@@ -71,11 +71,12 @@ class SyncIntervals {
 class DelayDetector {
  public:
     // `late`: the interval that ends with the awaited arrival. `intervals` and `work` are those of the location
-    // `waiting`; `work` follows its last interval. Returns unknown_cause of `waiting` if
+    // `waiting`; `work` follows its last interval. What ended before `since_ns` does not count: one of both was not
+    // there yet. Returns unknown_cause of `waiting` if
     // 1. the late location neither worked longer than the waiting one nor waited, or
     // 2. their last synchronisation was dropped.
     DelayShares shares(const SyncInterval& late, const SyncIntervals& intervals, const otf2::TimeSums& work,
-                       std::uint32_t waiting);
+                       std::uint32_t waiting, std::int64_t since_ns);
 
  private:
     void add_late(const SyncInterval& interval);

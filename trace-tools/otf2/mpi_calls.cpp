@@ -1,0 +1,207 @@
+#include "trace-tools/otf2/mpi_calls.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+namespace otf2 {
+
+namespace {
+
+// Of MPI 4.1, without "MPI_" and in lower case, each list sorted.
+constexpr std::array mpi_families{"attr_",  "cart_",     "comm_",    "dist_",   "errhandler_", "error_",  "file_",
+                                  "graph_", "grequest_", "group_",   "info_",   "intercomm_",  "keyval_", "message_",
+                                  "op_",    "request_",  "session_", "status_", "t_",          "type_",   "win_"};
+// These also with an i before them, _init behind them, and the neighbor_ collectives with neighbor_.
+constexpr std::array mpi_operations{"allgather",
+                                    "allgatherv",
+                                    "allreduce",
+                                    "alltoall",
+                                    "alltoallv",
+                                    "alltoallw",
+                                    "barrier",
+                                    "bcast",
+                                    "bsend",
+                                    "exscan",
+                                    "gather",
+                                    "gatherv",
+                                    "improbe",
+                                    "iprobe",
+                                    "mprobe",
+                                    "mrecv",
+                                    "precv",
+                                    "probe",
+                                    "psend",
+                                    "recv",
+                                    "reduce",
+                                    "reduce_scatter",
+                                    "reduce_scatter_block",
+                                    "rsend",
+                                    "scan",
+                                    "scatter",
+                                    "scatterv",
+                                    "send",
+                                    "sendrecv",
+                                    "sendrecv_replace",
+                                    "ssend"};
+constexpr std::array other_mpi_calls{"abort",
+                                     "accumulate",
+                                     "add_error_class",
+                                     "add_error_code",
+                                     "add_error_string",
+                                     "address",
+                                     "aint_add",
+                                     "aint_diff",
+                                     "alloc_mem",
+                                     "buffer_attach",
+                                     "buffer_detach",
+                                     "buffer_flush",
+                                     "cancel",
+                                     "close_port",
+                                     "compare_and_swap",
+                                     "dims_create",
+                                     "fetch_and_op",
+                                     "finalize",
+                                     "finalized",
+                                     "free_mem",
+                                     "get",
+                                     "get_accumulate",
+                                     "get_address",
+                                     "get_count",
+                                     "get_elements",
+                                     "get_elements_x",
+                                     "get_hw_resource_info",
+                                     "get_library_version",
+                                     "get_processor_name",
+                                     "get_version",
+                                     "init",
+                                     "init_thread",
+                                     "initialized",
+                                     "is_thread_main",
+                                     "lookup_name",
+                                     "open_port",
+                                     "pack",
+                                     "pack_external",
+                                     "pack_external_size",
+                                     "pack_size",
+                                     "parrived",
+                                     "pcontrol",
+                                     "pready",
+                                     "pready_list",
+                                     "pready_range",
+                                     "publish_name",
+                                     "put",
+                                     "query_thread",
+                                     "raccumulate",
+                                     "reduce_local",
+                                     "register_datarep",
+                                     "remove_error_class",
+                                     "remove_error_code",
+                                     "remove_error_string",
+                                     "rget",
+                                     "rget_accumulate",
+                                     "rput",
+                                     "start",
+                                     "startall",
+                                     "test",
+                                     "test_cancelled",
+                                     "testall",
+                                     "testany",
+                                     "testsome",
+                                     "topo_test",
+                                     "unpack",
+                                     "unpack_external",
+                                     "unpublish_name",
+                                     "wait",
+                                     "waitall",
+                                     "waitany",
+                                     "waitsome",
+                                     "wtick",
+                                     "wtime"};
+static_assert(std::is_sorted(mpi_families.begin(), mpi_families.end(), std::less<std::string_view>{}));
+static_assert(std::is_sorted(mpi_operations.begin(), mpi_operations.end(), std::less<std::string_view>{}));
+static_assert(std::is_sorted(other_mpi_calls.begin(), other_mpi_calls.end(), std::less<std::string_view>{}));
+
+template <class Names>
+bool holds(const Names& names, std::string_view name)
+{
+    return std::binary_search(names.begin(), names.end(), name, std::less<std::string_view>{});
+}
+
+bool is_operation(std::string_view name)
+{
+    if (name.ends_with("_init")) name.remove_suffix(5);
+    if (holds(mpi_operations, name)) return true;
+    if (name.starts_with('i')) name.remove_prefix(1);
+    if (name.starts_with("neighbor_")) name.remove_prefix(9);
+    return holds(mpi_operations, name);
+}
+
+// Large counts have a _c behind the name.
+bool is_of_mpi(std::string_view name)
+{
+    const bool of_family = std::any_of(mpi_families.begin(), mpi_families.end(), [&](std::string_view family) {
+        return name.size() > family.size() && name.starts_with(family);
+    });
+    if (of_family || is_operation(name) || holds(other_mpi_calls, name)) return true;
+    return name.ends_with("_c") && is_of_mpi(name.substr(0, name.size() - 2));
+}
+
+// "MPI_Send" of its many forms; empty: no name of MPI's.
+std::string known_name(std::string_view name)
+{
+    if (name.ends_with("()")) name.remove_suffix(2);
+    std::string lower{name};
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    std::string_view stem{lower};
+    if (stem.starts_with('p')) stem.remove_prefix(1);
+    if (!stem.starts_with("mpi_")) return "";
+    stem.remove_prefix(4);
+    while (stem.ends_with('_')) stem.remove_suffix(1);
+    const auto of_name = [](unsigned char letter) { return std::isalnum(letter) != 0 || letter == '_'; };
+    if (!std::all_of(stem.begin(), stem.end(), of_name) || !is_of_mpi(stem)) return "";
+    std::string found = "MPI_" + std::string{stem};
+    found[4] = static_cast<char>(std::toupper(static_cast<unsigned char>(found[4])));
+    return found;
+}
+
+// Of MPI's calls; a barrier of OpenMP has another paradigm.
+bool communicates_by_mpi(RegionRole role)
+{
+    switch (role) {
+        case RegionRole::barrier:
+        case RegionRole::one_to_all:
+        case RegionRole::all_to_one:
+        case RegionRole::all_to_all:
+        case RegionRole::collective_other:
+        case RegionRole::point_to_point:
+        case RegionRole::file_io:
+        case RegionRole::rma:
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
+std::string mpi_call_name(const Region& region)
+{
+    switch (region.paradigm) {
+        case Paradigm::mpi:
+        case Paradigm::user:
+        case Paradigm::unknown:
+        case Paradigm::compiler:
+        case Paradigm::none:
+            break;
+        default:
+            return "";
+    }
+    std::string known = known_name(region.name);
+    if (!known.empty() || region.paradigm != Paradigm::mpi || !communicates_by_mpi(region.role)) return known;
+    return region.name;
+}
+
+}  // namespace otf2
