@@ -88,8 +88,8 @@ Accelerators::Accelerators(const otf2::Archive& archive)
         const auto next = static_cast<std::uint32_t>(devices.size());
         const auto [place, added] = known.try_emplace({location.process, grouped ? "" : name}, next);
         if (added) devices.push_back({.name = name, .user = user_of.back()});
-        devices[place->second].streams.push_back(i);
         device_of.back() = place->second;
+        if (!location.properties.contains(base::property::annotations)) devices[place->second].streams.push_back(i);
     }
     if (!any()) return;
     for (const otf2::Region& region : archive.regions) {

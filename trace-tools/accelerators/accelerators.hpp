@@ -20,7 +20,7 @@ enum class Call : std::uint8_t { none, other, launch, synchronise, blocking_copy
 struct Device {
     std::string name;                         // "CUDA device 0", "CUDA[0]"
     std::uint32_t user = otf2::nowhere;       // the process that uses it
-    std::vector<std::uint32_t> streams = {};  // locations
+    std::vector<std::uint32_t> streams = {};  // locations, without those of annotations, where nothing runs
 };
 
 struct Accelerators {

@@ -57,7 +57,9 @@ class GzipStream : private GzipBuffer, public std::istream {
 std::unique_ptr<std::istream> open_plain_or_gzip(const std::filesystem::path& file)
 {
     base::refuse_irregular(file);
-    return std::make_unique<GzipStream>(file);
+    auto stream = std::make_unique<GzipStream>(file);
+    stream->exceptions(std::ios::badbit);  // what underflow() throws comes out of std::getline, too
+    return stream;
 }
 
 #else
@@ -67,6 +69,7 @@ std::unique_ptr<std::istream> open_plain_or_gzip(const std::filesystem::path& fi
     base::refuse_irregular(file);
     auto stream = std::make_unique<std::ifstream>(file, std::ios::binary);
     if (!*stream) base::fail("cannot open ", file.string());
+    stream->exceptions(std::ios::badbit);
     if (stream->peek() == 0x1f) base::fail(file.string(), " is compressed, and this was built without zlib");
     return stream;
 }

@@ -17,16 +17,34 @@ namespace convert {
 
 namespace {
 
-otf2::RegionRef define(otf2::Recorder& recorder, const std::string& name, const std::string& category)
+// `paradigm`: of what runs on devices, and the calls for it.
+otf2::RegionRef define(otf2::Recorder& recorder, const KinetoRegion& region, otf2::Paradigm paradigm)
 {
-    using otf2::Paradigm;
     using otf2::RegionRole;
-    if (category == "kernel") return recorder.region(name, gpu::kernel_role(name), Paradigm::cuda);
-    if (category.find("mem") != std::string::npos)
-        return recorder.region(name, RegionRole::data_transfer, Paradigm::cuda);
-    if (category.starts_with("cuda_")) return recorder.region(name, RegionRole::wrapper, Paradigm::cuda);
-    if (category.find("user_annotation") != std::string::npos) return recorder.region(name, RegionRole::code);
-    return recorder.region(name);
+    switch (region.activity) {
+        case Activity::kernel:
+            return recorder.region(region.name, gpu::kernel_role(region.name), paradigm);
+        case Activity::copy:
+            return recorder.region(region.name, RegionRole::data_transfer, paradigm);
+        case Activity::call:
+            return recorder.region(region.name, RegionRole::wrapper, paradigm);
+        case Activity::annotation:
+        case Activity::synchronisation:
+            return recorder.region(region.name, RegionRole::artificial, paradigm);
+        default:
+            break;
+    }
+    if (region.category == "user_annotation") return recorder.region(region.name, RegionRole::code);
+    return recorder.region(region.name);
+}
+
+// The calls of ROCm begin in "hip"; its kernels and categories are called as CUDA's.
+otf2::Paradigm paradigm_of(const KinetoTrace& trace)
+{
+    const bool hip = std::any_of(trace.regions.begin(), trace.regions.end(), [](const KinetoRegion& region) {
+        return region.activity == Activity::call && region.name.starts_with("hip");
+    });
+    return hip ? otf2::Paradigm::hip : otf2::Paradigm::cuda;
 }
 
 // What a process's recorder calls the regions and attributes.
@@ -34,6 +52,7 @@ struct Names {
     std::vector<otf2::RegionRef> regions;
     std::vector<otf2::AttributeRef> flows;  // by kind
     otf2::AttributeRef correlation, external, bytes;
+    std::optional<otf2::AttributeRef> step;
 
     Names(otf2::Recorder& recorder, const KinetoTrace& trace)
         : correlation{recorder.attribute(base::attribute::correlation, otf2::Type::int64,
@@ -42,7 +61,11 @@ struct Names {
               recorder.attribute(base::attribute::external_id, otf2::Type::int64, "joins an operator and its kernels")},
           bytes{recorder.attribute(base::attribute::bytes, otf2::Type::int64, "copied or set")}
     {
-        for (const auto& [name, category] : trace.regions) regions.push_back(define(recorder, name, category));
+        const otf2::Paradigm paradigm = paradigm_of(trace);
+        for (const KinetoRegion& region : trace.regions) regions.push_back(define(recorder, region, paradigm));
+        const auto is_step = [](const KinetoRegion& region) { return region.name == profiler_step; };
+        if (std::any_of(trace.regions.begin(), trace.regions.end(), is_step))
+            step = recorder.attribute(base::attribute::step, otf2::Type::int64, "that the profiler counted");
         for (const std::string& kind : trace.flow_kinds)
             flows.push_back(recorder.attribute("flow." + kind, otf2::Type::int64, "joins the two ends of an arrow"));
     }
@@ -81,40 +104,50 @@ std::vector<FlowOfSlice> flows_of(const KinetoRow& row)
 std::vector<otf2::AttributeValue> attributes_of(const Slice& slice, std::span<const FlowOfSlice> flows,
                                                 const Names& names)
 {
-    const auto [correlation, external, bytes] = slice.numbers;
+    const auto [correlation, external, bytes, step] = slice.numbers;
     std::vector<otf2::AttributeValue> attributes;
     if (correlation >= 0) attributes.emplace_back(names.correlation, correlation);
     if (external >= 0) attributes.emplace_back(names.external, external);
     if (bytes >= 0) attributes.emplace_back(names.bytes, bytes);
+    if (step >= 0 && names.step) attributes.emplace_back(*names.step, step);
     for (const FlowOfSlice& flow : flows) attributes.emplace_back(names.flows[flow.end.kind], flow.end.id);
     return attributes;
 }
 
-// Of a device: the streams are locations of a group of their own, as Score-P's are.
-otf2::Recorder::Placement placement(const KinetoRow& row, const std::string& tid, const std::string& device)
+// "7" of "stream 7".
+std::string stream_number(const std::string& tid)
 {
-    if (!row.device) return {.kind = otf2::LocationKind::cpu_thread, .accelerator = {}, .properties = {}};
-    return {.kind = otf2::LocationKind::accelerator_stream,
-            .accelerator = device,
-            .properties = {{base::property::stream, tid}}};
+    const std::size_t digits = tid.find_first_of("-0123456789");
+    return digits == std::string::npos ? tid : tid.substr(digits);
 }
 
-gpu::Nested write_row(otf2::Recorder& recorder, const Names& names, KinetoRow& row,
-                      const otf2::Recorder::Placement& place_of)
+// Of a device: the streams are locations of a group of their own, as Score-P's are. `beside`: where nothing runs.
+otf2::Recorder::Placement placement(const KinetoProcess& process, const std::string& tid, bool beside)
 {
-    std::stable_sort(row.slices.begin(), row.slices.end(), [](const Slice& one, const Slice& other) {
-        return one.begin_ns != other.begin_ns ? one.begin_ns < other.begin_ns : one.end_ns > other.end_ns;
-    });
-    const std::vector<FlowOfSlice> flows = flows_of(row);
-    auto flow = flows.begin();
+    if (!process.device) return {.kind = otf2::LocationKind::cpu_thread, .accelerator = {}, .properties = {}};
+    return {.kind = otf2::LocationKind::accelerator_stream,
+            .accelerator = process.name,
+            .properties = {{beside ? base::property::annotations : base::property::stream, stream_number(tid)}}};
+}
+
+struct Line {
+    std::vector<Slice>& slices;
+    std::vector<FlowOfSlice> flows;
+    std::string name;
+};
+
+gpu::Nested write_line(otf2::Recorder& recorder, const Names& names, const Line& line,
+                       const otf2::Recorder::Placement& place_of)
+{
+    auto flow = line.flows.begin();
     gpu::Lanes lanes{[&](const std::string& suffix) -> otf2::LocationRecorder& {
-        return recorder.location(row.name + suffix, place_of);
+        return recorder.location(line.name + suffix, place_of);
     }};
-    for (std::size_t i = 0; i < row.slices.size(); ++i) {
-        const Slice& slice = row.slices[i];
+    for (std::size_t i = 0; i < line.slices.size(); ++i) {
+        const Slice& slice = line.slices[i];
         if (base::stop_requested()) base::fail("stopped by a signal");
         const auto first = flow;
-        flow = std::find_if(flow, flows.end(), [&](const FlowOfSlice& one) { return one.slice != i; });
+        flow = std::find_if(flow, line.flows.end(), [&](const FlowOfSlice& one) { return one.slice != i; });
         lanes.add(names.regions[slice.region], slice.begin_ns, slice.end_ns,
                   attributes_of(slice, {first, flow}, names));
     }
@@ -122,13 +155,38 @@ gpu::Nested write_row(otf2::Recorder& recorder, const Names& names, KinetoRow& r
     return lanes.nested();
 }
 
+void sort(std::vector<Slice>& slices)
+{
+    std::stable_sort(slices.begin(), slices.end(), [](const Slice& one, const Slice& other) {
+        return one.begin_ns != other.begin_ns ? one.begin_ns < other.begin_ns : one.end_ns > other.end_ns;
+    });
+}
+
+gpu::Nested write_row(otf2::Recorder& recorder, const Names& names, KinetoProcess& process, const std::string& tid)
+{
+    KinetoRow& row = process.rows.at(tid);
+    sort(row.slices);
+    sort(row.beside);
+    gpu::Nested all;
+    for (const Line& line :
+         {Line{row.slices, flows_of(row), row.name}, Line{row.beside, {}, row.name + " (annotations)"}}) {
+        if (line.slices.empty()) continue;
+        const bool beside = &line.slices == &row.beside;
+        const gpu::Nested nested = write_line(recorder, names, line, placement(process, tid, beside));
+        all.moved += nested.moved;
+        all.cut += nested.cut;
+    }
+    return all;
+}
+
 std::pair<std::int64_t, std::int64_t> extent(const KinetoTrace& trace)
 {
     std::pair<std::int64_t, std::int64_t> all{INT64_MAX, INT64_MIN};
     for (const auto& [pid, process] : trace.processes)
         for (const auto& [tid, row] : process.rows)
-            for (const Slice& slice : row.slices)
-                all = {std::min(all.first, slice.begin_ns), std::max(all.second, slice.end_ns)};
+            for (const std::vector<Slice>* slices : {&row.slices, &row.beside})
+                for (const Slice& slice : *slices)
+                    all = {std::min(all.first, slice.begin_ns), std::max(all.second, slice.end_ns)};
     return all;
 }
 
@@ -159,14 +217,16 @@ gpu::Nested write_archive(KinetoTrace& trace, const std::filesystem::path& direc
         otf2::Recorder recorder{directory, std::make_unique<synth::ThreadTeam>(rank, meeting, clock),
                                 trace.processes.at(pid).name};
         const Names names{recorder, trace};
-        for (auto& [of, process] : trace.processes) {
-            if (of != pid && process.launcher != pid) continue;
-            for (auto& [tid, row] : process.rows) {
-                const gpu::Nested nested = write_row(recorder, names, row, placement(row, tid, process.name));
+        const auto write = [&](KinetoProcess& process) {
+            for (const auto& [tid, row] : process.rows) {
+                const gpu::Nested nested = write_row(recorder, names, process, tid);
                 moved += nested.moved;
                 cut += nested.cut;
             }
-        }
+        };
+        write(trace.processes.at(pid));
+        for (auto& [of, process] : trace.processes)
+            if (process.launcher == pid) write(process);
         recorder.finish();
     });
     return {moved, cut};

@@ -147,7 +147,7 @@ TEST_CASE("trace-convert refuses bad input in one line and leaves nothing behind
     for (const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
              {"x", "is not whole JSON"},
              {R"({"traceEvents":[{"ph":"X")", "is not whole JSON"},
-             {R"({"traceEvents":[{"ph":"X","ts":NaN,"dur":1}]})", "is not whole JSON"},
+             {R"({"traceEvents":[{"ph":"X","ts":NaN,"dur":1}]})", "has no number as its \"ts\""},
              {"{}", "has no complete events"},
              {"7", "is no trace of PyTorch's profiler"},
              {"\x1f\x8b\x08", "is compressed, and damaged or cut off"},

@@ -3,7 +3,6 @@
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/system/stop.hpp"
 #include "trace-tools/convert/activities.hpp"
 #include "trace-tools/convert/write_archive.hpp"
 #include "trace-tools/convert/write_chrome.hpp"
@@ -11,6 +10,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <new>
 
 namespace {
 
@@ -22,25 +22,57 @@ bool is_of_activities(const fs::path& file)
     return plain.extension() == ".jsonl";
 }
 
+void state(std::uint64_t count, const char* what)
+{
+    if (count > 0) std::printf("%llu %s\n", static_cast<unsigned long long>(count), what);
+}
+
+void state_launches(std::uint64_t without_launch, std::uint64_t before_launch)
+{
+    state(without_launch, "without the call that launched them");
+    state(before_launch, "before their launch: the GPU's clock is wrong");
+}
+
 gpu::Nested write_activities(const std::string& file, const fs::path& out)
 {
     const gpu::ActivitySummary done = convert::write_activities(file, out);
     std::printf("%llu activities; clocks agree within %lld ns\n", static_cast<unsigned long long>(done.written),
                 static_cast<long long>(done.clock_error_ns));
-    const auto state = [](std::uint64_t count, const char* what) {
-        if (count > 0) std::printf("%llu %s\n", static_cast<unsigned long long>(count), what);
-    };
     state(done.dropped, "dropped when recorded");
     state(done.late, "left out: they came too late to be put in order");
-    state(done.without_launch, "without the call that launched them");
-    state(done.before_launch, "before their launch: the GPU's clock is wrong");
+    state_launches(done.without_launch, done.before_launch);
     return done.nested;
 }
 
 gpu::Nested write_kineto(const std::string& file, const fs::path& out)
 {
     convert::KinetoTrace trace = convert::read_kineto(file);
-    return convert::write_archive(trace, out);
+    const convert::KinetoRemarks& remarks = trace.remarks;
+    const gpu::Nested nested = convert::write_archive(trace, out);
+    state(remarks.repairs, "errors of JSON repaired: backslashes, control characters, N/A, nan or inf");
+    for (const auto& [what, count] : remarks.left_out)
+        std::printf("left out: %s (%llu)\n", what.c_str(), static_cast<unsigned long long>(count));
+    state(remarks.never_ended, "events begin and never end: taken as ended with their row");
+    state(remarks.never_begun, "events end and never begin: left out");
+    state_launches(remarks.without_launch, remarks.before_launch);
+    return nested;
+}
+
+// A trace takes some times the memory of its compressed text. What asks for more is damaged, or means harm.
+otf2::Limits limits_for_text(const std::string& file)
+{
+    otf2::Limits limits{.stuck_s = 0.0};
+    std::error_code missing;
+    const std::uintmax_t bytes = fs::file_size(file, missing);
+    if (!missing) limits.memory_bytes += 32 * bytes;
+    return limits;
+}
+
+gpu::Nested write(const std::string& file, const fs::path& out)
+try {
+    return is_of_activities(file) ? write_activities(file, out) : write_kineto(file, out);
+} catch (const std::bad_alloc&) {
+    base::fail(file, " takes more memory than its size allows: damaged");
 }
 
 int to_archive(const std::string& file, const fs::path& out)
@@ -48,13 +80,14 @@ int to_archive(const std::string& file, const fs::path& out)
     if (fs::path{file}.extension() == fs::path{base::file::anchor}.extension())
         base::fail_usage(file, " is an archive already: --perfetto FILE writes it for Perfetto");
     base::refuse_taken(out);
-    base::stop_on_signals();
-    const gpu::Nested nested = is_of_activities(file) ? write_activities(file, out) : write_kineto(file, out);
-    std::printf("wrote %s\n", (out / base::file::anchor).c_str());
-    if (nested.moved + nested.cut > 0)
-        std::printf("overlapping events: %zu on rows of their own, %zu cut\n", nested.moved, nested.cut);
-    base::flush_stdout();
-    return base::exit_fine;
+    return otf2::confined("trace-convert", limits_for_text(file), [&] {
+        const gpu::Nested nested = write(file, out);
+        std::printf("wrote %s\n", (out / base::file::anchor).c_str());
+        if (nested.moved + nested.cut > 0)
+            std::printf("overlapping events: %zu on rows of their own, %zu cut\n", nested.moved, nested.cut);
+        base::flush_stdout();
+        return base::exit_fine;
+    });
 }
 
 // A file that is taken away in the end, unless it has got another name.
@@ -96,8 +129,11 @@ try {
     options.add("out,o", out, "where the archive traces.otf2 of TRACE goes", "DIR");
     options.add("perfetto", perfetto, "where the Chrome trace JSON of an archive goes, for ui.perfetto.dev", "FILE");
     options.epilogue(
-        "Threads and CUDA streams become locations, 'X' events regions. An event that overlaps another of its row "
-        "without lying in it goes to a row 'NAME (overlap 1)'.");
+        "Threads and streams become locations; complete events, begins and ends become regions. On a GPU only kernels "
+        "compute: its annotations and synchronisations have a location 'NAME (annotations)'. 'ProfilerStep#N' is the "
+        "region ProfilerStep with the attribute 'step'. An event that overlaps another of its row without lying in it "
+        "goes to a row 'NAME (overlap 1)'. Small errors of JSON that PyTorch made are repaired. What is left out is "
+        "stated.");
     options.example("trace-convert kineto.json -o converted && trace-info converted/traces.otf2");
     options.example("trace-convert converted/traces.otf2 --perfetto perfetto.json");
     if (!options.parse(argc, argv)) return base::exit_fine;

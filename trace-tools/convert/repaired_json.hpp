@@ -1,0 +1,53 @@
+// JSON as programs write it, made what the standard wants: PyTorch 1.9 to 2.4 wrote paths with single backslashes,
+// control characters in strings, and N/A, nan and inf as numbers.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <istream>
+#include <streambuf>
+#include <string>
+#include <string_view>
+
+namespace convert {
+
+// Repairs what it reads: a backslash that begins no escape is doubled, a control character in a string is escaped, and
+// a bare N/A, nan or inf becomes null. All else goes on unchanged. Throws Error for a string or number that is longer
+// than any of a trace.
+class RepairedJson : public std::streambuf {
+ public:
+    // Both must outlive it; `file` is named in errors.
+    RepairedJson(std::istream& input, const std::filesystem::path& file) : input_{input}, file_{file} {}
+
+    std::string place() const;  // of the last character that was read: "line 2, column 17"
+    bool ended() const { return ended_ && at_ == filled_ && gptr() == egptr(); }
+    std::size_t repairs() const { return repairs_; }
+
+ private:
+    int_type underflow() override;
+    bool refill();
+    void step_over(std::size_t bytes);
+    std::size_t sound_until(std::size_t from);
+    std::size_t sound_string_until(std::size_t from);
+    bool replace(std::size_t bytes, std::string_view by);
+    void too_long(const char* what) const;
+
+    std::istream& input_;
+    const std::filesystem::path& file_;
+    std::array<char, 1 << 16> bytes_{};
+    std::size_t at_ = 0;      // of what is not handed on yet
+    std::size_t filled_ = 0;  // of bytes_
+    std::size_t handed_ = 0;  // bytes that the current area stands for
+    bool replaced_ = false;   // the current area is replacement_
+    bool ended_ = false;      // the input has
+    bool in_string_ = false;  // at at_
+    std::size_t length_ = 0;  // of the string so far
+    std::size_t line_ = 1;    // of at_
+    std::size_t column_ = 0;  // characters before at_ in its line
+    std::string replacement_;
+    std::size_t replaced_bytes_ = 0;  // that the next replacement stands for
+    std::size_t repairs_ = 0;
+};
+
+}  // namespace convert
