@@ -73,15 +73,37 @@ std::string device_named_by(const std::string& stream)
                                                                                       : stream.substr(0, colon) + "]";
 }
 
+// Of a location group of kind accelerator. rocprofv3 defines no creator: then it is the only process of its node, or of
+// all.
+std::uint32_t user_of_accelerator(const otf2::Archive& archive, const otf2::Process& accelerator)
+{
+    if (accelerator.creator != otf2::nowhere) return accelerator.creator;
+    for (const bool of_its_node : {true, false}) {
+        std::uint32_t found = otf2::nowhere;
+        std::size_t count = 0;
+        for (std::uint32_t i = 0; i < archive.processes.size(); ++i) {
+            const otf2::Process& one = archive.processes[i];
+            if (one.accelerator || (of_its_node && one.node != accelerator.node)) continue;
+            found = i;
+            ++count;
+        }
+        if (count == 1) return found;
+    }
+    return otf2::nowhere;
+}
+
 }  // namespace
 
 Accelerators::Accelerators(const otf2::Archive& archive)
 {
+    std::vector<std::uint32_t> users;  // by process
+    for (std::uint32_t i = 0; i < archive.processes.size(); ++i)
+        users.push_back(archive.processes[i].accelerator ? user_of_accelerator(archive, archive.processes[i]) : i);
     std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> known;
     for (std::uint32_t i = 0; i < archive.locations.size(); ++i) {
         const otf2::Location& location = archive.locations[i];
         const bool grouped = location.process != otf2::nowhere && archive.processes[location.process].accelerator;
-        user_of.push_back(grouped ? archive.processes[location.process].creator : location.process);
+        user_of.push_back(grouped ? users[location.process] : location.process);
         device_of.push_back(otf2::nowhere);
         if (location.kind != otf2::LocationKind::accelerator_stream) continue;
         const std::string name = grouped ? archive.processes[location.process].name : device_named_by(location.name);

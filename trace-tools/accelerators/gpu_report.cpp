@@ -46,6 +46,8 @@ Report::Report(const otf2::Archive& archive, const std::filesystem::path& anchor
         base::warn("GPUs are left out: ", missing);
         return;
     }
+    for (const Device& device : accelerators_.devices)
+        if (device.user == otf2::nowhere) base::warn(device.name, " is left out: no process is known to use it");
     std::vector<otf2::StepsOfRank> ranks = steps_on_common_clock(anchor, choice);
     whole_run_ = ranks.empty();
     keep(ranks, part);

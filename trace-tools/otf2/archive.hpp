@@ -82,6 +82,8 @@ struct Communicator {
 };
 
 struct Archive {
+    bool is_ours() const { return writer.starts_with("crosstalk "); }
+
     std::string writer;        // "Score-P 7.1", "crosstalk 0.1.0"
     std::string otf2_version;  // of the library that wrote it
     std::string machine;

@@ -55,7 +55,16 @@ void print_table(std::ostream& out, const std::vector<std::vector<std::string>>&
     }
 }
 
-void print_header(std::ostream& out, const Archive& archive)
+// First and last event of all.
+std::pair<std::int64_t, std::int64_t> extent(const Profile& profile)
+{
+    std::pair<std::int64_t, std::int64_t> all{INT64_MAX, INT64_MIN};
+    for (const LocationProfile& location : profile.locations())
+        if (location.events > 0) all = {std::min(all.first, location.first_ns), std::max(all.second, location.last_ns)};
+    return all;
+}
+
+void print_header(std::ostream& out, const Archive& archive, const Profile& profile)
 {
     out << "written by    " << (archive.writer.empty() ? "(not stated)" : shown(archive.writer)) << ", OTF2 "
         << archive.otf2_version << "\n";
@@ -67,6 +76,9 @@ void print_header(std::ostream& out, const Archive& archive)
             << in_ms(archive.clock.length_ns) << " ms long\n";
     else
         out << "(not stated)\n";
+    const auto [first_ns, last_ns] = extent(profile);
+    if (first_ns <= last_ns && last_ns - first_ns < archive.clock.length_ns / 2)  // lo2s: the properties begin at 0
+        out << "events        " << in_ms(last_ns - first_ns) << " ms from the first to the last\n";
     if (archive.clock.realtime_ns) out << "recorded      " << date(*archive.clock.realtime_ns) << "\n";
     for (const auto& [name, value] : archive.properties)
         out << "property      " << shown(name) << " = " << shown(value) << "\n";
@@ -245,7 +257,7 @@ Summary summary(const Reader& reader, const Profile& profile)
 
 void write_text(std::ostream& out, const Summary& summary)
 {
-    print_header(out, summary.archive);
+    print_header(out, summary.archive, summary.profile);
     print_nodes(out, summary.archive);
     print_locations(out, summary.archive, summary.profile);
     print_devices(out, summary);

@@ -233,6 +233,8 @@ Definitions read_global_definitions(OTF2_Reader* reader)
     Definitions result = resolve(std::move(stored));
     getting_on();
     read_anchor(reader, result.archive);
+    auto& remarks = result.archive.is_ours() ? result.archive.problems : result.archive.oddities;
+    remarks.insert(remarks.end(), result.forgiven_to_others.begin(), result.forgiven_to_others.end());
     return result;
 }
 

@@ -14,6 +14,9 @@ namespace otf2 {
 struct Definitions {
     Archive archive;
     ReferenceTable references;
+    // Problems of an archive of ours; other tools write such archives, and what events need of them is looked for
+    // there.
+    std::vector<std::string> forgiven_to_others;
 };
 
 // Throws Error if they are not all there.

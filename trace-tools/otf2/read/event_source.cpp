@@ -170,6 +170,23 @@ void EventSource::transfer_end(const At& at, OTF2_AttributeList*, OTF2_RmaWinRef
     visitor_.transfer_end(at);
 }
 
+void EventSource::calling_context(const At& at, OTF2_AttributeList*, OTF2_CallingContextRef, std::uint32_t)
+{
+    ++samples_;
+    visitor_.other(at);
+}
+
+void EventSource::calling_context_left(const At& at, OTF2_AttributeList* list, OTF2_CallingContextRef context)
+{
+    calling_context(at, list, context, 0);
+}
+
+void EventSource::calling_context_sampled(const At& at, OTF2_AttributeList* list, OTF2_CallingContextRef context,
+                                          std::uint32_t unwound, OTF2_InterruptGeneratorRef)
+{
+    calling_context(at, list, context, unwound);
+}
+
 void EventSource::of_unknown_kind(const At& at, OTF2_AttributeList*)
 {
     ++unknown_;
@@ -246,9 +263,9 @@ EventCallbacks::EventCallbacks()
     OTHER(ThreadBegin)
     OTHER(ThreadWait)
     OTHER(ThreadEnd)
-    OTHER(CallingContextEnter)
-    OTHER(CallingContextLeave)
-    OTHER(CallingContextSample)
+    HANDLED(CallingContextEnter, calling_context)
+    HANDLED(CallingContextLeave, calling_context_left)
+    HANDLED(CallingContextSample, calling_context_sampled)
     OTHER(IoCreateHandle)
     OTHER(IoDestroyHandle)
     OTHER(IoDuplicateHandle)

@@ -30,6 +30,7 @@ class EventSource {
 
     std::uint64_t left_out() const { return left_out_; }
     std::uint64_t unknown() const { return unknown_; }  // events of kinds that this OTF2 does not know
+    std::uint64_t samples() const { return samples_; }
 
     const Archive& archive() const { return archive_; }
     const ReferenceTable& references() const { return references_; }
@@ -91,6 +92,10 @@ class EventSource {
     void transfer_begin(const At& at, OTF2_AttributeList*, OTF2_RmaWinRef window, std::uint32_t remote,
                         std::uint64_t bytes, std::uint64_t matching);
     void transfer_end(const At& at, OTF2_AttributeList*, OTF2_RmaWinRef window, std::uint64_t matching);
+    void calling_context(const At& at, OTF2_AttributeList*, OTF2_CallingContextRef, std::uint32_t);
+    void calling_context_left(const At& at, OTF2_AttributeList*, OTF2_CallingContextRef);
+    void calling_context_sampled(const At& at, OTF2_AttributeList*, OTF2_CallingContextRef, std::uint32_t,
+                                 OTF2_InterruptGeneratorRef);
     void of_unknown_kind(const At& at, OTF2_AttributeList*);
 
     const Archive& archive_;
@@ -98,6 +103,7 @@ class EventSource {
     Visitor& visitor_;
     std::uint64_t left_out_ = 0;
     std::uint64_t unknown_ = 0;
+    std::uint64_t samples_ = 0;
     OTF2_LocationRef last_location_ = OTF2_UNDEFINED_LOCATION;
     std::uint32_t last_index_ = nowhere;
     std::exception_ptr thrown_;

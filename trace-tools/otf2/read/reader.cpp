@@ -109,6 +109,7 @@ struct Reader::Tally {
     std::uint64_t read = 0;
     std::uint64_t left_out = 0;
     std::uint64_t unknown = 0;
+    std::uint64_t samples = 0;
     std::vector<std::size_t> missing;  // locations
     std::exception_ptr failure;
 };
@@ -173,6 +174,7 @@ class Reader::Pass {
         return {.read = read_,
                 .left_out = source_.left_out(),
                 .unknown = source_.unknown(),
+                .samples = source_.samples(),
                 .missing = missing_,
                 .failure = source_.thrown()};
     }
@@ -305,6 +307,7 @@ void Reader::conclude(std::span<const Tally> tallies)
         all.read += one.read;
         all.left_out += one.left_out;
         all.unknown += one.unknown;
+        all.samples += one.samples;
         all.missing.insert(all.missing.end(), one.missing.begin(), one.missing.end());
     }
     std::uint64_t defined = 0;
@@ -317,7 +320,7 @@ void Reader::conclude(std::span<const Tally> tallies)
     if (!all.missing.empty()) problems_.push_back("no events of " + names_text(names_of(archive_, all.missing)));
     if (all.read != defined) {
         // Some writers of others count wrong (APEX); what is missing may have been cut off.
-        const bool miscounted = all.read > defined && !archive_.writer.starts_with("crosstalk ");
+        const bool miscounted = all.read > defined && !archive_.is_ours();
         (miscounted ? oddities_ : problems_)
             .push_back(base::join(all.read, " events are there, ", defined, " are defined"));
     }
@@ -325,6 +328,8 @@ void Reader::conclude(std::span<const Tally> tallies)
         problems_.push_back(base::join(all.left_out, " events refer to a definition that is not there"));
     if (all.unknown > 0)
         oddities_.push_back(base::join(all.unknown, " events are of a kind that this OTF2 does not know"));
+    if (all.samples > 0)
+        oddities_.push_back(base::join(all.samples, " events of calling contexts (samples) are not looked at"));
 }
 
 }  // namespace otf2

@@ -62,7 +62,7 @@ std::size_t Soundness::left(const At& at, std::uint32_t region)
     event(at);
     Stack& stack = stacks_[at.location];
     if (!stack.holds(region)) {
-        ++locations_[at.location].stray_leaves;
+        ++stack.strays[region];
         return 0;
     }
     std::size_t levels = 1;
@@ -99,6 +99,10 @@ std::vector<LocationProfile> Soundness::locations() const
         const Stack& stack = stacks_[i];
         for (const auto& [region, count] : stack.skipped)
             (stack.is_left(region) ? all[i].lost_leaves : all[i].markers) += count;
+        for (const auto& [region, count] : stack.strays) {
+            const bool known = stack.is_left(region) || stack.skipped.contains(region) || stack.holds(region);
+            (known || archive_.is_ours() ? all[i].stray_leaves : all[i].end_markers) += count;
+        }
         for (const std::uint32_t region : stack.open)
             ++(stack.left_inside_itself.contains(region) ? all[i].lost_leaves : all[i].open_at_the_end);
     }
@@ -135,8 +139,21 @@ Soundness::Reach Soundness::reach(std::size_t number) const
         on_a_clock(base::saturated_difference(0, most->offset_ns), base::saturated_difference(0, least->offset_ns));
     }
     if (beyond_ns <= rounding_ns + tick_ns) return Reach::inside;
-    const bool ours = archive_.writer.starts_with("crosstalk ");
-    return !ours && beyond_ns <= clock.length_ns / forgiven_share ? Reach::a_little_beyond : Reach::beyond;
+    if (archive_.is_ours()) return Reach::beyond;
+    const bool of_another = others_are_inside(number) && beyond_ns <= clock.length_ns;
+    return of_another || beyond_ns <= clock.length_ns / forgiven_share ? Reach::a_little_beyond : Reach::beyond;
+}
+
+// Some writers (EZTrace) give the properties of one process for all.
+bool Soundness::others_are_inside(std::size_t number) const
+{
+    const Clock& clock = archive_.clock;
+    const std::int64_t end_ns = base::saturated_sum(clock.begin_ns, clock.length_ns);
+    for (std::size_t i = 0; i < locations_.size(); ++i)
+        if (archive_.locations[i].process != archive_.locations[number].process && locations_[i].events > 0 &&
+            locations_[i].first_ns >= clock.begin_ns && locations_[i].last_ns <= end_ns)
+            return true;
+    return false;
 }
 
 // If no location's first event lies inside, the writer did not fill in the properties (0 and 2 of OTF2's example).
@@ -157,7 +174,7 @@ std::vector<std::string> Soundness::problems() const
         if (count > 0) problems.push_back(base::join(location.name, " (", location.id, "): ", count, " ", what));
     };
     const std::vector<LocationProfile> found = locations();
-    const bool clock_is_meant = archive_.writer.starts_with("crosstalk ") || some_are_inside();
+    const bool clock_is_meant = archive_.is_ours() || some_are_inside();
     for (std::size_t i = 0; i < found.size(); ++i) {
         const Location& location = archive_.locations[i];
         tell(found[i].backwards, "time stamps smaller than the one before", location);
@@ -175,14 +192,18 @@ std::vector<std::string> Soundness::oddities() const
     std::vector<std::string> oddities;
     std::uint64_t markers = 0;
     std::uint64_t open = 0;
+    std::uint64_t end_markers = 0;
     for (const LocationProfile& location : locations()) {
+        end_markers += location.end_markers;
         markers += location.markers;
         open += location.open_at_the_end;
     }
     if (markers > 0)
         oddities.push_back(base::join(markers, " regions are never left; taken as left with the one around them"));
+    if (end_markers > 0)
+        oddities.push_back(base::join(end_markers, " regions are left and never entered; these events are left out"));
     if (open > 0) oddities.push_back(base::join(open, " regions are never left; taken as left at the last event"));
-    const bool clock_is_meant = archive_.writer.starts_with("crosstalk ") || some_are_inside();
+    const bool clock_is_meant = archive_.is_ours() || some_are_inside();
     bool beyond = false;
     for (std::size_t i = 0; i < locations_.size(); ++i)
         beyond |= reach(i) == Reach::a_little_beyond || (!clock_is_meant && reach(i) == Reach::beyond);

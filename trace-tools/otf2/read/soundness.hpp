@@ -36,6 +36,7 @@ struct alignas(cache_line_bytes) LocationProfile {
     std::int64_t last_ns = 0;
     std::uint64_t backwards = 0;        // events earlier than the one before
     std::uint64_t stray_leaves = 0;     // left, not entered
+    std::uint64_t end_markers = 0;      // left, not entered, of a region that is entered nowhere; not ours
     std::uint64_t lost_leaves = 0;      // never left, of a region that is left elsewhere: its LEAVE is missing
     std::uint64_t markers = 0;          // never left before a region around them was, of a region that is left nowhere
     std::uint64_t open_at_the_end = 0;  // never left, nothing speaks against it: the program ended inside
@@ -84,6 +85,7 @@ class Soundness final : public Visitor {
         std::vector<bool> left;                                    // by region: at least once
         std::unordered_set<std::uint32_t> left_inside_itself;      // of those that are open
         std::unordered_map<std::uint32_t, std::uint64_t> skipped;  // never left before a region around them was
+        std::unordered_map<std::uint32_t, std::uint64_t> strays;   // left while they were not open
         bool holds(std::uint32_t region) const;
         bool is_left(std::uint32_t region) const { return region < left.size() && left[region]; }
         void pop();
@@ -92,6 +94,7 @@ class Soundness final : public Visitor {
     enum class Reach { inside, a_little_beyond, beyond };
     Reach reach(std::size_t location) const;
     bool some_are_inside() const;
+    bool others_are_inside(std::size_t location) const;
 
     const Archive& archive_;
     std::vector<LocationProfile> locations_;

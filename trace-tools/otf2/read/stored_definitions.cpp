@@ -40,10 +40,13 @@ class Resolver {
         metrics();
         communicators();
         if (stored_.repeated > 0) problem(stored_.repeated, "definitions repeat the number of an earlier one");
-        if (dangling_ > 0) problem(dangling_, "definitions refer to one that is not there");
+        std::vector<std::string> of_others;
+        if (stored_.repeated_alike > 0)
+            of_others.push_back(base::join(stored_.repeated_alike, " definitions are there twice"));
+        if (dangling_ > 0) of_others.push_back(base::join(dangling_, " definitions refer to one that is not there"));
         for (const auto& [word, count] : unknown_words_)
             archive_.oddities.push_back(base::join(count, " definitions with ", word, ", which is not known here"));
-        return {std::move(archive_), std::move(stored_.references)};
+        return {std::move(archive_), std::move(stored_.references), std::move(of_others)};
     }
 
  private:

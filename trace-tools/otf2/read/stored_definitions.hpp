@@ -25,12 +25,14 @@ struct StoredLocationProperty {
 struct StoredNode {
     OTF2_StringRef name, class_name;
     OTF2_SystemTreeNodeRef parent;
+    bool operator==(const StoredNode&) const = default;
 };
 struct StoredProcess {
     OTF2_StringRef name;
     OTF2_LocationGroupType type;
     OTF2_SystemTreeNodeRef node;
     OTF2_LocationGroupRef creator;
+    bool operator==(const StoredProcess&) const = default;
 };
 struct StoredLocation {
     OTF2_LocationRef self;
@@ -38,16 +40,19 @@ struct StoredLocation {
     OTF2_LocationType type;
     std::uint64_t events;
     OTF2_LocationGroupRef process;
+    bool operator==(const StoredLocation&) const = default;
 };
 struct StoredRegion {
     OTF2_StringRef name, file;
     OTF2_RegionRole role;
     OTF2_Paradigm paradigm;
+    bool operator==(const StoredRegion&) const = default;
 };
 struct StoredAttribute {
     OTF2_AttributeRef self;
     OTF2_StringRef name, description;
     OTF2_Type type;
+    bool operator==(const StoredAttribute&) const = default;
 };
 struct StoredMetric {
     OTF2_StringRef name, description, unit;
@@ -55,6 +60,7 @@ struct StoredMetric {
     OTF2_Type type;
     OTF2_Base base;
     std::int64_t exponent;
+    bool operator==(const StoredMetric&) const = default;
 };
 struct StoredMetricClass {
     OTF2_MetricRef self;
@@ -68,10 +74,12 @@ struct StoredGroup {
     OTF2_Paradigm paradigm;
     OTF2_GroupFlag flags;
     std::vector<std::uint64_t> members;
+    bool operator==(const StoredGroup&) const = default;
 };
 struct StoredCommunicator {
     OTF2_StringRef name;
     OTF2_GroupRef group;
+    bool operator==(const StoredCommunicator&) const = default;
 };
 
 struct StoredDefinitions {
@@ -91,13 +99,17 @@ struct StoredDefinitions {
     std::vector<StoredLocationProperty> location_properties;
     IndexTable node_table, process_table, metric_table, group_table;
     ReferenceTable references;
-    std::size_t repeated = 0;
+    std::size_t repeated = 0;        // with another content
+    std::size_t repeated_alike = 0;  // EZTrace: the group and the communicator of MPI_COMM_WORLD, by each rank
 
     template <class Row>
     void add(IndexTable& table, std::uint64_t self, std::vector<Row>& rows, Row row)
     {
-        if (table.add(self, static_cast<std::uint32_t>(rows.size())))
+        const auto next = static_cast<std::uint32_t>(rows.size());
+        if (table.add(self, next))
             rows.push_back(std::move(row));
+        else if (const std::uint32_t known = table.at(self); known < next && rows[known] == row)
+            ++repeated_alike;
         else
             ++repeated;
     }
