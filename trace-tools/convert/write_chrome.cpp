@@ -3,6 +3,7 @@
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
 #include "trace-tools/convert/flows.hpp"
+#include "trace-tools/convert/markers.hpp"
 #include "trace-tools/otf2/read/fan_out.hpp"
 #include "trace-tools/otf2/read/soundness.hpp"
 
@@ -82,6 +83,15 @@ class ChromeWriter : public otf2::Visitor {
         base::check_errno(std::fclose(file_.release()), "write ", path_.string());
     }
 
+    // An instant, of all where it is of no location, with its text and its length.
+    void marker(const Marker& one)
+    {
+        const otf2::At at{.location = one.location == otf2::nowhere ? 0 : one.location, .time_ns = one.begin_ns};
+        event(base::join("{\"ph\": \"i\", \"cat\": \"marker\", \"name\": ", quoted(one.category), ", \"s\": \"",
+                         one.location == otf2::nowhere ? "g" : "t", "\"", where(at),
+                         ", \"args\": {\"text\": ", quoted(one.text), ", \"length_ns\": ", one.length_ns, "}}"));
+    }
+
  private:
     // A process has one counter of a name: several locations need several names.
     std::string counter(std::uint32_t location, std::uint32_t metric) const
@@ -158,6 +168,8 @@ void write_chrome(otf2::Reader& reader, const std::filesystem::path& file)
     otf2::FanOut both{&soundness, &writer};
     reader.read_by_location(both);
     otf2::refuse_unsound(reader, soundness);
+    if (!reader.archive().locations.empty())
+        for (const Marker& marker : read_markers(reader.anchor(), reader.archive())) writer.marker(marker);
     writer.finish();
 }
 

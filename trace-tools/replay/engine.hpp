@@ -182,6 +182,7 @@ struct MpiReplay::Engine {
     std::optional<std::uint64_t> step_number(CallStack& stack, std::uint32_t region,
                                              const otf2::EventAttributes& attributes)
     {
+        if (options.step_from != otf2::nowhere) return std::nullopt;
         const bool has_attributes = step_attribute && attributes.size() > 0;
         const auto number = has_attributes ? attributes.number(*step_attribute) : std::nullopt;
         if (region == options.step_region) {
@@ -196,7 +197,7 @@ struct MpiReplay::Engine {
         CallStack& stack = stacks[at.location];
         LocationState& own = replay.locations[at.location];
         own.step = static_cast<std::int64_t>(number);
-        if (with_phases == otf2::nowhere) with_phases = stack.open.back().region;
+        if (with_phases == otf2::nowhere && !stack.open.empty()) with_phases = stack.open.back().region;
         stack.step_depth = stack.open.size();
         stack.step_ns = at.time_ns;
         stack.phases.clear();
@@ -213,6 +214,7 @@ struct MpiReplay::Engine {
             end_call(at.location, at.time_ns, initialises[open.region]);
         else if (follows_work && replay.locations[at.location].in_mpi == 0)
             leave_work(at, kinds[open.region], open);
+        if (options.step_from != otf2::nowhere) return leave_between(at, open);
         const bool in_step = replay.locations[at.location].step >= 0;
         if (options.phases && in_step && stack.open[stack.step_depth - 1].region == with_phases) {
             if (stack.open.size() == stack.step_depth + 1) stack.phases.add(open.where, at.time_ns - stack.phase_ns);
@@ -220,6 +222,25 @@ struct MpiReplay::Engine {
         }
         if (open.is_step) replay.locations[at.location].step = -1;
         stack.open.pop_back();
+    }
+
+    // Where steps last from call to call, as in otf2::read_steps_between().
+    void leave_between(const otf2::At& at, const OpenRegion& open)
+    {
+        CallStack& stack = stacks[at.location];
+        LocationState& own = replay.locations[at.location];
+        const std::size_t level = stack.open.size() - 1;
+        if (own.step >= 0 && level < stack.step_depth) own.step = -1;  // the region around ends
+        const bool beside = own.step >= 0 && level == stack.step_depth;
+        if (beside) stack.phases.add(open.where, at.time_ns - stack.phase_ns);
+        stack.open.pop_back();
+        const auto same = [&](const OpenRegion& one) { return one.region == open.region; };
+        if (open.region != options.step_from || std::any_of(stack.open.begin(), stack.open.end(), same)) return;
+        if (beside) {
+            if (options.phases) report_phases(at, stack.where());
+            ++stack.steps;
+        }
+        begin_step(at, static_cast<std::uint64_t>(stack.steps));
     }
 
     void enter_task(const otf2::At& at, Kind kind, std::int64_t idle_since_ns)

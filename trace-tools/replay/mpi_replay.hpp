@@ -48,9 +48,11 @@ class MpiReplay final : public otf2::Visitor {
     struct Options {
         bool critical_path = false;
         // Steps are
-        // 1. the visits of this region, numbered by its attribute `step`, or else counted on each location;
-        // 2. if nowhere: the outermost visits that have an attribute `step`.
+        // 1. from the end of one visit of step_from to the end of the next, counted on each location;
+        // 2. else the visits of step_region, numbered by its attribute `step`, or else counted on each location;
+        // 3. if both are nowhere: the outermost visits that have an attribute `step`.
         std::uint32_t step_region = otf2::nowhere;
+        std::uint32_t step_from = otf2::nowhere;
         // Meaning of `where`. With a tree: a call path, an index into its nodes, which the replay adds. Without: a
         // region, an index into Archive::regions.
         otf2::CallTree* call_paths = nullptr;

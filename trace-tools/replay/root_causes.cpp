@@ -29,8 +29,7 @@ std::string time_text(double seconds)
 
 std::string cost_text(double seconds, const RunTime& run)
 {
-    const double percent = run.percent_of_others(seconds);
-    return time_text(seconds) + printed(percent < 9.95 ? " (%.1f %% of the run)" : " (%.0f %% of the run)", percent);
+    return time_text(seconds) + printed(" (%.2f %% of all ranks' time)", run.percent(seconds));
 }
 
 // The regions that make up nearly all of its delay costs.
@@ -72,10 +71,9 @@ std::vector<RootCause> root_causes(const otf2::Archive& archive, const std::vect
     return all;
 }
 
-double RunTime::percent_of_others(double seconds) const
+double RunTime::percent(double seconds) const
 {
-    const double others_s = ranks > 1 ? all_s * static_cast<double>(ranks - 1) / static_cast<double>(ranks) : all_s;
-    return others_s > 0.0 ? 100.0 * seconds / others_s : 0.0;
+    return all_s > 0.0 ? 100.0 * seconds / all_s : 0.0;
 }
 
 RunTime run_time(const MpiReplay& replay)

@@ -27,13 +27,12 @@ struct RunTime {
     double longest_s = 0.0;  // of a rank
     double all_s = 0.0;      // of all ranks
     std::size_t ranks = 0;
-    // Percent of the time of all ranks but one.
-    double percent_of_others(double seconds) const;
+    double percent(double seconds) const;  // of the time of all ranks
 };
 RunTime run_time(const MpiReplay& replay);
 
-// Prints "rank 1 made the others wait 3.380 s (78 % of the run): work outside of regions" for the largest costs, then
-// the waiting without a known cause. Prints nothing if no rank waited.
+// Prints "rank 1 made the others wait 3.380 s (39.10 % of all ranks' time): work outside of regions" for the largest
+// costs, then the waiting without a known cause. Prints nothing if no rank waited.
 void print_root_causes(std::ostream& out, const std::vector<RootCause>& causes, const DelayCosts& unknown,
                        const RunTime& run);
 

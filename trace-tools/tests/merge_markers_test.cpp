@@ -90,6 +90,18 @@ TEST_CASE("significant effects of a report are markers on demand on the steps th
     CHECK(says(markers[2], "Scope: GLOBAL, Text: \"memory.stream[rate=4GiB/s] +4.0 % [3.0, 6.0] step\""));
     CHECK(testing::run({"otf2-print", "--silent", scratch / "merged/traces.otf2"}).status == 0);
 
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-convert", scratch / "merged/traces.otf2", "--perfetto",
+                          scratch / "perfetto.json"})
+                .status == 0);
+    const std::string perfetto = base::read_whole(scratch / "perfetto.json");
+    std::size_t instants = 0;
+    for (std::size_t at = perfetto.find("\"ph\": \"i\""); at != std::string::npos;
+         at = perfetto.find("\"ph\": \"i\"", at + 1))
+        ++instants;
+    CHECK(instants == 3);
+    CHECK(says(perfetto, base::join("\"text\": \"memory.stream[rate=4GiB/s] +12.3 % [10.1, 14.5] forward\", ",
+                                    "\"length_ns\": ", end - begin, "}}")));
+
     // Of another run: there are steps that this training does not have.
     base::write_whole(scratch / "report/exposure.csv",
                       base::read_whole(scratch / "report/exposure.csv") + "1,20,0,1,no,1\n");

@@ -2,6 +2,7 @@
 #include "trace-tools/replay/mpi_replay.hpp"
 
 #include "base/csv.hpp"
+#include "base/files.hpp"
 #include "testing/archives/analysed_archives.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
@@ -24,6 +25,7 @@ using testing::check_answers;
 using testing::check_equal;
 using testing::make_and_analyse;
 using testing::path;
+using testing::Seconds;
 using testing::sum;
 using testing::table;
 using testing::waits;
@@ -219,6 +221,36 @@ TEST_CASE("a receive that is cancelled, or never waited for, takes no message fr
           std::vector<Post>{{1, otf2::nowhere}, {1, 0}, {1, otf2::nowhere}, {1, 0}});
     analyse(run, run.made / "traces.otf2");
     CHECK(run.complaints.empty());
+}
+
+TEST_CASE("where steps last from call to call trace-waits has the steps that trace-steps finds")
+{
+    Analysed run;
+    std::string spec = "ranks 2\n";
+    for (int i = 0; i < 12; ++i) spec += "a 1ms, 3ms on 1\nb 1ms\nMPI_Allreduce 10us\n";
+    std::ofstream{run.scratch / "spec"} << spec;
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", run.scratch / "spec", "-o", run.made}).status == 0);
+    analyse(run, run.made / "traces.otf2");
+    Seconds truth;
+    Seconds of_waits{{{"mpi_wait_nxn", "0", "-1"}, 0.002}};  // before the first step
+    for (int step = 0; step < 11; ++step) {
+        const std::string number = std::to_string(step);
+        truth[{"a", "0", number}] = 0.001;
+        truth[{"a", "1", number}] = 0.003;
+        truth[{"MPI_Allreduce", "0", number}] = 0.00201;
+        truth[{"MPI_Allreduce", "1", number}] = 0.00001;
+        for (const char* rank : {"0", "1"}) truth[{"b", rank, number}] = 0.001;
+        of_waits[{"mpi_wait_nxn", "0", number}] = 0.002;
+    }
+    check_equal(truth, table(run.found / "phases.csv", {"region", "rank", "step"}));
+    check_equal(of_waits, table(run.found / "waits.csv", {"pattern", "rank", "step"}));
+    REQUIRE(testing::run({CROSSTALK_BIN "/trace-waits", run.made / "traces.otf2", "--step-from", "MPI_Allreduce", "-o",
+                          run.scratch / "chosen"})
+                .status == 0);
+    CHECK(base::read_whole(run.scratch / "chosen/phases.csv") == base::read_whole(run.found / "phases.csv"));
+    CHECK(
+        testing::run({CROSSTALK_BIN "/trace-waits", run.made / "traces.otf2", "--step-from", "a", "--step-region", "b"})
+            .status == 2);
 }
 
 TEST_CASE("lateness is blamed past a collective in the background for which nobody waited")

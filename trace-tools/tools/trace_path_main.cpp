@@ -151,7 +151,7 @@ try {
          }});
     tool.options.section(
         {.title = "On the terminal",
-         .text = "Which ranks made the others wait, in percent of the run of all ranks but one, and the rows with the "
+         .text = "Which ranks made the others wait, in percent of the time of all ranks, and the rows with the "
                  "most seconds, in percent of all rows. With --region, --from or --to seconds, waits and delay costs "
                  "are those that lie in that part of the run; the path is the whole run's.",
          .entries = {}});

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/system/conveyor.hpp"
+#include "base/system/cpus.hpp"
 #include "base/words.hpp"
 #include "trace-tools/accelerators/gpu_report.hpp"
 #include "trace-tools/otf2/mpi_calls.hpp"
@@ -97,7 +98,7 @@ void print(const Waits& waits, const otf2::Archive& archive, const std::vector<s
     for (const auto& [pattern, wait] : waits) {
         const OfRank most = longest(wait, archive, ranks);
         std::printf("%-24s %14.9f %7.2f %10llu  %s (%.6f s)\n", replay::wait_state(pattern).cube_name,
-                    seconds(wait.all.ns), 100.0 * seconds(wait.all.ns) / run.all_s,
+                    seconds(wait.all.ns), run.percent(seconds(wait.all.ns)),
                     static_cast<unsigned long long>(wait.all.count), most.rank.c_str(), seconds(most.ns));
     }
 }
@@ -111,8 +112,54 @@ void print_initialisation(const replay::MpiReplay& replay, const otf2::Archive& 
         if (key.where != otf2::nowhere && otf2::mpi_call_name(archive.regions[key.where]).starts_with("MPI_Init"))
             initialising_s += seconds(ns);
     if (initialising_s > much * run.all_s)
-        std::printf("MPI_Init is %.0f %% of it all: --region or --from leaves it out\n",
-                    100.0 * initialising_s / run.all_s);
+        std::printf("MPI_Init is %.0f %% of it all: --region or --from leaves it out\n", run.percent(initialising_s));
+}
+
+// Who computes most, if the others wait for it.
+void print_load_balance(const replay::MpiReplay& replay, const otf2::Archive& archive,
+                        const std::vector<std::int64_t>& ranks, double load_balance)
+{
+    constexpr double worth_a_line = 0.9;
+    if (load_balance >= worth_a_line) return;
+    const std::vector<replay::MpiTimes> times = replay.times();
+    const auto computing = [&](std::size_t i) { return times[i].counts() ? times[i].run_ns - times[i].mpi_ns : -1; };
+    std::size_t most = 0;
+    for (std::size_t i = 1; i < times.size(); ++i)
+        if (computing(i) > computing(most)) most = i;
+    std::printf("load balance %.2f: %s computes %.1f x the mean\n", load_balance,
+                otf2::rank_text(archive, ranks, static_cast<std::uint32_t>(most)).c_str(), 1.0 / load_balance);
+}
+
+// That the archive says the locations are bound to; 0 where it does not say all.
+std::size_t cpus_of(const otf2::Archive& archive, const std::vector<std::size_t>& locations)
+try {
+    base::CpuSet all;
+    for (const std::size_t i : locations) {
+        const auto& properties = archive.locations[i].properties;
+        const auto bound = properties.find(base::property::cpus);
+        if (bound == properties.end()) return 0;
+        for (const int cpu : base::parse_cpus(bound->second)) all.insert(cpu);
+    }
+    return all.size();
+} catch (const base::Error&) {  // no list of CPUs
+    return 0;
+}
+
+void print_oversubscription(const replay::MpiReplay& replay, const otf2::Archive& archive)
+{
+    std::map<std::uint32_t, std::vector<std::size_t>> ranks;  // by node
+    const std::vector<replay::MpiTimes> times = replay.times();
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        const std::uint32_t process = archive.locations[i].process;
+        if (times[i].counts() && process != otf2::nowhere) ranks[archive.processes[process].node].push_back(i);
+    }
+    for (const auto& [node, locations] : ranks) {
+        const std::size_t cpus = cpus_of(archive, locations);
+        if (cpus > 0 && locations.size() > cpus)
+            std::printf("%zu ranks on %zu CPUs%s: they waited for CPUs, too, and who is late may be chance\n",
+                        locations.size(), cpus,
+                        node == otf2::nowhere ? "" : (" of " + base::printable(archive.nodes[node].name)).c_str());
+    }
 }
 
 void print(const Waits& waits, const replay::MpiReplay& replay, const std::vector<std::int64_t>& ranks,
@@ -137,6 +184,8 @@ void print(const Waits& waits, const replay::MpiReplay& replay, const std::vecto
     std::cout.flush();
     std::printf("parallel efficiency %.4f = load balance %.4f x serialisation %.4f x transfer %.4f\n",
                 found->parallel(), found->load_balance, found->serialisation, found->transfer);
+    print_load_balance(replay, archive, ranks, found->load_balance);
+    print_oversubscription(replay, archive);
     if (part.empty()) print_initialisation(replay, archive, run);
 }
 
@@ -194,7 +243,9 @@ class Tables {
     void write(const Row& row)
     {
         if (const auto* phase = std::get_if<replay::PhaseTime>(&row)) {
-            phases_->row(regions_[phase->where], ranks_[phase->location], phase->step, base::CsvSeconds{phase->ns});
+            static const base::CsvText other{"other"};  // in no region: where steps last from call to call
+            phases_->row(phase->where == otf2::nowhere ? other : regions_[phase->where], ranks_[phase->location],
+                         phase->step, base::CsvSeconds{phase->ns});
             return;
         }
         const auto& [key, sum] = std::get<WaitRow>(row);
@@ -216,15 +267,20 @@ class Tables {
 
 int analyse(const ArchiveTool& tool)
 {
+    const otf2::StepChoice choice{.region = tool.step_region, .from = tool.step_from};
+    choice.check();
     tool.refuse_taken({waits_csv, phases_csv, pop_csv});
     otf2::Reader reader{tool.anchor};
     const otf2::Archive& archive = reader.archive();
     std::uint32_t step = otf2::nowhere;  // then what has an attribute `step`, if anything
-    if (!tool.step_region.empty()) step = otf2::step_region_named(archive, tool.step_region);
+    std::uint32_t step_from = otf2::nowhere;
+    if (!choice.region.empty()) step = otf2::step_region_named(archive, choice.region);
+    if (!choice.from.empty()) step_from = otf2::step_region_named(archive, choice.from, "--step-from");
     const bool looks_for_steps =
-        !tool.out().empty() && tool.step_region.empty() && !archive.find_attribute(base::attribute::step);
+        !tool.out().empty() && !choice.given() && !archive.find_attribute(base::attribute::step);
     replay::FirstPass first{reader, {.steps = looks_for_steps, .threads = tool.threads.count}};
     if (looks_for_steps) step = first.steps().region.value_or(otf2::nowhere);
+    if (looks_for_steps) step_from = first.steps().call.value_or(otf2::nowhere);
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
     Waits totals;
     Tables tables{tool.out(), archive, ranks, tool.threads.count};
@@ -238,11 +294,12 @@ int analyse(const ArchiveTool& tool)
         total.of_location[key.location].count += sum.count;
     };
     const otf2::Part part = otf2::part_of(reader, tool.part);
-    gpu::Report gpus{archive, tool.anchor, {.region = tool.step_region, .from = ""}, part, tool.out()};
+    gpu::Report gpus{archive, tool.anchor, choice, part, tool.out()};
     replay::MpiReplay replay{archive,
                              first.take_started(),
                              {.critical_path = true,
                               .step_region = step,
+                              .step_from = step_from,
                               .phases = [&](const replay::PhaseTime& phase) { tables.phase(phase); },
                               .part = part,
                               .threads = tool.threads.count,
@@ -265,15 +322,20 @@ try {
     ArchiveTool tool{"trace-waits", "wait states of an MPI program, from its OTF2 archive",
                      "where waits.csv, phases.csv and pop.csv go; without it there are none",
                      "steps are the visits of this region; if not given, of the one that trace-steps finds"};
+    tool.options.add("step-from", tool.step_from, "steps last from the end of one call of it to the end of the next",
+                     "NAME");
     tool.threads.add_to(tool.options);
-    tool.options.section({.title = "On the terminal",
-                          .text = "",
-                          .entries = {
-                              {"wait states", "seconds of all ranks together, and percent of the time of all ranks"},
-                              {"rank N made the others wait",
-                               "its delay costs (see trace-path), in percent of the run of all ranks but one, and the "
-                               "regions in which it was late"},
-                          }});
+    tool.options.section(
+        {.title = "On the terminal",
+         .text = "",
+         .entries = {
+             {"wait states", "seconds of all ranks together, and percent of the time of all ranks"},
+             {"rank N made the others wait",
+              "its delay costs (see trace-path), in percent of the time of all ranks, too, and the "
+              "regions in which it was late"},
+             {"load balance", "if below 0.9: which rank computes how many times the mean"},
+             {"N ranks on M CPUs", "of a node, if there are more ranks than CPUs and the archive says their CPUs"},
+         }});
     tool.options.section(
         {.title = "A part of the run",
          .text = "With --region, --from or --to all that is summed up is what lies in that part: waits and "
