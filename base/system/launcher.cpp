@@ -46,6 +46,8 @@ std::string host_name()
 
 JobRank job_rank()
 {
+    // Python's crosstalk sets these in processes of multiprocessing that form a group of torch.distributed.
+    if (const auto job = rank_of("CROSSTALK_RANK", "CROSSTALK_RANKS", false)) return *job;
     if (const auto job = rank_of("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", true)) return *job;
     if (const auto job = rank_of("PMIX_RANK", "SLURM_STEP_NUM_TASKS", true)) return *job;
     // PMI is what MPICH, Intel MPI and srun --mpi=pmi2 speak. Whether the MPI we are built with does is not known here:

@@ -51,6 +51,8 @@ std::optional<LocalRank> slurm_rank()
 
 LocalRank local_rank()
 {
+    const auto number = environment_number;
+    if (const auto local = rank_of(number("CROSSTALK_LOCAL_RANK"), number("CROSSTALK_RANKS"))) return *local;
     if (const auto local = mpirun_rank()) return *local;
     if (const auto local = torchrun_rank()) return *local;
     return slurm_rank().value_or(LocalRank{});

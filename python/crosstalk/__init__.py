@@ -19,6 +19,7 @@ from crosstalk._load import load
 from crosstalk._marks import marks
 
 __all__ = ["load", "phase", "records", "step", "step_end", "steps"]
+__version__ = "0.1.0"
 
 Item = TypeVar("Item")
 
@@ -57,9 +58,14 @@ def steps(items: Iterable[Item]) -> Iterator[Item]:
 
 @contextmanager
 def phase(name: str) -> Iterator[None]:
-    """load, to_device, forward, backward, wait_exchange, update, checkpoint, or a region of another name."""
+    """load, to_device, forward, backward, wait_exchange, update, checkpoint, or a region of another name.
+
+    A phase inside of another one takes its place as long as it lasts.
+    """
+    marks.phases.append(name)
     marks.phase(name)
     try:
         yield
     finally:
-        marks.phase(None)
+        marks.phases.pop()
+        marks.phase(marks.phases[-1] if marks.phases else None)

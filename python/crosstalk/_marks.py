@@ -43,10 +43,16 @@ class Marks:
 
     def __init__(self) -> None:
         self.explicit = False  # the program tells its steps itself
+        self.phases: list[str | None] = []  # that one is inside of
 
     @functools.cached_property
     def recorder(self) -> ctypes.CDLL | None:
         return _library()
+
+    @staticmethod
+    def run() -> str | None:
+        """Directory of the run that this process is part of."""
+        return os.environ.get("CROSSTALK_OUT") or None
 
     def records(self) -> bool:
         return self.recorder is not None and bool(self.recorder.crosstalk_records())

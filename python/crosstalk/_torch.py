@@ -7,8 +7,12 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import multiprocessing
+import os
 import sys
+import threading
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
@@ -17,20 +21,33 @@ from crosstalk._marks import marks
 from crosstalk._metrics import metrics
 
 
+BACKWARDS_WITHOUT_STEP = 50
+
+
 class Steps:
-    """Which step the training is in.
+    """Which step the training is in, and which phase.
 
     That a step has begun is known only when a module in training mode is called: what was loaded before belongs to it
-    as well. So phases between two steps wait here until then.
+    as well. So changes of the phase between two steps wait here until then.
+
+    Phases are a stack, since a closure runs forward and backward inside of update. Only the training's thread counts.
     """
 
     def __init__(self) -> None:
         self.optimizer: int | None = None  # the one that ends steps
+        self.thread = threading.get_ident()
         self.inside = False
+        self.number = 0
         self.began_ns = 0
-        self.since_ns: int | None = None  # the end of the step before
-        self.before: list[tuple[str, int, int]] = []  # phases since then: name, begin, end
+        self.since_ns: int | None = None  # the end of the step before; None after an evaluation
+        self.before: list[tuple[str | None, int]] = []  # changes of the phase since then
+        self.stack = marks.phases
+        self.evaluated: dict[int, tuple[int, bool]] = {}  # modules: called before which step, and does that belong to it
         self.after_first: list[Callable[[], None]] = []  # to be done when the first step is over
+        self.at_rest: list[Callable[[], None]] = []  # to be done where the next module may be a training's outermost
+
+    def ignored(self) -> bool:
+        return marks.explicit or threading.get_ident() != self.thread
 
     def begin(self) -> None:
         if self.inside or marks.explicit:
@@ -39,50 +56,73 @@ class Steps:
         first_ns = self.before[0][1] if self.before else time.monotonic_ns()
         self.began_ns = first_ns if self.since_ns is None else self.since_ns
         marks.step_at(self.began_ns)
-        for name, begin_ns, end_ns in self.before:
-            marks.phase_at(name, begin_ns)
-            marks.phase_at(None, end_ns)
+        for name, at_ns in self.before:
+            marks.phase_at(name, at_ns)
         self.before = []
+        marks.phase(None)
         marks.control()
+        if self.stack:
+            marks.phase(self.stack[-1])
 
     def end(self) -> None:
-        if marks.explicit:
+        if marks.explicit or not self.inside:
             return
         marks.step_end()
         metrics.step(self.began_ns)
         self.inside = False
+        self.number += 1
         while self.after_first:
             self.after_first.pop()()
-        self.start_anew()
-
-    def start_anew(self) -> None:
-        self.since_ns = time.monotonic_ns()
         self.before = []
+        self.since_ns = time.monotonic_ns()
 
-    def enter(self, name: str) -> None:
-        if not marks.explicit:
+    def evaluation(self, module: Any) -> None:
+        """A call outside of training, between steps, belongs to none; one that comes before every step belongs to it."""
+        if len(self.evaluated) > 1000:
+            self.evaluated.clear()  # modules that are made for one call
+        last, belongs = self.evaluated.get(id(module), (-2, False))
+        if last != self.number:
+            belongs = last == self.number - 1
+        self.evaluated[id(module)] = (self.number, belongs)
+        if not belongs:
+            self.since_ns = None
+            self.before = []
+
+    def show(self, name: str | None) -> None:
+        """This phase, until the next is entered, or the one around it is left."""
+        if self.inside:
             marks.phase(name)
+        elif name is not None or self.before:
+            self.before.append((name, time.monotonic_ns()))
+            del self.before[:-128]  # of an evaluation, which is no part of a step
+
+    def enter(self, name: str | None) -> None:
+        self.stack.append(name)
+        self.show(name)
 
     def leave(self) -> None:
-        if not marks.explicit:
-            marks.phase(None)
+        self.stack.pop()
+        self.show(self.stack[-1] if self.stack else None)
+        if not self.stack or self.stack[-1] is None:
+            for work in self.at_rest:
+                work()
 
-    def during(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def during(self, name: str | None, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function as a phase of the step that it is in, or that comes after it."""
 
         @functools.wraps(function)
         def in_phase(*arguments: Any, **named: Any) -> Any:
-            begin_ns = time.monotonic_ns()
-            if self.inside:
-                self.enter(name)
+            if self.ignored():
+                return function(*arguments, **named)
+            self.enter(name)
             try:
                 return function(*arguments, **named)
+            except StopIteration:
+                if self.since_ns is None and not self.inside:
+                    self.before = []  # the end of the evaluation's data
+                raise
             finally:
-                if self.inside:
-                    self.leave()
-                else:
-                    self.before.append((name, begin_ns, time.monotonic_ns()))
-                    del self.before[:-64]  # of an evaluation, which is no part of a step
+                self.leave()
 
         return in_phase
 
@@ -99,28 +139,58 @@ def _watch_loading(torch: Any) -> None:
 
 
 def _watch_forward(torch: Any) -> None:
-    """The first module that is called after a step is the outermost one; from then on it alone is watched."""
+    """The first module that is called where nothing else goes on is an outermost one. A hook on all modules waits for
+    it, and is taken away as long as that one runs: inner modules cost nothing, and torch.compile meets no hook."""
+    module_hooks = torch.nn.modules.module
+    warnings.filterwarnings("ignore", message=".*when there are global hooks on modules")
+    waiting: list[Any] = []
+
+    def wait() -> None:
+        if not waiting:
+            waiting.append(module_hooks.register_module_forward_pre_hook(called))
 
     def called(module: Any, _: Any) -> None:
-        if steps.inside:
+        if steps.ignored():
             return
+        waiting.pop().remove()
         if module.training and torch.is_grad_enabled():
             steps.begin()
-            steps.enter("forward")
-        else:
-            steps.start_anew()  # an evaluation
+            steps.show("forward")
+            return
+        if not steps.inside:
+            steps.evaluation(module)
 
-    def first_called(module: Any, inputs: Any) -> None:
-        called(module, inputs)
-        if steps.inside:
-            first.remove()
-            module.register_forward_pre_hook(called)
+        def returned(*_: Any) -> None:
+            handle.remove()
+            wait()
 
-    first = torch.nn.modules.module.register_module_forward_pre_hook(first_called)
+        try:
+            handle = module.register_forward_hook(returned)
+        except RuntimeError:  # a ScriptModule, inside of which there are no hooks
+            wait()
+
+    steps.at_rest.append(wait)
+    wait()
 
 
 def _watch_backward(torch: Any) -> None:
-    torch.autograd.backward = steps.during("backward", torch.autograd.backward)
+    backward = steps.during("backward", torch.autograd.backward)
+    count = 0
+
+    @functools.wraps(backward)
+    def counted(*arguments: Any, **named: Any) -> Any:
+        nonlocal count
+        count += 1
+        if count == BACKWARDS_WITHOUT_STEP and steps.optimizer is None and not marks.explicit:
+            print(
+                f"crosstalk: {count} times backward() and no step() of a torch.optim optimizer, which would end a step; "
+                "call crosstalk.step() where one begins",
+                file=sys.stderr,
+                flush=True,
+            )
+        return backward(*arguments, **named)
+
+    torch.autograd.backward = counted
 
 
 class _LastGradient:
@@ -146,8 +216,8 @@ class _LastGradient:
 
     @staticmethod
     def last_came(_: Any) -> None:
-        if steps.inside:
-            steps.enter("wait_exchange")
+        if steps.inside and not marks.explicit:
+            marks.phase("wait_exchange")  # until backward is left
 
 
 def _watch_exchange(torch: Any) -> None:
@@ -165,25 +235,25 @@ def _watch_exchange(torch: Any) -> None:
     parallel.__init__ = watch_gradients
 
 
-def _before_update(optimizer: Any) -> None:
-    if steps.optimizer is None:
-        steps.optimizer = id(optimizer)
-    if id(optimizer) == steps.optimizer:
-        steps.begin()  # where no module was called
-        steps.enter("update")
+def _watch_ranks(torch: Any) -> None:
+    """Ranks of processes that no launcher started, such as those of mp.spawn."""
+    if not torch.distributed.is_available():
+        return
+    initialise = torch.distributed.init_process_group
 
+    @functools.wraps(initialise)
+    def tell_rank(*arguments: Any, **named: Any) -> None:
+        initialise(*arguments, **named)
+        identity = multiprocessing.current_process()._identity  # type: ignore[attr-defined]
+        if identity:
+            os.environ["CROSSTALK_RANK"] = str(torch.distributed.get_rank())
+            os.environ["CROSSTALK_RANKS"] = str(torch.distributed.get_world_size())
+            os.environ["CROSSTALK_LOCAL_RANK"] = str(identity[-1] - 1)
 
-def _after_update(optimizer: Any) -> None:
-    if id(optimizer) == steps.optimizer:
-        steps.end()
+    torch.distributed.init_process_group = tell_rank
 
 
 def _watch_optimizer(torch: Any) -> None:
-    module = importlib.import_module("torch.optim.optimizer")  # PyTorch 1 takes the name away from torch.optim
-    if hasattr(module, "register_optimizer_step_post_hook"):
-        module.register_optimizer_step_pre_hook(lambda optimizer, *_: _before_update(optimizer))
-        module.register_optimizer_step_post_hook(lambda optimizer, *_: _after_update(optimizer))
-        return
     initialise = torch.optim.Optimizer.__init__
 
     @functools.wraps(initialise)
@@ -197,13 +267,27 @@ def _watch_optimizer(torch: Any) -> None:
 
 
 def _watched_step(step: Callable[..., Any]) -> Callable[..., Any]:
+    updated = steps.during("update", step)
+
     @functools.wraps(step)
     def watched(self: Any, *arguments: Any, **named: Any) -> Any:
-        _before_update(self)
-        try:
+        if steps.optimizer is None:
+            steps.optimizer = id(self)
+            if threading.get_ident() != steps.thread:
+                steps.thread = threading.get_ident()
+                steps.stack.clear()
+        if steps.ignored() or steps.stack[-1:] == ["update"]:  # the step() of the class that it inherits from
             return step(self, *arguments, **named)
+        closures = [steps.during(None, word) if callable(word) else word for word in arguments]
+        if callable(named.get("closure")):
+            named["closure"] = steps.during(None, named["closure"])
+        if id(self) != steps.optimizer:
+            return updated(self, *closures, **named)
+        steps.begin()  # where no module was called
+        try:
+            return updated(self, *closures, **named)
         finally:
-            _after_update(self)
+            steps.end()
 
     watched._crosstalk = True  # type: ignore[attr-defined]
     return watched
@@ -213,7 +297,14 @@ def _watch_all(torch: Any) -> None:
     import torch.optim
     import torch.utils.data
 
-    for watch_one in (_watch_loading, _watch_forward, _watch_backward, _watch_exchange, _watch_optimizer):
+    for watch_one in (
+        _watch_loading,
+        _watch_forward,
+        _watch_backward,
+        _watch_exchange,
+        _watch_ranks,
+        _watch_optimizer,
+    ):
         try:
             watch_one(torch)
         except (AttributeError, ImportError) as error:
@@ -242,10 +333,27 @@ class _WatchesTorch(importlib.abc.MetaPathFinder):
         return spec
 
 
+def _watch_spawned() -> None:
+    """Python processes that multiprocessing spawns begin with watch(), too."""
+    spawn = importlib.import_module("multiprocessing.spawn")
+    command_line = spawn.get_command_line
+
+    @functools.wraps(command_line)
+    def watching(*arguments: Any, **named: Any) -> Any:
+        words = list(command_line(*arguments, **named))
+        if "-c" in words:
+            code = words.index("-c") + 1
+            words[code] = f"from crosstalk import _torch; _torch.watch(); {words[code]}"
+        return words
+
+    spawn.get_command_line = watching
+
+
 def watch() -> None:
     """From here on, whenever the program imports PyTorch. Nothing is watched where nobody wants to know."""
     if marks.recorder is None and metrics.file is None:
         return
+    _watch_spawned()
     if "torch" in sys.modules:
         _watch_all(sys.modules["torch"])
     else:
