@@ -17,7 +17,8 @@ Runs a program with the steps of its PyTorch training recorded, under `crosstalk
 A step ends with the step() of the optimizer that first makes one. Its phases: load (DataLoader), forward, backward,
 wait_exchange (DistributedDataParallel, after its last bucket), update (optimizer), checkpoint (torch.save).
 
-  --openmetrics FILE  steps and their time, every 5 s, for Prometheus' node exporter; also without crosstalk run"""
+  --openmetrics FILE  steps and their time, every 5 s, for Prometheus' node exporter; also without crosstalk run
+  --version           print the version and end"""
 
 
 def main() -> None:
@@ -25,8 +26,14 @@ def main() -> None:
     if not words or words[0] in ("-h", "--help"):
         print(USAGE, file=sys.stdout if words else sys.stderr)
         sys.exit(0 if words else 2)
+    import crosstalk
     from crosstalk import _torch
+    from crosstalk._marks import marks
     from crosstalk._metrics import metrics
+
+    if words[0] == "--version":
+        print(f"crosstalk-python {crosstalk.__version__}")
+        sys.exit(0)
 
     metrics_file = None
     if words[0] == "--openmetrics":
@@ -46,6 +53,9 @@ def main() -> None:
         sys.exit(2)
     if metrics_file is not None:
         metrics.start(metrics_file, words[0])
+    elif marks.run() is None:
+        print("crosstalk-python: steps are not recorded: this is not under crosstalk run (CROSSTALK_OUT is not set)",
+              file=sys.stderr)
     _torch.watch()
     sys.argv = words
     if module:
