@@ -8,8 +8,10 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
+#include <cstring>
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -25,16 +27,65 @@ bool is_digit(char c)
     return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
-// "loss 0.31 at step 12" -> "loss # at step #"
+bool is_letter(char c)
+{
+    return std::isalpha(static_cast<unsigned char>(c)) != 0;
+}
+
+// A block of a progress bar, U+2580 to U+259F, is three bytes of UTF-8.
+bool is_block(const std::string& line, std::size_t i)
+{
+    return line.compare(i, 2, "\xe2\x96") == 0 && i + 2 < line.size() && static_cast<unsigned char>(line[i + 2]) < 0xa0;
+}
+
+// The end of the number that begins there, with its sign, point and exponent: "-1.5e-05", ".5", "1.", "2D+00", "nan".
+// The same place if none does.
+std::size_t end_of_number(const std::string& line, std::size_t begin)
+{
+    const auto at = [&line](std::size_t i) { return i < line.size() ? line[i] : ' '; };
+    const bool after_word = begin > 0 && (is_letter(line[begin - 1]) || is_digit(line[begin - 1]));
+    std::size_t i = begin;
+    if (!after_word && (at(i) == '-' || at(i) == '+')) ++i;
+    for (const char* word : {"nan", "NaN", "inf", "Infinity"})
+        if (const std::size_t size = std::strlen(word);
+            !after_word && line.compare(i, size, word) == 0 && !is_letter(at(i + size)))
+            return i + size;
+    if (!is_digit(at(i)) && (after_word || at(i) != '.' || !is_digit(at(i + 1)))) return begin;
+    const auto skip_digits = [&] {
+        while (is_digit(at(i))) ++i;
+    };
+    skip_digits();
+    if (at(i) == '.') ++i;
+    skip_digits();
+    const std::size_t sign = at(i + 1) == '-' || at(i + 1) == '+' ? 2 : 1;
+    if (std::strchr("eEdD", at(i)) == nullptr || !is_digit(at(i + sign))) return i;
+    i += sign;
+    skip_digits();
+    return i;
+}
+
+// "loss  -0.31 at step 12" -> "loss # at step #"
 std::string without_numbers(const std::string& line)
 {
     std::string kind;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        const bool in_number = !kind.empty() && kind.back() == '#';
-        const bool point = in_number && line[i] == '.' && i + 1 < line.size() && is_digit(line[i + 1]);
-        if (point || (in_number && is_digit(line[i]))) continue;
-        kind += is_digit(line[i]) ? '#' : line[i];
+    for (std::size_t i = 0; i < line.size();) {
+        if (const std::size_t end = end_of_number(line, i); end > i) {
+            kind += '#';
+            i = end;
+        } else if (line[i] == ' ' || line[i] == '\t' || is_block(line, i)) {
+            if (!kind.empty() && kind.back() != ' ') kind += ' ';
+            i += is_block(line, i) ? 3 : 1;
+        } else {
+            kind += line[i++];
+        }
     }
+    return kind;
+}
+
+// Numbers fill a column, or leave blanks in it.
+std::string without_blanks(std::string kind)
+{
+    kind.erase(std::remove(kind.begin(), kind.end(), ' '), kind.end());
     return kind;
 }
 
@@ -55,33 +106,65 @@ void LineKinds::add(const std::string& line, std::int64_t at_ns)
         std::smatch found;
         if (!std::regex_search(line, found, *expression_)) return;
         Lines& lines = kinds_[expression_text_];
+        lines.name = expression_text_;
         const std::string number = found.size() > 1 ? found[1].str() : std::string{};
         if (found.size() > 1 && !lines.at_ns.empty() && number == lines.last) return;
         lines.last = number;
         lines.at_ns.push_back(at_ns);
         return;
     }
-    const std::string kind = without_numbers(line);
+    const std::string name = without_numbers(line);
+    const std::string kind = without_blanks(name);
     if (kind.find('#') == std::string::npos || (kinds_.size() >= most_kinds && !kinds_.contains(kind))) return;
     Lines& lines = kinds_[kind];
-    if (lines.last == line) return;
+    if (lines.name.empty()) lines.name = name;
+    lines.same.push_back(!lines.at_ns.empty() && lines.last == line);
     lines.last = line;
     lines.at_ns.push_back(at_ns);
+}
+
+// Ranks that print the same line each make groups of so many equal lines; else equal lines are steps that look alike.
+LineTimes LineKinds::steps_of(const Lines& lines)
+{
+    constexpr std::size_t least_groups = 10;
+    constexpr double alike = 0.9;
+    std::map<std::size_t, std::size_t> groups;  // how many there are of a size
+    std::size_t count = 0;
+    std::size_t size = 0;
+    for (std::size_t i = 0; i <= lines.same.size(); ++i) {
+        const bool ends = i == lines.same.size() || !lines.same[i];
+        if (ends && size > 0) {
+            ++groups[size];
+            ++count;
+        }
+        size = ends ? 1 : size + 1;
+    }
+    const auto common = std::max_element(groups.begin(), groups.end(),
+                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (count < least_groups || common->first == 1 ||
+        static_cast<double>(common->second) < alike * static_cast<double>(count))
+        return lines.at_ns;
+    LineTimes first;
+    for (std::size_t i = 0; i < lines.same.size(); ++i)
+        if (!lines.same[i]) first.push_back(lines.at_ns[i]);
+    return first;
 }
 
 std::optional<LineKinds::Kind> LineKinds::most_frequent(std::size_t least) const
 {
     std::optional<Kind> most;
-    for (const auto& [name, lines] : kinds_)
-        if (lines.at_ns.size() >= least && (!most || lines.at_ns.size() > most->at_ns.size()))
-            most = Kind{name, lines.at_ns};
+    for (const auto& [kind, lines] : kinds_) {
+        if (lines.at_ns.size() < least || (most && lines.at_ns.size() <= most->at_ns.size())) continue;
+        Kind found{lines.name, expression_ ? lines.at_ns : steps_of(lines)};
+        if (found.at_ns.size() >= least && (!most || found.at_ns.size() > most->at_ns.size())) most = std::move(found);
+    }
     return most;
 }
 
 std::size_t LineKinds::most() const
 {
     std::size_t most = 0;
-    for (const auto& [name, lines] : kinds_) most = std::max(most, lines.at_ns.size());
+    for (const auto& [kind, lines] : kinds_) most = std::max(most, lines.at_ns.size());
     return most;
 }
 
@@ -96,6 +179,10 @@ Output::Output(const std::filesystem::path& log, LineKinds kinds) : log_{log}, k
         throw std::system_error{code, std::generic_category(), "cannot name the job's terminal"};
     terminal_ = name.data();
     writing_ = base::check_errno(::open(name.data(), O_WRONLY | O_NOCTTY | O_CLOEXEC), "open the job's terminal");
+    winsize size{};
+    size.ws_row = 24;  // on one without a size tqdm shows no bar
+    size.ws_col = 80;
+    base::check_errno(::ioctl(writing_, TIOCSWINSZ, &size), "set the size of the job's terminal");
     termios settings{};
     base::check_errno(::tcgetattr(writing_, &settings), "look at the job's terminal");
     ::cfmakeraw(&settings);  // what the job writes is what arrives
@@ -113,6 +200,12 @@ std::size_t Output::most_lines() const
 {
     const std::lock_guard lock{mutex_};
     return kinds_.most();
+}
+
+Output::Seen Output::seen() const
+{
+    const std::lock_guard lock{mutex_};
+    return {lines_, all_.most_frequent(2)};
 }
 
 LineKinds Output::finish()
@@ -154,7 +247,11 @@ void Output::take(const char* bytes, std::size_t count, std::int64_t at_ns)
             if (line_.size() < longest_line) line_ += bytes[i];
             continue;
         }
-        if (!line_.empty()) kinds_.add(line_, at_ns);
+        if (!line_.empty()) {
+            ++lines_;
+            kinds_.add(line_, at_ns);
+            all_.add(line_, at_ns);
+        }
         line_.clear();
     }
 }

@@ -20,7 +20,7 @@ using LineTimes = std::vector<std::int64_t>;
 
 // Lines by kind. Given a regular expression, those that it finds something in are the only kind; if it has a group, of
 // lines that agree in it the first one counts (other ranks print it, too). Without one, lines that differ only in their
-// numbers are a kind, and a line that is the same as the one before of its kind does not count.
+// numbers and blanks are a kind.
 class LineKinds {
  public:
     LineKinds() = default;
@@ -30,7 +30,7 @@ class LineKinds {
 
     // The kind with the most lines and that, or none if there are fewer than `least` of it.
     struct Kind {
-        std::string name;  // "step # of #"
+        std::string name;  // "step # of #", or the expression
         LineTimes at_ns;
     };
     std::optional<Kind> most_frequent(std::size_t least) const;
@@ -38,9 +38,13 @@ class LineKinds {
 
  private:
     struct Lines {
+        std::string name;
         std::string last;
         LineTimes at_ns;
+        std::vector<bool> same;  // as the line before of its kind; empty for an expression
     };
+    static LineTimes steps_of(const Lines& lines);
+
     std::optional<std::regex> expression_;
     std::string expression_text_;
     std::map<std::string, Lines> kinds_;
@@ -58,8 +62,15 @@ class Output {
     // To be opened by the job as its output.
     const std::filesystem::path& terminal() const { return terminal_; }
 
-    // Lines of one kind so far.
+    // Lines so far of the kind that has most of them; where an expression was given, those that it finds.
     std::size_t most_lines() const;
+
+    // All lines so far, and those of the kind that has most of them, whatever the expression.
+    struct Seen {
+        std::size_t lines = 0;
+        std::optional<LineKinds::Kind> most;
+    };
+    Seen seen() const;
 
     // Waits until what the job printed is read; to be called when all of the job has ended.
     LineKinds finish();
@@ -75,6 +86,8 @@ class Output {
     int writing_ = -1;  // ours, so that the terminal lives until finish()
     mutable std::mutex mutex_;
     LineKinds kinds_;
+    LineKinds all_;
+    std::size_t lines_ = 0;
     std::string line_;
     std::thread reader_;
 };

@@ -61,6 +61,23 @@ bool is_instrumented(const std::string& word)
            (text.find("SCOREP_") != std::string::npos || text.find("libscorep_") != std::string::npos);
 }
 
+// Words behind an interpreter or a script are its arguments and not looked for on PATH; programs of ours hold names of
+// Score-P's without being traced.
+bool is_traced_program(const std::vector<std::string>& command)
+{
+    bool may_be_on_path = true;
+    for (const std::string& word : command) {
+        const bool by_path = word.find('/') != std::string::npos;
+        const std::optional<fs::path> file = found_on_path(word);
+        std::error_code unknown;
+        const bool ours =
+            file && fs::equivalent(fs::absolute(*file).parent_path(), path_of_program("").parent_path(), unknown);
+        if ((by_path || may_be_on_path) && !ours && is_instrumented(word)) return true;
+        if (is_script(word) || fs::path{word}.filename().string().starts_with("python")) may_be_on_path = false;
+    }
+    return false;
+}
+
 // python3 -m MODULE
 bool runs_module(const std::vector<std::string>& command, const std::string& name)
 {
@@ -72,7 +89,7 @@ bool runs_module(const std::vector<std::string>& command, const std::string& nam
 bool is_traced_by_scorep(const std::vector<std::string>& command)
 {
     if (const std::optional<bool> asked = scorep_tracing_is_asked_for()) return *asked;
-    return runs_module(command, "scorep") || std::any_of(command.begin(), command.end(), is_instrumented);
+    return runs_module(command, "scorep") || is_traced_program(command);
 }
 
 bool tells_its_steps(const std::vector<std::string>& command)

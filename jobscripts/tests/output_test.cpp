@@ -32,9 +32,38 @@ TEST_CASE("lines that differ only in their numbers are of one kind and the large
     CHECK(times_of({}, {"1", "2", "3"}, 4).empty());
 }
 
+TEST_CASE("columns, signs and exponents are part of a number")
+{
+    const auto are_alike = [](const std::vector<std::string>& lines) {
+        return times_of({}, lines).size() == lines.size();
+    };
+    CHECK(are_alike({"Epoch: [0][  10/5005]\tLoss 6.9e+00", "Epoch: [0][1000/5005]\tLoss -6.91e-05"}));
+    CHECK(are_alike({"       1   1.5e-05    -30.1", "     100        12.     3.25", "  100000  0.31D+02    +.5"}));
+    CHECK(are_alike({"loss 0.31", "loss nan", "loss -inf"}));
+    CHECK(are_alike({"  1%|\u258f         | 1/99", " 55%|\u2588\u2588\u258c  | 54/99",
+                     "100%|\u2588\u2588\u2588\u2588\u2588| 99/99"}));
+    CHECK(!are_alike({"loss 0.31", "nano 0.31"}));
+}
+
+TEST_CASE("equal lines are steps that look alike, unless all come in groups as large")
+{
+    std::vector<std::string> converged;
+    std::vector<std::string> of_two_ranks;
+    LineTimes all;
+    LineTimes first;
+    for (int step = 0; step < 30; ++step) {
+        converged.emplace_back(step % 3 == 0 ? "loss 0.32" : "loss 0.31");
+        all.push_back(10 * (step + 1));
+        of_two_ranks.insert(of_two_ranks.end(), 2, "loss " + std::to_string(step));
+        first.push_back(20 * step + 10);
+    }
+    CHECK(times_of({}, converged) == all);
+    CHECK(times_of({}, {"done 1", "done 1", "done 1"}) == LineTimes{10, 20, 30});
+    CHECK(times_of({}, of_two_ranks) == first);
+}
+
 TEST_CASE("a line that other ranks print too counts once")
 {
-    CHECK(times_of({}, {"step 1", "step 1", "step 2", "step 2"}) == LineTimes{10, 30});
     CHECK(times_of(LineKinds{"step ([0-9]+)"}, {"rank 0 step 1", "rank 1 step 1", "rank 1 step 2", "rank 0 step 2"}) ==
           LineTimes{10, 30});
 }
