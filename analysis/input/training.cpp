@@ -75,7 +75,7 @@ Training from_archive(const std::filesystem::path& file, const otf2::StepChoice&
     const std::optional<otf2::ChosenSteps> chosen =
         otf2::chosen_steps(reader, instead ? unless_numbered : choice,
                            [&]() -> otf2::StepObserver& { return observer.emplace(archive, false); });
-    if (!chosen) base::fail("no training steps: ", otf2::how_to_choose_steps(file.string(), archive));
+    if (!chosen) base::fail("no training steps: ", otf2::how_to_choose_steps(archive));
     if (chosen->table.ranks.empty()) base::fail("in ", file.string(), " no step ends: ", chosen->name);
     const WorkReader& work = *observer;
     Training training;

@@ -45,17 +45,35 @@ FoundSteps guessed_steps(Reader& reader)
 }
 
 // One of both is there.
-std::unique_ptr<StepVisitor> visitor_of(const FoundSteps& steps, const Archive& archive, StepObserver* observer)
+std::unique_ptr<StepVisitor> visitor_of(const FoundSteps& steps, int every, const Archive& archive,
+                                        StepObserver* observer)
 {
     return steps.region ? visits_as_steps(archive, *steps.region, observer)
-                        : steps_between_visits(archive, *steps.call, observer);
+                        : steps_between_visits(archive, *steps.call, every, observer);
 }
 
-ChosenSteps chosen(const FoundSteps& steps, const Archive& archive, StepTable table)
+// "MPI_Allreduce", "the 5th MPI_Allreduce after it"
+std::string name_of_next(const std::string& name, int every)
+{
+    if (every == 1) return name;
+    const char* ending = every % 100 / 10 == 1 ? "th"
+                         : every % 10 == 1     ? "st"
+                         : every % 10 == 2     ? "nd"
+                         : every % 10 == 3     ? "rd"
+                                               : "th";
+    return base::join("the ", every, ending, " ", name, " after it");
+}
+
+ChosenSteps chosen(const FoundSteps& steps, int every, const Archive& archive, StepTable table)
 {
     const std::string& name = archive.regions[steps.region ? *steps.region : *steps.call].name;
+    if (steps.region && every > 1)
+        base::fail_usage("--step-every counts calls, and steps are the visits of ", name, ": --step-from names a call");
     if (steps.region) return {name, false, std::move(table), {.region = name, .from = {}}};
-    return {name + " to " + name, true, std::move(table), {.region = {}, .from = name}};
+    return {name + " to " + name_of_next(name, every),
+            true,
+            std::move(table),
+            {.region = {}, .from = name, .every = every}};
 }
 
 StepObserver* made(const NewObserver& observer)
@@ -63,33 +81,33 @@ StepObserver* made(const NewObserver& observer)
     return observer ? &observer() : nullptr;
 }
 
-ChosenSteps read_as(Reader& reader, const FoundSteps& steps, const NewObserver& observer)
+ChosenSteps read_as(Reader& reader, const FoundSteps& steps, int every, const NewObserver& observer)
 {
     StepObserver* const seeing = made(observer);
-    const std::unique_ptr<StepVisitor> visitor = visitor_of(steps, reader.archive(), seeing);
+    const std::unique_ptr<StepVisitor> visitor = visitor_of(steps, every, reader.archive(), seeing);
     read_observed(reader, *visitor, seeing);
-    return chosen(steps, reader.archive(), visitor->table());
+    return chosen(steps, every, reader.archive(), visitor->table());
 }
 
 // Reads by a guess, and looks in the same reading whether it was right.
-std::optional<ChosenSteps> read_as_found(Reader& reader, const NewObserver& observer)
+std::optional<ChosenSteps> read_as_found(Reader& reader, int every, const NewObserver& observer)
 {
     const Archive& archive = reader.archive();
     const FoundSteps guess = guessed_steps(reader);
     FoundSteps found;
     if (guess.region || guess.call) {
         StepObserver* const seeing = made(observer);
-        const std::unique_ptr<StepVisitor> visitor = visitor_of(guess, archive, seeing);
+        const std::unique_ptr<StepVisitor> visitor = visitor_of(guess, every, archive, seeing);
         UseOfRegions seen{archive};
         FanOut both{&seen, visitor.get()};
         read_observed(reader, both, seeing);
         found = find_steps(archive, seen);
-        if (found == guess) return chosen(guess, archive, visitor->table());
+        if (found == guess) return chosen(guess, every, archive, visitor->table());
     } else {
         found = find_steps(reader);
     }
     if (!found.region && !found.call) return {};
-    return read_as(reader, found, observer);
+    return read_as(reader, found, every, observer);
 }
 
 // ", such as MPI_Allreduce": of MPI, or another library.
@@ -110,32 +128,35 @@ std::string calls_of(const Archive& archive)
 void StepChoice::check() const
 {
     if (!region.empty() && !from.empty()) base::fail_usage("--step-region and --step-from: one of them");
+    if (every < 1) base::fail_usage("--step-every: a step has one call at least");
+    if (every > 1 && !region.empty()) base::fail_usage("--step-every counts calls: it is for --step-from");
 }
 
 std::optional<ChosenSteps> chosen_steps(Reader& reader, const StepChoice& choice, const NewObserver& observer)
 {
     const Archive& archive = reader.archive();
-    if (!choice.region.empty()) return read_as(reader, {step_region_named(archive, choice.region), {}}, observer);
+    if (!choice.region.empty())
+        return read_as(reader, {step_region_named(archive, choice.region), {}}, choice.every, observer);
     if (!choice.from.empty())
-        return read_as(reader, {{}, step_region_named(archive, choice.from, "--step-from")}, observer);
-    return read_as_found(reader, observer);
+        return read_as(reader, {{}, step_region_named(archive, choice.from, "--step-from")}, choice.every, observer);
+    return read_as_found(reader, choice.every, observer);
 }
 
-std::string how_to_choose_steps(const std::string& anchor, const Archive& archive)
+std::string how_to_choose_steps(const Archive& archive)
 {
     constexpr std::size_t most = 8;
     std::vector<std::string> names;
     for (const Region& region : archive.regions)
         if (could_be_a_step(region)) names.push_back(region.name);
     if (names.empty())
-        return base::join(anchor, " has no regions of the program's own: --step-from takes steps from call to call of ",
-                          "one that is made once a step", calls_of(archive),
-                          "; trace-info shows how often each is made");
+        return base::join(
+            "no call of all ranks repeats; --step-from takes steps from call to call of one that is made ",
+            "once a step", calls_of(archive), " (trace-info counts them)");
     const bool more = names.size() > most;
     if (more) names.resize(most);
-    return base::join("no region of ", anchor,
-                      " repeats as a step does (trace-steps --help says how that is); --step-region names one: ",
-                      base::join_words(names, ", "), more ? ", .." : "");
+    return base::join(
+        "no region repeats as a step does (trace-steps --help says how that is); --step-region names one: ",
+        base::join_words(names, ", "), more ? ", .." : "");
 }
 
 }  // namespace otf2

@@ -14,9 +14,10 @@ namespace otf2 {
 struct StepChoice {
     std::string region;  // steps are the visits of this region
     std::string from;    // steps last from one visit of this region to the next
+    int every = 1;       // .. or to so many later; also where the region is not named but found
     bool given() const { return !region.empty() || !from.empty(); }
 
-    // Throws UsageError if both are given.
+    // Throws UsageError if both are given, or every is less than 1 or not for this choice.
     void check() const;
 };
 
@@ -37,6 +38,6 @@ using NewObserver = std::function<StepObserver&()>;
 std::optional<ChosenSteps> chosen_steps(Reader& reader, const StepChoice& choice, const NewObserver& observer = {});
 
 // What a user can do where none are found: "such as MPI_Allreduce".
-std::string how_to_choose_steps(const std::string& anchor, const Archive& archive);
+std::string how_to_choose_steps(const Archive& archive);
 
 }  // namespace otf2

@@ -56,7 +56,8 @@ class StepVisitor : public Visitor {
     virtual StepTable table() = 0;  // gives away what was collected
 };
 std::unique_ptr<StepVisitor> visits_as_steps(const Archive& archive, std::uint32_t region, StepObserver* observer);
-std::unique_ptr<StepVisitor> steps_between_visits(const Archive& archive, std::uint32_t region, StepObserver* observer);
+std::unique_ptr<StepVisitor> steps_between_visits(const Archive& archive, std::uint32_t region, int every,
+                                                  StepObserver* observer);
 
 // Steps are the visits of that region that end and are not inside another visit of it. Reads all events. The observer,
 // if there is one, sees the events of that reading.

@@ -10,8 +10,11 @@ namespace {
 
 class StepsBetween : public StepVisitor {
  public:
-    StepsBetween(const Archive& archive, std::uint32_t region, StepObserver* observer)
-        : region_{region}, steps_{archive, observer}, places_(archive.locations.size())
+    StepsBetween(const Archive& archive, std::uint32_t region, int every, StepObserver* observer)
+        : region_{region},
+          every_{static_cast<std::uint64_t>(every)},
+          steps_{archive, observer},
+          places_(archive.locations.size())
     {
     }
 
@@ -31,7 +34,7 @@ class StepsBetween : public StepVisitor {
         if (inside && level == place.level) steps_.phase(at.location, region, at.time_ns - place.open[level].begin_ns);
         place.open.resize(level);
         place.in_step = inside;
-        if (region != region_ || is_open(place, region)) return;
+        if (region != region_ || is_open(place, region) || place.visits++ % every_ != 0) return;
         if (inside && level == place.level) steps_.end(at);
         steps_.begin(at);
         place.level = level;
@@ -49,6 +52,7 @@ class StepsBetween : public StepVisitor {
         std::vector<Open> open;
         std::size_t level = 0;  // how many regions are around the calls
         bool in_step = false;
+        std::uint64_t visits = 0;
     };
 
     static bool is_open(const Place& place, std::uint32_t region)
@@ -57,20 +61,22 @@ class StepsBetween : public StepVisitor {
     }
 
     std::uint32_t region_;
+    std::uint64_t every_;
     StepCollection steps_;
     std::vector<Place> places_;  // by location
 };
 
 }  // namespace
 
-std::unique_ptr<StepVisitor> steps_between_visits(const Archive& archive, std::uint32_t region, StepObserver* observer)
+std::unique_ptr<StepVisitor> steps_between_visits(const Archive& archive, std::uint32_t region, int every,
+                                                  StepObserver* observer)
 {
-    return std::make_unique<StepsBetween>(archive, region, observer);
+    return std::make_unique<StepsBetween>(archive, region, every, observer);
 }
 
 StepTable read_steps_between(Reader& reader, std::uint32_t region, StepObserver* observer)
 {
-    StepsBetween steps{reader.archive(), region, observer};
+    StepsBetween steps{reader.archive(), region, 1, observer};
     read_observed(reader, steps, observer);
     return steps.table();
 }

@@ -2,6 +2,7 @@
 #include "trace-tools/steps/chosen_steps.hpp"
 
 #include "base/contract/run_directory.hpp"
+#include "base/error.hpp"
 #include "testing/archives/raw_archive.hpp"
 #include "testing/testing.hpp"
 
@@ -98,4 +99,19 @@ TEST_CASE("first events that are not like the rest do not mislead")
     CHECK(found.observers == 2);
     CHECK(found.last.steps == 500);
     CHECK(found.last.entered == 25'501);
+}
+
+TEST_CASE("a step may be several calls")
+{
+    const testing::Scratch scratch;
+    otf2::Reader reader{record(scratch / "run", 5, 11)};
+    const auto found = otf2::chosen_steps(reader, {.region = {}, .from = "iteration", .every = 5});
+    REQUIRE(found);
+    CHECK(found->name == "iteration to the 5th iteration after it");
+    const auto& steps = found->table.ranks.at(0).steps;
+    REQUIRE(steps.size() == 2);  // of visits 1, 6 and 11
+    CHECK(steps[0].end_ns - steps[0].begin_ns == 5'000'000);
+    CHECK(steps[1].begin_ns == steps[0].end_ns);
+    CHECK_THROWS_AS((otf2::StepChoice{.region = "iteration", .from = {}, .every = 2}).check(), base::UsageError);
+    CHECK_THROWS_AS((otf2::StepChoice{.region = {}, .from = "iteration", .every = 0}).check(), base::UsageError);
 }

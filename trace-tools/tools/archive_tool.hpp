@@ -19,6 +19,7 @@ struct ArchiveTool {
     std::string out_option;
     std::string step_region;  // as the user names it; empty: not given
     std::string step_from;    // the same, of trace-steps
+    int step_every = 1;       // the same
     otf2::PartWords part;
     Threads threads;
 

@@ -108,13 +108,13 @@ void keep(otf2::StepTable& table, const std::string& anchor, const otf2::PartWor
 
 int find_steps(const ArchiveTool& tool)
 {
-    const otf2::StepChoice choice{tool.step_region, tool.step_from};
+    const otf2::StepChoice choice{tool.step_region, tool.step_from, tool.step_every};
     choice.check();
     tool.refuse_taken({base::file::steps});
     otf2::Reader reader{tool.anchor, {.undo_clock_offsets = true}};
     std::optional<otf2::ChosenSteps> steps = otf2::chosen_steps(reader, choice);
     if (!steps) {
-        base::warn(otf2::how_to_choose_steps(tool.anchor, reader.archive()));
+        base::warn(tool.anchor, ": ", otf2::how_to_choose_steps(reader.archive()));
         return base::exit_promise_not_kept;
     }
     keep(steps->table, tool.anchor, tool.part);
@@ -142,6 +142,8 @@ try {
                      "steps last from the end of one call of this region to the end of the next, for archives without "
                      "regions of the program's own",
                      "NAME");
+    tool.options.add("step-every", tool.step_every,
+                     "a step is so many calls of --step-from, or of the one that is found", "NUMBER");
     tool.options.section(
         {.title = "The step that is looked for",
          .text =
