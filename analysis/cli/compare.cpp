@@ -70,7 +70,8 @@ int Compare::run()
 {
     if (out_.empty()) base::fail_usage("compare needs --out (interference compare --help)");
     check(settings_);
-    if (settings_.warm_up_time.count() > 0) base::fail_usage("--warmup of compare is a number of steps");
+    if (settings_.warm_up_time.count() > 0 || settings_.warm_up_until_noise)
+        base::fail_usage("--warmup of compare is a number of steps");
     if (fs::exists(out_)) base::fail_taken(out_);
     std::vector<fs::path> files;
     for (const auto* set : {&quiet_, &noisy_})

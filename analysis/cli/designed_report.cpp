@@ -51,12 +51,13 @@ Report report_of(const RunFiles& files)
     Joined joined = join(training, noise, settings.clock_offset_ns());
     report.run = std::move(joined.run);
     report.notes = std::move(joined.notes);
-    report.rules.exposure = {warm_up_steps(settings, report.run.steps), settings.guard};
+    report.rules.exposure = {warm_up_steps(settings, report.run), settings.guard};
     report.rules.draws = {settings.draws, settings.seed};
     report.rules.looked = settings.looked;
     report.schedule = noise.front().schedule;
     report.seed = noise.front().seed;
     report.hosts = training.host;
+    report.step_is = settings.step_is.empty() ? training.steps_are : settings.step_is;
     report.again = settings.again;
     report.records.push_back(record_beside(files.train, "training", base::file::run_record, report.notes));
     for (const fs::path& archive : files.noise)
@@ -85,6 +86,9 @@ try {
     return report_of(files);
 } catch (const base::UsageError&) {
     throw;
+} catch (const TooShort& error) {
+    if (!is_one_of_many) throw;
+    throw TooShort{base::join(files.name, ": ", error.what())};
 } catch (const base::Error& error) {
     if (!is_one_of_many) throw;
     base::fail(files.name, ": ", error.what());
@@ -110,9 +114,8 @@ int exit_code(const Verdict& verdict, const Settings& settings)
     return base::exit_failed;
 }
 
-int one_report(const RunFiles& files, const fs::path& out, const Settings& settings)
+int finished(Report report, const RunFiles& files, const fs::path& out, const Settings& settings)
 {
-    Report report = report_of(files);
     read_waits(report, files);
     otf2::reading_is_over();
     write_report(out, report);
@@ -123,12 +126,29 @@ int one_report(const RunFiles& files, const fs::path& out, const Settings& setti
 int pooled_report(const std::vector<RunParts>& runs, const fs::path& out, const Settings& settings)
 {
     std::vector<std::vector<NamedReport>> reports;
+    std::vector<std::string> left_out;
+    const RunFiles* only = nullptr;
     for (const RunParts& parts : runs) {
-        std::vector<NamedReport>& own = reports.emplace_back();
-        for (const RunFiles& part : parts) own.push_back({part.name, part.directory, report_of(part, true)});
+        std::vector<NamedReport> own;
+        for (const RunFiles& part : parts) {
+            try {
+                own.push_back({part.name, part.directory, report_of(part, true)});
+                only = &part;
+            } catch (const TooShort& error) {
+                left_out.push_back(base::join("left out is ", error.what()));
+            }
+        }
+        if (!own.empty()) reports.push_back(std::move(own));
+    }
+    if (reports.empty()) throw TooShort{left_out.front()};
+    if (reports.size() == 1 && reports.front().size() == 1) {
+        Report report = std::move(reports.front().front().report);
+        report.limits.insert(report.limits.end(), left_out.begin(), left_out.end());
+        return finished(std::move(report), *only, out, settings);
     }
     otf2::reading_is_over();
-    const PooledReport report = pooled(std::move(reports), settings.again);
+    PooledReport report = pooled(std::move(reports), settings.again);
+    report.all.limits.insert(report.all.limits.end(), left_out.begin(), left_out.end());
     write_pooled(out, report);
     show(report.all, scope(report), out, settings, [&] { print(std::cout, report); });
     return exit_code(report.all.verdict, settings);
@@ -151,7 +171,9 @@ int designed_report(const std::vector<RunParts>& runs, const fs::path& out, cons
     const bool is_one = runs.size() == 1 && runs.front().size() == 1;
     const std::string browser = settings.pdf ? pdf_browser() : "";
     const int code = otf2::confined("interference", limits_for(archives_of(runs)), [&] {
-        return is_one ? one_report(runs.front().front(), out, settings) : pooled_report(runs, out, settings);
+        if (!is_one) return pooled_report(runs, out, settings);
+        const RunFiles& files = runs.front().front();
+        return finished(report_of(files), files, out, settings);
     });
     if (settings.pdf && fs::exists(out)) print_pdf(browser, out / "index.html", out / "report.pdf");
     return code;

@@ -58,12 +58,13 @@ Report report_on(const Training& training, ObservedRun observed, const std::vect
     Report report;
     report.run = std::move(observed.run);
     report.notes = std::move(observed.notes);
-    report.rules.exposure = {warm_up_steps(settings, report.run.steps), settings.guard};
+    report.rules.exposure = {warm_up_steps(settings, report.run), settings.guard};
     report.rules.draws = {.count = 0, .seed = settings.seed};
     std::vector<std::string> names;
     for (const fs::path& file : noise) names.push_back(file.string());
     report.schedule = "as it came: " + base::join_words(names, ", ");
     report.hosts = training.host;
+    report.step_is = training.steps_are;
     report.own_record = base::run_record("interference");
     report.analysis = analyse(report.run, report.rules);
     report.verdict =

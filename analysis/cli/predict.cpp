@@ -45,7 +45,10 @@ MeasuredTimes measured_times(const RunFiles& files)
     std::vector<Noise> noise;
     for (const fs::path& archive : files.noise) noise.push_back(read_noise(archive));
     if (!noise.empty()) joined = join(training, noise, files.settings.clock_offset_ns());
-    return own_times(training, joined, {warm_up_steps(files.settings, training.steps), files.settings.guard});
+    return own_times(
+        training, joined,
+        {joined ? warm_up_steps(files.settings, joined->run) : warm_up_steps(files.settings, training.steps),
+         files.settings.guard});
 }
 
 }  // namespace

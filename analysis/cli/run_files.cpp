@@ -52,7 +52,10 @@ void take_record(RunFiles& files, std::string& steps, const fs::path& directory,
     if (files.settings.clock_offset.empty()) files.settings.clock_offset = reading.value("clock_offset", std::string{});
     const otf2::StepChoice& chosen = files.settings.steps;
     if (given.steps.empty() && chosen.region.empty() && chosen.from.empty()) {
-        files.settings.steps = {reading.value("step_region", std::string{}), reading.value("step_from", std::string{})};
+        const int every = base::parse<int>(reading.value("step_every", std::string{"1"}));
+        files.settings.steps = {reading.value("step_region", std::string{}), reading.value("step_from", std::string{}),
+                                chosen.every > 1 ? chosen.every : every};
+        files.settings.step_is = reading.value("step_is", std::string{});
         const std::string table = reading.value("steps", std::string{});
         if (!table.empty()) steps = (directory / table).string();
     }

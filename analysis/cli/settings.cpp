@@ -2,6 +2,7 @@
 
 #include "base/cli/option_checks.hpp"
 #include "base/contract/factor_name.hpp"
+#include "base/contract/run_words.hpp"
 #include "base/contract/verdict_words.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
@@ -28,6 +29,8 @@ base::Percent percent(const char* option, const std::string& text, double least_
 void read_warm_up(Settings& settings)
 {
     const std::string& text = settings.warm_up_text;
+    settings.warm_up_until_noise = text == base::warm_up_until_noise;
+    if (settings.warm_up_until_noise) return;
     if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos)
         settings.warm_up = base::parse<std::int64_t>(text);
     else
@@ -36,6 +39,16 @@ void read_warm_up(Settings& settings)
 }
 
 }  // namespace
+
+std::int64_t warm_up_steps(const Settings& settings, const DesignedRun& run)
+{
+    if (!settings.warm_up_until_noise || run.slots.empty() || run.slots.front().empty())
+        return warm_up_steps(settings, run.steps);
+    const base::LongColumn<std::int64_t>& end_ns = run.steps.ranks.front().end_ns;
+    const auto during =
+        std::upper_bound(end_ns.begin(), end_ns.end(), run.slots.front().front().begin_ns);  // the first such step
+    return std::max<std::int64_t>(settings.warm_up, during - end_ns.begin());
+}
 
 std::int64_t warm_up_steps(const Settings& settings, const StepTable& steps)
 {
@@ -49,7 +62,9 @@ void add_common(base::Options& options, Settings& settings)
 {
     options.add("budget", settings.budget_text, "slowdown of a step that is still affordable", "PERCENT");
     options.add("warmup", settings.warm_up_text,
-                "what to leave out at a training's start: a number of steps, or a time such as 5s", "STEPS|TIME");
+                "what to leave out at a training's start: a number of steps, a time from the first step on such as 5s, "
+                "or noise: what ends before noise begins, and ten steps at least",
+                "STEPS|TIME|noise");
     options.add("confidence", settings.confidence_text, "of the intervals", "PERCENT");
 }
 
@@ -62,6 +77,10 @@ void add_step_choice(base::Options& options, Settings& settings)
         "NAME");
     options.add("step-from", settings.steps.from, "steps last from one call of this to the next, such as MPI_Allreduce",
                 "NAME");
+    options.add("step-every", settings.steps.every,
+                "a step is so many calls of --step-from, or of the one that is found: 5 for a program that makes five "
+                "MPI_Allreduce a step",
+                "NUMBER");
 }
 
 void add_format(base::Options& options, Settings& settings)

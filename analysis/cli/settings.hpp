@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/conclude/verdict.hpp"
+#include "analysis/input/designed_run.hpp"
 #include "analysis/input/steps.hpp"
 #include "base/cli/options.hpp"
 #include "trace-tools/steps/chosen_steps.hpp"
@@ -20,6 +21,7 @@ struct Settings {
     std::string warm_up_text = "10";
     std::int64_t warm_up = 10;          // steps
     base::Nanoseconds warm_up_time{0};  // instead of these, if longer than nothing
+    bool warm_up_until_noise = false;   // at least these, and all that end before the first slot
     base::Nanoseconds guard{0};
     int draws = 9999;
     std::uint64_t seed = 1;
@@ -32,12 +34,14 @@ struct Settings {
     double node_hour_cost = 0.0;  // 0: not given
     bool looked = false;          // the run may have been ended at a look, so intervals are to hold at all of them
     otf2::StepChoice steps;
+    std::string step_is;  // as `crosstalk run` recorded it, for people; empty: the archive says it
 
     std::optional<std::int64_t> clock_offset_ns() const;
 };
 
-// How many of its first steps are the warm-up.
+// How many of its first steps are the warm-up; of a training beside which there is no noise, or as the run's slots say.
 std::int64_t warm_up_steps(const Settings& settings, const StepTable& steps);
+std::int64_t warm_up_steps(const Settings& settings, const DesignedRun& run);
 
 // --budget, --warmup, --confidence.
 void add_common(base::Options& options, Settings& settings);

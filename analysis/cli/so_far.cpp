@@ -36,7 +36,7 @@ try {
     run.slots = {so_far.slots};
     run.stopped = {so_far.stopped};
     run.plan = experiment(so_far.design, so_far.slots);
-    const Rules rules{.exposure = {warm_up_steps(settings, run.steps), settings.guard},
+    const Rules rules{.exposure = {warm_up_steps(settings, run), settings.guard},
                       .draws = {.count = 0},
                       .by_rank = false,
                       .looked = settings.looked};

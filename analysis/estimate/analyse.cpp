@@ -77,6 +77,12 @@ std::int64_t longest_block_ns(const DesignedRun& run)
     return *std::max_element(length.begin(), length.end());
 }
 
+template <class... Parts>
+[[noreturn]] void fail_short(const Parts&... parts)
+{
+    throw TooShort{base::join(parts...)};
+}
+
 // Says which of training and noise was too short, and how long it has to be at least.
 [[noreturn]] void fail_for_blocks(const DesignedRun& run, int whole, std::int64_t warm_up_steps)
 {
@@ -93,13 +99,13 @@ std::int64_t longest_block_ns(const DesignedRun& run)
     const double training = seconds(rank.end_ns.back() - begin_ns);
     const double needed = std::ceil(seconds(blocks * block_ns));
     if (training < wait + needed)
-        base::fail("the training ended after ", run.steps.numbers.size(), " steps, ", std::lround(training),
+        fail_short("the training ended after ", run.steps.numbers.size(), " steps, ", std::lround(training),
                    " s; the schedule needs at least ", std::ceil(wait + needed),
                    " s for two blocks that hold every treatment");
     if (noise < needed)
-        base::fail("noise ended after ", std::lround(noise), " s; its schedule needs at least ", needed,
+        fail_short("noise ended after ", std::lround(noise), " s; its schedule needs at least ", needed,
                    " s for two blocks that hold every treatment");
-    base::fail("of ", run.plan.blocks, run.plan.blocks == 1 ? " block " : " blocks ", whole,
+    fail_short("of ", run.plan.blocks, run.plan.blocks == 1 ? " block " : " blocks ", whole,
                whole == 1 ? " holds" : " hold", " every treatment within the training, and an interval needs two");
 }
 
@@ -244,7 +250,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     const std::vector<LeftOut>& left_out = result.exposures.left_out;
     const auto is_out = [](LeftOut reason) { return reason == LeftOut::warm_up || reason == LeftOut::not_covered; };
     if (std::all_of(left_out.begin(), left_out.end(), is_out))
-        base::fail("no step of the training after its warm-up (", rules.exposure.warm_up_steps,
+        fail_short("no step of the training after its warm-up (", rules.exposure.warm_up_steps,
                    " steps) was covered by the noise");
     if (result.blocks < 2) fail_for_blocks(run, result.blocks, rules.exposure.warm_up_steps);
     check_slots(run, result.exposures);

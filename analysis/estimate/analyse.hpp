@@ -8,6 +8,7 @@
 #include "analysis/estimate/carry_over.hpp"
 #include "analysis/estimate/effects.hpp"
 #include "analysis/input/designed_run.hpp"
+#include "base/error.hpp"
 
 #include <cstdint>
 #include <map>
@@ -15,6 +16,12 @@
 #include <vector>
 
 namespace analysis {
+
+// Thrown where a run is too short for any interval; with others it may still be pooled.
+class TooShort : public base::Error {
+ public:
+    using base::Error::Error;
+};
 
 struct Rules {
     ExposureRules exposure{};

@@ -21,6 +21,7 @@ Identity identity(const Report& report)
     found.ranks = report.run.steps.ranks.size();
     found.schedule = report.schedule;
     found.seed = report.seed;
+    found.step_is = report.step_is;
     for (const std::string& host : report.hosts)
         if (!host.empty() && std::find(found.hosts.begin(), found.hosts.end(), host) == found.hosts.end())
             found.hosts.push_back(host);
@@ -49,6 +50,7 @@ std::string text(const Identity& identity)
         ranks += " on " + base::join_words(identity.hosts, ", ");
     parts.push_back(ranks);
     if (!identity.started.empty()) parts.push_back(identity.started);
+    if (!identity.step_is.empty()) parts.push_back(identity.step_is);
     return base::join_words(parts, ", ");
 }
 

@@ -21,6 +21,7 @@ struct Identity {
     std::string started;  // of the training: 2026-11-21T05:44:58Z
     std::string schedule;
     std::string seed;
+    std::string step_is;
 };
 Identity identity(const Report& report);
 

@@ -52,6 +52,7 @@ struct Report {
     std::size_t runs = 1;  // of which it is; of several the run is the unit
     std::vector<Record> records;
     std::vector<std::string> notes;
+    std::string step_is;  // "a step lasts from MPI_Allreduce to MPI_Allreduce"; empty where it is the training's own
     std::vector<std::string> limits;    // see limits.hpp
     nlohmann::ordered_json own_record;  // of this program
     std::vector<TimeRow> time;          // of one run

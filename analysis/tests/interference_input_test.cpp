@@ -333,17 +333,27 @@ TEST_CASE("steps can be the visits of a region, or last from one to the next")
     CHECK(rows["step (region)"] == 1);
 }
 
-TEST_CASE("a warm-up may be a time")
+TEST_CASE("a warm-up may be a time, or what is over before noise begins")
 {
     const testing::Scratch scratch;
     analysis::testing::write_run(scratch / "run", {});  // steps of 20 ms
-    REQUIRE(analyse(scratch / "run", {"--warmup", "2s"}).status == 0);
-    const base::CsvTable exposure{scratch / "run/report/exposure.csv"};
-    std::size_t left_out = 0;
-    for (std::size_t row = 0; row < exposure.rows(); ++row)
-        if (exposure.text(row, "reason") == "warm-up" && exposure.get<int>(row, "rank") == 0) ++left_out;
-    CHECK(left_out > 80);
-    CHECK(left_out < 105);
+    analysis::testing::write_run(scratch / "soon", {.noise_from_s = 0.05});
+    const auto left_out = [&](const char* run, const char* warm_up) {
+        const std::string out = std::string{run} + warm_up;
+        REQUIRE(analyse(scratch / run, {"--warmup", warm_up, "--out", scratch / out}).status == 0);
+        const base::CsvTable exposure{scratch / out / "exposure.csv"};
+        std::size_t count = 0;
+        for (std::size_t row = 0; row < exposure.rows(); ++row)
+            if (exposure.text(row, "reason") == "warm-up" && exposure.get<int>(row, "rank") == 0) ++count;
+        return count;
+    };
+    const std::size_t in_two_seconds = left_out("run", "2s");
+    CHECK(in_two_seconds > 80);
+    CHECK(in_two_seconds < 105);
+    const std::size_t before_noise = left_out("run", "noise");  // of 0.5 s
+    CHECK(before_noise > 20);
+    CHECK(before_noise < 26);
+    CHECK(left_out("soon", "noise") == 10);
     CHECK(testing::run({program, "analyse", scratch / "run", "--warmup", "soon"}).status == 2);
 }
 

@@ -165,6 +165,26 @@ TEST_CASE("a part that shows something against itself is named and one that is s
     CHECK(verdict["reasons"][0].get<std::string>().starts_with("b: "));
 }
 
+TEST_CASE("a part too short for an interval of its own is left out and named")
+{
+    const testing::Scratch scratch;
+    SyntheticRun what;
+    what.run_s = 1.2;
+    analysis::testing::write_run(scratch / "short", what);
+    const fs::path first = written(scratch / "a", 1, 10.0);
+    const fs::path second = written(scratch / "b", 2, 12.0);
+    const testing::Outcome of_two = pooled({scratch / "short", first, second}, scratch / "two");
+    CHECK_MESSAGE(of_two.status == 0, of_two.err);
+    CHECK(of_two.out.find("left out is short: ") != std::string::npos);
+    CHECK(of_two.out.find("\n2 runs") != std::string::npos);
+    const testing::Outcome of_one = pooled({scratch / "short", first}, scratch / "one");
+    CHECK_MESSAGE(of_one.status == 0, of_one.err);
+    CHECK(of_one.out.find("left out is short: ") != std::string::npos);
+    const testing::Outcome of_none = pooled({scratch / "short", scratch / "short"}, scratch / "none");
+    CHECK(of_none.status == 1);
+    CHECK(testing::one_line(of_none.err));
+}
+
 TEST_CASE("a run that was ended at a look has intervals that hold at all looks")
 {
     const testing::Scratch scratch;

@@ -193,6 +193,7 @@ PooledReport pooled(std::vector<std::vector<NamedReport>> runs, const std::strin
     all.rules = first.rules;
     all.schedule = first.schedule;
     all.hosts = first.hosts;
+    all.step_is = first.step_is;
     all.again = again;
     all.own_record = first.own_record;
     all.runs = report.runs.size();

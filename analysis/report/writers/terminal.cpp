@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace analysis {
 
@@ -38,6 +39,26 @@ void print_control(std::ostream& out, const char* name, const std::optional<Cont
         out << "not in the schedule\n";
 }
 
+// "10 (warm-up, 0.31 s), 4 (not covered by noise, 0.12 s)" without outliers; times are those of rank 0, and of one run
+// only. Empty if there are none.
+std::string steps_left_out(const Report& report)
+{
+    const std::vector<LeftOut>& left_out = report.analysis.exposures.left_out;
+    std::map<LeftOut, std::int64_t> ns;
+    for (std::size_t i = 0; i < left_out.size(); ++i) {
+        const RankSteps& rank = report.run.steps.ranks.front();
+        ns[left_out[i]] += rank.end_ns[i] - rank.begin_ns[i];
+    }
+    const auto seconds = [&](LeftOut reason) {
+        return left_out.empty() ? "" : base::join(", ", fixed(static_cast<double>(ns[reason]) / 1e9, 2), " s");
+    };
+    std::vector<std::string> parts;
+    for (const auto& [reason, count] : report.analysis.counts)
+        if (reason != LeftOut::no && reason != LeftOut::outlier && count > 0)
+            parts.push_back(base::join(count, " (", text(reason), seconds(reason), ")"));
+    return base::join_words(parts, ", ");
+}
+
 }  // namespace
 
 void print(std::ostream& out, const Report& report)
@@ -53,6 +74,8 @@ void print(std::ostream& out, const Report& report)
         << count(report.analysis.long_steps.count(), "outlier") << ", noise scheduled over "
         << fixed(100.0 * report.analysis.covered_share, 1) << " % of the training after warm-up\n";
     out << "  " << text(identity(report)) << "\n";
+    if (const std::string left_out = steps_left_out(report); !left_out.empty())
+        out << "  left out: " << left_out << "\n";
     for (const std::string& reason : verdict.reasons) out << "  because " << reason << "\n";
     if (!verdict.observed) print_control(out, "placebo        ", verdict.placebo, "0 %");
     if (verdict.delay || !(verdict.pause || verdict.observed))

@@ -1,0 +1,16 @@
+// Words by which `crosstalk run`, the job that it starts and the analysis understand each other.
+#pragma once
+
+namespace base {
+
+// --warmup of interference, and "warmup" of request.json: all steps that end before the noise's first slot begins.
+inline constexpr const char* warm_up_until_noise = "noise";
+
+}  // namespace base
+
+namespace base::file {
+
+// DIR/log/tells-steps: a process of the job has loaded libcrosstalk-mark.so, which marks its steps.
+inline constexpr const char* tells_steps = "tells-steps";
+
+}  // namespace base::file
