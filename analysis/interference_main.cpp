@@ -6,6 +6,7 @@
 #include "analysis/cli/outcomes.hpp"
 #include "analysis/cli/predict.hpp"
 #include "analysis/cli/settings.hpp"
+#include "analysis/cli/shown.hpp"
 #include "analysis/cli/so_far.hpp"
 #include "analysis/cli/summary_command.hpp"
 #include "analysis/report/writers/controls_report.hpp"
@@ -47,12 +48,29 @@ class Analyse : public base::Command {
         if (out_.empty() && directories_.size() > 1)
             base::fail_usage("analyse of several runs needs --out (interference analyse --help)");
         const fs::path report = out_.empty() ? fs::path{directories_.front()} / base::part::report : fs::path{out_};
-        if (fs::exists(report)) base::fail_taken(report);
+        if (fs::exists(report)) {
+            if (!out_.empty()) base::fail_taken(report);
+            return show_again(report);
+        }
         const analysis::Given given{steps_, options.given("warmup"), options.given("budget")};
         return designed_report(analysis::runs_in(directories_, settings_, given), report, settings_);
     }
 
  private:
+    // Printing needs no second analysis; an option that asks for another one needs another directory.
+    int show_again(const fs::path& report)
+    {
+        const bool prints = options.given("format") || options.given("pdf");
+        for (const char* other :
+             {"steps", "step-region", "step-from", "step-every", "budget", "warmup", "confidence", "guard", "draws",
+              "seed", "clock-offset", "fail-on", "empty-node", "node-hour-cost", "again"})
+            if (!prints || options.given(other))
+                base::fail_usage(report.string(), " is already there: --format and --pdf print it, --out DIR makes ",
+                                 "another one, or move it away");
+        analysis::show_again(report, settings_);
+        return base::exit_fine;
+    }
+
     analysis::Settings settings_;
     std::vector<std::string> directories_;
     std::string steps_;

@@ -1,5 +1,6 @@
 #include "analysis/cli/shown.hpp"
 
+#include "analysis/cli/pdf.hpp"
 #include "analysis/report/writers/write.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -22,6 +23,18 @@ void show(const std::filesystem::path& out, const Settings& settings, const Show
         shown.text();
         std::cout << "\nreport: " << base::printable(page.string()) << "\n";
     }
+    base::flush_stdout();
+}
+
+void show_again(const std::filesystem::path& out, const Settings& settings)
+{
+    const std::filesystem::path file = out / report_file(settings.format);
+    if (!std::filesystem::exists(file))
+        base::fail_usage(file.string(),
+                         " is not there: the report is of an older version; --out DIR makes another one");
+    if (settings.pdf) print_pdf(pdf_browser(), out / report_file("html"), out / "report.pdf");
+    std::cout << base::read_whole(file);
+    if (settings.format == "text") std::cout << "\nreport: " << base::printable((out / "index.html").string()) << "\n";
     base::flush_stdout();
 }
 

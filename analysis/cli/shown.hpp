@@ -19,4 +19,7 @@ struct Shown {
 // `out`: the report's folder, which has the page.
 void show(const std::filesystem::path& out, const Settings& settings, const Shown& shown);
 
+// The same of a report that is there already, as it was printed then. Throws UsageError where it has no such file.
+void show_again(const std::filesystem::path& out, const Settings& settings);
+
 }  // namespace analysis

@@ -160,3 +160,25 @@ TEST_CASE("a record of another run is not shown and that is said")
     CHECK(page.find("is of another run") != std::string::npos);
     CHECK(verdict_in(scratch / "run")["notes"].size() == 2);
 }
+
+TEST_CASE("a report that is there is printed again, and not made anew")
+{
+    const testing::Scratch scratch;
+    const std::string run = scratch / "run";
+    analysis::testing::write_run(run, {});
+    const testing::Outcome made = analyse(run);
+    REQUIRE_MESSAGE(made.status == 0, made.err);
+    fs::remove_all(fs::path{run} / "train");  // nothing is left to analyse
+    const auto printed = [&](const char* format) {
+        const testing::Outcome outcome = testing::run({testing::program, "analyse", run, "--format", format});
+        CHECK_MESSAGE(outcome.status == 0, outcome.err);
+        return outcome.out;
+    };
+    CHECK(printed("text") == made.out);
+    CHECK(printed("html") == base::read_whole(fs::path{run} / "report/index.html"));
+    CHECK(printed("md").find("### What may run beside this training") != std::string::npos);
+    CHECK(nlohmann::json::parse(printed("json")).contains("verdicts"));
+    const testing::Outcome other = testing::run({testing::program, "analyse", run, "--format", "md", "--budget", "5"});
+    CHECK(other.status == 2);
+    CHECK(other.err.find("--out DIR makes another one") != std::string::npos);
+}

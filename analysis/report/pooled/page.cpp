@@ -23,6 +23,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <sstream>
+
 namespace analysis {
 
 namespace {
@@ -263,6 +265,9 @@ void write_pooled(const std::filesystem::path& wanted, const PooledReport& repor
     base::end_if_stopped();
     base::write_whole(folder / base::file::run_record, json_text(report.all.own_record));
     base::write_whole(folder / "index.html", pooled_html(report, plots, folder));
+    std::ostringstream text;
+    print(text, report);
+    write_printed(folder, report.all, scope(report), text.str());
     base::write_whole(folder / base::file::verdict, json_text(pooled_json(report)));
     base::write_whole(
         folder / base::file::summary,

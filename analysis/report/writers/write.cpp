@@ -1,5 +1,6 @@
 #include "analysis/report/writers/write.hpp"
 
+#include "analysis/report/answer.hpp"
 #include "analysis/report/gpu.hpp"
 #include "analysis/report/plots/plots.hpp"
 #include "analysis/report/plots/response_plot.hpp"
@@ -7,17 +8,37 @@
 #include "analysis/report/writers/csv.hpp"
 #include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/json.hpp"
+#include "analysis/report/writers/markdown.hpp"
+#include "analysis/report/writers/terminal.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/files.hpp"
 #include "base/system/stop.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <sstream>
+
 namespace analysis {
+
+std::string report_file(const std::string& format)
+{
+    if (format == "html") return "index.html";
+    return "report." + (format == "text" ? "txt" : format);
+}
 
 std::string json_text(const nlohmann::ordered_json& json)
 {
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+void write_printed(const std::filesystem::path& folder, const Report& report, const std::string& scope,
+                   const std::string& text)
+{
+    std::ostringstream markdown;
+    write_markdown(markdown, report, scope);
+    base::write_whole(folder / report_file("text"), text);
+    base::write_whole(folder / report_file("md"), markdown.str());
+    base::write_whole(folder / report_file("json"), json_text(tidy_json(report)));
 }
 
 void write_report(const std::filesystem::path& wanted, const Report& report)
@@ -32,6 +53,9 @@ void write_report(const std::filesystem::path& wanted, const Report& report)
     if (!report.secondary.curves.empty()) plots.push_back(draw_response(folder, report));
     base::end_if_stopped();
     base::write_whole(folder / "index.html", html(report, plots, folder));
+    std::ostringstream text;
+    print(text, report);
+    write_printed(folder, report, scope(report), text.str());
     base::write_whole(folder / base::file::verdict, json_text(verdict_json(report)));
     base::write_whole(
         folder / base::file::summary,
