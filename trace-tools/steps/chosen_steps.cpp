@@ -149,9 +149,8 @@ std::string how_to_choose_steps(const Archive& archive)
     for (const Region& region : archive.regions)
         if (could_be_a_step(region)) names.push_back(region.name);
     if (names.empty())
-        return base::join(
-            "no call of all ranks repeats; --step-from takes steps from call to call of one that is made ",
-            "once a step", calls_of(archive), " (trace-info counts them)");
+        return base::join("no call of all ranks repeats; --step-from names one that is made once a step",
+                          calls_of(archive), " (trace-info counts them)");
     const bool more = names.size() > most;
     if (more) names.resize(most);
     return base::join(

@@ -305,8 +305,8 @@ TEST_CASE("calls that are made at the beginning only or on one rank only are no 
     CHECK(
         none.err ==
         "trace-steps: " + early +
-            ": no call of all ranks repeats; --step-from takes steps from call to call of one that is made once a step, "
-            "such as MPI_Barrier, MPI_Send, MPI_Recv (trace-info counts them)\n");
+            ": no call of all ranks repeats; --step-from names one that is made once a step, such as MPI_Barrier, MPI_Send, "
+            "MPI_Recv (trace-info counts them)\n");
 }
 
 TEST_CASE("steps from call to call end with the call, which is one of their phases")
