@@ -166,6 +166,13 @@ void finish_before(int signal)
         wait_for_the_others();
 }
 
+// Their MPI_COMM_WORLD is not that of the archive.
+bool is_spawned()
+{
+    MPI_Comm parent = MPI_COMM_NULL;
+    return PMPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
+}
+
 void start(const MpiFunction& function, std::int64_t begin_ns)
 try {
     const std::int64_t end_ns = base::now_ns();
@@ -173,6 +180,11 @@ try {
     const int rank = rank_in(MPI_COMM_WORLD);
     if (has_wrappers_of_its_own()) {
         if (rank == 0) say(program(), " has MPI wrappers of its own: nothing is recorded a second time");
+        return;
+    }
+    if (is_spawned()) {
+        if (rank == 0)
+            say(program(), " was started by MPI_Comm_spawn: only the processes that spawn others are recorded");
         return;
     }
     try {
