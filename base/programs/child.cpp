@@ -23,7 +23,7 @@ class FileActions {
     {
         posix_spawn_file_actions_init(&actions_);
         if (!launch.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions_, launch.folder.c_str());
-        posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
+        if (!launch.input.empty()) posix_spawn_file_actions_addopen(&actions_, 0, launch.input.c_str(), O_RDONLY, 0);
         write_to(1, launch.output);
         if (!launch.errors.empty() && launch.errors == launch.output)
             posix_spawn_file_actions_adddup2(&actions_, 1, 2);

@@ -3,9 +3,11 @@
 #include "base/cli/option_checks.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/verdict_words.hpp"
+#include "base/system/environment.hpp"
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
 #include "jobscripts/cli/campaign_commands.hpp"
+#include "jobscripts/cli/run_options.hpp"
 #include "jobscripts/doctor/doctor.hpp"
 #include "jobscripts/run/designed_run.hpp"
 #include "jobscripts/run/request/run_directory.hpp"
@@ -34,13 +36,6 @@ void check_control_delay(const std::string& text)
         base::parsed<base::Nanoseconds>("--control-delay", text);
 }
 
-// "1%", or "1" for the same; as interference reads it, but before the run and not after it.
-void check_budget(const std::string& text)
-{
-    if (base::parsed<base::Percent>("--budget", text.ends_with('%') ? text : text + "%").value <= 0.0)
-        base::fail_usage("--budget: must be more than 0%");
-}
-
 void check_fail_on(const std::string& words)
 {
     const std::vector<std::string>& known = base::verdict_word::failing;
@@ -55,15 +50,6 @@ void check_folder(const char* option, const std::filesystem::path& folder)
         base::fail_usage(option, ": cannot write into ", folder.string(), ": ", std::strerror(errno));
 }
 
-// "2m 30s", "150", "150s": seconds where no unit is given.
-base::Nanoseconds duration(const std::string& text)
-{
-    const bool bare = !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
-    const auto length = base::parsed<base::Nanoseconds>("--duration", bare ? text + "s" : text);
-    if (length.count() <= 0) base::fail_usage("--duration: must be longer than nothing");
-    return length;
-}
-
 class RunCommand : public base::Command {
  public:
     RunCommand() : Command{"crosstalk run", "a job beside noise in random order, and what each noise cost its steps"}
@@ -72,8 +58,9 @@ class RunCommand : public base::Command {
         options.synopsis("[options] -- COMMAND [ARGUMENT...]");
         options.group("The run");
         options.add("out", out_, "its directory; without it crosstalk-NUMBER, the first that is free", "DIR");
-        options.add("duration", duration_, "how long noise runs; a job that takes longer is asked to end (SIGTERM)",
+        options.add("duration", duration_, "how long noise is on; a job that takes longer is asked to end (SIGTERM)",
                     "TIME");
+        options.add("first-step", first_step_, "how long the job may take until its first steps", "TIME");
         options.add_choice(
             "until", until_, {base::until_decided},
             "decided: ends as soon as every verdict is, with intervals that allow for looking, and so are "
@@ -109,18 +96,7 @@ class RunCommand : public base::Command {
                     "finds out first; 0: it is stopped for known times instead (control.pause), as any other job is",
                     "DELAY");
         options.add_switch("dry-run", dry_run_, "print the commands that would be started, and end");
-        options.group(
-            "Where the steps of a job come from that does not tell them itself, as ddl-train and crosstalk-python do, "
-            "and what Score-P traces; without any of these from its MPI calls");
-        options.add("step-from", request_.step_from, "they last from one call of this to the next: MPI_Allreduce",
-                    "CALL");
-        options.add("step-region", request_.step_region, "they are the visits of this region of its archive", "NAME");
-        options.add("step-line", request_.step_line,
-                    "they last from one line of its output to the next that this regular expression finds something "
-                    "in; of lines that agree in its group, as 'step ([0-9]+)', the first counts",
-                    "EXPRESSION");
-        options.add("steps", request_.steps, "they stand in this table that it writes, see interference exposure",
-                    "FILE");
+        crosstalk::add_step_options(options, request_);
         options.group("The result");
         options.add("budget", request_.budget, "slowdown of a step that is still affordable", "PERCENT");
         options.add("fail-on", request_.fail_on,
@@ -164,11 +140,14 @@ class RunCommand : public base::Command {
         if (!noise_cpus_.empty()) request_.noise_cpus = base::parse_cpus(noise_cpus_);
         check_control_delay(request_.control_delay);
         if (request_.control_delay.find_first_of("123456789") == std::string::npos) request_.control_delay = "0";
-        check_budget(request_.budget);
+        crosstalk::check_budget(request_.budget);
         check_fail_on(request_.fail_on);
         request_.out = std::filesystem::absolute(out_.empty() ? free_directory() : std::filesystem::path{out_});
         request_.whole = request_.out;
         request_.folder = std::filesystem::current_path();
+        request_.input = crosstalk::standard_input();
+        request_.python = base::environment("PYTHON").value_or("");
+        request_.first_steps_within = crosstalk::read_time("--first-step", first_step_);
         read_exports();
         request_.again = options.given("runs") ? crosstalk::command_to_extend_set(request_.out)
                                                : crosstalk::command_to_extend(request_.out);
@@ -213,14 +192,16 @@ class RunCommand : public base::Command {
                 "--until decided ends by itself, after --max-duration at the latest: leave out --duration");
         if (options.given("max-duration") && !request_.until_decided)
             base::fail_usage("--max-duration is that of --until decided");
-        request_.duration = duration(request_.until_decided ? max_duration_ : duration_);
+        request_.duration = request_.until_decided ? crosstalk::read_time("--max-duration", max_duration_)
+                                                   : crosstalk::read_time("--duration", duration_);
     }
 
     // Everything else is as it was.
     int extend()
     {
-        for (const char* other : {"schedule", "slot", "seed", "cpus", "noise-cpus", "control-delay", "step-from",
-                                  "step-region", "step-line", "steps", "budget", "out", "until", "max-duration"})
+        for (const char* other :
+             {"schedule", "slot", "seed", "cpus", "noise-cpus", "control-delay", "step-from", "step-region",
+              "step-every", "step-line", "steps", "first-step", "budget", "out", "until", "max-duration"})
             if (options.given(other))
                 base::fail_usage("--extend does what was done in ", extend_, ": leave out --", other);
         if (!request_.command.empty())
@@ -230,7 +211,8 @@ class RunCommand : public base::Command {
         if (!std::filesystem::is_directory(extend_)) base::fail("there is no directory ", extend_);
         check_fail_on(request_.fail_on);
         request_.out = std::filesystem::canonical(extend_);
-        request_.duration = options.given("duration") ? duration(duration_) : base::Nanoseconds{0};
+        request_.duration =
+            options.given("duration") ? crosstalk::read_time("--duration", duration_) : base::Nanoseconds{0};
         read_exports();
         base::stop_on_signals();
         return crosstalk::extended(request_, runs_);
@@ -246,6 +228,7 @@ class RunCommand : public base::Command {
     std::string out_;
     std::string duration_ = "150s";
     std::string max_duration_ = "15min";
+    std::string first_step_ = "10min";
     std::string until_;
     std::string extend_;
     int runs_ = 1;
@@ -300,7 +283,8 @@ class CampaignCommand : public base::CommandGroup {
 int main(int argc, char** argv)
 try {
     base::Options options{"crosstalk", "one command from a job to the verdict on the noise beside it"};
-    return base::run_program(options, base::commands<RunCommand, CampaignCommand, DoctorCommand>(), argc, argv);
+    return base::run_program(
+        options, base::commands<RunCommand, CampaignCommand, DoctorCommand>(), argc, argv);
 } catch (...) {
     return base::report_failure("crosstalk");
 }

@@ -1,7 +1,7 @@
 #include "jobscripts/run/designed_run.hpp"
 
-#include "base/contract/control_file.hpp"
 #include "base/contract/run_directory.hpp"
+#include "base/contract/run_words.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -13,14 +13,17 @@
 #include "jobscripts/run/analysis.hpp"
 #include "jobscripts/run/cores.hpp"
 #include "jobscripts/run/ended.hpp"
+#include "jobscripts/run/first_steps.hpp"
 #include "jobscripts/run/job.hpp"
+#include "jobscripts/run/leftover.hpp"
+#include "jobscripts/run/noise_command.hpp"
+#include "jobscripts/run/noise_plan.hpp"
 #include "jobscripts/run/programs.hpp"
 #include "jobscripts/run/request/request_record.hpp"
 #include "jobscripts/run/request/run_directory.hpp"
 #include "jobscripts/run/results.hpp"
 #include "jobscripts/run/victims.hpp"
 
-#include <boost/program_options/parsers.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -35,68 +38,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t look_again_ns = 100'000'000;
-constexpr std::size_t steps_before_noise = 5;
-constexpr std::size_t steps_for_the_delay = base::control_first_quiet_step + base::control_quiet_steps + 2;
-constexpr std::int64_t start_up_ns = 5'000'000'000;          // of a job whose steps show only in the end
+constexpr base::Nanoseconds noise_ready_within = std::chrono::minutes{5};
 constexpr std::int64_t patience_to_end_ns = 20'000'000'000;  // of a job that was asked to end
-constexpr std::int64_t line_every_ns = 10'000'000'000;
-
-// The node has idle cores for three stressors with a core each? Else "on" would not be the same treatment every time.
-constexpr std::size_t cores_of_a_factorial = 3;
-
-// Without steps to be seen, a slot is long enough for most steps.
-constexpr const char* blind_slot = "1s";
-
-std::string schedule_of(const Request& request, const Job& job, const base::CpuSet& noise)
-{
-    if (request.schedule != "auto") return request.schedule;
-    const std::string slot = request.slot != "auto" ? request.slot : job.cooperates() ? "auto" : blind_slot;
-    const bool factorial = base::physical_cores(noise).size() >= cores_of_a_factorial;
-    const bool delay = job.cooperates() && request.control_delay != "0";
-    return base::join(factorial ? "factorial" : "rotation", "(memory.stream, network.exchange, io.write, placebo, ",
-                      delay ? "control.delay, control.sham" : "control.pause", "; slot=", slot, ")");
-}
-
-std::vector<std::string> noise_words(const Request& request, const Job& job, const Split& cores)
-{
-    std::vector<std::string> words{
-        program("noisegen"),          "--schedule", schedule_of(request, job, cores.noise), "--seed",
-        std::to_string(request.seed), "--cpus",     base::format_cpus(cores.noise)};
-    if (cores.shared)
-        words.emplace_back("--share");
-    else
-        words.insert(words.end(), {"--avoid", base::format_cpus(cores.job)});
-    return words;
-}
-
-Split cores_for(const Request& request)
-{
-    base::check_cpus(request.job_cpus);
-    base::check_cpus(request.noise_cpus);
-    std::vector<base::Core> cores = base::physical_cores(base::allowed_cpus());
-    if (request.cores_seed != 0) swap_neighbours(cores, request.cores_seed);
-    return split_cores(cores, request.job_cpus, request.noise_cpus);
-}
-
-// The slots, as noisegen plans them. Nobody should wait for a job only to read that the schedule is malformed.
-std::string slots_of(const Request& request, const Job& job, const Split& cores)
-{
-    std::vector<std::string> words = noise_words(request, job, cores);
-    words.insert(words.end(), {"--duration", base::format(request.duration), "--designed", "--dry-run"});
-    const Answer answer = answer_of(words, Errors::in_the_text);
-    if (answer.code == base::exit_fine) return answer.text;
-    const std::size_t last = answer.text.rfind("noisegen: ");
-    const std::string why =
-        base::join("noise of this schedule: ", base::trim(answer.text.substr(last == std::string::npos ? 0 : last)));
-    if (answer.code == base::exit_usage) base::fail_usage(why);
-    if (answer.code == base::exit_unavailable) base::unavailable(why);
-    base::fail(why);
-}
 
 class Run {
  public:
-    explicit Run(const Request& request) : request_{request}, cores_{cores_for(request)}, job_{request_, cores_.job}
+    explicit Run(const Request& request)
+        : request_{request},
+          cores_{cores_for(request)},
+          job_{request_, cores_.job},
+          schedule_{schedule_of(request_, job_.cooperates(), cores_.noise)}
     {
         if (!request.noise_launch.empty() && !job_.cooperates())
             base::fail_usage(
@@ -104,20 +55,22 @@ class Run {
                 "the known delay: ddl-train, crosstalk-python or marks");
     }
 
-    std::string slots() const { return slots_of(request_, job_, cores_); }
+    // The slots, before anything is started.
+    void plan() { slots_ = slots_of(request_, schedule_, cores_); }
 
     void run()
     {
+        base::write_whole(request_.out / base::part::log / "slots.txt", slots_);
         base::bind_this_thread(cores_.noise);
         say_where();
         prepare_for_mpi();
         job_.measure_quiet_step();
-        job_began_ns_ = base::now_ns();
         job_.start();
-        wait_for_first_steps();
+        wait_for_first_steps(job_, request_);
+        plan_anew();
         keep_noise_off_the_job();
         start_noise();
-        without_noise_ns_ = base::now_ns() - job_began_ns_;
+        wait_for_noise();
         watch();
         end_noise();
         end_started_processes();
@@ -127,8 +80,7 @@ class Run {
     int report()
     {
         std::vector<std::string> reading = job_.finish();
-        if (job_.source() != StepSource::ddl_train)  // whose first steps alone are without noise
-            reading.insert(reading.end(), {"--warmup", base::format(base::Nanoseconds{without_noise_ns_})});
+        reading.insert(reading.end(), {"--warmup", base::warm_up_until_noise});
         write_request(request_, reading);
         put_old_report_aside(request_);
         const int code = analyse(request_, cores_.noise);
@@ -142,29 +94,25 @@ class Run {
     // Of its own, and not of a part before.
     bool has_report() const { return has_report_; }
 
+    // How long noise has to be on for a report, where it was not; else 0.
+    base::Nanoseconds missing() const { return was_too_short_ ? needed_ : base::Nanoseconds{}; }
+
     void show() const
     {
         std::cout << "job, on CPUs " << base::format_cpus(cores_.job) << ":\n  " << job_.command_line()
                   << "\nnoise, on CPUs " << base::format_cpus(cores_.noise) << ":\n  "
-                  << base::shell_words(with_launch(noise_words(request_, job_, cores_))) << "\n";
+                  << base::shell_words(with_launch(request_, noise_words(request_, schedule_, cores_))) << "\n";
     }
 
  private:
     void say_where() const
     {
         base::warn("job on CPUs ", base::format_cpus(cores_.job), ", noise on ", base::format_cpus(cores_.noise), ": ",
-                   schedule_of(request_, job_, cores_.noise));
+                   schedule_);
         if (cores_.shared)
             base::warn(
                 "noise and job share their cores: this measures what sharing a core costs, which idle cores "
                 "don't");
-    }
-
-    std::vector<std::string> with_launch(const std::vector<std::string>& noise) const
-    {
-        std::vector<std::string> words = boost::program_options::split_unix(request_.noise_launch);
-        words.insert(words.end(), noise.begin(), noise.end());
-        return words;
     }
 
     void rest() const
@@ -173,28 +121,15 @@ class Run {
         base::sleep_until_ns(base::now_ns() + look_again_ns);
     }
 
-    void wait_for_first_steps()
+    // A job that turned out to tell its steps gets another schedule.
+    void plan_anew()
     {
-        const std::int64_t begin_ns = base::now_ns();
-        const std::size_t first_steps = job_.source() == StepSource::marks ? steps_for_the_delay : steps_before_noise;
-        while (true) {
-            if (!job_.running()) throw ended_by_itself("before noise could begin");
-            const std::optional<std::size_t> steps = job_.steps_so_far();
-            if (steps ? *steps >= first_steps : base::now_ns() - begin_ns >= start_up_ns) return;
-            rest();
-        }
-    }
-
-    // One that ended well was too short for noise to cover it.
-    Ended ended_by_itself(const std::string& when) const
-    {
-        const int code = job_.exit_code();
-        if (code == 0)
-            return {base::exit_promise_not_kept,
-                    base::join("the job ended ", when, ": let it take longer than a few seconds")};
-        for (const std::string& line : job_.last_words()) base::warn(line);
-        return {code == base::exit_usage ? base::exit_usage : base::exit_failed,
-                base::join("the job failed ", when, " (", code, "): see ", job_.log().string())};
+        const std::string schedule = schedule_of(request_, job_.cooperates(), cores_.noise);
+        if (schedule == schedule_) return;
+        schedule_ = schedule;
+        plan();
+        base::write_whole(request_.out / base::part::log / "slots.txt", slots_);
+        base::warn("the job tells its steps: ", schedule_);
     }
 
     // A launcher may bind ranks to CPUs that it was not given.
@@ -219,8 +154,7 @@ class Run {
     {
         // It is ended; this is for when nobody is there to do so, or the job is waited for.
         const std::int64_t beyond_ns = job_.source() == StepSource::scorep ? 86'400'000'000'000 : 600'000'000'000;
-        std::vector<std::string> words = noise_words(request_, job_, cores_);
-        words = with_launch(words);
+        std::vector<std::string> words = with_launch(request_, noise_words(request_, schedule_, cores_));
         const std::string length = base::format(base::Nanoseconds{request_.duration.count() + beyond_ns});
         words.insert(words.end(), {"--duration", length, "--out", request_.out.string()});
         if (!request_.openmetrics.empty())
@@ -240,9 +174,51 @@ class Run {
         return noise_->pid() != 0;
     }
 
-    void watch()
+    // Stressors may take a while to get their memory and files, and slot=auto measures steps first.
+    void wait_for_noise()
     {
         const std::int64_t begin_ns = base::now_ns();
+        const std::int64_t limit_ns = begin_ns + noise_ready_within.count() + request_.duration.count();
+        std::int64_t next_line_ns = begin_ns + line_every_ns;
+        while (true) {
+            const std::int64_t now_ns = base::now_ns();
+            const std::int64_t seconds = (now_ns - begin_ns) / 1'000'000'000;
+            if (!job_.running()) throw ended_by_itself(job_, "before noise was on");
+            const std::optional<NoisePlan> plan = noise_plan(request_.out);
+            if (plan && plan->on_ns <= now_ns) {
+                base::warn("noise is on", seconds > 2 ? base::join(", after ", seconds, " s of preparing") : "");
+                noise_on_ns_ = plan->on_ns;
+                return check_length(two_blocks(schedule_, slots_, plan->slot));
+            }
+            if (!noise_runs()) {
+                end_noise();  // throws where it failed
+                throw Ended{base::exit_promise_not_kept, "noise ended before it was on: see " + noise_log().string()};
+            }
+            if (now_ns >= limit_ns)
+                throw Ended{base::exit_promise_not_kept,
+                            base::join("noise was not on after ", seconds, " s: see ", noise_log().string())};
+            if (now_ns >= next_line_ns) {
+                next_line_ns += line_every_ns;
+                base::warn("preparing noise, ", seconds, " s");
+            }
+            rest();
+        }
+    }
+
+    // Known as soon as the length of a slot is.
+    void check_length(base::Nanoseconds needed)
+    {
+        needed_ = needed;
+        if (needed_ <= request_.duration) return;
+        throw Ended{base::exit_usage, base::join("two blocks of this schedule take ", base::format(needed_),
+                                                 ", and a report needs them: ",
+                                                 request_.until_decided ? "--max-duration " : "--duration ",
+                                                 base::format(needed_), " or more, or a shorter --slot")};
+    }
+
+    void watch()
+    {
+        const std::int64_t begin_ns = noise_on_ns_;
         const std::int64_t end_ns = begin_ns + request_.duration.count();
         std::int64_t next_line_ns = begin_ns + line_every_ns;
         bool asked = false;
@@ -256,12 +232,15 @@ class Run {
             if (!asked && now_ns >= end_ns && !has_to_end_by_itself()) {
                 asked = true;
                 asked_ns = now_ns;
-                if (job_.source() == StepSource::scorep)
+                if (job_.source() == StepSource::scorep || job_.source() == StepSource::ddl_train)
                     end_job();
-                else if (job_.source() != StepSource::ddl_train)
+                else
                     job_.stop();
             }
-            if (asked && now_ns >= asked_ns + patience_to_end_ns) break;  // what is left is ended with all else
+            if (asked && now_ns >= asked_ns + patience_to_end_ns) {  // while noise is still on
+                signal_job(SIGKILL);
+                break;
+            }
             if (now_ns >= next_line_ns) {
                 next_line_ns += line_every_ns;
                 say_how_far((now_ns - begin_ns) / 1'000'000'000);
@@ -274,8 +253,14 @@ class Run {
             }
             rest();
         }
-        const bool by_itself = !asked || (job_.source() == StepSource::ddl_train && !decided_);
-        if (by_itself && job_.exit_code() != 0) throw ended_by_itself("beside the noise");
+        if (!asked && job_.exit_code() != 0) throw ended_by_itself(job_, "beside the noise");
+        const base::Nanoseconds on{base::now_ns() - noise_on_ns_};
+        was_too_short_ = on < needed_;
+        if (!asked && was_too_short_)
+            throw Ended{base::exit_promise_not_kept,
+                        base::join("the job ended after ", on.count() / 1'000'000'000,
+                                   " s of noise, and two blocks of its schedule take ", base::format(needed_),
+                                   ": let it take longer, or give a shorter --slot")};
     }
 
     // Score-P writes its archive in the end of the program, which a signal that the program does not handle takes away.
@@ -290,9 +275,11 @@ class Run {
     }
 
     // Signals its processes and not the launcher, which would kill ranks that take long to write their archive.
-    void end_job() const
+    void end_job() const { signal_job(SIGTERM); }
+
+    void signal_job(int signal) const
     {
-        for (const pid_t pid : victims_of(job_.pid())) ::kill(pid, SIGTERM);
+        for (const pid_t pid : victims_of(job_.pid())) ::kill(pid, signal);
     }
 
     void say_how_far(std::int64_t seconds)
@@ -335,24 +322,21 @@ class Run {
     const Request& request_;
     Split cores_;
     Job job_;
+    std::string schedule_;
     std::unique_ptr<base::Child> noise_;
     int noise_code_ = 0;
-    std::int64_t job_began_ns_ = 0;
-    std::int64_t without_noise_ns_ = 0;  // of the job's beginning; then noise gets ready
+    std::string slots_;
+    std::int64_t noise_on_ns_ = 0;
+    base::Nanoseconds needed_{};  // of noise, for a report
+    bool was_too_short_ = false;
     bool ended_early_ = false;
     bool waits_for_its_end_ = false;
     bool decided_ = false;  // before the longest time was over
     bool has_report_ = false;
 };
 
-}  // namespace
-
-int designed_run(const Request& request)
+int measured(const Request& request, Run& run)
 {
-    Run run{request};
-    const std::string slots = run.slots();
-    const base::Descriptor lock = claim_directory(request);
-    base::write_whole(request.out / base::part::log / "slots.txt", slots);
     const Guardian guardian{request.out};
     const EndsWhatWasStarted guard;
     try {
@@ -379,6 +363,28 @@ int designed_run(const Request& request)
     } catch (const base::Error& error) {
         write_status(request, base::exit_failed, error.what());
         export_failure(request, error.what());
+        throw;
+    }
+}
+
+}  // namespace
+
+int designed_run(const Request& request)
+{
+    Run run{request};
+    run.plan();
+    const base::Descriptor lock = claim_directory(request);
+    const auto say_what_is_left = [&] {
+        if (run.has_report()) return;
+        const std::string command = command_for_a_report(request, run.missing());
+        if (!command.empty()) base::warn("a report from what is there: ", command);
+    };
+    try {
+        const int code = measured(request, run);
+        say_what_is_left();
+        return code;
+    } catch (...) {
+        say_what_is_left();
         throw;
     }
 }

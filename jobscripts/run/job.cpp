@@ -27,7 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t least_lines = 20;  // of a kind, or it tells of no steps
+constexpr const char* part_of_calls = "calls";  // becomes train/, unless the job turns out to tell its steps
+constexpr base::Nanoseconds noise_may_prepare = std::chrono::hours{1};
 constexpr int quiet_steps = 24;
 constexpr std::int64_t first_quiet_step = 8;  // those before warm up
 
@@ -66,19 +67,15 @@ void append(std::vector<std::string>& words, const std::vector<std::string>& mor
     words.insert(words.end(), more.begin(), more.end());
 }
 
-// Rows that a table of steps has so far for rank 0.
-std::size_t steps_in(const fs::path& table)
-{
-    std::size_t steps = 0;
-    std::ifstream in{table};
-    for (std::string line; std::getline(in, line);) steps += line.starts_with("0,") ? 1 : 0;
-    return steps;
-}
-
 }  // namespace
 
 Job::Job(const Request& request, const base::CpuSet& cpus)
-    : request_{request}, cpus_{cpus}, source_{source_of(request)}, control_delay_{request.control_delay}
+    : request_{request},
+      cpus_{cpus},
+      source_{source_of(request)},
+      part_{source_ == StepSource::calls ? request.out / base::part::log / part_of_calls
+                                         : request.out / base::part::train},
+      control_delay_{request.control_delay}
 {
     if (!found_on_path(request.command.front()) && !is_ours(request.command.front()))
         base::fail_usage("no program '", request.command.front(), "' on PATH");
@@ -131,8 +128,8 @@ std::vector<std::string> Job::words() const
     switch (source_) {
         case StepSource::ddl_train: {
             std::vector<std::string> words = training_words(request_.out);
-            if (!names("--duration") && !names("--steps"))
-                words.insert(words.end(), {"--duration", base::format(request_.duration)});
+            if (!names("--duration") && !names("--steps"))  // it is asked to end before
+                words.insert(words.end(), {"--duration", base::format(request_.duration + noise_may_prepare)});
             if (!names("--control-delay")) words.insert(words.end(), {"--control-delay", control_delay_});
             if (!names("--openmetrics")) append(words, metrics_words());
             // A delay of the host may hide behind what a GPU has queued: how much may, its trace says.
@@ -166,10 +163,10 @@ std::vector<std::string> Job::words() const
     return request_.command;
 }
 
-// What libcrosstalk-mark.so, and Python, find in the environment.
+// What libcrosstalk-mark.so, and Python, find in the environment; a script may start them.
 void Job::prepare() const
 {
-    if (source_ != StepSource::marks) return;
+    if (source_ != StepSource::marks && source_ != StepSource::calls) return;
     const fs::path prefix = path_of_program("").parent_path().parent_path();
     const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); };
     set(base::variable::run, request_.out);
@@ -204,7 +201,7 @@ fs::path Job::own_table() const
 
 fs::path Job::own_trace() const
 {
-    return request_.out / base::part::train / base::file::trace;
+    return part_ / base::file::trace;
 }
 
 bool Job::has_own_trace() const
@@ -239,18 +236,22 @@ void Job::start()
 {
     prepare();
     if (!cooperates()) {
-        const fs::path part = request_.out / base::part::train;
-        fs::create_directories(part);
+        fs::create_directories(part_);
         nlohmann::ordered_json record = base::run_record("crosstalk");
         // It is given these CPUs, whatever ranks it has.
         record["cpus_allowed"] = base::format_cpus(cpus_);
         record["result"]["each_rank"] = {
             {{"rank", 0}, {"host", record.at("host")}, {"cpus", base::format_cpus(cpus_)}}};
         record["training"]["model"] = base::shortened(base::shell_words(request_.command), 100);
-        base::write_whole(part / base::file::run_record, record.dump(2) + "\n");
+        base::write_whole(part_ / base::file::run_record, record.dump(2) + "\n");
     }
-    base::Launch launch{.words = words(), .folder = {}, .output = log(), .errors = log()};
-    if (source_ == StepSource::lines || source_ == StepSource::calls) {
+    base::Launch launch{.words = words(),
+                        .folder = {},
+                        .output = log(),
+                        .errors = log(),
+                        .input = request_.input.empty() ? "/dev/null" : request_.input};
+    if (launch.input == "-") launch.input.clear();
+    if (source_ != StepSource::ddl_train && source_ != StepSource::scorep) {
         output_ =
             std::make_unique<Output>(log(), request_.step_line.empty() ? LineKinds{} : LineKinds{request_.step_line});
         launch.output = launch.errors = output_->terminal();
@@ -276,103 +277,6 @@ std::vector<std::string> Job::last_words() const
 void Job::stop()
 {
     child_->signal(SIGTERM);
-}
-
-std::optional<std::size_t> Job::steps_so_far() const
-{
-    switch (source_) {
-        case StepSource::ddl_train:
-        case StepSource::marks:
-            return steps_in(own_table());
-        case StepSource::table:
-            return steps_in(request_.steps);
-        case StepSource::lines:
-            return output_->most_lines();
-        case StepSource::scorep:
-        case StepSource::calls:
-            break;
-    }
-    return {};
-}
-
-std::vector<std::string> Job::finish()
-{
-    switch (source_) {
-        case StepSource::ddl_train:
-            return {};
-        case StepSource::marks:
-            if (!has_own_trace()) base::fail("the job recorded no steps of its own: see ", log().string());
-            return {};
-        case StepSource::table:
-            if (!fs::exists(request_.steps)) base::fail("the job wrote no ", request_.steps);
-            fs::create_directories(own_table().parent_path());
-            fs::copy_file(request_.steps, own_table());
-            return {"--steps", own_table().string()};
-        case StepSource::scorep:
-            return steps_of_scorep();
-        case StepSource::lines:
-        case StepSource::calls:
-            break;
-    }
-    const LineKinds kinds = output_->finish();
-    if (source_ == StepSource::lines) return steps_of_lines(kinds);
-    if (scorep_directory(request_.folder, began_)) return steps_of_scorep();
-    return has_own_trace() ? steps_of_archive() : steps_of_lines(kinds);
-}
-
-std::vector<std::string> Job::steps_of_archive() const
-{
-    if (!request_.step_region.empty()) return {"--step-region", request_.step_region};
-    if (!request_.step_from.empty()) return {"--step-from", request_.step_from};
-    return {};
-}
-
-// Leaves a link to an archive that is elsewhere, where an archive of the job's steps is looked for.
-void Job::take_archive_of_scorep() const
-{
-    if (source_ == StepSource::scorep && has_own_trace()) return;
-    const std::optional<fs::path> directory = scorep_directory(request_.folder, began_);
-    if (!directory)
-        base::fail("Score-P wrote no archive: it does so where the job ends by itself; see ", log().string());
-    if (fs::exists(own_trace())) fs::rename(own_trace(), own_trace().string() + "-of-calls");
-    fs::create_directory_symlink(fs::canonical(*directory), own_trace());
-    base::warn("steps are those of Score-P's archive ", (*directory / base::file::anchor).string());
-}
-
-std::vector<std::string> Job::steps_of_scorep() const
-{
-    constexpr std::int64_t steady_ns = 5'000'000;
-    JobTimes times = times_;
-    times.end_ns = base::now_ns();
-    const std::int64_t set_ns = base::realtime_offset_ns() - times.realtime_ahead_ns;
-    if (std::abs(set_ns) > steady_ns)
-        base::fail("the real-time clock was set by ", set_ns,
-                   " ns meanwhile, and Score-P's archive may be on it: run again");
-    take_archive_of_scorep();
-    const ArchiveTimes archive =
-        archive_times(own_trace() / base::file::anchor, request_.out / base::part::log / "scorep.json");
-    std::vector<std::string> reading = steps_of_archive();
-    reading.insert(reading.end(), {"--clock-offset", base::join(clock_ahead_ns(archive, times), "ns")});
-    return reading;
-}
-
-std::vector<std::string> Job::steps_of_lines(const LineKinds& kinds) const
-{
-    const auto kind = kinds.most_frequent(least_lines);
-    if (!kind && source_ == StepSource::lines)
-        base::fail("fewer than ", least_lines, " lines of the job match --step-line '", request_.step_line, "': see ",
-                   log().string());
-    if (!kind && fs::exists(own_trace()))
-        base::fail("the job was killed before the archive of its MPI calls was whole: what starts it gives it too ",
-                   "little time to end after SIGTERM; see ", log().string());
-    if (!kind)
-        base::fail("the job shows no steps: it makes no MPI calls that could be recorded, and prints no line that ",
-                   "repeats; --step-line EXPRESSION names one, --steps FILE a table that it writes");
-    if (source_ == StepSource::calls)
-        base::warn("a step lasts from one line '", base::shortened(kind->name, 60), "' to the next (--step-line ",
-                   "chooses another)");
-    write_steps(own_table(), kind->at_ns);
-    return {"--steps", own_table().string()};
 }
 
 }  // namespace crosstalk

@@ -43,6 +43,15 @@ class Job {
     // Steps of rank 0 so far; none where they show only in the end.
     std::optional<std::size_t> steps_so_far() const;
 
+    // A job whose command did not say so may have begun to tell its steps: then it cooperates from here on.
+    void look_for_marks();
+
+    // Of a job whose steps show only in the end: has it begun to do what they may come from?
+    bool may_have_steps() const;
+
+    bool records_calls() const;  // of MPI, by now
+    Output::Seen output() const;
+
     // To be called when all of it has ended: options for interference that say where the steps are, and on which clock.
     // Throws Error where there are none.
     std::vector<std::string> finish();
@@ -67,11 +76,14 @@ class Job {
     std::vector<std::string> steps_of_archive() const;
     std::vector<std::string> steps_of_scorep() const;
     std::vector<std::string> steps_of_lines(const LineKinds& kinds) const;
+    std::vector<std::string> steps_of_marks() const;
+    void take_record_of_calls();
     std::filesystem::path own_table() const;
 
     const Request& request_;
     base::CpuSet cpus_;
     StepSource source_;
+    std::filesystem::path part_;  // of the run's directory, for its record and archive
     std::string control_delay_;
     std::unique_ptr<Output> output_;
     std::unique_ptr<base::Child> child_;

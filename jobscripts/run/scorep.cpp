@@ -72,6 +72,15 @@ std::optional<fs::path> scorep_directory(const fs::path& folder, fs::file_time_t
     return newest;
 }
 
+bool started_scorep(const fs::path& folder, fs::file_time_type since)
+{
+    std::error_code unreadable;
+    for (const fs::directory_entry& entry : fs::directory_iterator{folder, unreadable})
+        if (entry.path().filename().string().starts_with("scorep-") && entry.last_write_time(unreadable) >= since)
+            return true;
+    return scorep_directory(folder, since).has_value();
+}
+
 ArchiveTimes archive_times(const fs::path& anchor, const fs::path& log)
 try {
     const int code = wait_for(*start(

@@ -22,6 +22,9 @@ std::vector<std::string> scorep_words(const std::filesystem::path& directory);
 std::optional<std::filesystem::path> scorep_directory(const std::filesystem::path& folder,
                                                       std::filesystem::file_time_type since);
 
+// Has a program that Score-P traces begun there since then?
+bool started_scorep(const std::filesystem::path& folder, std::filesystem::file_time_type since);
+
 // When an archive's events are, by its own clock.
 struct ArchiveTimes {
     std::int64_t begin_ns = 0;

@@ -10,6 +10,7 @@
 #include "jobscripts/run/results.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace crosstalk {
 
@@ -126,6 +127,7 @@ int extended(const Request& request, int runs)
     more.openmetrics = request.openmetrics;
     more.whole = request.out;
     fs::current_path(more.folder);
+    if (!more.python.empty()) ::setenv("PYTHON", more.python.c_str(), 0);
     if (is_set) {
         more.out = request.out;
         more.again = command_to_extend_set(request.out);

@@ -110,6 +110,9 @@ StepSource source_of(const Request& request)
     const bool region_chosen = !request.step_region.empty() || !request.step_from.empty();
     const int chosen = (request.step_region.empty() ? 0 : 1) + (request.step_from.empty() ? 0 : 1) +
                        (request.step_line.empty() ? 0 : 1) + (request.steps.empty() ? 0 : 1);
+    if (request.step_every < 1) base::fail_usage("--step-every: a step has one call or line at least");
+    if (request.step_every > 1 && (!request.step_region.empty() || !request.steps.empty()))
+        base::fail_usage("--step-every counts calls or lines: leave out --step-region and --steps");
     if (chosen > 1) base::fail_usage("--step-region, --step-from, --step-line and --steps: one of them");
     if (training && chosen > 0)
         base::fail_usage("ddl-train records its own steps: leave out --step-region, --step-from, --step-line, --steps");

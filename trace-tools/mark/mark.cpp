@@ -2,6 +2,7 @@
 #include "base/contract/control_file.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
+#include "base/contract/run_words.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/contract/variables.hpp"
 #include "base/error.hpp"
@@ -42,6 +43,19 @@ constexpr std::size_t longest_command = 100;
 
 // A step may have begun before anybody knew of it, but not before that.
 const std::int64_t loaded_ns = base::now_ns();
+
+// `crosstalk run` then waits for steps, however the job's command hides that it tells them.
+const bool announced = [] {
+    const std::optional<std::string> run = base::environment(base::variable::run);
+    std::error_code unknown;
+    if (!run || !fs::is_directory(fs::path{*run} / base::part::log, unknown)) return false;
+    try {
+        base::write_whole(fs::path{*run} / base::part::log / base::file::tells_steps, "");
+    } catch (const std::exception&) {
+        return false;  // the recording will say why
+    }
+    return true;
+}();
 
 // None for a name that is no phase of a training.
 std::optional<Phase> phase_of(const std::string& name)

@@ -15,7 +15,10 @@ struct Request {
     std::filesystem::path out;         // the run's directory, or that of the part which is added to one
     std::filesystem::path whole;       // what is reported on: the run that a part is added to, else the run
     std::filesystem::path folder;      // in which the job starts
+    std::filesystem::path input;       // the job's standard input: a file, "-" for this process's, or empty for none
+    std::string python;                // $PYTHON, the interpreter of crosstalk-python; empty: not set
     base::Nanoseconds duration{150'000'000'000};
+    base::Nanoseconds first_steps_within{600'000'000'000};
     std::string budget = "1%";
     std::string schedule = "auto";
     std::string slot = "auto";
@@ -38,6 +41,7 @@ struct Request {
     // Where the steps of another job come from; at most one is given.
     std::string step_region;
     std::string step_from;
+    int step_every = 1;     // of the calls that step_from names, or that are found
     std::string step_line;  // a regular expression for lines of its output
     std::string steps;      // a table that the job writes
 

@@ -44,6 +44,8 @@ void write_request(const Request& request, const std::vector<std::string>& readi
     json["format"] = base::format_version;
     json["command"] = request.command;
     json["folder"] = request.folder.string();
+    json["input"] = request.input.string();
+    json["python"] = request.python;
     json["duration_ns"] = request.duration.count();
     json["until"] = request.until_decided ? base::until_decided : "";
     json["schedule"] = request.schedule;
@@ -56,6 +58,7 @@ void write_request(const Request& request, const std::vector<std::string>& readi
     json["control_delay"] = request.control_delay;
     json["step_region"] = request.step_region;
     json["step_from"] = request.step_from;
+    json["step_every"] = request.step_every;
     json["step_line"] = request.step_line;
     json["steps"] = request.steps;
     json["budget"] = request.budget;
@@ -72,6 +75,8 @@ try {
     Request request;
     request.command = json.at("command").get<std::vector<std::string>>();
     request.folder = json.at("folder").get<std::string>();
+    request.input = json.value("input", std::string{});
+    request.python = json.value("python", std::string{});
     request.duration = base::Nanoseconds{json.at("duration_ns").get<std::int64_t>()};
     request.schedule = json.at("schedule");
     request.slot = json.at("slot");
@@ -83,6 +88,7 @@ try {
     request.control_delay = json.at("control_delay");
     request.step_region = json.at("step_region");
     request.step_from = json.at("step_from");
+    request.step_every = json.value("step_every", 1);
     request.step_line = json.at("step_line");
     request.steps = json.at("steps");
     request.budget = json.at("budget");

@@ -55,6 +55,15 @@ fs::path FreeDirectory::seen()
     return name(number);
 }
 
+fs::path standard_input()
+{
+    struct stat found {};
+    if (::fstat(STDIN_FILENO, &found) != 0 || S_ISCHR(found.st_mode)) return {};
+    std::error_code unknown;
+    const fs::path file = fs::read_symlink("/proc/self/fd/0", unknown);
+    return S_ISREG(found.st_mode) && fs::exists(file, unknown) ? file : "-";
+}
+
 base::Descriptor claim_directory(const Request& request)
 {
     struct stat found {};

@@ -24,6 +24,10 @@ class FreeDirectory {
     std::filesystem::path path_;
 };
 
+// What Request::input is for a job started here: the file that standard input is, "-" for a pipe, nothing for a
+// terminal.
+std::filesystem::path standard_input();
+
 // Makes request.out with its log/, and returns the lock that the run holds while it writes there. Throws UsageError if
 // a run is there already, or one is writing there, or it belongs to another user.
 base::Descriptor claim_directory(const Request& request);

@@ -1,0 +1,22 @@
+// Waits until a job takes steps, and says meanwhile what it does instead.
+#pragma once
+
+#include "jobscripts/run/ended.hpp"
+#include "jobscripts/run/job.hpp"
+
+namespace crosstalk {
+
+constexpr std::int64_t look_again_ns = 100'000'000;
+constexpr std::int64_t line_every_ns = 10'000'000'000;  // while a run goes on
+
+// So many steps, or what may turn out to be some; a line every 10 s until then. Throws Ended where the job ends before,
+// and where there are none within request.first_steps_within.
+void wait_for_first_steps(Job& job, const Request& request);
+
+// The expression of --step-line for lines of a kind: "step *[0-9]" for "step # loss #". Empty where none is at hand.
+std::string expression_for(const std::string& kind);
+
+// Why there will be no report of a job that has ended. One that ended well was too short for noise to cover it.
+Ended ended_by_itself(const Job& job, const std::string& when);
+
+}  // namespace crosstalk

@@ -1,0 +1,13 @@
+// What can be made of a run that ended without a report.
+#pragma once
+
+#include "jobscripts/run/request/request.hpp"
+
+#include <string>
+
+namespace crosstalk {
+
+// The command; empty where the run left too little. missing: how long noise has to be on at least, where it was not.
+std::string command_for_a_report(const Request& request, base::Nanoseconds missing);
+
+}  // namespace crosstalk

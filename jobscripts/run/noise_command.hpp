@@ -1,0 +1,27 @@
+// The command line of noisegen for a run.
+#pragma once
+
+#include "jobscripts/run/cores.hpp"
+#include "jobscripts/run/request/request.hpp"
+
+#include <string>
+#include <vector>
+
+namespace crosstalk {
+
+// Throws UsageError for CPUs that this process may not use.
+Split cores_for(const Request& request);
+
+// As asked for, or the one for a job that cooperates in control.delay, or does not, and noise on these CPUs.
+std::string schedule_of(const Request& request, bool cooperates, const base::CpuSet& noise);
+
+std::vector<std::string> noise_words(const Request& request, const std::string& schedule, const Split& cores);
+
+// Behind the words that start one on each node.
+std::vector<std::string> with_launch(const Request& request, const std::vector<std::string>& noise);
+
+// The slots, as noisegen --dry-run prints them. A malformed schedule, or one too long for the run, throws as noisegen
+// ends.
+std::string slots_of(const Request& request, const std::string& schedule, const Split& cores);
+
+}  // namespace crosstalk
