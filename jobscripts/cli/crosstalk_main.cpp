@@ -8,6 +8,7 @@
 #include "base/words.hpp"
 #include "jobscripts/cli/campaign_commands.hpp"
 #include "jobscripts/cli/run_options.hpp"
+#include "jobscripts/cli/try_command.hpp"
 #include "jobscripts/doctor/doctor.hpp"
 #include "jobscripts/run/designed_run.hpp"
 #include "jobscripts/run/request/run_directory.hpp"
@@ -284,7 +285,7 @@ int main(int argc, char** argv)
 try {
     base::Options options{"crosstalk", "one command from a job to the verdict on the noise beside it"};
     return base::run_program(
-        options, base::commands<RunCommand, CampaignCommand, DoctorCommand>(), argc, argv);
+        options, base::commands<RunCommand, crosstalk::TryCommand, CampaignCommand, DoctorCommand>(), argc, argv);
 } catch (...) {
     return base::report_failure("crosstalk");
 }

@@ -77,6 +77,7 @@ elsewhere = {
     "file=neighbour.sh": "job_run_test; the whole takes minutes",
     "crosstalk-python train.py": "own_job_test.sh pytorch, with the training of python/tests",
     "-m crosstalk train.py": "python/tests/test_marks.py: Debian's torchrun does not start",
+    "crosstalk try -- ./mine": "try_test.sh",
     "crosstalk run --runs": "several_runs_test.sh",
     "crosstalk run --extend": "several_runs_test.sh",
     "crosstalk run --until": "several_runs_test.sh until",

@@ -13,7 +13,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 from tried_runs import (
-    BIN, ROOT, Runs, TRAINING, alone, corrupt_set, fake_file, lost_checkpoint, no_digits, noise_log, other_profile,
+    BIN, OWN_JOB, ROOT, Runs, TRAINING, alone, corrupt_set, fake_file, lost_checkpoint, no_digits, noise_log, other_profile,
     own_job, preloaded, pressing_hard, probe, stopped, stored_state, without_io_uring)
 
 PAGE = ROOT / "docs/exit-codes-and-json.md"
@@ -165,6 +165,8 @@ def scenarios(runs, pool):
     yield "crosstalk run", 1, lambda: call("crosstalk", "run", "--out", runs.new(), "--", "false")
     yield "crosstalk run", 2, lambda: call("crosstalk", "run", "--out", runs.new())
     yield "crosstalk run", 3, uncovered.result
+    for code, job in enumerate((("bash", "-c", OWN_JOB), ("false",), ())):
+        yield "crosstalk try", code, lambda job=job: call("crosstalk", "try", "--duration", "2s", "--", *job)
     campaign = lambda command, *words: call("crosstalk", "campaign", command, *words)
     yield "crosstalk campaign plan", 0, lambda: campaign("plan", spec(runs), "--out", runs.new())
     yield "crosstalk campaign plan", 1, lambda: campaign("plan", runs.directory / "no.ini", "--out", runs.new())
@@ -173,12 +175,10 @@ def scenarios(runs, pool):
     yield "crosstalk campaign run", 1, lambda: campaign("run", cut_off_plan(runs))
     yield "crosstalk campaign run", 2, lambda: campaign("run", planned(runs), "--jobs", 0)
     yield "crosstalk campaign run", 3, lambda: campaign("run", planned(runs, job="false"), "--retries", 0)
-    yield "crosstalk campaign status", 0, lambda: campaign("status", planned(runs))
-    yield "crosstalk campaign status", 1, lambda: campaign("status", cut_off_plan(runs))
-    yield "crosstalk campaign status", 2, lambda: campaign("status", runs.directory)
-    yield "crosstalk campaign stop", 0, lambda: campaign("stop", planned(runs))
-    yield "crosstalk campaign stop", 1, lambda: campaign("stop", cut_off_plan(runs))
-    yield "crosstalk campaign stop", 2, lambda: campaign("stop", runs.directory)
+    for command in ("status", "stop"):
+        yield f"crosstalk campaign {command}", 0, lambda command=command: campaign(command, planned(runs))
+        yield f"crosstalk campaign {command}", 1, lambda command=command: campaign(command, cut_off_plan(runs))
+        yield f"crosstalk campaign {command}", 2, lambda command=command: campaign(command, runs.directory)
     yield "crosstalk campaign collect", 0, lambda: campaign("collect", planned(runs))
     yield "crosstalk campaign collect", 1, lambda: campaign("collect", planned(runs, job="false"))
     yield "crosstalk campaign collect", 2, lambda: campaign("collect", runs.directory)

@@ -145,9 +145,12 @@ def alone(runs, program, *words):
     return subprocess.run([copy, *words], capture_output=True, env=elsewhere).returncode
 
 
+OWN_JOB = "while sleep 0.01; do echo step $((++step)); done"
+
+
 def own_job(runs, out, end_noise=False):
     """A job that nobody made for this: it prints a line a step, and may end the noise beside it when that has begun."""
-    job = "while sleep 0.01; do echo step $((++step)); done"
+    job = OWN_JOB
     if end_noise:
         job = (f"{{ until (($(cat {out}/noise/*/noise.csv | wc -l) > 5)); do sleep 0.1; done 2>/dev/null;"
                " for child in $(cat /proc/$PPID/task/$PPID/children); do"
