@@ -164,7 +164,7 @@ def run(command, folder, environment, may_fail=False):
     for analysed in re.findall(r"interference analyse (\S+)", command):
         remove(folder / analysed / "report")
     print(f"$ {command}", flush=True)
-    if ("trace-record" in command or "crosstalk run" in command) and environment["PRELOAD_FIRST"]:
+    if re.search("trace-record|crosstalk (run|try)", command) and environment["PRELOAD_FIRST"]:
         environment = dict(environment, LD_PRELOAD=environment["PRELOAD_FIRST"])
     done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=280,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
