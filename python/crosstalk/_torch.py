@@ -244,7 +244,7 @@ def _watch_ranks(torch: Any) -> None:
     @functools.wraps(initialise)
     def tell_rank(*arguments: Any, **named: Any) -> None:
         initialise(*arguments, **named)
-        identity = multiprocessing.current_process()._identity  # type: ignore[attr-defined]
+        identity = multiprocessing.current_process()._identity
         if identity:
             os.environ["CROSSTALK_RANK"] = str(torch.distributed.get_rank())
             os.environ["CROSSTALK_RANKS"] = str(torch.distributed.get_world_size())
@@ -346,7 +346,7 @@ def _watch_spawned() -> None:
             words[code] = f"from crosstalk import _torch; _torch.watch(); {words[code]}"
         return words
 
-    spawn.get_command_line = watching
+    setattr(spawn, "get_command_line", watching)  # noqa: B010
 
 
 def watch() -> None:
