@@ -6,6 +6,7 @@
 #include <csignal>
 #include <ctime>
 
+#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -43,6 +44,12 @@ extern "C" void take_signal(int signal)
 }
 
 }  // namespace
+
+void occupy_closed_streams()
+{
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(stream, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));
+}
 
 void stop_on_signals()
 {

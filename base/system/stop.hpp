@@ -1,9 +1,13 @@
-// Ending in good order: signals ask, work looks.
+// A process as it begins and ends: streams, signals that ask for the end.
 #pragma once
 
 #include <atomic>
 
 namespace base {
+
+// The first thing in main(): a file that is opened later must not stand where a closed stdin, stdout or stderr is used.
+// What is written there fails, as it should.
+void occupy_closed_streams();
 
 // SIGTERM, SIGINT and SIGHUP set the flag that stop_requested() reads; a second Ctrl-C ends the process at once,
 // if it comes a second or more later (one may be delivered twice).

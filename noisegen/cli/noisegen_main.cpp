@@ -27,14 +27,6 @@
 
 namespace {
 
-// A file that is opened later must not stand where a closed stdout or stderr is written to. What is written there now
-// fails, as it should.
-void occupy_closed_streams()
-{
-    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        if (::fcntl(stream, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));
-}
-
 void add_where(base::Options& options, noisegen::Request& request, std::vector<std::string>& avoid)
 {
     options.group("Where");
@@ -114,7 +106,7 @@ void show(noisegen::Plan plan)
 
 int main(int argc, char** argv)
 try {
-    occupy_closed_streams();
+    base::occupy_closed_streams();
     if (const auto duty = noisegen::asked_to_guard(argc, argv)) return noisegen::guard(*duty, argv[2]);
     const int oom_score_adj = noisegen::be_first_victim();
     if (const auto code = base::run_command(noisegen::commands(), argc, argv)) return *code;
