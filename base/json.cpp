@@ -34,6 +34,24 @@ Json parse_json(std::string_view text, std::string_view source)
     return Json::parse(text, within_bounds);
 }
 
+bool is_utf8(const std::string& text)
+try {
+    static_cast<void>(Json(text).dump());
+    return true;
+} catch (const Json::type_error&) {
+    return false;
+}
+
+std::string json_text(const Json& json, int indent)
+{
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string json_text(const nlohmann::json& json, int indent)
+{
+    return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 Json read_json(const std::filesystem::path& file)
 {
     return parse_json(read_whole(file, most_bytes), file.string());

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace base {
@@ -15,5 +16,14 @@ nlohmann::ordered_json read_json(const std::filesystem::path& file);
 
 // The same of a text that came from `source`.
 nlohmann::ordered_json parse_json(std::string_view text, std::string_view source);
+
+// Is it UTF-8, as texts of JSON are?
+bool is_utf8(const std::string& text);
+
+// How a value is written: indented by two, or in one line. A path or an argument may be no UTF-8, which JSON cannot
+// hold: such bytes become U+FFFD, for a record that lacks a letter is better than none.
+constexpr int one_line = -1;
+std::string json_text(const nlohmann::ordered_json& json, int indent = 2);
+std::string json_text(const nlohmann::json& json, int indent = 2);
 
 }  // namespace base

@@ -1,5 +1,7 @@
 #include "base/cli/cards.hpp"
 
+#include "base/json.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -114,7 +116,7 @@ void list(std::ostream& out, const std::vector<Catalogue>& catalogues, bool json
                 print(out, card, catalogue.cards);
         }
     }
-    if (json) out << all.dump(2) << "\n";
+    if (json) out << json_text(all) << "\n";
 }
 
 Settings::Settings(const std::string& plug_in, std::span<const OptionCard> cards,

@@ -1,5 +1,6 @@
 // Data-parallel training with named phases, traced: the victim of the noise.
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/system/launcher.hpp"
 #include "base/system/stop.hpp"
 #include "ddl-workloads/instruments/process_metrics.hpp"
@@ -36,7 +37,7 @@ int train(const ddl::TrainingPlan& plan, const base::Registry<ddl::ModelCard>& r
         const nlohmann::ordered_json result = training.result();
         if (exchanges.rank() == 0) {
             if (plan.json)
-                std::cout << result.dump() << "\n";
+                std::cout << base::json_text(result, base::one_line) << "\n";
             else
                 ddl::print(std::cout, result, exchanges.size(), plan.out);
             if (!std::cout.flush()) base::fail("cannot write the result to the standard output; it is in run.json");

@@ -4,6 +4,7 @@
 #include "base/contract/run_record.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "ddl-workloads/data/shape_json.hpp"
 #include "ddl-workloads/train/evaluation.hpp"
 #include "ddl-workloads/train/training_state.hpp"
@@ -321,7 +322,7 @@ nlohmann::ordered_json Training::result()
     mine["guards"] = guards_->summary();
     if (golden_) mine["golden"] = golden_->summary();
     mine["injected_delays"] = {{"count", injector_->count()}, {"ns", injector_->total_ns()}};
-    const std::vector<std::string> texts = exchanges_.gather(mine.dump()).get();
+    const std::vector<std::string> texts = exchanges_.gather(base::json_text(mine, base::one_line)).get();
     if (exchanges_.rank() != 0) return nullptr;
 
     nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
@@ -374,7 +375,7 @@ void Training::write_record(const nlohmann::ordered_json& result)
     record["metrics"] = to_json(instruments_->metrics());
     record["metrics_left_out"] = process_metrics_.left_out();
     record["result"] = result;
-    base::write_whole(directory_ / base::file::run_record, record.dump(2) + "\n");
+    base::write_whole(directory_ / base::file::run_record, base::json_text(record) + "\n");
 }
 
 }  // namespace ddl

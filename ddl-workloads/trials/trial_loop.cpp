@@ -2,6 +2,7 @@
 
 #include "base/contract/stored_weights.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/stop.hpp"
 #include "base/units.hpp"
@@ -142,7 +143,7 @@ void TrialLoop::make(const base::Trial& trial)
                                       {"state", state_checksum(parts_.model)},
                                       {"largest", numbers.largest},
                                       {"not_finite", numbers.not_finite}};
-    const std::vector<std::string> ranks = parts_.exchanges.gather(word.dump()).get();
+    const std::vector<std::string> ranks = parts_.exchanges.gather(base::json_text(word, base::one_line)).get();
     if (!outcomes_) return;
     if (trial.steps > 0) outcome.loss = mine.loss;
     outcome.seconds = static_cast<double>(base::now_ns() - begun_ns) / 1e9;

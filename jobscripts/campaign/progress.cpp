@@ -3,6 +3,7 @@
 #include "base/contract/campaign_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -99,7 +100,7 @@ void print_standing_json(std::ostream& out, const CampaignDirectory& campaign, i
     json["failures"] = standing.failures;
     json["seconds_left"] = base::seconds(standing.left);
     json["is_being_run"] = is_being_run(campaign);
-    out << json.dump() << "\n";
+    out << base::json_text(json, base::one_line) << "\n";
 }
 
 }  // namespace crosstalk

@@ -4,6 +4,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/contract/verdict_words.hpp"
 #include "base/system/environment.hpp"
+#include "base/json.hpp"
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
 #include "jobscripts/cli/campaign_commands.hpp"
@@ -149,9 +150,22 @@ class RunCommand : public base::Command {
         request_.input = crosstalk::standard_input();
         request_.python = base::environment("PYTHON").value_or("");
         request_.first_steps_within = crosstalk::read_time("--first-step", first_step_);
+        check_texts();
         read_exports();
         request_.again = options.given("runs") ? crosstalk::command_to_extend_set(request_.out)
                                                : crosstalk::command_to_extend(request_.out);
+    }
+
+    // The records of a run are JSON, and --extend runs what they say.
+    void check_texts() const
+    {
+        std::vector<std::string> texts = request_.command;
+        texts.insert(texts.end(), {request_.folder.string(), request_.out.string(), request_.steps, request_.schedule,
+                                   request_.step_line, request_.step_region, request_.step_from, request_.noise_launch,
+                                   markdown_, json_, csv_, junit_, openmetrics_});
+        for (const std::string& text : texts)
+            if (!base::is_utf8(text))
+                base::fail_usage("'", text, "' is no UTF-8, as the names and arguments of a run must be");
     }
 
     // Absolute: a run that is extended goes on in the folder where it began. What cannot be written is refused before
@@ -283,6 +297,7 @@ class CampaignCommand : public base::CommandGroup {
 
 int main(int argc, char** argv)
 try {
+    base::occupy_closed_streams();
     base::Options options{"crosstalk", "one command from a job to the verdict on the noise beside it"};
     return base::run_program(
         options, base::commands<RunCommand, crosstalk::TryCommand, CampaignCommand, DoctorCommand>(), argc, argv);

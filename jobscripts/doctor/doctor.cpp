@@ -2,6 +2,7 @@
 
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/system/available.hpp"
 #include "base/system/cgroups.hpp"
 #include "base/system/clock.hpp"
@@ -296,7 +297,7 @@ void print_json(std::ostream& out, const std::vector<Finding>& findings)
                                    {"needed", finding.needed},
                                    {"found", finding.found},
                                    {"advice", finding.advice}});
-    out << all.dump(2) << "\n";
+    out << base::json_text(all) << "\n";
 }
 
 }  // namespace crosstalk

@@ -65,7 +65,7 @@ void write_status(const Request& request, int code, const std::string& reason)
     else
         status["covered"] = code == base::exit_promise_not_kept ? Json(false) : Json(nullptr);
     status["analysis_exit_code"] = reason.empty() ? Json(code) : Json(nullptr);
-    base::write_whole(request.whole / base::file::status, status.dump() + "\n");
+    base::write_whole(request.whole / base::file::status, base::json_text(status, base::one_line) + "\n");
 }
 
 void export_failure(const Request& request, const std::string& why)

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/figures.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/words.hpp"
 #include "noisegen/measure/probe.hpp"
 #include "noisegen/stressors/job/job_keeper.hpp"
@@ -328,7 +329,7 @@ int probe_harm(const HarmProbe& asked)
         record["harm"] = harm_json(report);
         claimed->keep();
         write_harm_csv(claimed->path() / "harm.csv", report);
-        base::write_whole(claimed->path() / "harm.json", record.dump(2) + "\n");
+        base::write_whole(claimed->path() / "harm.json", base::json_text(record) + "\n");
     }
     base::flush_stdout();
     return base::exit_fine;

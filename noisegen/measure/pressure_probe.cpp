@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/figures.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/words.hpp"
 #include "noisegen/measure/pressure.hpp"
 #include "noisegen/measure/probe.hpp"
@@ -213,7 +214,7 @@ int probe_pressure(const PressureProbe& given)
         record["pressures"] = nlohmann::ordered_json::array();
         for (const PressedOn& one : all) record["pressures"].push_back(to_json(one));
         claimed->keep();
-        base::write_whole(claimed->path() / base::file::pressure, record.dump(2) + "\n");
+        base::write_whole(claimed->path() / base::file::pressure, base::json_text(record) + "\n");
     }
     base::flush_stdout();
     return base::exit_fine;

@@ -2,6 +2,7 @@
 
 #include "base/csv.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/programs/gnuplot.hpp"
 
 #include <nlohmann/json.hpp>
@@ -165,7 +166,7 @@ void write_probe_json(const std::filesystem::path& folder, nlohmann::ordered_jso
                                     {"bandwidth_kept", to_json(damage.bandwidth_kept)},
                                     {"latency_factor", to_json(damage.latency_factor)},
                                     {"cache_latency_factor", to_json(damage.cache_latency_factor)}});
-    base::write_whole(folder / "probe.json", record.dump(2) + "\n");
+    base::write_whole(folder / "probe.json", base::json_text(record) + "\n");
 }
 
 bool draw_probe(const std::filesystem::path& folder, const DamageReport& report)

@@ -237,7 +237,7 @@ void add_limits(const fs::path& file, const std::vector<StressorLimit>& entries,
               {"limits", Json::array()}};
     for (const StressorLimit& entry : all) json["limits"].push_back(to_json(entry));
     if (known_limits.worst) json["worst_shape"] = to_json(*known_limits.worst);
-    base::write_whole(file, json.dump(2) + "\n");
+    base::write_whole(file, base::json_text(json) + "\n");
 }
 
 namespace {

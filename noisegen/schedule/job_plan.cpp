@@ -32,7 +32,7 @@ std::string to_json(const JobPlan& plan)
     json["duration_ns"] = plan.duration.count();
     json["slot_ns"] = plan.slot.count();
     json["start_realtime_ns"] = plan.start_realtime_ns;
-    return json.dump(2) + "\n";
+    return base::json_text(json) + "\n";
 }
 
 JobPlan from_json(const fs::path& path)

@@ -7,6 +7,7 @@
 #include "base/contract/variables.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/cpus.hpp"
 #include "base/system/environment.hpp"
@@ -128,7 +129,7 @@ class Marks {
         auto team = std::make_unique<FileTeam>(run / base::part::log / "ranks", job.rank, job.size);
         FileTeam& all = *team;
         const nlohmann::json mine{{"host", base::host_name()}, {"cpus", base::format_cpus(base::allowed_cpus())}};
-        const std::vector<std::string> ranks = all.gather(mine.dump());
+        const std::vector<std::string> ranks = all.gather(base::json_text(mine, base::one_line));
         otf2::together(all, [&] {
             if (job.rank == 0) claim(run, ranks);
         });
@@ -153,7 +154,7 @@ class Marks {
             base::shortened(base::environment(base::variable::command).value_or(command), longest_command);
         for (const std::string& rank : ranks)
             record["result"]["each_rank"].push_back(nlohmann::ordered_json::parse(rank));
-        base::write_whole(part_ / base::file::run_record, record.dump(2) + "\n");
+        base::write_whole(part_ / base::file::run_record, base::json_text(record) + "\n");
         rows_.emplace(part_ / base::file::steps);
         claimed.keep();
     }

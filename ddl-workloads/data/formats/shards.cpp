@@ -152,7 +152,7 @@ class ShardsWriter : public DataSetWriter {
             end_shard(part);
             index[name_of(part)] = of(part).index;
         }
-        base::write_whole(folder_ / index_name, index.dump(2) + "\n");
+        base::write_whole(folder_ / index_name, base::json_text(index) + "\n");
     }
 
  private:
