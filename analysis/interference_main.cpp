@@ -14,6 +14,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/words.hpp"
 
 #include <nlohmann/json.hpp>
@@ -152,14 +153,14 @@ class SoFar : public base::Command {
         settings_.looked = until_ == base::until_decided;
         const analysis::SoFar found = so_far(analysis::read_so_far(directory_), settings_);
         if (json_)
-            std::cout << nlohmann::ordered_json{{"format", base::format_version},
-                                                {"line", found.line},
-                                                {"blocks", found.blocks},
-                                                {"decided", found.decided}}
-                             .dump()
+            std::cout << base::json_text(nlohmann::ordered_json{{"format", base::format_version},
+                                                                {"line", found.line},
+                                                                {"blocks", found.blocks},
+                                                                {"decided", found.decided}},
+                                         base::one_line)
                       << "\n";
         else
-            std::cout << found.line << "\n";
+            std::cout << base::printable(found.line) << "\n";
         base::flush_stdout();
         return base::exit_fine;
     }
@@ -188,7 +189,7 @@ class Controls : public base::Command {
         std::vector<analysis::RunControls> all;
         for (const std::string& run : runs_) all.push_back(analysis::read_controls(run));
         if (!out_.empty()) analysis::write_controls(out_, victim_, all);
-        analysis::print_controls(std::cout, victim_, all);
+        base::print_lines(std::cout, [&](std::ostream& text) { analysis::print_controls(text, victim_, all); });
         base::flush_stdout();
         return base::exit_fine;
     }

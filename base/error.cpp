@@ -17,9 +17,18 @@ namespace {
 constexpr std::size_t longest_text = 400;  // two paths and a sentence; what is quoted may be a whole file
 constexpr std::size_t longest_line = 200;  // on the terminal, with the program's name
 
+// "[json.exception.parse_error.101] parse error at .." without what only its library's authors can use.
+std::string without_library_tag(std::string text)
+{
+    const std::size_t begin = text.find("[json.exception.");
+    const std::size_t end = begin == std::string::npos ? begin : text.find("] ", begin);
+    if (end != std::string::npos) text.erase(begin, end + 2 - begin);
+    return text;
+}
+
 std::string shown(std::string_view text, std::size_t most = longest_text)
 {
-    return shortened(printable(text), most);
+    return shortened(printable(without_library_tag(std::string{text})), most);
 }
 
 int print(const char* program, std::string message, int code) noexcept

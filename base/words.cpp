@@ -101,6 +101,14 @@ std::string printable(std::string_view text)
     return shown;
 }
 
+std::string printable_lines(std::string_view text)
+{
+    std::string shown;
+    for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1))
+        (shown += printable(text.substr(0, end))) += '\n';
+    return shown + printable(text);
+}
+
 std::string shortened(std::string_view text, std::size_t most)
 {
     constexpr std::string_view left_out = " ... ";
@@ -113,6 +121,44 @@ std::string shortened(std::string_view text, std::size_t most)
     std::size_t end = text.size() - (most - most * 2 / 3 - left_out.size());
     while (end < text.size() && inside_character(end)) ++end;
     return base::join(text.substr(0, begin), left_out, text.substr(end));
+}
+
+namespace {
+
+// "--api-key", "HF_TOKEN", "db.password"
+bool names_a_secret(std::string_view name)
+{
+    std::string lower;
+    for (const char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    std::replace_if(
+        lower.begin(), lower.end(), [](char c) { return c == '-' || c == '.'; }, '_');
+    std::string before;
+    for (const std::string& part : split(lower, '_')) {
+        for (const char* const secret :
+             {"token", "password", "passwd", "passphrase", "secret", "credential", "credentials", "jwt", "apikey"})
+            if (part == secret) return true;
+        if (part == "key" && (before == "api" || before == "access" || before == "private" || before == "secret"))
+            return true;
+        before = part;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::vector<std::string> without_secrets(std::vector<std::string> words)
+{
+    constexpr const char* hidden = "***";
+    bool is_value = false;
+    for (std::string& word : words) {
+        const std::size_t sign = word.find('=');
+        if (is_value && !word.starts_with('-'))
+            word = hidden;
+        else if (sign != std::string::npos && names_a_secret(std::string_view{word}.substr(0, sign)))
+            word = word.substr(0, sign + 1) + hidden;
+        is_value = sign == std::string::npos && word.starts_with('-') && names_a_secret(word);
+    }
+    return words;
 }
 
 std::string join_words(std::span<const std::string> words, std::string_view separator)

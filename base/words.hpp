@@ -1,7 +1,9 @@
 // Words that users type: splitting, trimming, and the right word for a wrong one.
 #pragma once
 
+#include <ostream>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,10 +21,26 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t lengt
 // What a terminal can be shown in one line: control characters and what is no UTF-8 as \n or \x1b.
 std::string printable(std::string_view text);
 
+// The same for a text of several lines, which stay lines.
+std::string printable_lines(std::string_view text);
+
+// What `print` writes to a stream, for a terminal: texts of foreign records may be among it.
+template <class Print>
+void print_lines(std::ostream& out, const Print& print)
+{
+    std::ostringstream text;
+    print(text);
+    out << printable_lines(text.str());
+}
+
 // A text that is longer than `most` bytes without its middle: "begin ... end". Characters stay whole.
 std::string shortened(std::string_view text, std::size_t most);
 
 std::string join_words(std::span<const std::string> words, std::string_view separator);
+
+// Words of a command line with *** for the value of each option or variable whose name says that it is a secret:
+// --token VALUE, API_KEY=VALUE. For records that others read; what a name does not say stays.
+std::vector<std::string> without_secrets(std::vector<std::string> words);
 
 // A word for a shell, in quotes if it needs them.
 std::string shell_word(const std::string& text);

@@ -8,6 +8,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/files.hpp"
+#include "base/words.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -98,7 +99,7 @@ int Compare::report() const
             runs->push_back({name, record_beside(steps_file(name), "training", base::file::run_record, report.notes)});
     write_comparison(out_, report);
     show(out_, settings_,
-         {.text = [&] { print(std::cout, report); },
+         {.text = [&] { base::print_lines(std::cout, [&](std::ostream& text) { print(text, report); }); },
           .markdown = [&] { write_markdown(std::cout, report); },
           .json = [&] { return tidy_json(report); }});
     return base::exit_fine;

@@ -92,7 +92,8 @@ int observed(const fs::path& train, const std::vector<fs::path>& noise, const fs
         return no_answer(out, error.what());
     }
     write_report(out, *report);
-    show(*report, scope(*report), out, settings, [&] { print(std::cout, *report); });
+    show(*report, scope(*report), out, settings,
+         [&] { base::print_lines(std::cout, [&](std::ostream& text) { print(text, *report); }); });
     return base::exit_fine;
 }
 

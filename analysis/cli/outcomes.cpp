@@ -77,7 +77,7 @@ int Outcomes::run()
         outcome_report(std::move(runs), read_bands(seeds),
                        interval_ == "wilson" ? ProportionInterval::wilson : ProportionInterval::clopper_pearson, fit);
     write_outcomes(out, report);
-    print_outcomes(std::cout, report);
+    base::print_lines(std::cout, [&](std::ostream& text) { print_outcomes(text, report); });
     std::cout << "report: " << base::printable((out / "index.html").string()) << "\n";
     base::flush_stdout();
     return report.not_trustworthy.empty() ? base::exit_fine : base::exit_promise_not_kept;

@@ -7,6 +7,7 @@
 #include "base/cli/option_checks.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/files.hpp"
+#include "base/words.hpp"
 
 #include <filesystem>
 #include <iostream>
@@ -106,7 +107,7 @@ int Predict::neighbour() const
     prediction.notes = prediction.measured.notes;
     prediction.parts = predict_parts(prediction.measured, prediction.neighbour, prediction.notes);
     if (!out_.empty()) write_csv(out_, prediction);
-    print(std::cout, prediction);
+    base::print_lines(std::cout, [&](std::ostream& text) { print(text, prediction); });
     base::flush_stdout();
     const bool said = !prediction.parts.empty() && together(prediction.parts).high.has_value();
     return said ? base::exit_fine : base::exit_promise_not_kept;
@@ -122,7 +123,7 @@ int Predict::ranks() const
     if (projection.ranks_per_node == 0) projection.ranks_per_node = projection.measured.ranks_per_node;
     projection.rows = projected(projection.measured, parse_ranks(ranks_), projection.ranks_per_node);
     if (!out_.empty()) write_csv(out_, projection);
-    print(std::cout, projection);
+    base::print_lines(std::cout, [&](std::ostream& text) { print(text, projection); });
     base::flush_stdout();
     return base::exit_fine;
 }

@@ -35,7 +35,7 @@ int SummaryCommand::run()
     else if (format_ == "json")
         std::cout << json_text(json_of(summary));
     else {
-        print(std::cout, summary);
+        base::print_lines(std::cout, [&](std::ostream& text) { print(text, summary); });
         if (!out_.empty())
             std::cout << "\nsummary: " << base::printable((std::filesystem::path{out_} / "index.html").string())
                       << "\n";

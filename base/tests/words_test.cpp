@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <sstream>
+
 using base::printable;
 using base::wrapped;
 
@@ -61,4 +63,21 @@ TEST_CASE("a shortened text has no half characters")
         CHECK(shown.size() <= most);
         CHECK(printable(shown) == shown);
     }
+}
+
+TEST_CASE("what a terminal obeys is escaped line by line")
+{
+    std::ostringstream out;
+    base::print_lines(out, [](std::ostream& text) { text << "a\x1b]0;b\x07\nc\xe2\x80\xae\nd"; });
+    CHECK(out.str() == "a\\x1b]0;b\\x07\nc\\xe2\\x80\\xae\nd");
+}
+
+TEST_CASE("values of options that are named after secrets are hidden, and other words stay")
+{
+    using Words = std::vector<std::string>;
+    CHECK(
+        base::without_secrets(Words{"env", "HF_TOKEN=a=b", "./x", "--api-key", "k", "--password=p", "--steps", "9"}) ==
+        Words{"env", "HF_TOKEN=***", "./x", "--api-key", "***", "--password=***", "--steps", "9"});
+    const Words plain{"--tokenizer", "gpt2", "--key", "1", "--token-file", "-x", "monkey=1"};
+    CHECK(base::without_secrets(plain) == Words{"--tokenizer", "gpt2", "--key", "1", "--token-file", "-x", "monkey=1"});
 }

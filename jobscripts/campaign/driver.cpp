@@ -6,9 +6,11 @@
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/system/available.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/stop.hpp"
+#include "base/words.hpp"
 #include "jobscripts/campaign/one_run.hpp"
 #include "jobscripts/campaign/progress.hpp"
 #include "jobscripts/leftovers/leftovers.hpp"
@@ -120,7 +122,7 @@ class Driver {
         status["seed"] = run.seed;
         status["attempt"] = attempt;
         status["seconds"] = static_cast<double>(took_ns) / 1e9;
-        base::write_whole(partial / base::file::status, status.dump() + "\n");
+        base::write_whole(partial / base::file::status, base::json_text(status, base::one_line) + "\n");
     }
 
     const CampaignDirectory& campaign_;
@@ -159,8 +161,9 @@ int print_outcome(const CampaignDirectory& campaign, const DriverOptions& option
         const int failures = campaign.failures(run);
         if (failures == 0) continue;
         const auto status = status_of(campaign.failed(run, failures));
-        std::cout << run.name << "  " << treatment_name(run) << " does not count, " << failures
-                  << " times: " << (status ? status->value("reason", "") : "unknown") << "\n";
+        std::cout << base::printable(base::join(run.name, "  ", treatment_name(run), " does not count, ", failures,
+                                                " times: ", status ? status->value("reason", "") : "unknown"))
+                  << "\n";
     }
     std::cout << done << " of " << all << " runs count\n";
     base::flush_stdout();

@@ -1,5 +1,6 @@
 #include "base/contract/campaign_directory.hpp"
 #include "base/markup.hpp"
+#include "base/words.hpp"
 #include "jobscripts/campaign/collect.hpp"
 
 #include <array>
@@ -136,11 +137,11 @@ void add_left_out_runs(std::ostream& page, const Collection& all)
 void print_effects(std::ostream& out, const Collection& collection)
 {
     for (const CollectedEffect& effect : collection.effects) {
-        out << treatment_name(effect.of) << "  " << percent(effect.effect_percent);
+        out << base::printable(treatment_name(effect.of)) << "  " << percent(effect.effect_percent);
         if (effect.interval)
             out << " (" << percent(effect.interval->low) << " to " << percent(effect.interval->high) << ")";
-        out << "  " << effect.verdict << ", " << counted(effect.blocks, "block") << ", " << training_of(effect.of)
-            << "\n";
+        out << "  " << effect.verdict << ", " << counted(effect.blocks, "block") << ", "
+            << base::printable(training_of(effect.of)) << "\n";
     }
 }
 

@@ -75,13 +75,13 @@ void print(const std::string& region, const otf2::StepTable& table)
     const Times step = times(table);
     std::printf(
         "step '%s': %s visits on each of %zu %s, %.3f ms each, %.1f %% of the time from the first to the last\n",
-        region.c_str(), count.c_str(), table.ranks.size(), table.ranks.size() == 1 ? "rank" : "ranks", step.mean_ms,
-        run_ns > 0.0 ? 100.0 * steps_ns / run_ns : 100.0);
+        base::printable(region).c_str(), count.c_str(), table.ranks.size(), table.ranks.size() == 1 ? "rank" : "ranks",
+        step.mean_ms, run_ns > 0.0 ? 100.0 * steps_ns / run_ns : 100.0);
     std::printf("%-28s %12s %12s %8s\n", "phase", "mean ms", "median ms", "share %");
     for (std::size_t phase = 0; phase < table.phases.size(); ++phase) {
         const Times part = times(table, phase);
-        std::printf("%-28s %12.3f %12.3f %8.2f\n", table.phases[phase].c_str(), part.mean_ms, part.median_ms,
-                    step.mean_ms > 0.0 ? 100.0 * part.mean_ms / step.mean_ms : 0.0);
+        std::printf("%-28s %12.3f %12.3f %8.2f\n", base::printable(table.phases[phase]).c_str(), part.mean_ms,
+                    part.median_ms, step.mean_ms > 0.0 ? 100.0 * part.mean_ms / step.mean_ms : 0.0);
     }
     std::printf("%-28s %12.3f %12.3f %8.2f\n", "step", step.mean_ms, step.median_ms, 100.0);
 }
