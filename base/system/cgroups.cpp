@@ -129,6 +129,20 @@ std::optional<double> cpu_quota(const fs::path& root)
     return least;
 }
 
+std::string freezer_group(pid_t pid, int version)
+{
+    std::ifstream groups{"/proc/" + std::to_string(pid) + "/cgroup"};
+    for (std::string line; std::getline(groups, line);) {  // "9:freezer:/job_7" or "0::/job_7"
+        const std::size_t first = line.find(':');
+        const std::size_t second = line.find(':', first + 1);
+        if (second == std::string::npos) continue;
+        const std::vector<std::string> names = split(line.substr(first + 1, second - first - 1), ',');
+        if (version == 2 ? names.empty() : std::find(names.begin(), names.end(), "freezer") != names.end())
+            return line.substr(second + 1);
+    }
+    return {};
+}
+
 namespace {
 
 bool put_line(const fs::path& file, const std::string& text)
@@ -164,6 +178,21 @@ std::unique_ptr<OwnGroup> OwnGroup::make(const CgroupDirectory& parent, const st
             put_line(handed_on, "+" + controller))
             group->handed_on_.push_back(controller);
     return group;
+}
+
+fs::path thaw_own_group(pid_t pid)
+{
+    for (const CgroupDirectory& above : cgroup_directories("freezer"))
+        for (const fs::path& name : fs::path{freezer_group(pid, above.version)}) {
+            const fs::path group = above.path / name;
+            if (!name.string().starts_with(own_group_prefix) || !fs::exists(group)) continue;
+            if (above.version == 1)
+                put_line(group / "freezer.state", "THAWED");
+            else
+                put_line(group / "cgroup.freeze", "0");
+            return group;
+        }
+    return {};
 }
 
 OwnGroup::~OwnGroup()

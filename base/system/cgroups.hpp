@@ -42,6 +42,17 @@ std::optional<std::int64_t> number_in(const std::filesystem::path& path);
 // CPU time per second that the groups grant (cpu.max; cpu.cfs_quota_us), in CPUs: 1.5; none without a limit.
 std::optional<double> cpu_quota(const std::filesystem::path& root = "/");
 
+// The group that can freeze a process, in the hierarchy of that version, as the kernel calls it: "/job_7"; empty if the
+// process has ended, or there is no such hierarchy.
+std::string freezer_group(pid_t pid, int version);
+
+// What a group begins with that a program of ours made to freeze others.
+inline constexpr const char* own_group_prefix = "crosstalk-";
+
+// Thaws such a group around a process, whose maker was killed: not even SIGKILL ends what version 1 has frozen. Returns
+// the group, to be removed once it is empty; empty if there is none.
+std::filesystem::path thaw_own_group(pid_t pid);
+
 // A group that this process made. Taken away in the end, once nobody is in it: its maker moves those out before.
 class OwnGroup {
  public:

@@ -61,6 +61,15 @@ std::map<pid_t, Process> processes(const std::set<pid_t>& only)
     return all;
 }
 
+bool has_variable(pid_t pid, const std::string& name, const std::string& value)
+{
+    std::ifstream file{proc / std::to_string(pid) / "environ", std::ios::binary};
+    const std::string wanted = name + "=" + value;
+    for (std::string variable; std::getline(file, variable, '\0');)
+        if (variable == wanted) return true;
+    return false;
+}
+
 std::set<pid_t> with_descendants(std::set<pid_t> roots, const std::map<pid_t, Process>& all)
 {
     for (bool grown = true; grown;) {  // children may have smaller numbers than their parents

@@ -24,6 +24,9 @@ std::map<pid_t, Process> processes();
 // None if it has ended, is a zombie, or is hidden.
 std::map<pid_t, Process> processes(const std::set<pid_t>& only);
 
+// Is the variable of its environment, as that was when it began, this? False for another user's process.
+bool has_variable(pid_t pid, const std::string& name, const std::string& value);
+
 // These and their children, grandchildren and so on among `all`.
 std::set<pid_t> with_descendants(std::set<pid_t> roots, const std::map<pid_t, Process>& all);
 
