@@ -5,9 +5,11 @@
 #include "base/units.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <utility>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/random.h>
@@ -18,9 +20,70 @@ namespace base {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+std::vector<std::string> names_in(int directory)
+{
+    std::vector<std::string> names;
+    Descriptor own = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // with a position of its own
+    DIR* const entries = own < 0 ? nullptr : ::fdopendir(own);
+    if (entries == nullptr) return names;
+    own.release();
+    while (const dirent* const entry = ::readdir(entries))
+        if (const std::string_view name = entry->d_name; name != "." && name != "..") names.emplace_back(name);
+    ::closedir(entries);
+    return names;
+}
+
+void empty(int directory, int depth)
+{
+    constexpr int rounds = 3;
+    constexpr int deepest = 200;  // each level holds a descriptor
+    for (int round = 0; round < rounds; ++round) {
+        const std::vector<std::string> names = names_in(directory);
+        if (names.empty() || depth == deepest) return;
+        for (const std::string& name : names) {
+            if (::unlinkat(directory, name.c_str(), 0) == 0 || (errno != EISDIR && errno != EPERM)) continue;
+            const Descriptor below = ::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+            if (below < 0) continue;
+            empty(below, depth + 1);
+            ::unlinkat(directory, name.c_str(), AT_REMOVEDIR);
+        }
+    }
+}
+
+}  // namespace
+
+void remove_tree(const fs::path& path, std::error_code& code)
+{
+    code.clear();
+    if (::unlink(path.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return;
+    int why = errno;
+    if (why == EISDIR || why == EPERM) {
+        const Descriptor directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (directory >= 0) empty(directory, 0);
+        why = ::rmdir(path.c_str()) == 0 || errno == ENOENT ? 0 : errno;
+    }
+    if (why != 0) code.assign(why, std::generic_category());
+}
+
+void remove_tree(const fs::path& path)
+{
+    std::error_code code;
+    remove_tree(path, code);
+    if (code) throw std::system_error{code, "cannot remove " + path.string()};
+}
+
 void fail_taken(const fs::path& path)
 {
     fail_usage(path.string(), " is already there; give another path, or move it away");
+}
+
+void refuse_foreign(const fs::path& path)
+{
+    struct stat found {};
+    if (::stat(path.c_str(), &found) == 0 && found.st_uid != ::geteuid())
+        fail_usage(path.string(), " belongs to another user");
 }
 
 void refuse_taken(const fs::path& path)
@@ -41,7 +104,7 @@ ClaimedPart::ClaimedPart(const fs::path& run, const fs::path& part) : path_{run 
 ClaimedPart::~ClaimedPart()
 {
     std::error_code ignored;
-    if (!kept_) fs::remove_all(path_, ignored);
+    if (!kept_) remove_tree(path_, ignored);
 }
 
 WholeDirectory::WholeDirectory(const fs::path& wanted)
@@ -51,21 +114,29 @@ WholeDirectory::WholeDirectory(const fs::path& wanted)
     if (fs::exists(fs::symlink_status(wanted_))) fail_taken(wanted);
     std::error_code code;
     fs::create_directories(wanted_.parent_path(), code);
-    fs::remove_all(beside_, code);  // of a dead process that had our number
-    fs::create_directory(beside_, code);
+    remove_tree(beside_, code);  // of a dead process that had our number
+    const bool created = fs::create_directory(beside_, code);
     if (code) fail("cannot create ", wanted_.string(), ": ", code.message());
+    if (!created) fail_taken(beside_);  // by somebody else: it may be a link
 }
 
 WholeDirectory::~WholeDirectory()
 {
     std::error_code ignored;
-    if (!beside_.empty()) fs::remove_all(beside_, ignored);
+    if (!beside_.empty()) remove_tree(beside_, ignored);
 }
 
 int rename_unless_taken(const fs::path& from, const fs::path& to)
 {
     const int code = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
     return code < 0 && errno == EINVAL ? ::rename(from.c_str(), to.c_str()) : code;
+}
+
+void replace_directory(const fs::path& fresh, const fs::path& wanted)
+{
+    if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, wanted.c_str(), RENAME_EXCHANGE) == 0) return remove_tree(fresh);
+    if (errno != ENOENT) remove_tree(wanted);
+    check_errno(::rename(fresh.c_str(), wanted.c_str()), "create ", wanted.string());
 }
 
 void WholeDirectory::finish()
@@ -97,13 +168,13 @@ struct Beside {
 };
 
 // Where others may write too, a link that they planted under a name known beforehand would be followed.
-Beside create_beside(const fs::path& path)
+Beside create_beside(const fs::path& path, unsigned mode)
 {
     for (int tries = 1;; ++tries) {
         std::uint64_t number = 0;
         check_errno(::getrandom(&number, sizeof number, 0), "get a random number");
         Beside beside{.path = path.string() + ".tmp" + std::to_string(number), .file = {}};
-        beside.file = ::open(beside.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+        beside.file = ::open(beside.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         if (beside.file < 0 && errno == EEXIST && tries < 100) continue;
         check_errno(static_cast<int>(beside.file), "create ", path.string());
         return beside;
@@ -112,9 +183,9 @@ Beside create_beside(const fs::path& path)
 
 }  // namespace
 
-void write_whole(const fs::path& path, std::string_view content)
+void write_whole(const fs::path& path, std::string_view content, unsigned mode)
 {
-    auto [beside, file] = create_beside(path);
+    auto [beside, file] = create_beside(path, mode);
     while (!content.empty()) {
         const ssize_t written = ::write(file, content.data(), content.size());
         if (written < 0) {

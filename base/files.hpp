@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace base {
@@ -13,6 +14,9 @@ namespace base {
 // Throws UsageError: what is to be written is already there. Nothing is overwritten.
 [[noreturn]] void fail_taken(const std::filesystem::path& path);
 void refuse_taken(const std::filesystem::path& path);  // fails if it is already there, also as a link to nothing
+
+// Throws UsageError if it belongs to another user: what is to be done with it is run, or written, as this one.
+void refuse_foreign(const std::filesystem::path& path);
 
 // Renames, or fails with EEXIST (ENOTEMPTY) where the name is taken. Returns as rename() does. On file systems that
 // cannot refuse, a file that another process has made since is replaced.
@@ -69,8 +73,19 @@ class MadeDirectories {
     std::vector<std::filesystem::path> made_;  // the innermost first
 };
 
+// Removes a file, or a directory with all in it, and follows no link. As std::filesystem::remove_all(), but bounded: on
+// FUSE and NFS a file that is still open comes back under another name however often it is removed. Missing is fine.
+void remove_tree(const std::filesystem::path& path, std::error_code& code);
+void remove_tree(const std::filesystem::path& path);  // throws std::system_error
+
+// Renames a directory to a name that may be taken: at no moment is neither the old nor the new one there (on file
+// systems that can swap two). The old one is removed.
+void replace_directory(const std::filesystem::path& fresh, const std::filesystem::path& wanted);
+
 // Writes beside the file and renames. Throws std::system_error; the old file stays if anything fails.
-void write_whole(const std::filesystem::path& path, std::string_view content);
+constexpr unsigned for_all = 0644;
+constexpr unsigned for_this_user = 0600;  // arguments and environments may hold keys
+void write_whole(const std::filesystem::path& path, std::string_view content, unsigned mode = for_all);
 
 // Throws Error if the path is there, but as no regular file: a library that opens a pipe without a writer waits for
 // ever.

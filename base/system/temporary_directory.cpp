@@ -1,6 +1,7 @@
 #include "base/system/temporary_directory.hpp"
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 
 #include <system_error>
 
@@ -20,7 +21,7 @@ TemporaryDirectory::TemporaryDirectory(const std::string& name)
 TemporaryDirectory::~TemporaryDirectory()
 {
     std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+    remove_tree(path_, ignored);
 }
 
 Descriptor unnamed_file(const std::filesystem::path& directory)

@@ -86,3 +86,43 @@ TEST_CASE("a pipe and a device and a directory are no regular files and what is 
     base::write_whole(scratch / "file", "text");
     CHECK_NOTHROW(base::refuse_irregular(scratch / "file"));
 }
+
+TEST_CASE("a tree is removed with what is in it and no link is followed")
+{
+    const testing::Scratch scratch;
+    std::filesystem::create_directories(scratch / "tree/a/b");
+    base::write_whole(scratch / "kept", "text");
+    base::write_whole(scratch / "tree/a/b/file", "text");
+    std::filesystem::create_symlink(scratch / "kept", scratch / "tree/a/link");
+    std::filesystem::create_directory_symlink(scratch.path(), scratch / "tree/above");
+    base::remove_tree(scratch / "tree");
+    CHECK(!std::filesystem::exists(scratch / "tree"));
+    CHECK(base::read_whole(scratch / "kept") == "text");
+    CHECK_NOTHROW(base::remove_tree(scratch / "tree"));
+    std::filesystem::create_symlink(scratch.path(), scratch / "link");
+    base::remove_tree(scratch / "link");
+    CHECK(base::read_whole(scratch / "kept") == "text");
+}
+
+TEST_CASE("a directory takes the name of an earlier one")
+{
+    const testing::Scratch scratch;
+    for (const std::string content : {"old", "new"}) {
+        std::filesystem::create_directory(scratch / "fresh");
+        base::write_whole(scratch / "fresh/file", content);
+        base::replace_directory(scratch / "fresh", scratch / "wanted");
+        CHECK(base::read_whole(scratch / "wanted/file") == content);
+        CHECK(!std::filesystem::exists(scratch / "fresh"));
+    }
+}
+
+TEST_CASE("a private file is for its user alone and a record of what is no UTF-8 can be written")
+{
+    const testing::Scratch scratch;
+    base::write_whole(scratch / "private", "", base::for_this_user);
+    CHECK((std::filesystem::status(scratch / "private").permissions() & std::filesystem::perms::mask) ==
+          (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
+    CHECK(base::json_text(nlohmann::ordered_json("caf\xe9"), base::one_line) == "\"caf\xef\xbf\xbd\"");
+    CHECK(base::is_utf8("caf\xc3\xa9"));
+    CHECK(!base::is_utf8("caf\xe9"));
+}

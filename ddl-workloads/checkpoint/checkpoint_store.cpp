@@ -2,6 +2,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_reader.hpp"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ void sync_directory(const fs::path& path)
 void remove_quietly(const fs::path& path) noexcept
 {
     std::error_code ignored;
-    fs::remove_all(path, ignored);
+    base::remove_tree(path, ignored);
 }
 
 void remove_whole(const fs::path& checkpoint)

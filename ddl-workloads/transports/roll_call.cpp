@@ -126,7 +126,7 @@ void RollCall::remove_earlier_starts() const
     std::vector<fs::path> earlier;
     for (const auto& entry : fs::directory_iterator{directory_, ignored})
         if (entry.is_directory(ignored) && entry.path().filename() != name_) earlier.push_back(entry.path());
-    for (const fs::path& start : earlier) fs::remove_all(start, ignored);
+    for (const fs::path& start : earlier) base::remove_tree(start, ignored);
 }
 
 }  // namespace ddl

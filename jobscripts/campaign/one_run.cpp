@@ -4,6 +4,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/processes.hpp"
 #include "base/words.hpp"
@@ -98,7 +99,8 @@ class SteadyRun {
         const TrainingByNode training = training_by_node(one_.directory, one_.spec.warmup, bound_);
         const NoiseByNode noise = noise_by_node(one_.directory);
         const nlohmann::ordered_json proof{{"each_node", proof_by_node(training, noise)}};
-        base::write_whole(one_.directory / base::file::status, proof.dump() + "\n");  // the driver adds the rest
+        base::write_whole(one_.directory / base::file::status,
+                          base::json_text(proof, base::one_line) + "\n");  // the driver adds the rest
         return why_not_covered(training, noise, asked());
     }
 
@@ -231,7 +233,7 @@ class SteadyRun {
         if (wait_for(*start({.words = words, .folder = {}, .output = log, .errors = log}, cores_.job)) != 0)
             throw Ended{base::exit_failed, base::join("the job shows no steps: ", last_line(log))};
         fs::rename(one_.directory / "steps" / base::file::steps, part / base::file::steps);
-        fs::remove_all(one_.directory / "steps");
+        base::remove_tree(one_.directory / "steps");
     }
 
     AskedNoise asked() const

@@ -124,8 +124,9 @@ void compare(const CampaignDirectory& campaign, const Collection& collection, Co
 void write_report(const CampaignDirectory& campaign, Collection& collection)
 {
     const fs::path wanted = campaign.path() / base::part::report;
-    fs::remove_all(wanted);
-    base::WholeDirectory report{wanted};
+    const fs::path fresh = campaign.path() / "report-new";
+    base::remove_tree(fresh);  // of one that was killed
+    base::WholeDirectory report{fresh};
     write_runs(report.path() / base::campaign::run_table, collection.runs);
     write_effects(report.path() / base::campaign::effect_table, collection.effects);
     write_designed(report.path() / base::campaign::designed_table, collection.designed);
@@ -135,6 +136,7 @@ void write_report(const CampaignDirectory& campaign, Collection& collection)
         compare(campaign, collection, effect, report.path(), base::join("compare-", ++number));
     base::write_whole(report.path() / "index.html", page_of(campaign, collection));
     report.finish();
+    base::replace_directory(fresh, wanted);
 }
 
 }  // namespace crosstalk

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace noisegen {
@@ -57,15 +58,14 @@ NewCopy::NewCopy(fs::path wanted) : wanted_{std::move(wanted)}
 NewCopy::~NewCopy()
 {
     std::error_code ignored;
-    if (!beside_.empty()) fs::remove_all(beside_, ignored);
+    if (!beside_.empty()) base::remove_tree(beside_, ignored);
 }
 
 void NewCopy::fill(const fs::path& from) const
 {
     if (!fs::is_directory(from)) return copy_one(from, beside_);
-    std::error_code code;
-    fs::create_directory(beside_, code);
-    if (code) base::fail("cannot create ", wanted_.string(), ": ", code.message());
+    // One that is there already is somebody else's, or a link to where they want it.
+    base::check_errno(::mkdir(beside_.c_str(), 0755), "create ", beside_.string());
     for (const fs::directory_entry& entry : fs::directory_iterator{from})
         copy_one(entry.path(), beside_ / entry.path().filename());
 }

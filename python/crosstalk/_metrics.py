@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -102,9 +103,16 @@ class StepMetrics:
 
     def replace(self, text: str) -> None:
         assert self.file is not None
-        scratch = self.file.with_name(f".{self.file.name}.{os.getpid()}")
-        scratch.write_text(text, encoding="utf-8")
-        scratch.replace(self.file)
+        # A new file of its own: where others may write, too, a link that they planted would be followed.
+        number, scratch = tempfile.mkstemp(prefix=f".{self.file.name}.", dir=self.file.parent)
+        try:
+            with open(number, "w", encoding="utf-8") as file:
+                os.fchmod(number, 0o644)
+                file.write(text)
+            os.replace(scratch, self.file)
+        except OSError:
+            os.unlink(scratch)
+            raise
 
     def write(self, running: bool) -> None:
         if self.file is None:

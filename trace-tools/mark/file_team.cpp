@@ -48,8 +48,10 @@ void FileTeam::meet()
     const std::string token = fresh_token();
     if (rank_ == 0) {
         std::error_code busy;  // another rank greets in what a killed job left
-        wait_for("the end of the last job",
-                 [&] { return fs::remove_all(directory_, busy) != static_cast<std::uintmax_t>(-1); });
+        wait_for("the end of the last job", [&] {
+            base::remove_tree(directory_, busy);
+            return !busy;
+        });
         session_ = directory_ / token;
         fs::create_directories(session_);
         for (int other = 1; other < size_; ++other) {
@@ -128,7 +130,7 @@ void FileTeam::close()
 {
     gather("");
     std::error_code ignored;
-    if (rank_ == 0) fs::remove_all(directory_, ignored);
+    if (rank_ == 0) base::remove_tree(directory_, ignored);
 }
 
 }  // namespace mark

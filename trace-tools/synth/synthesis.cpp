@@ -346,7 +346,7 @@ SynthTruth synthesize(const SynthSpec& spec, const std::filesystem::path& direct
         return truth;
     } catch (...) {
         std::error_code ignored;
-        std::filesystem::remove_all(otf2::unfinished(directory), ignored);
+        base::remove_tree(otf2::unfinished(directory), ignored);
         throw;
     }
 }

@@ -2,6 +2,7 @@
 
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -45,7 +46,7 @@ Timelines::Timelines(const SynthSpec& spec, const std::filesystem::path& directo
         const auto has_begun = [](const Rank& rank) { return rank.recorder != nullptr; };
         std::error_code ignored;
         if (std::any_of(ranks_.begin(), ranks_.end(), has_begun))
-            std::filesystem::remove_all(otf2::unfinished(directory), ignored);
+            base::remove_tree(otf2::unfinished(directory), ignored);
         throw;
     }
 }

@@ -40,7 +40,7 @@ class Unfinished {
     ~Unfinished()
     {
         std::error_code ignored;
-        if (!path_.empty()) fs::remove_all(path_, ignored);
+        if (!path_.empty()) base::remove_tree(path_, ignored);
     }
     Unfinished(const Unfinished&) = delete;
     Unfinished& operator=(const Unfinished&) = delete;

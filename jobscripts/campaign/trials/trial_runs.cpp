@@ -5,6 +5,7 @@
 #include "base/contract/run_record.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/system/stop.hpp"
 #include "base/system/waiting.hpp"
@@ -88,7 +89,7 @@ bool train_seed(const TrialSpec& spec, const fs::path& directory, int number)
 {
     const fs::path out = seed_directory(directory, number);
     if (has_ended(out)) return true;
-    fs::remove_all(out);                    // of one that was cut off
+    base::remove_tree(out);                 // of one that was cut off
     constexpr std::uint64_t beyond = 1000;  // of the training's own seed, 1 unless the options say so
     TrialWords words = training_of(spec, spec.strategies.front());
     for (const std::string& word :
@@ -197,7 +198,7 @@ int collect_trials(const fs::path& directory)
     fs::path earlier = report;
     earlier += ".earlier";
     if (fs::exists(report)) {
-        fs::remove_all(earlier);
+        base::remove_tree(earlier);
         fs::rename(report, earlier);
     }
     words.emplace_back("--out");
@@ -205,7 +206,7 @@ int collect_trials(const fs::path& directory)
     const std::unique_ptr<base::Child> child = start({.words = words}, {});
     const int code = wait_for(*child);
     if (fs::exists(report))
-        fs::remove_all(earlier);
+        base::remove_tree(earlier);
     else if (fs::exists(earlier))
         fs::rename(earlier, report);
     return code;
@@ -252,7 +253,7 @@ void print_json(std::ostream& out, const TrialStanding& standing)
     json["done"] = standing.done;
     json["seconds_left"] = standing.seconds_left;
     json["is_being_run"] = standing.is_being_run;
-    out << json.dump() << "\n";
+    out << base::json_text(json, base::one_line) << "\n";
 }
 
 }  // namespace crosstalk

@@ -120,7 +120,7 @@ bool Recorder::State::finish_alone(const std::string& why)
     whole.write_definitions(records);
     move_files(apart, beside);
     move_into_place(beside, directory);
-    fs::remove_all(directory / apart.filename());
+    base::remove_tree(directory / apart.filename());
     for (std::size_t rank = 0; rank < size; ++rank) fs::remove(record_file(directory, rank));
     return true;
 }

@@ -1,6 +1,7 @@
 #include "trace-tools/otf2/write/recorder_state.hpp"
 
 #include "base/contract/run_directory.hpp"
+#include "base/files.hpp"
 #include "base/version.hpp"
 #include "trace-tools/otf2/locking.hpp"
 
@@ -111,7 +112,7 @@ void Recorder::State::give_up()
 void Recorder::State::remove_unfinished()
 {
     std::error_code ignored;
-    if (team->rank() == 0) fs::remove_all(unfinished(directory), ignored);
+    if (team->rank() == 0) base::remove_tree(unfinished(directory), ignored);
 }
 
 void Recorder::State::check_events()
