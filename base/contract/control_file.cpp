@@ -115,7 +115,10 @@ ControlFile ControlFile::open(const std::filesystem::path& run, const std::strin
         check_errno(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644), "open ", path.string());
     struct stat status {};
     void* memory = MAP_FAILED;
-    const bool other_size = ::fstat(file, &status) == 0 && status.st_size != 0 && status.st_size != page_bytes;
+    check_errno(::fstat(file, &status), "look at ", path.string());
+    // It names the processes that control.pause stops, and root may stop those of everybody.
+    if (::geteuid() == 0 && status.st_uid != 0) fail(path.string(), " belongs to another user: not taken by root");
+    const bool other_size = status.st_size != 0 && status.st_size != page_bytes;
     int why = 0;
     // Allocated, not only made long: on a full disk the first store to a hole would be a bus error.
     if (!other_size) why = ::posix_fallocate(file, 0, page_bytes);

@@ -97,7 +97,8 @@ class TrainingProcess {
 // Several processes of a host may open the same file; whoever comes first creates it.
 class ControlFile {
  public:
-    // Throws Error for a file of another version or size, std::system_error otherwise. A symlink is not followed.
+    // Throws Error for a file of another version or size, and as root for one of another user; std::system_error
+    // otherwise. A symlink is not followed.
     static ControlFile open(const std::filesystem::path& run, const std::string& host);
 
     ~ControlFile();

@@ -130,3 +130,15 @@ TEST_CASE("a step is controlled if it ends within its slot, a sham only where a 
         CHECK(request_for_next_step(page, 0, 0, false, delay_ns) == ControlRequest::none);  // no step is known yet
     }
 }
+
+TEST_CASE("root takes no control file of another user")
+{
+    if (::geteuid() != 0) return testing::skip("needs root");
+    const testing::Scratch scratch;
+    {
+        const base::ControlFile own = base::ControlFile::open(scratch.path(), "host");
+    }
+    REQUIRE(::chown((scratch / "control/host").c_str(), 65534, 65534) == 0);
+    CHECK_THROWS_WITH_AS(base::ControlFile::open(scratch.path(), "host"), doctest::Contains("belongs to another user"),
+                         base::Error);
+}

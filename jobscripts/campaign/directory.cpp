@@ -69,7 +69,7 @@ fs::path CampaignDirectory::failed(const PlannedRun& run, int attempt) const
 
 bool CampaignDirectory::is_done(const PlannedRun& run) const
 {
-    return fs::exists(finished(run));
+    return fs::exists(finished(run) / base::file::status);
 }
 
 int CampaignDirectory::failures(const PlannedRun& run) const

@@ -8,6 +8,7 @@
 #include "base/system/environment.hpp"
 #include "base/system/stop.hpp"
 #include "base/system/waiting.hpp"
+#include "base/words.hpp"
 #include "jobscripts/campaign/collect.hpp"
 #include "jobscripts/campaign/directory.hpp"
 #include "jobscripts/campaign/driver.hpp"
@@ -30,8 +31,11 @@ namespace {
 void show_commands(const Plan& plan, const Spec& spec, const Launcher& launcher, const std::filesystem::path& directory)
 {
     for (const PlannedRun& run : plan)
-        show_run(std::cout,
-                 {run, spec, launcher, directory / base::campaign::runs / (run.name + base::campaign::partial), {}});
+        base::print_lines(std::cout, [&](std::ostream& out) {
+            show_run(
+                out,
+                {run, spec, launcher, directory / base::campaign::runs / (run.name + base::campaign::partial), {}});
+        });
     base::flush_stdout();
 }
 
@@ -73,7 +77,7 @@ class PlanCommand : public base::Command {
         }
         if (out_.empty()) base::fail_usage("--out is needed (crosstalk campaign plan --help)");
         CampaignDirectory::make(out_, text, plan);
-        print_plan(std::cout, plan, spec);
+        base::print_lines(std::cout, [&](std::ostream& out) { print_plan(out, plan, spec); });
         base::flush_stdout();
         return base::exit_fine;
     }
@@ -93,7 +97,7 @@ class PlanCommand : public base::Command {
                 base::warn("these trials will not run here: ", why);
         if (!dry_run_ && out_.empty()) base::fail_usage("--out is needed (crosstalk campaign plan --help)");
         if (!dry_run_) make_trial_directory(out_, text, trials);
-        print_trials(std::cout, spec, trials);
+        base::print_lines(std::cout, [&](std::ostream& out) { print_trials(out, spec, trials); });
         base::flush_stdout();
         return base::exit_fine;
     }
@@ -155,6 +159,8 @@ class RunCampaignCommand : public OfCampaign {
 
     int run() override
     {
+        base::refuse_foreign(directory());
+        base::refuse_foreign(std::filesystem::path{directory()} / base::campaign::spec);
         if (has_trials()) return of_trials();
         const CampaignDirectory dir = campaign();
         check(dir.plan());
@@ -250,7 +256,7 @@ class StatusCommand : public OfCampaign {
         else if (json_)
             print_standing_json(std::cout, campaign(), retries);
         else
-            print_standing(std::cout, campaign(), retries);
+            base::print_lines(std::cout, [&](std::ostream& out) { print_standing(out, campaign(), retries); });
         base::flush_stdout();
         return base::exit_fine;
     }
@@ -301,8 +307,8 @@ class CollectCommand : public OfCampaign {
         Collection collection = collect(dir);
         write_report(dir, collection);
         print_effects(std::cout, collection);
-        std::cout << collection.runs.size() << " of " << dir.plan().size()
-                  << " runs count\nreport: " << (dir.path() / base::part::report / "index.html").string() << "\n";
+        std::cout << collection.runs.size() << " of " << dir.plan().size() << " runs count\nreport: "
+                  << base::printable((dir.path() / base::part::report / "index.html").string()) << "\n";
         base::flush_stdout();
         return base::exit_fine;
     }

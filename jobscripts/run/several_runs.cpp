@@ -7,6 +7,7 @@
 #include "jobscripts/run/analysis.hpp"
 #include "jobscripts/run/designed_run.hpp"
 #include "jobscripts/run/request/request_record.hpp"
+#include "jobscripts/run/request/run_directory.hpp"
 #include "jobscripts/run/results.hpp"
 
 #include <algorithm>
@@ -66,6 +67,19 @@ fs::path last_in(const fs::path& directory, const std::string& stem, int first)
     return last;
 }
 
+// A run or part that was killed has no request.json: what it measured ends anywhere, and must not be taken for a whole
+// one.
+void put_killed_aside(const fs::path& whole, const std::string& stem, int first)
+{
+    for (int number = first; fs::exists(whole / (stem + std::to_string(number))); ++number) {
+        const fs::path one = whole / (stem + std::to_string(number));
+        if (fs::exists(one / base::file::request) || is_being_written(one)) continue;
+        const fs::path aside = next_in(whole, "failed-", 1);
+        base::warn(one.string(), " was killed before its end: it is now ", aside.filename().string());
+        fs::rename(one, aside);
+    }
+}
+
 // A further run of a set, or a further part of a run. What was not measured must not be taken for one.
 int further(const Request& request, const fs::path& whole)
 {
@@ -117,6 +131,8 @@ int several_runs(const Request& request, int runs)
 int extended(const Request& request, int runs)
 {
     const bool is_set = fs::exists(first_run(request.out) / base::file::request);
+    for (const fs::path& run : {request.out, is_set ? first_run(request.out) : request.out})
+        for (const fs::path& path : {run, run / base::file::request}) base::refuse_foreign(path);
     Request more = read_request(is_set ? first_run(request.out) : request.out);
     if (request.duration.count() > 0) more.duration = request.duration;
     more.fail_on = request.fail_on;
@@ -129,10 +145,12 @@ int extended(const Request& request, int runs)
     fs::current_path(more.folder);
     if (!more.python.empty()) ::setenv("PYTHON", more.python.c_str(), 0);
     if (is_set) {
+        put_killed_aside(request.out, base::part::one_of_runs, 2);
         more.out = request.out;
         more.again = command_to_extend_set(request.out);
         return several_runs(more, runs);
     }
+    put_killed_aside(request.out, base::part::added, base::first_added_part);
     make_room_for_table(more, last_in(request.out, base::part::added, base::first_added_part));
     more.out = next_in(request.out, base::part::added, base::first_added_part);
     more.seed = fresh_seed(request.out);

@@ -29,6 +29,14 @@ Json members(const std::vector<std::string>& options, const fs::path& run)
     return json;
 }
 
+// A run that was killed has this record alone. 0 if it cannot be read.
+std::uint64_t seed_of_noise(const fs::path& record)
+try {
+    return base::read_json(record).value("seed", std::uint64_t{0});
+} catch (const std::exception&) {
+    return 0;
+}
+
 // Empty: not given.
 base::CpuSet cpus_in(const Json& json)
 {
@@ -63,7 +71,7 @@ void write_request(const Request& request, const std::vector<std::string>& readi
     json["steps"] = request.steps;
     json["budget"] = request.budget;
     json["reading"] = members(reading, request.out);
-    base::write_whole(request.out / base::file::request, json.dump(2) + "\n");
+    base::write_whole(request.out / base::file::request, base::json_text(json) + "\n", base::for_this_user);
 }
 
 Request read_request(const fs::path& run)
@@ -100,9 +108,11 @@ try {
 std::uint64_t fresh_seed(const fs::path& directory)
 {
     std::uint64_t largest = 0;
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator{directory})
-        if (entry.path().filename() == base::file::request)
-            largest = std::max(largest, read_request(entry.path().parent_path()).seed);
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator{directory}) {
+        const fs::path& path = entry.path();
+        if (path.filename() == base::file::request) largest = std::max(largest, read_request(path.parent_path()).seed);
+        if (path.filename() == base::file::noise_record) largest = std::max(largest, seed_of_noise(path));
+    }
     return largest + 1;
 }
 

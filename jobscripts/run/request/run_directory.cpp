@@ -10,7 +10,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace crosstalk {
@@ -22,6 +21,11 @@ namespace {
 std::string name(int number)
 {
     return base::join("crosstalk-", number);
+}
+
+fs::path lock_of(const fs::path& run)
+{
+    return run / base::part::log / "lock";
 }
 
 void refuse_taken(const Request& request)
@@ -64,14 +68,18 @@ fs::path standard_input()
     return S_ISREG(found.st_mode) && fs::exists(file, unknown) ? file : "-";
 }
 
+bool is_being_written(const fs::path& run)
+{
+    const base::Descriptor lock{::open(lock_of(run).c_str(), O_RDWR | O_CLOEXEC)};
+    return lock >= 0 && ::flock(lock, LOCK_EX | LOCK_NB) != 0;
+}
+
 base::Descriptor claim_directory(const Request& request)
 {
-    struct stat found {};
-    if (::stat(request.out.c_str(), &found) == 0 && found.st_uid != ::geteuid())
-        base::fail_usage(request.out.string(), " belongs to another user: give another --out");
+    base::refuse_foreign(request.out);
     refuse_taken(request);
     fs::create_directories(request.out / base::part::log);
-    const fs::path file = request.out / base::part::log / "lock";
+    const fs::path file = lock_of(request.out);
     base::Descriptor lock{
         base::check_errno(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644), "open ", file.string())};
     if (::flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)

@@ -32,4 +32,7 @@ std::filesystem::path standard_input();
 // a run is there already, or one is writing there, or it belongs to another user.
 base::Descriptor claim_directory(const Request& request);
 
+// Does a run write into that directory now?
+bool is_being_written(const std::filesystem::path& run);
+
 }  // namespace crosstalk
