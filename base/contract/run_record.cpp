@@ -7,6 +7,7 @@
 #include "base/system/environment.hpp"
 #include "base/system/launcher.hpp"
 #include "base/version.hpp"
+#include "base/words.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -81,7 +82,7 @@ nlohmann::ordered_json with_command_line(const std::string& program, const std::
     record["program"] = program;
     record["version"] = version();
     record["git_revision"] = git_revision();
-    record["command_line"] = words;
+    record["command_line"] = without_secrets(words);
     record["host"] = host_name();
     record["pid"] = ::getpid();
     record["started"] = iso_time(now + offset);

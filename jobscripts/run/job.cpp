@@ -6,6 +6,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/environment.hpp"
 #include "base/words.hpp"
@@ -170,7 +171,7 @@ void Job::prepare() const
     const fs::path prefix = path_of_program("").parent_path().parent_path();
     const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); };
     set(base::variable::run, request_.out);
-    set(base::variable::command, base::shell_words(request_.command));
+    set(base::variable::command, base::shell_words(base::without_secrets(request_.command)));
     set(base::variable::control_delay, control_delay_);
     const std::string others = base::environment("PYTHONPATH").value_or("");
     for (const fs::path& module : {prefix / CROSSTALK_PYTHON_FOLDER, fs::path{CROSSTALK_PYTHON_SOURCE}})
@@ -215,7 +216,7 @@ void Job::measure_quiet_step()
     const auto share = base::parse<base::Percent>(control_delay_);
     const fs::path scratch = request_.out / base::part::log / "quiet_step";
     const fs::path log = request_.out / base::part::log / "quiet_step.log";
-    fs::remove_all(scratch);  // of a run that was killed
+    base::remove_tree(scratch);  // of a run that was killed
     std::vector<std::string> words = training_words(scratch);
     words.insert(words.end(), {"--steps", std::to_string(quiet_steps)});
     const int code = wait_for(*crosstalk::start({.words = words, .folder = {}, .output = log, .errors = log}, cpus_));
@@ -225,7 +226,7 @@ void Job::measure_quiet_step()
                     "the short training that finds out the length of a quiet step failed: see " + log.string()};
     }
     const double step_ns = median_step_ns(scratch / base::part::train / base::file::steps);
-    fs::remove_all(scratch);
+    base::remove_tree(scratch);
     if (step_ns <= 0.0) base::fail("the short training took too few steps: see ", log.string());
     const auto in_whole_us = [](double ns) { return base::format(base::Nanoseconds{1000 * std::llround(ns / 1e3)}); };
     control_delay_ = in_whole_us(step_ns * share.fraction());
@@ -242,8 +243,8 @@ void Job::start()
         record["cpus_allowed"] = base::format_cpus(cpus_);
         record["result"]["each_rank"] = {
             {{"rank", 0}, {"host", record.at("host")}, {"cpus", base::format_cpus(cpus_)}}};
-        record["training"]["model"] = base::shortened(base::shell_words(request_.command), 100);
-        base::write_whole(part_ / base::file::run_record, record.dump(2) + "\n");
+        record["training"]["model"] = base::shortened(base::shell_words(base::without_secrets(request_.command)), 100);
+        base::write_whole(part_ / base::file::run_record, base::json_text(record) + "\n");
     }
     base::Launch launch{.words = words(),
                         .folder = {},
