@@ -264,7 +264,7 @@ T CsvRow::get(const std::string& column) const
 }
 template std::int64_t CsvRow::get(const std::string&) const;
 
-void read_rows(const std::filesystem::path& path, const std::function<void(const CsvRow&)>& with_row)
+bool read_rows(const std::filesystem::path& path, const std::function<void(const CsvRow&)>& with_row)
 {
     CsvRow row;
     row.path_ = path;
@@ -281,6 +281,7 @@ void read_rows(const std::filesystem::path& path, const std::function<void(const
     }};
     read_pieces(path, [&](std::string_view piece) { lines.add(piece); });
     if (row.columns_.empty()) fail(path.string(), " has no header");
+    return !lines.cut_off();
 }
 
 CsvTable::CsvTable(const std::filesystem::path& path) : path_{path}
@@ -298,6 +299,11 @@ CsvTable::CsvTable(const std::filesystem::path& path) : path_{path}
     read_pieces(path, [&](std::string_view piece) { lines.add(piece); });
     if (columns_.empty()) fail(path.string(), " has no header");
     cut_off_ = lines.cut_off();
+}
+
+void CsvTable::refuse_cut_off() const
+{
+    if (cut_off_) fail(path_.string(), " ends in the middle of a row (its last line has no end): cut off");
 }
 
 const std::string& CsvTable::text(std::size_t row, const std::string& column) const

@@ -105,7 +105,7 @@ class CsvRow {
     T get(const std::string& column) const;
 
  private:
-    friend void read_rows(const std::filesystem::path& path, const std::function<void(const CsvRow&)>& with_row);
+    friend bool read_rows(const std::filesystem::path& path, const std::function<void(const CsvRow&)>& with_row);
 
     std::filesystem::path path_;
     std::vector<std::string> columns_;
@@ -114,8 +114,9 @@ class CsvRow {
     std::size_t line_ = 0;
 };
 
-// A table row by row, of which one is in memory. A last line without its newline is dropped. Throws as CsvTable does.
-void read_rows(const std::filesystem::path& path, const std::function<void(const CsvRow&)>& with_row);
+// A table row by row, of which one is in memory. A last line without its newline is dropped; then it returns false.
+// Throws as CsvTable does.
+bool read_rows(const std::filesystem::path& path, const std::function<void(const CsvRow&)>& with_row);
 
 extern template std::int64_t CsvRow::get(const std::string&) const;
 
@@ -129,6 +130,7 @@ class CsvTable {
     const std::vector<std::string>& columns() const { return columns_; }
     bool has(const std::string& column) const { return index_.contains(column); }
     bool cut_off() const { return cut_off_; }
+    void refuse_cut_off() const;  // throws Error; for a table that only a damage can have cut
 
     // "steps.csv line 7 column end_ns", for an error.
     std::string place(std::size_t row, const std::string& column) const;

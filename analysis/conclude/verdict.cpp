@@ -89,6 +89,11 @@ void check_placebo(Verdict& verdict, const Analysis& analysis)
 // Steps that some rank lacks are left out: many are of a rank that ended before the others, or lost its record.
 void check_complete(Verdict& verdict, const StepTable& steps)
 {
+    if (steps.cut_off)
+        distrust(
+            verdict,
+            "the table of steps ends in the middle of a row: it was cut off, or its writer had not ended (its last "
+            "line needs its newline)");
     const std::size_t all = steps.numbers.size() + steps.incomplete;
     if (static_cast<double>(steps.numbers.size()) >= least_covered * static_cast<double>(all)) return;
     distrust(verdict, base::join(steps.incomplete, " of ", all, " steps are left out: not all ranks have them"));

@@ -172,6 +172,7 @@ Joined join(const Training& training, const std::vector<Noise>& noise, std::opti
     joined.run.computes_on_gpu = training.computes_on_gpu;
     joined.run.steps.phases = training.steps.phases;
     joined.run.steps.numbers = training.steps.numbers;
+    joined.run.steps.cut_off = training.steps.cut_off;
     joined.run.steps.incomplete = training.steps.incomplete;
     joined.run.steps.between_share = training.steps.between_share;
     joined.run.work.regions = training.work.regions;

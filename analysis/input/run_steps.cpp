@@ -60,6 +60,7 @@ std::string member_text(const nlohmann::ordered_json& json, const char* key)
 std::string why_unfinished(const fs::path& run, const fs::path& file, const Training& training,
                            const nlohmann::ordered_json& record)
 {
+    if (training.steps.cut_off) return "its table of steps ends in the middle of a row";
     if (training.cut_off) return "its program was ended before its recording";
     const bool is_of_a_run = fs::is_directory(run) && file.string().find(base::part::train) != std::string::npos;
     if (is_of_a_run && training.is_table && record.is_null()) return "it has steps.csv, but no record of its end";

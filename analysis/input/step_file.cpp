@@ -164,7 +164,7 @@ StepFile read_step_file(const std::filesystem::path& file)
     Ranks ranks;
     std::vector<std::string> phases;
     Row step;
-    base::read_rows(file, [&](const base::CsvRow& row) {
+    const bool whole = base::read_rows(file, [&](const base::CsvRow& row) {
         otf2::getting_on();
         if (ranks.empty()) phases = phase_columns(row.columns());
         const auto number = row.get<std::int64_t>("rank");
@@ -180,6 +180,7 @@ StepFile read_step_file(const std::filesystem::path& file)
         refuse_overlaps(rank, number, file);
     }
     StepFile read;
+    read.steps.cut_off = !whole;
     read.steps.incomplete = keep_common(ranks);
     for (const std::string& phase : phases) read.steps.phases.push_back(phase.substr(0, phase.size() - 3));
     read.steps.phases.emplace_back("other");

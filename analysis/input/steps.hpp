@@ -26,6 +26,7 @@ struct StepTable {
     std::vector<std::string> phases;
     base::LongColumn<std::int64_t> numbers;  // the step's own number, from 0
     std::vector<RankSteps> ranks;
+    bool cut_off = false;        // they are of a table that ends in the middle of a row
     std::size_t incomplete = 0;  // other steps, which not all ranks did
     double between_share = 0.0;  // of the time: between steps, before measure_cycles() made it a part of them
 };

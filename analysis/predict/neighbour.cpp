@@ -154,6 +154,7 @@ MeasuredCurves read_curves(const fs::path& report, std::span<const fs::path> noi
         });
     measured.hosts = {hosts.begin(), hosts.end()};
     const base::CsvTable table{report / base::file::verdicts};
+    table.refuse_cut_off();
     for (std::size_t row = 0; row < table.rows(); ++row) add_row(measured, table, row, reached);
     std::erase_if(measured.curves, [](const MeasuredCurve& curve) { return curve.curve.empty(); });
     for (MeasuredCurve& curve : measured.curves)

@@ -122,6 +122,7 @@ Outcome outcome_in(const CsvTable& table, std::size_t row)
 std::vector<Trial> read_trials(const std::filesystem::path& file)
 {
     const CsvTable table{file};
+    table.refuse_cut_off();
     std::vector<Trial> trials;
     std::set<std::string> names;
     for (std::size_t row = 0; row < table.rows(); ++row) {

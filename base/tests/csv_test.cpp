@@ -182,3 +182,17 @@ TEST_CASE("a time in seconds is written as the number of seconds is, a text as i
     }
     CHECK(read_whole(scratch / "ours.csv") == read_whole(scratch / "plain.csv"));
 }
+
+TEST_CASE("a table that ends in the middle of a row says so, whole or row by row")
+{
+    const testing::Scratch scratch;
+    base::write_whole(scratch / "cut.csv", "a,b\n1,2\n3,");
+    std::size_t rows = 0;
+    CHECK(!base::read_rows(scratch / "cut.csv", [&](const base::CsvRow&) { ++rows; }));
+    CHECK(rows == 1);
+    CHECK_THROWS_WITH_AS(base::CsvTable{scratch / "cut.csv"}.refuse_cut_off(), doctest::Contains("middle of a row"),
+                         base::Error);
+    base::write_whole(scratch / "whole.csv", "a,b\n1,2\n");
+    CHECK(base::read_rows(scratch / "whole.csv", [](const base::CsvRow&) {}));
+    CHECK_NOTHROW(base::CsvTable{scratch / "whole.csv"}.refuse_cut_off());
+}

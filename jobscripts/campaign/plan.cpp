@@ -192,6 +192,7 @@ void write_plan(const std::filesystem::path& file, const Plan& plan)
 Plan read_plan(const std::filesystem::path& file)
 {
     const base::CsvTable table{file};
+    table.refuse_cut_off();
     Plan plan;
     for (std::size_t row = 0; row < table.rows(); ++row) {
         const auto text = [&](const char* column) { return table.text(row, column); };

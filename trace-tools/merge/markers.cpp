@@ -91,6 +91,7 @@ bool is_marked(const Effect& effect, Marked marked, double budget_percent)
 std::vector<Effect> effects_to_mark(const fs::path& report, const Judgement& judged, Marked marked)
 {
     const base::CsvTable table{report / base::file::effects};
+    table.refuse_cut_off();
     std::vector<Effect> effects;
     for (std::size_t row = 0; row < table.rows(); ++row) {
         Effect effect{.factor = table.text(row, "factor"),

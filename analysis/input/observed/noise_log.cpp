@@ -101,6 +101,7 @@ NoiseLog read_noise_table(const std::filesystem::path& file)
 {
     otf2::now_reading(file);
     const base::CsvTable table{file};
+    table.refuse_cut_off();
     for (const char* column : {"begin_s", "end_s", "what"})
         if (!table.has(column))
             base::fail(file.string(), " has no column '", column, "': a noise log has begin_s,end_s,host,what,level");
