@@ -13,13 +13,6 @@ using nlohmann::ordered_json;
 
 namespace {
 
-template <class Number>
-std::vector<Number> one_or_several(const ordered_json& json)
-{
-    if (json.is_number_integer()) return {json.get<Number>()};
-    return json.get<std::vector<Number>>();
-}
-
 std::vector<int> set_bits(const NumberFormat& format, std::uint64_t bits)
 {
     std::vector<int> all;
@@ -72,15 +65,13 @@ std::vector<Injection> injections_of(const ordered_json& theirs)
 {
     std::vector<Injection> all;
     for (const auto& [path, sequence] : theirs.items()) {
-        const ordered_json& indices = sequence.at(0);
-        const ordered_json& bits = sequence.at(1);
-        if (!indices.empty() && indices.size() != bits.size())
-            fail(path, ": ", indices.size(), " indices and ", bits.size(), " bits");
-        for (std::size_t i = 0; i < bits.size(); ++i)
-            all.push_back(
-                {without_leading_slash(path),
-                 indices.empty() ? std::vector<std::uint64_t>{} : one_or_several<std::uint64_t>(indices.at(i)),
-                 one_or_several<int>(bits.at(i))});
+        if (!sequence.is_array()) fail(path, ": is no list of alterations, each [index, bits]");
+        for (const ordered_json& one : sequence) {
+            if (!one.is_array() || one.size() != 2 || !one[0].is_array() || !one[1].is_array())
+                fail(path, ": each alteration is [index, bits], such as [[1, 4], [17]]");
+            all.push_back({without_leading_slash(path), one[0].get<std::vector<std::uint64_t>>(),
+                           one[1].get<std::vector<int>>()});
+        }
     }
     return all;
 }
@@ -91,7 +82,7 @@ try {
     if (!json.is_object()) fail("is no object");
     return is_alteration(json) ? injections_of_ours(record) : injections_of(json);
 } catch (const nlohmann::json::exception&) {
-    fail(record.string(), " is no record of noisegen alter, nor of {\"path\": [[indices], [bits]]}");
+    fail(record.string(), " is no record of noisegen alter, nor of {\"path\": [[index, bits], ..]}");
 } catch (const Error& error) {
     fail(record.string(), ": ", error.what());
 }

@@ -1,5 +1,5 @@
 // Which bits of which numbers flip, whatever record says so: ours, or the injection sequence of hdf5_corrupter
-// (Rojas et al., IEEE CLUSTER 2021), {"path": [[indices], [bits]]}.
+// (Rojas et al., IEEE CLUSTER 2021), {"path": [[index, bits], ..]}, such as {"fc/weight": [[[1, 4], [17]]]}.
 #pragma once
 
 #include "base/state/number_format.hpp"

@@ -59,7 +59,7 @@ def cases(*every):
 
 def flip(path, index, bit):
     record = HERE / f"flip{len(list(HERE.glob('flip*')))}.json"
-    record.write_text(json.dumps({path: [[index], [bit]]}))
+    record.write_text(json.dumps({path: [[[index], [bit]]]}))
     return record
 
 
@@ -179,7 +179,7 @@ def transformer_is_watched():
                    if path.startswith("model/") and tensor.dtype.kind == "f")
     assert len(paths) > 20, paths
     record = HERE / "transformer.json"
-    record.write_text(json.dumps({path: [[0], [1]] for path in paths}))
+    record.write_text(json.dumps({path: [[[0], [1]]] for path in paths}))
     for reaction, code in (("tell", 0), ("stop", 3), ("repair", 0), ("rollback=4", 0)):
         out, result = train("--alter", f"1:10:{record}", "--guard", "range=2", "--on-guard", reaction, of=gpt, code=code)
         found = caught(out)

@@ -55,7 +55,7 @@ def states(out):
 def sequence(directory, path, *sites):
     """A record of what flips: (index, bit) of each site."""
     record = directory / "flip.json"
-    record.write_text(json.dumps({path: [[index for index, _ in sites], [bit for _, bit in sites]]}))
+    record.write_text(json.dumps({path: [[[index], [bit]] for index, bit in sites]}))
     return record
 
 

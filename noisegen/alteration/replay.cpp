@@ -47,6 +47,7 @@ std::map<std::string, Target> targets(const fs::path& map)
     std::map<std::string, Target> all;
     if (map.empty()) return all;
     const base::CsvTable table{map};
+    table.refuse_cut_off();
     for (std::size_t row = 0; row < table.rows(); ++row)
         all[base::without_leading_slash(table.text(row, "from"))] = {base::without_leading_slash(table.text(row, "to")),
                                                                      permutation_of(table, row)};
@@ -157,7 +158,7 @@ Replay replay_of_theirs(const StoredState& state, const ordered_json& json, cons
         if (one.index.empty() && taken.size() >= all) base::fail(one.path, " has fewer numbers than it alters");
         std::uint64_t index =
             one.index.empty() ? base::draw_below(random, all) : base::index_in(one, pair.from_shape, pair.tensor->path);
-        while (one.index.empty() && !taken.insert(index).second) index = base::draw_below(random, all);
+        while (!taken.insert(index).second && one.index.empty()) index = base::draw_below(random, all);
         replay.sites.push_back(
             {pair.place, pair.here(index), base::flipped_bits(one, pair.tensor->format, pair.tensor->path)});
     }
@@ -179,7 +180,7 @@ try {
     return replay;
 } catch (const nlohmann::json::exception&) {
     base::fail("--replay ", record.string(),
-               ": is no record of noisegen alter, nor of {\"path\": [[indices], [bits]]}");
+               ": is no record of noisegen alter, nor of {\"path\": [[index, bits], ..]}");
 } catch (const base::Error& error) {
     base::fail("--replay ", record.string(), ": ", error.what());
 }

@@ -17,7 +17,7 @@ struct Replay {
 };
 
 // What the record altered, as sites of this state. `record`: of noisegen alter, or what hdf5_corrupter saves as its
-// injection sequence: {"path": [[indices], [bits]]}; where that has no indices they are drawn. `map`: a CSV
+// injection sequence: {"path": [[index, bits], ..]}; where an index is empty it is drawn. `map`: a CSV
 // `from,to,permutation`, of paths, and of "1 0" where axis 0 of the new tensor is axis 1 of the old one; empty: paths
 // are the same. Throws Error if a tensor is missing, or has another type or shape.
 Replay replayed(const StoredState& state, const std::filesystem::path& record, const std::filesystem::path& map,

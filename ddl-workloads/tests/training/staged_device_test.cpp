@@ -113,7 +113,7 @@ TEST_CASE("what alters and guards a training's numbers reaches those of a device
     const std::string sound = alone.checksum(mlp);
     const auto flips = [&](const char* name, const std::string& path, int bit) {
         const std::filesystem::path file = alone / name;
-        base::write_whole(file, base::join("{\"", path, "\": [[5], [", bit, "]]}"));
+        base::write_whole(file, base::join("{\"", path, "\": [[[5], [", bit, "]]]}"));
         return mlp + Words{"--alter", "0:4:" + file.string()};
     };
     const std::string weight = "layers.head.0.weight";
