@@ -10,10 +10,12 @@
 
 #include <array>
 #include <charconv>
+#include <fstream>
 #include <map>
 #include <span>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 namespace base {
@@ -37,12 +39,14 @@ void make_durable(const fs::path& path)
     check_errno(::fsync(file), "write ", path.string());
 }
 
-// Two at once that ask for the same name: one of them gets it.
-void write_new(const fs::path& path, const std::string& content)
+// Two at once that ask for the same name: one of them gets it. Returns the file, locked: it is being written.
+Descriptor write_new(const fs::path& path, const std::string& content)
 {
     fs::path beside = path;
     beside += join(".", ::getpid(), ".tmp");
     write_whole(beside, content);
+    Descriptor lock = check_errno(::open(beside.c_str(), O_RDONLY | O_CLOEXEC), "open ", beside.string());
+    ::flock(lock, LOCK_EX | LOCK_NB);
     const int renamed = rename_unless_taken(beside, path);
     const int why = errno;
     std::error_code ignored;
@@ -50,6 +54,28 @@ void write_new(const fs::path& path, const std::string& content)
     if (renamed < 0 && why == EEXIST) fail_taken(path);
     if (renamed < 0) throw std::system_error{why, std::generic_category(), "cannot create " + path.string()};
     make_durable(path);
+    return lock;
+}
+
+bool begins_with(const fs::path& file, const std::string& text)
+{
+    std::string found(text.size(), '\0');
+    return std::ifstream{file, std::ios::binary}.read(found.data(), static_cast<std::streamsize>(found.size())) &&
+           found == text;
+}
+
+// R.csv and R.undo without R.json: their alteration was killed before it began. One that is writing them has the lock;
+// a file of that name that is no such table is the user's.
+void remove_what_was_never_begun(const fs::path& record)
+{
+    const fs::path rows = rows_of(record);
+    const fs::path undo = undo_of(record);
+    if (fs::exists(record) || !begins_with(rows, join_words(columns, ",") + '\n')) return;
+    if (fs::exists(undo) && !begins_with(undo, undo_mark)) return;
+    const Descriptor lock = ::open(rows.c_str(), O_RDONLY | O_CLOEXEC);
+    if (lock < 0 || ::flock(lock, LOCK_EX | LOCK_NB) != 0 || fs::exists(record)) return;
+    std::error_code ignored;
+    for (const fs::path& path : {undo, rows}) fs::remove(path, ignored);
 }
 
 template <class Number>
@@ -145,6 +171,10 @@ try {
     if (json.at("format") != alteration_format)
         fail(record.string(), " is of format ", json.at("format").dump(), ", and this is written for format ",
              alteration_format);
+    const std::string checksum = json.at("crc32c");
+    json.erase("crc32c");
+    if (checksum != checksum_of(json_text(json, one_line)))
+        fail(record.string(), " is damaged: its crc32c is of another content");
     return json;
 } catch (const nlohmann::json::parse_error&) {
     fail(record.string(), " is no record of an alteration, or cut off");
@@ -171,6 +201,7 @@ bool is_alteration(const ordered_json& json)
 
 void write_alteration(const fs::path& record, const AlterationRecord& alteration, const std::string& undo)
 {
+    remove_what_was_never_begun(record);
     for (const fs::path& path : {record, rows_of(record), undo_of(record)}) refuse_taken(path);
     const std::string rows = rows_text(alteration);
     ordered_json json = alteration.about;
@@ -184,10 +215,11 @@ void write_alteration(const fs::path& record, const AlterationRecord& alteration
     for (const AlteredTensor& tensor : alteration.tensors)
         json["tensors"].push_back(
             {{"path", tensor.path}, {"type", format_name(tensor.format)}, {"shape", tensor.shape}});
-    write_new(rows_of(record), rows);  // who gets this name has the others, too
+    json["crc32c"] = checksum_of(json_text(json, one_line));
+    const Descriptor being_written = write_new(rows_of(record), rows);  // who gets this name has the others, too
     try {
         write_new(undo_of(record), undo);
-        write_new(record, json.dump(2) + "\n");
+        write_new(record, json_text(json) + "\n");
         make_durable(record.parent_path().empty() ? fs::path{"."} : record.parent_path());
     } catch (...) {
         remove_alteration(record);

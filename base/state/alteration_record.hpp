@@ -15,6 +15,7 @@
 namespace base {
 
 constexpr int alteration_format = 1;
+inline constexpr const char* undo_mark = "XTUNDO1\n";  // R.undo begins with it
 
 struct AlteredTensor {
     std::string path;  // "model/layers.0.weight", without a slash in front
@@ -30,7 +31,7 @@ struct AlteredNumber {
 };
 
 struct AlterationRecord {
-    nlohmann::ordered_json about;  // R.json but for `tensors` and what names the other files
+    nlohmann::ordered_json about;  // R.json but for `tensors`, `crc32c` and what names the other files
     std::vector<AlteredTensor> tensors;
     std::vector<AlteredNumber> numbers;  // by tensor and index
     std::optional<double> scale;         // numbers were multiplied, and no bits flipped

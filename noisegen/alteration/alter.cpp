@@ -272,6 +272,9 @@ void undo_alteration(std::ostream& out, const fs::path& file, const fs::path& ou
     }
     for (const Patch& patch : patches)
         if (patch.file >= names.size()) base::fail(record.string(), " has no file ", patch.file);
+    for (std::size_t i = 0; i < files.size(); ++i)
+        refuse_unproven_cut(patches, static_cast<std::uint32_t>(i), files[i].bytes, files[i].bytes_after,
+                            paths_in(file, {files[i].name}).front());
     if (copy) copy->fill(file);
     const std::vector<fs::path> targets = paths_in(copy ? copy->path() : file, names);
     const std::uint64_t changed = undo(patches, targets);

@@ -55,3 +55,32 @@ TEST_CASE("a record that was changed or lost a part is refused by its name")
     std::ofstream{path} << R"({"program": "other"})";
     CHECK_THROWS_WITH_AS(base::read_alteration(path), doctest::Contains("no record of an alteration"), base::Error);
 }
+
+TEST_CASE("a record whose R.json was changed anywhere is refused")
+{
+    const testing::Scratch scratch;
+    const auto path = scratch / "r.json";
+    base::write_alteration(path, small_record(), "some bytes");
+    const std::string text = base::read_whole(path);
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (text[at] < '0' || text[at] > '9') continue;
+        std::string other = text;
+        other[at] = other[at] == '9' ? '0' : static_cast<char>(other[at] + 1);
+        base::write_whole(path, other);
+        CHECK_THROWS_AS(base::read_alteration(path), base::Error);
+        CHECK_THROWS_AS(base::read_undo(path), base::Error);
+    }
+}
+
+TEST_CASE("what an alteration left that was killed before it began is in nobody's way, and other files stay")
+{
+    const testing::Scratch scratch;
+    const auto path = scratch / "r.json";
+    base::write_alteration(path, small_record(), base::undo_mark);
+    std::filesystem::remove(path);  // it is written last
+    CHECK_NOTHROW(base::write_alteration(path, small_record(), base::undo_mark));
+    std::filesystem::remove(path);
+    base::write_whole(scratch / "r.csv", "of,the,user\n");
+    CHECK_THROWS_AS(base::write_alteration(path, small_record(), base::undo_mark), base::UsageError);
+    CHECK(base::read_whole(scratch / "r.csv") == "of,the,user\n");
+}

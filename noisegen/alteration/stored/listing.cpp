@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <map>
+#include <span>
+#include <string_view>
 
 namespace noisegen {
 
@@ -183,6 +186,7 @@ struct Visit {
     const StoredFile& stored;
     bool user_block;
     Listing listing;
+    std::map<haddr_t, std::string> linked;  // path by address, of what has several hard links
     std::exception_ptr failure;
 };
 
@@ -220,11 +224,20 @@ herr_t guarded(void* data, const Work& work)
 herr_t visit_object(hid_t, const char* name, const H5O_info_t* info, void* data)
 {
     if (info->type != H5O_TYPE_DATASET) return 0;
-    return guarded(data, [name](Visit& visit) { take(visit, name); });
+    return guarded(data, [&](Visit& visit) {
+        if (info->rc > 1) visit.linked[info->addr] = name;
+        take(visit, name);
+    });
 }
 
 herr_t visit_link(hid_t group, const char* name, const H5L_info_t* info, void* data)
 {
+    if (info->type == H5L_TYPE_HARD)
+        return guarded(data, [&](Visit& visit) {
+            const auto found = visit.linked.find(info->u.address);
+            if (found != visit.linked.end() && found->second != name)
+                visit.listing.left_alone.push_back({name, "is " + found->second + ", linked a second time"});
+        });
     if (info->type != H5L_TYPE_EXTERNAL) return 0;
     return guarded(data, [&](Visit& visit) {
         std::string value(info->u.val_size, '\0');
@@ -235,6 +248,20 @@ herr_t visit_link(hid_t group, const char* name, const H5L_info_t* info, void* d
         check(H5Lunpack_elink_val(value.data(), value.size(), &flags, &file, &path), "read the link ", name);
         visit.listing.links.push_back({name, file, path});
     });
+}
+
+// HDF5 1.10 and later mark a file while it is open for writing (superblock version 3): a writer that was killed leaves
+// the mark. Our store would not look at it, and clear it.
+bool is_open_for_writing(const MappedStore& store, std::uint64_t bytes)
+{
+    constexpr std::string_view signature{"\211HDF\r\n\032\n", 8};
+    constexpr std::uint64_t first_user_block = 512;
+    std::array<char, 12> head{};  // signature, version, sizes of addresses and of lengths, flags
+    for (std::uint64_t at = 0; at + head.size() <= bytes; at = std::max(first_user_block, 2 * at)) {
+        store.read(at, std::as_writable_bytes(std::span{head}));
+        if (std::string_view{head.data(), signature.size()} == signature) return head[8] >= 3 && head[11] != 0;
+    }
+    return false;
 }
 
 bool is_ours(hid_t file)
@@ -259,11 +286,14 @@ Listing list(const StoredFile& file)
 {
     const hdf5::Lock lock;
     MappedStore store{file};
+    if (is_open_for_writing(store, file.bytes))
+        base::fail(file.path.string(),
+                   " is open for writing, or its writer was killed: if none runs, h5clear -s takes the mark away");
     const hdf5::Properties access = hdf5::access_through(&store);
     const hdf5::File opened{H5Fopen(file.path.c_str(), H5F_ACC_RDONLY, access.get())};
     if (!opened.valid())
         base::fail(file.path.string(), " is damaged or cut off: HDF5 cannot open it (", hdf5::why(), ")");
-    Visit visit{opened.get(), file, has_user_block(opened.get()), {}, {}};
+    Visit visit{opened.get(), file, has_user_block(opened.get()), {}, {}, {}};
     visit.listing.ours = is_ours(opened.get());
     const herr_t objects = H5Ovisit2(opened.get(), H5_INDEX_NAME, H5_ITER_INC, visit_object, &visit, H5O_INFO_BASIC);
     if (visit.failure) std::rethrow_exception(visit.failure);

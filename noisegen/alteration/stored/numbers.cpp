@@ -275,6 +275,8 @@ std::vector<Patch> patches_for(const StoredState& state, const std::vector<Numbe
     for (std::size_t i = 1; i < patches.size(); ++i)
         if (patches[i].file == patches[i - 1].file && patches[i].at < patches[i - 1].end())
             base::fail(state.path.string(), ": two of its tensors share bytes: damaged");
+    for (std::size_t file = 0; file < state.files.size(); ++file)
+        cover_growth(patches, static_cast<std::uint32_t>(file), state.files[file].whole_bytes());
     return patches;
 }
 

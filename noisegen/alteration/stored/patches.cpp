@@ -2,6 +2,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/state/alteration_record.hpp"
 
 #include <boost/endian/buffers.hpp>
 
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view mark{"XTUNDO1\n"};
+constexpr std::string_view mark{base::undo_mark};
 
 // What stands before the bytes of a patch.
 struct PatchHeader {
@@ -123,6 +124,39 @@ std::vector<Patch> unpacked_patches(const std::string& content, const fs::path& 
         patches.push_back(std::move(patch));
     }
     return patches;
+}
+
+void cover_growth(std::vector<Patch>& patches, std::uint32_t file, std::uint64_t bytes)
+{
+    std::vector<Patch> all;
+    std::uint64_t covered = bytes;
+    for (Patch& patch : patches) {
+        if (patch.file == file && patch.at > covered) {
+            const std::string zeros(patch.at - covered, '\0');
+            all.push_back({.file = file, .at = covered, .before = zeros, .after = zeros});
+        }
+        if (patch.file == file) covered = std::max(covered, patch.end());
+        all.push_back(std::move(patch));
+    }
+    patches = std::move(all);
+}
+
+void refuse_unproven_cut(const std::vector<Patch>& patches, std::uint32_t file, std::uint64_t bytes,
+                         std::uint64_t bytes_after, const fs::path& path)
+{
+    std::map<std::uint64_t, std::uint64_t> made;  // begin and end of zeros behind the old end
+    for (const Patch& patch : patches) {
+        if (patch.file != file || patch.end() <= bytes) continue;
+        const std::uint64_t from = std::max(patch.at, bytes);
+        const std::string_view before = std::string_view{patch.before}.substr(from - patch.at);
+        if (before.find_first_not_of('\0') == std::string_view::npos) made[from] = std::max(made[from], patch.end());
+    }
+    std::uint64_t covered = bytes;
+    for (const auto& [begin, end] : made)
+        if (begin <= covered) covered = std::max(covered, end);
+    if (covered < bytes_after)
+        base::fail(path.string(), " would be cut off at byte ", bytes,
+                   ", and the record does not show that the alteration made what is behind it");
 }
 
 void make_room(const std::vector<Patch>& patches, const std::vector<fs::path>& files)

@@ -26,6 +26,15 @@ std::string packed_patches(const std::vector<Patch>& patches);
 // Throws Error that names `source` for what is no such content.
 std::vector<Patch> unpacked_patches(const std::string& content, const std::filesystem::path& source);
 
+// Adds the bytes behind the old end of a file that no patch holds, as zeros: undo() then knows all that the alteration
+// made. The patches are in order.
+void cover_growth(std::vector<Patch>& patches, std::uint32_t file, std::uint64_t bytes);
+
+// Throws Error unless the patches say of each byte from `bytes` to `bytes_after` of that file that it was behind its
+// end: what the alteration did not make must not be cut off.
+void refuse_unproven_cut(const std::vector<Patch>& patches, std::uint32_t file, std::uint64_t bytes,
+                         std::uint64_t bytes_after, const std::filesystem::path& path);
+
 // Makes the files as long as they will be, so that there is room. Throws std::system_error; their size is then the old
 // one.
 void make_room(const std::vector<Patch>& patches, const std::vector<std::filesystem::path>& files);

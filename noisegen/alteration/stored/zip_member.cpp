@@ -23,6 +23,7 @@ constexpr std::uint32_t descriptor_signature = 0x08074b50;
 constexpr std::size_t end_size = 22;
 constexpr std::size_t entry_size = 46;
 constexpr std::size_t local_size = 30;
+constexpr std::size_t crc_and_sizes = 12;
 constexpr unsigned crc_in_descriptor = 1U << 3U;
 constexpr unsigned encrypted = 1U;
 constexpr std::uint64_t most_bytes = std::uint64_t{4} << 30U;  // beyond it there is zip64
@@ -72,6 +73,7 @@ std::vector<std::uint64_t> places_of_crc(const Archive& archive, const ZipMember
     } else {
         const std::uint64_t behind = member.at + member.packed_bytes;
         places.push_back(archive.u32(behind) == descriptor_signature ? behind + 4 : behind);
+        static_cast<void>(archive.text(places.back(), crc_and_sizes));
     }
     for (const std::uint64_t place : places)
         if (archive.u32(place) != member.crc32) archive.damaged("its CRC-32 are not the same everywhere");
@@ -119,15 +121,21 @@ std::string inflated(const Archive& archive, const ZipMember& member)
     return plain;
 }
 
+// The places were found in the file, which may have been written by anybody.
+unsigned char* room_at(std::string& bytes, std::uint64_t at, std::uint64_t size)
+{
+    if (at > bytes.size() || size > bytes.size() - at) base::fail("a zip archive names a place outside of itself");
+    return reinterpret_cast<unsigned char*>(bytes.data() + at);
+}
+
 void put_u16(std::string& bytes, std::uint64_t at, std::uint16_t value)
 {
-    boost::endian::store_little_u16(reinterpret_cast<unsigned char*>(bytes.data() + at), value);
+    boost::endian::store_little_u16(room_at(bytes, at, 2), value);
 }
 
 void put_u32(std::string& bytes, std::uint64_t at, std::uint64_t value)
 {
-    boost::endian::store_little_u32(reinterpret_cast<unsigned char*>(bytes.data() + at),
-                                    static_cast<std::uint32_t>(value));
+    boost::endian::store_little_u32(room_at(bytes, at, 4), static_cast<std::uint32_t>(value));
 }
 
 [[noreturn]] void fail_too_large(const std::filesystem::path& archive)

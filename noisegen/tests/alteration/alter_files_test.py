@@ -305,6 +305,8 @@ def test_left_alone(directory):
     said = run("alter", path, "--list")
     lines = [line.split("  ")[0] for line in said.splitlines() if "left alone" not in line]
     assert len(lines) == 1 and lines[0] in ("w", "same"), said
+    other = "same" if lines[0] == "w" else "w"
+    assert f"{other}  left alone: is {lines[0]}, linked a second time" in said, said
     for name, why in (("elsewhere", "other.h5"), ("text", "text"), ("pair", "compound"), ("lossy", "loses bits"),
                       ("lzf", "not known"), ("storage", "external storage"), ("virtual", "virtual")):
         line = next(line for line in said.splitlines() if line.startswith(name + "  "))
@@ -347,6 +349,68 @@ def test_refused(directory):
     run("alter", path, "--undo", path, "--dry-run", code=2)
     assert "is no record" in run("alter", path, "--undo", path, "--in-place", code=1)
     assert sha(path) == old and not list(directory.glob("w.h5.*"))
+
+
+def test_open_for_writing(directory):
+    """A writer that was killed leaves HDF5's mark, which HDF5 itself refuses, too."""
+    path = directory / "w.h5"
+    subprocess.run([sys.executable, "-c", "import h5py, os, sys\nfile = h5py.File(sys.argv[1], 'w', libver='latest')\n"
+                    "file['w'] = [1.0, 2.0]\nfile.flush()\nos._exit(0)", path], check=True)
+    old = sha(path)
+    assert "its writer was killed" in run("alter", path, "--in-place", code=1)
+    assert sha(path) == old and not list(directory.glob("w.h5.*"))
+
+
+def test_undo_keeps_what_it_did_not_make(directory):
+    """A record that was changed, or that a stranger wrote, cuts nothing off."""
+    path, record = directory / "w.h5", directory / "r.json"
+    with h5py.File(path, "w") as file:
+        fill(file, "kinds", np.random.default_rng(1))
+    run("alter", path, "--flips", 5, "--in-place", "--record", record)
+    altered, text = path.read_bytes(), record.read_text()
+    for digit in [at for at, letter in enumerate(text) if letter.isdigit()][::3]:
+        record.write_text(text[:digit] + str((int(text[digit]) + 1) % 10) + text[digit + 1:])
+        run("alter", path, "--undo", record, "--in-place", code=1)
+        assert path.read_bytes() == altered, f"digit {digit}"
+    told = json.loads(text)
+    told["files"][0]["bytes"] = 0
+    told["undo_crc32c"] = f"0x{crc32c(b'XTUNDO1' + bytes([10])):08x}"
+    del told["crc32c"]
+    told["crc32c"] = f"0x{crc32c(json.dumps(told, separators=(',', ':')).encode()):08x}"
+    record.write_text(json.dumps(told))
+    record.with_suffix(".undo").write_bytes(b"XTUNDO1\n")
+    assert "would be cut off" in run("alter", path, "--undo", record, "--in-place", code=1)
+    assert path.read_bytes() == altered
+
+
+def test_zip_of_a_stranger(directory):
+    """Sizes behind a member's bytes that lie behind the archive's end: refused, and nothing is written there."""
+    plain = directory / "model.weights.h5"
+    with h5py.File(plain, "w") as file:
+        fill(file, "keras", np.random.default_rng(4))
+    whole = directory / "whole.zip"
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as file:
+        file.write(plain, "model.weights.h5")
+    raw = bytearray(whole.read_bytes())
+    entry = raw.rindex(b"PK\1\2")
+    end = raw.rindex(b"PK\5\6")
+    crc = raw[entry + 16:entry + 20]
+    name = struct.unpack_from("<H", raw, 26)[0]
+    packed = struct.unpack_from("<I", raw, entry + 20)[0]
+    for left in range(13):  # the directory before the member, which is refused, too; its descriptor is cut off
+        first, last = bytearray(raw[entry:end]), bytearray(raw[end:])
+        struct.pack_into("<H", first, 8, struct.unpack_from("<H", first, 8)[0] | 8)
+        struct.pack_into("<I", first, 42, 4 + len(first) + len(last))
+        struct.pack_into("<I", last, 16, 4)
+        member = bytearray(raw[:30 + name + packed])
+        struct.pack_into("<H", member, 6, struct.unpack_from("<H", member, 6)[0] | 8)
+        tail = bytes(crc) + struct.pack("<II", packed, plain.stat().st_size)
+        broken = directory / f"left{left}.keras"
+        broken.write_bytes(b"PK\3\4" + first + last + member + tail[:left])
+        done = subprocess.run([str(NOISEGEN), "alter", str(broken), "--flips", "1", "--out", str(directory / f"o{left}.keras")],
+                              capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, (left, done)
+        assert left == 12 or "cut off" in done.stderr, (left, done)
 
 
 def test_damaged(directory):
@@ -498,19 +562,39 @@ def test_replay(directory):
     with h5py.File(directory / "keras2.h5") as one, h5py.File(directory / "t.h5") as other:
         assert one["dense/kernel:0"][()].tobytes() == other["fc.weight"][()].T.tobytes()
         assert one["conv/kernel:0"][()].tobytes() == other["conv.weight"][()].transpose(2, 3, 1, 0).tobytes()
-    theirs = {"/dense/kernel:0": [[[0, 1], 9], [1, [2, 31]]]}
+    theirs = {"/dense/kernel:0": [[[0], [1]], [[1, 2], [2, 31]]]}
     (directory / "theirs.json").write_text(json.dumps(theirs))
     run("alter", keras, "--replay", directory / "theirs.json", "--out", directory / "k4.h5")
     told = rows(directory / "k4.h5.alteration.json")
     assert [(row["index"], row["bits"]) for row in told] == [("1", "1"), ("9", "2 31")], told
-    (directory / "unplaced.json").write_text(json.dumps({"dense/kernel:0": [[], [0, 0, 0]]}))
+    (directory / "unplaced.json").write_text(json.dumps({"dense/kernel:0": [[[], [0]]] * 3}))
     run("alter", keras, "--replay", directory / "unplaced.json", "--out", directory / "k5.h5")
     told = rows(directory / "k5.h5.alteration.json")
     assert len({row["index"] for row in told}) == 3 and {row["bits"] for row in told} == {"0"}
-    for wrong in ('{"dense/kernel:0": [[0], [40]]}', '{"dense/kernel:0": [[35], [1]]}', '{"no": [[0], [1]]}', "[1]",
-                  '{"dense/kernel:0": 3}', '{"dense/kernel:0": [[0, 1], [1]]}', "{}"):
+    for wrong in ('{"dense/kernel:0": [[[0], [40]]]}', '{"dense/kernel:0": [[[35], [1]]]}', '{"no": [[[0], [1]]]}',
+                  "[1]", '{"dense/kernel:0": 3}', '{"dense/kernel:0": [[[0, 1], [1], [2]]]}', "{}",
+                  '{"dense/kernel:0": [[0], [1]]}', '{"dense/kernel:0": [[0, 1]]}', '{"dense/kernel:0": [[[0, 7], [1]]]}'):
         (directory / "wrong.json").write_text(wrong)
         run("alter", keras, "--replay", directory / "wrong.json", "--out", directory / "k6.h5", code=1)
+
+
+def test_replay_of_hdf5_corrupter(directory):
+    """Sequences as hdf5_corrupter itself saved them, and the bits that it then flipped in such a file."""
+    with h5py.File(directory / "model.h5", "w") as file:
+        file["fc/weight"] = np.ones((6, 5), "<f4")
+        file["fc/bias"] = np.ones(6, "<f4")
+    for number, (sequence, flipped) in enumerate((
+            ([[[1, 4], [17]]], [(9, "17")]),
+            ([[[1, 4], [25]], [[3, 2], [15]]], [(9, "25"), (17, "15")]),
+            ([[[4, 3], [1]], [[3, 1], [23]], [[0, 0], [10]]], [(0, "10"), (16, "23"), (23, "1")]))):
+        record, out = directory / f"s{number}.json", directory / f"s{number}.h5"
+        record.write_text(json.dumps({"/fc/weight": sequence}))
+        run("alter", directory / "model.h5", "--replay", record, "--out", out)
+        told = [(int(row["index"]), row["bits"]) for row in rows(directory / f"s{number}.h5.alteration.json")]
+        assert told == flipped, (sequence, told)
+        words = np.frombuffer(state(out)["fc/weight"][0], "<u4") ^ np.float32(1).view("<u4")
+        assert {int(at): int(words[at]) for at in np.nonzero(words)[0]} == \
+            {index: 1 << (31 - int(bit)) for index, bit in flipped}
 
 
 def test_difference(directory):
