@@ -13,12 +13,15 @@ namespace base {
 
 namespace {
 
-// From a launcher's variables; none if it did not start this process.
+// From a launcher's variables; none if it did not start this process, or they make no sense: whoever set them, it was
+// no launcher. A size that is not said is not known.
 std::optional<JobRank> rank_of(const char* rank_variable, const char* size_variable, bool under_mpi)
 {
+    constexpr int most_ranks = 16'777'216;
     const std::optional<int> rank = environment_number(rank_variable);
-    if (!rank) return {};
-    return JobRank{*rank, environment_number(size_variable).value_or(1), under_mpi};
+    const std::optional<int> size = environment_number(size_variable);
+    if (!rank || *rank < 0 || *rank >= size.value_or(most_ranks) || size.value_or(1) > most_ranks) return {};
+    return JobRank{*rank, size.value_or(1), under_mpi};
 }
 
 // Files are called after it: nothing that would lead to another directory.

@@ -31,6 +31,17 @@ TEST_CASE("the rank in the job is what the launcher says")
     CHECK(job_with({{"RANK", "1"}}) == "0 of 1");
 }
 
+TEST_CASE("numbers that no launcher gives are of no job")
+{
+    CHECK(job_with({{"RANK", "0"}, {"WORLD_SIZE", "0"}}) == "0 of 1");
+    CHECK(job_with({{"RANK", "-1"}, {"WORLD_SIZE", "2"}}) == "0 of 1");
+    CHECK(job_with({{"RANK", "2"}, {"WORLD_SIZE", "2"}}) == "0 of 1");
+    CHECK(job_with({{"RANK", "0"}, {"WORLD_SIZE", "2000000000"}}) == "0 of 1");
+    CHECK(job_with({{"RANK", "0"}, {"WORLD_SIZE", "-3"}}) == "0 of 1");
+    CHECK(job_with({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "0"}}) == "0 of 1");
+    CHECK(job_with({{"PMIX_RANK", "3"}}) == "3 of 1, MPI");  // PMIx alone does not say how many there are
+}
+
 TEST_CASE("the tasks of the step count and not those of the whole Slurm job")
 {
     CHECK(job_with({{"PMIX_RANK", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_NTASKS", "16"}}) == "1 of 2, MPI");
