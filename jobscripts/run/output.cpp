@@ -3,6 +3,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
+#include "base/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -91,24 +92,76 @@ std::string without_blanks(std::string kind)
 
 }  // namespace
 
+namespace {
+
+[[noreturn]] void fail_expression(const std::string& expression, const std::string& why)
+{
+    base::fail_usage("--step-line: '", base::shortened(expression, 80), "' is no regular expression: ", why);
+}
+
+// What POSIX lacks: \d, and classes such as \w within brackets. What it would silently read otherwise is refused.
+std::string in_posix(const std::string& expression)
+{
+    static const std::map<char, std::string> classes{{'d', "0-9"}, {'w', "[:alnum:]_"}, {'s', "[:space:]"}};
+    std::string posix;
+    bool in_brackets = false;
+    for (std::size_t i = 0; i < expression.size(); ++i) {
+        const char c = expression[i];
+        const char next = i + 1 < expression.size() ? expression[i + 1] : '\0';
+        if (c == '\\' && in_brackets) {
+            const auto found = classes.find(next);
+            if (found == classes.end()) fail_expression(expression, "within brackets write it without a backslash");
+            posix += found->second;
+            ++i;
+        } else if (c == '\\' && (next == 'd' || next == 'D')) {
+            posix += next == 'd' ? "[0-9]" : "[^0-9]";
+            ++i;
+        } else if (c == '\\') {
+            (posix += c) += next;
+            ++i;
+        } else {
+            if (!in_brackets && next == '?' && (c == '*' || c == '+' || c == '?' || c == '}' || c == '('))
+                fail_expression(expression, base::join("'", c, "?' is not known: POSIX expressions are always greedy"));
+            const bool first = !posix.empty() && (posix.ends_with('[') || posix.ends_with("[^"));
+            if (c == '[' && !in_brackets)
+                in_brackets = true;
+            else if (c == ']' && !first)
+                in_brackets = false;
+            posix += c;
+        }
+    }
+    return posix;
+}
+
+}  // namespace
+
 LineKinds::LineKinds(const std::string& expression) : expression_text_{expression}
 {
-    try {
-        expression_.emplace(expression);
-    } catch (const std::regex_error& error) {
-        base::fail_usage("--step-line: '", expression, "' is no regular expression: ", error.what());
+    constexpr std::size_t longest = 1000;
+    if (expression.size() > longest) fail_expression(expression, base::join("it is longer than ", longest, " bytes"));
+    auto compiled = std::make_unique<regex_t>();
+    if (const int code = ::regcomp(compiled.get(), in_posix(expression).c_str(), REG_EXTENDED); code != 0) {
+        std::array<char, 200> why{};
+        ::regerror(code, compiled.get(), why.data(), why.size());
+        fail_expression(expression, why.data());
     }
+    expression_ = {compiled.release(), [](regex_t* one) {
+                       ::regfree(one);
+                       delete one;
+                   }};
 }
 
 void LineKinds::add(const std::string& line, std::int64_t at_ns)
 {
     if (expression_) {
-        std::smatch found;
-        if (!std::regex_search(line, found, *expression_)) return;
+        std::array<regmatch_t, 2> found{};
+        if (::regexec(expression_.get(), line.c_str(), found.size(), found.data(), 0) != 0) return;
         Lines& lines = kinds_[expression_text_];
         lines.name = expression_text_;
-        const std::string number = found.size() > 1 ? found[1].str() : std::string{};
-        if (found.size() > 1 && !lines.at_ns.empty() && number == lines.last) return;
+        const auto& [begin, end] = found[1];
+        const std::string number =
+            begin < 0 ? "" : line.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+        if (expression_->re_nsub > 0 && !lines.at_ns.empty() && number == lines.last) return;
         lines.last = number;
         lines.at_ns.push_back(at_ns);
         return;

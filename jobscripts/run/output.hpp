@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
-#include <regex>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <regex.h>
 
 namespace crosstalk {
 
@@ -19,7 +21,8 @@ namespace crosstalk {
 using LineTimes = std::vector<std::int64_t>;
 
 // Lines by kind. Given a regular expression, those that it finds something in are the only kind; if it has a group, of
-// lines that agree in it the first one counts (other ranks print it, too). Without one, lines that differ only in their
+// lines that agree in it the first one counts (other ranks print it, too); it is one of POSIX (extended), whose
+// matching needs neither stack nor time without bound, and knows \d, too. Without one, lines that differ only in their
 // numbers and blanks are a kind.
 class LineKinds {
  public:
@@ -45,7 +48,7 @@ class LineKinds {
     };
     static LineTimes steps_of(const Lines& lines);
 
-    std::optional<std::regex> expression_;
+    std::shared_ptr<const regex_t> expression_;  // null: none was given
     std::string expression_text_;
     std::map<std::string, Lines> kinds_;
 };

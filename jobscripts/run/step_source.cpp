@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <regex>
+#include <string_view>
 
 #include <unistd.h>
 
@@ -43,14 +43,39 @@ bool is_program(const std::string& text)
     return text.starts_with("\177ELF");
 }
 
+// A line "import crosstalk", or "from crosstalk import ..", at any depth. By hand: scripts may have lines of any
+// length.
+bool imports_crosstalk(std::string_view text)
+{
+    constexpr std::string_view blanks = " \t";
+    constexpr std::string_view in_names = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    const auto takes = [&](std::string_view& line, std::string_view word) {
+        if (!line.starts_with(word)) return false;
+        line.remove_prefix(word.size());
+        return line.empty() || in_names.find(line.front()) == std::string_view::npos;
+    };
+    const auto skip_blanks = [&](std::string_view& line) {
+        line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+    };
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        std::string_view line = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        skip_blanks(line);
+        if (!takes(line, "import") && !takes(line, "from")) continue;
+        skip_blanks(line);
+        if (takes(line, "crosstalk")) return true;
+    }
+    return false;
+}
+
 // Does it tell its steps itself? A Python program says so, and a compiled one is linked with the library.
 bool has_marks(const std::string& word)
 {
     if (fs::path{word}.filename() == "crosstalk-python") return true;
     const std::string text = text_of(word);
     if (is_program(text)) return text.find("libcrosstalk-mark.so") != std::string::npos;
-    static const std::regex imports{"(^|\n)[ \t]*(import|from)[ \t]+crosstalk\\b"};
-    return is_script(word) && std::regex_search(text, imports);
+    return is_script(word) && imports_crosstalk(text);
 }
 
 // An instrumented program holds names of Score-P's functions, or those of its libraries.

@@ -106,3 +106,20 @@ TEST_CASE("lines that were read at once are steps of their own, evenly since the
     CHECK(crosstalk::spread({7, 7, 9}) == LineTimes{7, 7, 9});  // nobody knows since when
     CHECK(crosstalk::spread({}).empty());
 }
+
+TEST_CASE("an expression is one of POSIX that knows digits by their letter")
+{
+    const std::vector<std::string> lines{"step 1: loss 2", "step 2: loss 1", "epoch 3", "step 2: loss 0"};
+    CHECK(times_of(LineKinds{R"(step (\d+))"}, lines) == LineTimes{10, 20});
+    CHECK(times_of(LineKinds{R"(^[\w]+ [\d]+$)"}, lines) == LineTimes{30});
+    CHECK(times_of(LineKinds{R"(step\s+[0-9]+:)"}, lines) == LineTimes{10, 20, 40});
+    CHECK(times_of(LineKinds{"[]]|^epoch"}, lines) == LineTimes{30});
+    for (const char* wrong : {"(", "step (?:[0-9]+)", "step.*?([0-9])", R"([\]a])", "["})
+        CHECK_THROWS_AS(LineKinds{wrong}, base::UsageError);
+}
+
+TEST_CASE("an expression or a line of any length takes no stack")
+{
+    CHECK_THROWS_AS(LineKinds{std::string(100'000, 'a')}, base::UsageError);
+    CHECK(times_of(LineKinds{"(a*)*b"}, {std::string(4096, 'a'), std::string(4096, 'a') + "b"}) == LineTimes{20});
+}
