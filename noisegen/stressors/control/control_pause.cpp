@@ -3,10 +3,12 @@
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/local_rank.hpp"
+#include "base/system/processes.hpp"
 #include "noisegen/stressors/control/process_stopper.hpp"
 #include "noisegen/stressors/stressor.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 namespace noisegen {
@@ -34,16 +36,17 @@ Rhythm rhythm(const base::Settings& settings)
 
 class ControlPause final : public Stressor {
  public:
-    ControlPause(const Rhythm& rhythm, const Place& place) : rhythm_{rhythm}, victims_{place.victims}
+    ControlPause(const Rhythm& rhythm, const Place& place) : rhythm_{rhythm}
     {
         if (!leads_) return;
-        if (!victims_.empty()) stopper_.choose(victims_);  // refuses at once what it must not stop
-        if (victims_.empty()) control_.emplace(base::ControlFile::open(place.control_run, base::host_name()));
+        named_ = base::processes(place.victims);
+        if (!place.victims.empty()) stopper_.choose(victims());  // refuses at once what it must not stop
+        if (place.victims.empty()) control_.emplace(base::ControlFile::open(place.control_run, base::host_name()));
     }
 
     void begin(const Turn& turn) override
     {
-        if (leads_) stopper_.choose(control_ ? base::training_processes(control_->page()) : victims_);
+        if (leads_) stopper_.choose(control_ ? base::training_processes(control_->page()) : victims());
         most_ = std::max(most_, stopper_.count());
         const std::int64_t length = turn.deadline_ns - turn.begin_ns;
         const std::int64_t parts = std::max<std::int64_t>(1, length / rhythm_.every.count());
@@ -71,17 +74,27 @@ class ControlPause final : public Stressor {
     {
         if (!leads_) return "left to the first noise process of the host";
         if (most_ == 0)
-            return victims_.empty() ? "stopped no process: none in the control file (--victim names one)"
-                                    : "stopped no process: those of --victim have ended";
+            return control_ ? "stopped no process: none in the control file (--victim names one)"
+                            : "stopped no process: those of --victim have ended";
         return base::join("stopped ", most_, most_ == 1 ? " process" : " processes",
                           missed_ > 0 ? base::join(", not all of them in ", missed_, " pauses") : "");
     }
 
  private:
+    // Those that were named and still live: when one has ended, another process may get its number.
+    std::set<pid_t> victims() const
+    {
+        std::set<pid_t> alive;
+        for (const auto& [pid, process] : named_)
+            if (const auto now = base::processes({pid}); !now.empty() && now.at(pid).started == process.started)
+                alive.insert(pid);
+        return alive;
+    }
+
     Rhythm rhythm_;
     bool leads_ = base::local_rank().rank == 0;  // one process of the host is enough
-    std::set<pid_t> victims_;
-    std::optional<base::ControlFile> control_;  // if no victims are named
+    std::map<pid_t, base::Process> named_;       // by --victim
+    std::optional<base::ControlFile> control_;   // if no victims are named
     ProcessStopper stopper_;
     std::int64_t every_ns_ = 0;
     std::int64_t next_ns_ = 0;

@@ -1,6 +1,7 @@
 // control.pause: stops the processes of a training for known times, and never for longer.
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"
+#include "base/system/clock.hpp"
 #include "base/system/processes.hpp"
 #include "testing/child.hpp"
 #include "testing/noise_runs.hpp"
@@ -11,6 +12,9 @@
 #include <csignal>
 #include <sstream>
 
+#include <linux/sched.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace testing;
@@ -56,7 +60,47 @@ std::vector<std::string> pausing(const Scratch& scratch, pid_t victim, const std
     return words;
 }
 
+// A process that sleeps and has this number; 0 where the kernel does not give it.
+pid_t sleeper_with_number(pid_t number)
+{
+    clone_args wanted{};
+    wanted.exit_signal = SIGCHLD;
+    wanted.set_tid = reinterpret_cast<std::uint64_t>(&number);
+    wanted.set_tid_size = 1;
+    const long made = ::syscall(SYS_clone3, &wanted, sizeof wanted);
+    if (made == 0) {
+        ::execlp("sleep", "sleep", "60", nullptr);
+        ::_exit(127);
+    }
+    return made > 0 ? static_cast<pid_t>(made) : 0;
+}
+
 }  // namespace
+
+TEST_CASE("a process that gets the number of a victim that has ended is not stopped")
+{
+    const Scratch scratch;
+    Child victim{watcher};
+    REQUIRE(eventually([&] { return victim.output().starts_with("ready"); }));
+    const pid_t number = victim.pid();
+    Child noise{pausing(scratch, number, "control.pause[stop=40ms,every=80ms] 200ms; quiet 20ms")};
+    REQUIRE(eventually([&] { return has_rows(part(scratch) / "noise.csv", 2); }));
+    victim.signal(SIGKILL);
+    victim.wait();
+    const pid_t other = sleeper_with_number(number);
+    if (other == 0) return testing::skip("needs to choose the number of a process (root, Linux 5.5)");
+    std::size_t stopped = 0;
+    const std::int64_t end_ns = base::now_ns() + 1'500'000'000;
+    while (base::now_ns() < end_ns) {
+        stopped += is_stopped(other) ? 1 : 0;
+        base::sleep_until_ns(base::now_ns() + 5'000'000);
+    }
+    CHECK(stopped == 0);
+    ::kill(other, SIGKILL);
+    ::waitpid(other, nullptr, 0);
+    noise.signal(SIGTERM);
+    noise.wait();
+}
 
 TEST_CASE("a pause stops the victim for the time that is recorded")
 {
