@@ -53,7 +53,7 @@ class BareTcp {
  public:
     explicit BareTcp(std::size_t block) : out_(block, 1), in_(block)
     {
-        const noisegen::Socket listener = noisegen::listen_on(0, true);
+        const noisegen::Socket listener = noisegen::listen_on(0, noisegen::loopback_address);
         here_ = noisegen::connect_to("127.0.0.1", noisegen::port_of(listener));
         auto there = noisegen::accept_from(listener);
         if (!here_.open() || !there) base::fail("cannot connect over loopback");
@@ -103,7 +103,7 @@ std::optional<double> iperf3(const std::string& cpu)
 {
     std::string port;
     {
-        const noisegen::Socket free = noisegen::listen_on(0, true);
+        const noisegen::Socket free = noisegen::listen_on(0, noisegen::loopback_address);
         port = std::to_string(noisegen::port_of(free));
     }
     const testing::Child server{{"taskset", "-c", cpu, "iperf3", "-s", "-1", "-p", port}};

@@ -145,7 +145,7 @@ TEST_CASE("network noise reaches a named host")
 {
     int port = 0;
     {
-        const noisegen::Socket free = noisegen::listen_on(0, true);
+        const noisegen::Socket free = noisegen::listen_on(0, noisegen::loopback_address);
         port = noisegen::port_of(free);
     }
     const Scratch scratch;
@@ -160,7 +160,7 @@ TEST_CASE("network noise reaches a named host")
 
 TEST_CASE("a connection that is lost for good is a failure and what was recorded until then is kept")
 {
-    noisegen::Socket listener = noisegen::listen_on(0, false);
+    noisegen::Socket listener = noisegen::listen_on(0, noisegen::any_address);
     const std::string port = std::to_string(noisegen::port_of(listener));
     const Scratch scratch;
     Child child{long_run(scratch, "network.exchange[hosts=localhost,port=" + port + "] 50ms")};

@@ -11,7 +11,7 @@
 
 TEST_CASE("sockets speak over loopback and notice when the other side goes")
 {
-    const noisegen::Socket listener = noisegen::listen_on(0, true);
+    const noisegen::Socket listener = noisegen::listen_on(0, noisegen::loopback_address);
     noisegen::Socket here = noisegen::connect_to("127.0.0.1", noisegen::port_of(listener));
     REQUIRE(here.open());
     auto there = noisegen::accept_from(listener);
@@ -23,7 +23,7 @@ TEST_CASE("sockets speak over loopback and notice when the other side goes")
     CHECK(there->socket.receive(text.data(), text.size()) == 5);
     here = noisegen::Socket{};
     CHECK(!there->socket.receive(text.data(), text.size()).has_value());
-    CHECK(!noisegen::listen_on(noisegen::port_of(listener), true).open());
+    CHECK(!noisegen::listen_on(noisegen::port_of(listener), noisegen::loopback_address).open());
     CHECK_THROWS_AS(noisegen::addresses_of("no such host"), base::Error);
 }
 

@@ -104,7 +104,7 @@ std::vector<std::string> own_addresses()
     return addresses;
 }
 
-Socket listen_on(std::uint16_t port, bool loopback_only)
+Socket listen_on(std::uint16_t port, const std::string& where)
 {
     Socket socket{base::check_errno(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "make a socket")};
     const int yes = 1;
@@ -112,7 +112,7 @@ Socket listen_on(std::uint16_t port, bool loopback_only)
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(loopback_only ? INADDR_LOOPBACK : INADDR_ANY);
+    if (::inet_pton(AF_INET, where.c_str(), &address.sin_addr) != 1) base::fail(where, " is no address of IPv4");
     if (::bind(socket.descriptor(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
         if (errno == EADDRINUSE) return {};
         throw std::system_error{errno, std::generic_category(), base::join("cannot listen on port ", port)};

@@ -39,8 +39,10 @@ std::vector<std::string> addresses_of(const std::string& host);
 // Of this host's own interfaces.
 std::vector<std::string> own_addresses();
 
-// On all interfaces, or on loopback only; port 0 lets the kernel choose. Not open if the port is taken.
-Socket listen_on(std::uint16_t port, bool loopback_only);
+// On all interfaces, or on one address of version 4; port 0 lets the kernel choose. Not open if the port is taken.
+inline constexpr const char* any_address = "0.0.0.0";
+inline constexpr const char* loopback_address = "127.0.0.1";
+Socket listen_on(std::uint16_t port, const std::string& address);
 std::uint16_t port_of(const Socket& socket);
 
 // None at the moment, or the connection and who it comes from.

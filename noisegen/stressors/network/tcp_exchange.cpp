@@ -54,6 +54,25 @@ class OwnPort {
     std::uint16_t port_;
 };
 
+// The address of this host among those of the list, or all where that is not one. Loopback only if no host is
+// elsewhere: a host's file may call it so by its name, and peers by another address.
+std::string address_to_listen_on(const std::vector<std::string>& hosts, const std::vector<std::string>& addresses)
+{
+    const std::vector<std::string> own = own_addresses();
+    const auto is_here = [&own](const std::string& address) {
+        return std::find(own.begin(), own.end(), address) != own.end();
+    };
+    std::set<std::string> here;
+    for (const std::string& address : addresses)
+        if (address.find(':') == std::string::npos && is_here(address)) here.insert(address);
+    if (here.size() != 1) return any_address;
+    const bool elsewhere = std::any_of(hosts.begin(), hosts.end(), [&](const std::string& host) {
+        const std::vector<std::string> of_host = addresses_of(host);
+        return std::none_of(of_host.begin(), of_host.end(), is_here);
+    });
+    return here.begin()->starts_with("127.") && elsewhere ? any_address : *here.begin();
+}
+
 struct TcpShared final : Shared {
     TcpShared(const TcpOptions& options, const std::filesystem::path& noise)
     {
@@ -62,7 +81,7 @@ struct TcpShared final : Shared {
         token = job_token(noise);
         for (const std::string& host : options.hosts)
             for (const std::string& address : addresses_of(host)) welcome.push_back(address);
-        listener = listen_on(options.port, false);
+        listener = listen_on(options.port, address_to_listen_on(options.hosts, welcome));
     }
 
     std::optional<OwnPort> own_port;
@@ -181,7 +200,7 @@ class TcpExchange final : public Stressor {
     void connect_to_self()
     {
         if (lost() == 0) return;
-        const Socket listener = listen_on(0, true);
+        const Socket listener = listen_on(0, loopback_address);
         for (Outlet& outlet : outlets_) {
             if (outlet.socket.open()) continue;
             outlet = {};

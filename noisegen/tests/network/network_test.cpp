@@ -27,7 +27,7 @@ namespace {
 
 int free_port()
 {
-    const noisegen::Socket free = noisegen::listen_on(0, true);
+    const noisegen::Socket free = noisegen::listen_on(0, noisegen::loopback_address);
     return noisegen::port_of(free);
 }
 

@@ -86,7 +86,7 @@ class Holder {
     std::string port() const { return std::to_string(port_of(listener_)); }
 
  private:
-    Socket listener_ = listen_on(0, false);
+    Socket listener_ = listen_on(0, noisegen::any_address);
     std::atomic<bool> over_ = false;
     std::jthread thread_;
 };
@@ -126,7 +126,7 @@ TEST_CASE("a token that others can read or have planted is refused")
 TEST_CASE("who says the token is let in and answered, others are closed")
 {
     const JobToken token = job_token({});
-    const Socket listener = listen_on(0, true);
+    const Socket listener = listen_on(0, noisegen::loopback_address);
     const std::vector<std::string> welcome{"127.0.0.1"};
     Arrivals arrivals;
     std::vector<Socket> inlets;
@@ -154,7 +154,7 @@ TEST_CASE("who says the token is let in and answered, others are closed")
 TEST_CASE("guests that say nothing are a bounded number, and keep no peer out")
 {
     const JobToken token = job_token({});
-    const Socket listener = listen_on(0, true);
+    const Socket listener = listen_on(0, noisegen::loopback_address);
     const std::vector<std::string> welcome{"127.0.0.1"};
     Arrivals arrivals;
     std::vector<Socket> inlets;
@@ -171,7 +171,7 @@ TEST_CASE("guests that say nothing are a bounded number, and keep no peer out")
 TEST_CASE("connections from elsewhere are closed whatever they say")
 {
     const JobToken token = job_token({});
-    const Socket listener = listen_on(0, true);
+    const Socket listener = listen_on(0, noisegen::loopback_address);
     Arrivals arrivals;
     std::vector<Socket> inlets;
     Socket stranger = connected(listener);
