@@ -9,7 +9,8 @@
 #   slurm-sandbox.sh down DIR         ends its jobs and daemons; the directory keeps the logs
 #
 # Where only the controller or a slurmd was lost, up starts it again, and jobs go on. Its nodes share this machine's
-# cores: it shows that placement, signals and exit codes work, never how fast anything is.
+# cores: it shows that placement, signals and exit codes work, never how fast anything is. It listens on loopback only where
+# this machine's name resolves to that, else on all interfaces; DIR, with munge's key and socket, is this user's alone.
 # Exit codes: 0 fine, 1 failed, 2 wrong usage, 77 not possible here (no Slurm, or fewer than two cores).
 set -euo pipefail
 
@@ -69,15 +70,18 @@ end_daemon() {
 gone() { ! alive "$1"; }
 
 write_config() {
-    local nodes=$1 port=$2 user cores memory node controller where
+    local nodes=$1 port=$2 user cores memory node controller where here_is
     user=$(id -un)
     cores=$(nproc)
     memory=$(awk '/^MemTotal/ { print int($2 / 1024 / 2) }' /proc/meminfo)
-    controller="$(uname -n | cut -d. -f1)(127.0.0.1)"
+    # Slurm listens on the address of this machine's name, or on all. Where that is loopback, nobody else reaches it.
+    here_is=$(getent ahostsv4 "$(uname -n)" | awk 'NR == 1 { print $1 }') || true
+    [[ $here_is == 127.* ]] || here_is=""
+    controller="$(uname -n | cut -d. -f1)(${here_is:-127.0.0.1})"
     [[ -z $virtual ]] || controller=front
     mkdir -p "$dir"/{run,log,state,spool,scratch,etc}
     [[ -z $virtual ]] || echo "$virtual" >"$dir/etc/virtual"
-    chmod 755 "$dir" "$dir/run"
+    chmod 700 "$dir" "$dir/run" # who reaches munge's socket may run jobs
     if [[ ! -s $dir/etc/munge.key ]]; then
         (umask 077 && head -c 1024 /dev/urandom >"$dir/etc/munge.key")
     fi
@@ -119,9 +123,10 @@ SlurmctldTimeout=30
 SlurmdTimeout=20
 InactiveLimit=0
 CONF
+        [[ -z $here_is || -n $virtual ]] || echo "CommunicationParameters=NoCtldInAddrAny,NoInAddrAny"
         for ((node = 1; node <= nodes; ++node)); do
             mkdir -p "$dir/spool/n$node" "$dir/scratch/n$node"
-            where="NodeHostname=localhost NodeAddr=127.0.0.1 Port=$((port + node))"
+            where="NodeHostname=localhost NodeAddr=${here_is:-127.0.0.1} Port=$((port + node))"
             [[ -z $virtual ]] || where="NodeHostname=n$node NodeAddr=n$node Port=$((port + 1))"
             echo "NodeName=n$node $where" \
                 "CPUs=$cores Boards=1 SocketsPerBoard=1 CoresPerSocket=$cores ThreadsPerCore=1 RealMemory=$memory"

@@ -24,6 +24,10 @@ say() { echo "virtual-nodes: $*" >&2; }
 fail() { say "$2"; exit "$1"; }
 usage() { fail 2 "$1 (virtual-nodes.sh --help)"; }
 
+# Processes of this user and of no other user namespace: anybody may have such an environment, and be number 1 of a
+# namespace of his own, whose programs are not to be run here.
+made_here() { [[ -O /proc/$1 && /proc/$1/ns/user -ef /proc/self/ns/user ]]; }
+
 # The first process of a node, as this one counts processes. When it ends, the kernel ends all others of the node; with
 # that of the front, those of all nodes.
 first_process() {
@@ -32,7 +36,7 @@ first_process() {
     for file in $(grep -lsz -- "^CROSSTALK_VIRTUAL_NODE=$dir/$1\$" /proc/[0-9]*/environ); do
         pid=${file//[^0-9]/}
         # Numbers of a process from the outermost to its own namespace.
-        if grep -qs '^NSpid:.*[[:space:]]1$' "/proc/$pid/status"; then
+        if made_here "$pid" && grep -qs '^NSpid:.*[[:space:]]1$' "/proc/$pid/status"; then
             echo "$pid"
             return
         fi
@@ -144,7 +148,13 @@ end_nodes() {
     kill -KILL "$pid" 2>/dev/null || true
     await 10 gone || fail 1 "the nodes of $dir do not end"
 }
-gone() { ! grep -qsz -- "^CROSSTALK_VIRTUAL_NODE=$dir/" /proc/[0-9]*/environ; }
+gone() {
+    local file
+    # shellcheck disable=SC2013 # process ids hold no blanks
+    for file in $(grep -lsz -- "^CROSSTALK_VIRTUAL_NODE=$dir/" /proc/[0-9]*/environ); do
+        ! made_here "${file//[^0-9]/}" || return 1
+    done
+}
 
 remove_files() {
     rm -f "$dir"/{hosts,settings,rsh,log,front.up,n[1-4].up}
