@@ -53,10 +53,10 @@ std::string with_options(const Json& record, const std::map<std::string, std::st
 // Of a batch job: until the training runs, and for the report.
 constexpr double minutes_around_run = 15.0;
 
+// The last one: a directory may be called so, too.
 std::string replaced(std::string text, const std::string& what, const std::string& with)
 {
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
-        text.replace(at, what.size(), with);
+    if (const std::size_t at = text.rfind(what); at != std::string::npos) text.replace(at, what.size(), with);
     return text;
 }
 
