@@ -63,6 +63,7 @@ Report report_of(const RunFiles& files)
     for (const fs::path& archive : files.noise)
         report.records.push_back(record_beside(archive, "noise", base::file::noise_record, report.notes));
     drop_foreign_records(report, training, noise);
+    for (std::string& reason : noise_elsewhere(report)) joined.promises_broken.push_back(std::move(reason));
     for (std::string& reason : noise_stood_still(report)) joined.promises_broken.push_back(std::move(reason));
     read_gpus(report, files, training.choice);
     report.analysis = analyse(report.run, report.rules);
@@ -119,7 +120,8 @@ int finished(Report report, const RunFiles& files, const fs::path& out, const Se
     read_waits(report, files);
     otf2::reading_is_over();
     write_report(out, report);
-    show(report, scope(report), out, settings, [&] { print(std::cout, report); });
+    show(report, scope(report), out, settings,
+         [&] { base::print_lines(std::cout, [&](std::ostream& text) { print(text, report); }); });
     return exit_code(report.verdict, settings);
 }
 
@@ -150,7 +152,8 @@ int pooled_report(const std::vector<RunParts>& runs, const fs::path& out, const 
     PooledReport report = pooled(std::move(reports), settings.again);
     report.all.limits.insert(report.all.limits.end(), left_out.begin(), left_out.end());
     write_pooled(out, report);
-    show(report.all, scope(report), out, settings, [&] { print(std::cout, report); });
+    show(report.all, scope(report), out, settings,
+         [&] { base::print_lines(std::cout, [&](std::ostream& text) { print(text, report); }); });
     return exit_code(report.all.verdict, settings);
 }
 

@@ -240,6 +240,21 @@ std::vector<std::string> noise_stood_still(const Report& report)
     return reasons;
 }
 
+std::vector<std::string> noise_elsewhere(const Report& report)
+{
+    std::vector<std::string> reasons;
+    for (const Record* record : noise_records(report)) {
+        const std::string host = word(record->json, "host");
+        for (const Json& moved : list_in(record->json, "moved"))
+            reasons.push_back(join("the noise of CPU ", std::llround(number_in(moved, "cpu").value_or(-1.0)), " on ",
+                                   host, " was moved to CPU ", word(moved, "to"), " (by taskset, or a cpuset)"));
+        for (const Json& stressor : list_in(record->json, "stressors"))
+            if (const std::string what = word(stressor, "not_kept"); !what.empty())
+                reasons.push_back(join(word(stressor, "name"), " on ", host, ": ", what));
+    }
+    return reasons;
+}
+
 std::vector<std::string> limits(const Report& report)
 {
     std::vector<std::string> limits;

@@ -26,4 +26,7 @@ std::vector<std::string> limits(const Report& report);
 // Noise that stood still for a tenth of its time or more did not cover the training: the reasons to say so.
 std::vector<std::string> noise_stood_still(const Report& report);
 
+// Noise that somebody moved to other CPUs, or that could not be held to its slots: the reasons to say so.
+std::vector<std::string> noise_elsewhere(const Report& report);
+
 }  // namespace analysis

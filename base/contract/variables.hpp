@@ -10,5 +10,6 @@ inline constexpr const char* control_delay = "CROSSTALK_CONTROL_DELAY";  // of t
 inline constexpr const char* trace_gpu = "CROSSTALK_TRACE_GPU";          // 1: what the GPUs do is recorded, too
 inline constexpr const char* mark_library = "CROSSTALK_MARK_LIBRARY";    // for Python
 inline constexpr const char* harvest = "CROSSTALK_HARVEST";              // where a neighbour's job counts what it did
+inline constexpr const char* neighbour = "CROSSTALK_NEIGHBOUR";          // mark of a neighbour's job, in all it starts
 
 }  // namespace base::variable

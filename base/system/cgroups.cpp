@@ -195,15 +195,35 @@ fs::path thaw_own_group(pid_t pid)
     return {};
 }
 
-OwnGroup::~OwnGroup()
+namespace {
+
+void remove_group(const fs::path& path)
 {
     constexpr std::int64_t patience_ns = 500'000'000;  // for those that have just ended
-    const auto is_gone = [this] {
+    const auto is_gone = [&] {
         std::error_code busy;
-        fs::remove(path_, busy);
+        fs::remove(path, busy);
         return !busy;
     };
     wait_until(is_gone, patience_ns);
+}
+
+}  // namespace
+
+std::string name_of_freezer(pid_t maker)
+{
+    return own_group_prefix + std::to_string(maker);
+}
+
+void remove_freezer_of(pid_t maker)
+{
+    for (const CgroupDirectory& above : cgroup_directories("freezer"))
+        remove_group(above.path / name_of_freezer(maker));
+}
+
+OwnGroup::~OwnGroup()
+{
+    remove_group(path_);
     for (const std::string& controller : handed_on_)
         put_line(parent_.path / "cgroup.subtree_control", "-" + controller);
 }

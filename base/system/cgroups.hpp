@@ -53,6 +53,10 @@ inline constexpr const char* own_group_prefix = "crosstalk-";
 // the group, to be removed once it is empty; empty if there is none.
 std::filesystem::path thaw_own_group(pid_t pid);
 
+// Removes what a process made to freeze others, and could not remove itself. What ended just now is in it for a moment.
+void remove_freezer_of(pid_t maker);
+std::string name_of_freezer(pid_t maker);
+
 // A group that this process made. Taken away in the end, once nobody is in it: its maker moves those out before.
 class OwnGroup {
  public:

@@ -8,6 +8,7 @@
 #include "base/json.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/stop.hpp"
+#include "base/system/waiting.hpp"
 #include "base/words.hpp"
 #include "jobscripts/leftovers/guardian.hpp"
 #include "jobscripts/run/analysis.hpp"
@@ -40,6 +41,7 @@ namespace fs = std::filesystem;
 
 constexpr base::Nanoseconds noise_ready_within = std::chrono::minutes{5};
 constexpr std::int64_t patience_to_end_ns = 20'000'000'000;  // of a job that was asked to end
+constexpr std::int64_t patience_to_noise_ns = 60'000'000'000;  // while it writes its archive
 
 class Run {
  public:
@@ -99,9 +101,10 @@ class Run {
 
     void show() const
     {
-        std::cout << "job, on CPUs " << base::format_cpus(cores_.job) << ":\n  " << job_.command_line()
+        std::cout << "job, on CPUs " << base::format_cpus(cores_.job) << ":\n  " << base::printable(job_.command_line())
                   << "\nnoise, on CPUs " << base::format_cpus(cores_.noise) << ":\n  "
-                  << base::shell_words(with_launch(request_, noise_words(request_, schedule_, cores_))) << "\n";
+                  << base::printable(base::shell_words(with_launch(request_, noise_words(request_, schedule_, cores_))))
+                  << "\n";
     }
 
  private:
@@ -310,7 +313,11 @@ class Run {
     {
         if (noise_runs()) {
             noise_->signal(SIGTERM);
-            noise_code_ = noise_->wait();
+            if (!base::wait_until([this] { return !noise_runs(); }, patience_to_noise_ns, look_again_ns)) {
+                base::warn("noise does not end: it is killed");
+                noise_->signal(SIGKILL);
+                noise_code_ = noise_->wait();
+            }
         }
         // A launcher that is asked to end has a code of its own; then the archives tell.
         if (!request_.noise_launch.empty() && !ended_early_) return;
@@ -360,7 +367,7 @@ int measured(const Request& request, Run& run)
         write_status(request, base::exit_usage, error.what());
         export_failure(request, error.what());
         throw;
-    } catch (const base::Error& error) {
+    } catch (const std::exception& error) {  // also of a system call, or of a library
         write_status(request, base::exit_failed, error.what());
         export_failure(request, error.what());
         throw;

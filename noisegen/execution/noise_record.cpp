@@ -40,7 +40,8 @@ nlohmann::ordered_json level_record(const Schedule& schedule, const FactorLevel&
     return record;
 }
 
-nlohmann::ordered_json stressor_record(const Configured& stressor, const std::vector<int>& cpus, const std::string& how)
+nlohmann::ordered_json stressor_record(const Configured& stressor, const std::vector<int>& cpus, const std::string& how,
+                                       const std::string& not_kept)
 {
     nlohmann::ordered_json record;
     record["name"] = stressor.card->name;
@@ -48,6 +49,7 @@ nlohmann::ordered_json stressor_record(const Configured& stressor, const std::ve
     for (const std::string& name : intensity_options()) record["options"].erase(name);  // reported with the levels
     record["cpus"] = base::format_cpus({cpus.begin(), cpus.end()});
     record["how"] = how;
+    record["not_kept"] = not_kept;
     return record;
 }
 
@@ -116,12 +118,16 @@ void record_team(nlohmann::ordered_json& record, const Plan& plan, const Team& t
     const Schedule& schedule = plan.request.schedule;
     const std::vector<LevelTotal> totals = team.totals();
     const std::vector<std::string> notes = team.notes();
+    const std::vector<std::string> not_kept = team.not_kept();
+    record["moved"] = nlohmann::ordered_json::array();
+    for (const MovedNoise& moved : team.moved())
+        record["moved"].push_back({{"at_ns", moved.at_ns}, {"cpu", moved.cpu}, {"to", base::format_cpus(moved.to)}});
     record["lateness_ns"] = lateness_record(team.lateness());
     record["late_to_follow_ns"] = lateness_record(team.late_to_follow());
     record["late_to_leave_ns"] = lateness_record(team.late_to_leave());
     record["stressors"] = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < plan.runs.size(); ++i)
-        record["stressors"].push_back(stressor_record(schedule.stressors[i], plan.runs[i], notes[i]));
+        record["stressors"].push_back(stressor_record(schedule.stressors[i], plan.runs[i], notes[i], not_kept[i]));
     record["factor_levels"] = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < totals.size(); ++i)
         record["factor_levels"].push_back(

@@ -27,9 +27,15 @@ bool asked_nobody(const Configured& stressor, const LevelTotal& total)
 
 }  // namespace
 
-int judge(const Schedule& schedule, const std::vector<LevelTotal>& totals)
+int judge(const Schedule& schedule, const Team& team)
 {
-    int code = base::exit_fine;
+    const std::vector<LevelTotal> totals = team.totals();
+    int code = team.moved().empty() ? base::exit_fine : base::exit_promise_not_kept;
+    for (const std::string& what : team.not_kept()) {
+        if (what.empty()) continue;
+        base::warn(what);
+        code = base::exit_promise_not_kept;
+    }
     for (std::size_t i = 0; i < totals.size(); ++i) {
         const FactorLevel& level = schedule.levels[i];
         const double share = reached(level.intensity, totals[i]);

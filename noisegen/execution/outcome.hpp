@@ -9,8 +9,8 @@
 
 namespace noisegen {
 
-// The exit code; on stderr what was not reached.
-int judge(const Schedule& schedule, const std::vector<LevelTotal>& totals);
+// The exit code; on stderr what was not reached. Of a team that has stopped.
+int judge(const Schedule& schedule, const Team& team);
 
 // "4GiB/s = 4.29 GB/s": as given and, in another unit than that of what is reached, in that too.
 std::string asked_text(const base::Rate& rate);

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 
+#include <sched.h>
+
 namespace noisegen {
 
 namespace {
@@ -37,7 +39,6 @@ std::vector<otf2::MetricRow> achieved_metrics()
 Records::Records(const std::filesystem::path& part, const Schedule& schedule, std::uint64_t seed,
                  const std::vector<int>& cpus)
     : schedule_{schedule},
-      cpus_{cpus},
       part_{part},
       host_{base::host_name()},
       rows_{part / base::file::noise_rows,
@@ -118,7 +119,7 @@ void Records::sample(std::size_t cpu_index, const SlotDone& so_far, const Sample
     location.metrics(achieved_, achieved, sample.end_ns);
 
     const std::lock_guard lock{mutex_};
-    samples_csv_.row(so_far.slot->number, factor(so_far), schedule_.levels[*so_far.level].level, cpus_[cpu_index],
+    samples_csv_.row(so_far.slot->number, factor(so_far), schedule_.levels[*so_far.level].level, ::sched_getcpu(),
                      sample.begin_ns, sample.end_ns, sample.requested_per_s, sample.work.bytes, sample.work.operations,
                      sample.requested_duty, sample.duty(), sample.waited_ns);
 }
@@ -133,7 +134,7 @@ void Records::followed(std::size_t cpu_index, const SlotDone& so_far, bool on, s
     }
     locations_[cpu_index]->leave(on_, at_ns);
     const std::lock_guard lock{mutex_};
-    followed_csv_->row(so_far.slot->number, factor(so_far), schedule_.levels[*so_far.level].level, cpus_[cpu_index],
+    followed_csv_->row(so_far.slot->number, factor(so_far), schedule_.levels[*so_far.level].level, ::sched_getcpu(),
                        on_since_ns_[cpu_index], at_ns);
 }
 
@@ -144,7 +145,7 @@ void Records::stopped(std::size_t cpu_index, const SlotDone& so_far, std::int64_
     locations_[cpu_index]->leave(stopped_, until_ns);
     const std::lock_guard lock{mutex_};
     if (!pauses_csv_) pauses_csv_.emplace(part_ / base::file::pauses, stretch_columns);
-    pauses_csv_->row(so_far.slot->number, factor(so_far), schedule_.levels[*so_far.level].level, cpus_[cpu_index],
+    pauses_csv_->row(so_far.slot->number, factor(so_far), schedule_.levels[*so_far.level].level, ::sched_getcpu(),
                      from_ns, until_ns);
 }
 
@@ -158,7 +159,7 @@ void Records::slot(std::size_t cpu_index, const SlotDone& done)
     const std::lock_guard lock{mutex_};
     rows_.row(done.slot->number, done.slot->block, done.slot->position, factor(done),
               level ? schedule_.stressors[level->stressor].card->name : base::region::quiet, level ? level->level : "",
-              cpus_[cpu_index], host_, sample.begin_ns, sample.end_ns, sample.requested_per_s, sample.work.bytes,
+              ::sched_getcpu(), host_, sample.begin_ns, sample.end_ns, sample.requested_per_s, sample.work.bytes,
               sample.work.operations, sample.requested_duty, sample.duty(), sample.waited_ns,
               level ? reached(level->intensity, done) : 1.0,
               level ? base::text(schedule_.stressors[level->stressor].card->role) : "");

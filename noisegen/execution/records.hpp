@@ -14,11 +14,12 @@ namespace noisegen {
 
 class Records {
  public:
-    // In `part`, the directory of this noise process. Schedule and CPUs must outlive it.
+    // In `part`, the directory of this noise process. The schedule must outlive it.
     Records(const std::filesystem::path& part, const Schedule& schedule, std::uint64_t seed,
             const std::vector<int>& cpus);
 
-    // Both are called by the CPU's thread. A row, and metrics on the CPU's location; of a slot that has not ended.
+    // All are called by the CPU's thread. The column `cpu` is the one on which it runs then: somebody may move it.
+    // A row, and metrics on the CPU's location; of a slot that has not ended.
     void sample(std::size_t cpu_index, const SlotDone& so_far, const Sample& sample);
     // A level that follows the training is switched on, or off: a region within that of the phase, and then a row.
     void followed(std::size_t cpu_index, const SlotDone& so_far, bool on, std::int64_t at_ns);
@@ -46,7 +47,6 @@ class Records {
     const std::string& factor(const SlotDone& done) const;
 
     const Schedule& schedule_;
-    const std::vector<int>& cpus_;
     std::filesystem::path part_;
     std::string host_;
     std::mutex mutex_;  // of the CSVs

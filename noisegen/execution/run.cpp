@@ -4,6 +4,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/launcher.hpp"
 #include "noisegen/execution/agreement.hpp"
@@ -100,7 +101,7 @@ int run(Plan plan, nlohmann::ordered_json record)
         claimed.emplace(request.out, fs::path{base::part::noise} / base::join(base::host_name(), ".", job.rank));
     prepare(plan);
     const auto write_record = [&] {
-        if (claimed) base::write_whole(claimed->path() / base::file::noise_record, record.dump(2) + "\n");
+        if (claimed) base::write_whole(claimed->path() / base::file::noise_record, base::json_text(record) + "\n");
     };
 
     // Threads of MPI and of this program stay off the training's CPUs too.
@@ -129,7 +130,8 @@ int run(Plan plan, nlohmann::ordered_json record)
     }
     if (records) records->finish(plan.table, start_ns, joined_ns, ended_ns);
 
-    const int kept = judge(schedule, team.totals());
+    warn_of_moved_noise(team);
+    const int kept = judge(schedule, team);
     const int code = failure ? base::exit_failed : reason == "overlap" ? base::exit_promise_not_kept : kept;
     record["joined_late"] = joined_ns > start_ns;
     record_team(record, plan, team);
@@ -144,7 +146,7 @@ int run(Plan plan, nlohmann::ordered_json record)
         write_record();
     }
     if (request.json)
-        std::cout << record.dump(2) << "\n";
+        std::cout << base::json_text(record) << "\n";
     else
         print(std::cout, schedule, team.totals());
     return code;

@@ -130,6 +130,13 @@ class NoiseMetrics {
 
 }  // namespace
 
+void warn_of_moved_noise(Team& team)
+{
+    for (const MovedNoise& moved : team.newly_moved())
+        base::warn("the noise of CPU ", moved.cpu, " is on CPU ", base::format_cpus(moved.to),
+                   " now: somebody moved it (taskset, a cpuset)");
+}
+
 std::string supervise(const Plan& plan, std::int64_t start_ns, Team& team, OverlapWatch& watch, TrainingWatch& training)
 {
     const Schedule& schedule = plan.request.schedule;
@@ -144,6 +151,7 @@ std::string supervise(const Plan& plan, std::int64_t start_ns, Team& team, Overl
         for (const auto& [level, share] : team.newly_short())
             base::warn(text(schedule.levels[level]), " does not reach its ",
                        asked_for(schedule.levels[level].intensity), ": ", std::round(share * 100.0), "% of it");
+        warn_of_moved_noise(team);
         const base::Nanoseconds at{std::max<std::int64_t>(0, base::now_ns() - start_ns)};
         const Slot& slot = slot_at(plan.table, at);
         status.look(slot, team.bytes());

@@ -15,4 +15,7 @@ namespace noisegen {
 std::string supervise(const Plan& plan, std::int64_t start_ns, Team& team, OverlapWatch& watch,
                       TrainingWatch& training);
 
+// A line for each CPU whose noise somebody moved since the last call.
+void warn_of_moved_noise(Team& team);
+
 }  // namespace noisegen

@@ -96,6 +96,7 @@ Guardian::~Guardian()
 {
     if (pipe_ < 0) return;
     pipe_.close();
+    ::kill(process_, SIGCONT);  // a stopped one would let us wait for ever
     while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
     }
 }

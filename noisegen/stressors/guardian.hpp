@@ -30,6 +30,7 @@ class Guardian {
 
     // What the guardian reads from; -1 if there is none.
     int pipe() const { return pipe_; }
+    pid_t process() const { return process_; }
 
  private:
     base::Descriptor pipe_;

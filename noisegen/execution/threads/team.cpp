@@ -40,6 +40,13 @@ void try_scheduling_classes(const Schedule& schedule, const std::string& own)
         }
 }
 
+bool has_limit(const Schedule& schedule, ResourceLimit::Kind kind)
+{
+    return std::any_of(schedule.levels.begin(), schedule.levels.end(), [kind](const FactorLevel& level) {
+        return level.intensity.limit && level.intensity.limit->kind == kind;
+    });
+}
+
 }  // namespace
 
 struct Team::Worker {
@@ -59,7 +66,9 @@ Team::Team(const Schedule& schedule, Setup setup)
       made_{static_cast<std::ptrdiff_t>(setup_.cpus.size())},
       news_{base::check_errno(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "make an event")},
       working_{setup_.cpus.size()},
+      places_{setup_.cpus, !has_limit(schedule, ResourceLimit::Kind::cpuset)},
       notes_(schedule.stressors.size()),
+      not_kept_(schedule.stressors.size()),
       short_(schedule.levels.size()),
       reported_(schedule.levels.size())
 {
@@ -184,6 +193,7 @@ void Team::work(Worker& worker)
     try {
         leave_signals_alone();
         base::bind_this_thread({worker.cpu});
+        places_.begin(worker.index);
         base::set_scheduling_class(setup_.scheduling);
         try_scheduling_classes(schedule_, setup_.scheduling);
         prctl(PR_SET_TIMERSLACK, 1000UL);  // ns: slots begin when they should
@@ -215,11 +225,14 @@ void Team::work(Worker& worker)
     } catch (...) {
         fail(std::current_exception());
     }
+    places_.end(worker.index);
     if (!counted) made_.count_down();
     {
         const std::lock_guard lock{mutex_};
-        for (std::size_t i = 0; i < worker.stressors.size(); ++i)
+        for (std::size_t i = 0; i < worker.stressors.size(); ++i) {
             if (worker.stressors[i] && notes_[i].empty()) notes_[i] = worker.stressors[i]->note();
+            if (worker.stressors[i] && not_kept_[i].empty()) not_kept_[i] = worker.stressors[i]->not_kept();
+        }
     }
     worker.stressors.clear();
     tell_news();
@@ -239,6 +252,7 @@ void Team::run_slots(Worker& worker)
         begun = true;
         const SlotDone done =
             run_slot(worker, runqueue_delay, slot, i + 1 < table_.size() && stresses(worker, table_[i + 1]));
+        places_.look(worker.index);
         if (observers_.on_slot) observers_.on_slot(worker.index, done);
     }
 }
@@ -405,11 +419,6 @@ Lateness Team::late_to_leave() const
 std::string Team::limited_by(const Intensity& intensity) const
 {
     return intensity.limit && limits_ ? limits_->how(*intensity.limit) : "";
-}
-
-std::vector<std::string> Team::notes() const
-{
-    return notes_;
 }
 
 }  // namespace noisegen

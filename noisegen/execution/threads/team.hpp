@@ -5,6 +5,7 @@
 #include "base/descriptor.hpp"
 #include "noisegen/execution/threads/stop_event.hpp"
 #include "noisegen/execution/threads/stress.hpp"
+#include "noisegen/execution/threads/thread_places.hpp"
 #include "noisegen/resources/limit_group.hpp"
 
 #include <atomic>
@@ -67,6 +68,10 @@ class Team {
     // once, about a second of its stress after it begins.
     std::vector<std::pair<std::size_t, double>> newly_short();
 
+    // Noise that somebody has taken off its CPU (taskset, a cpuset). Each CPU is reported once.
+    std::vector<MovedNoise> newly_moved() { return places_.newly_moved(); }
+    const std::vector<MovedNoise>& moved() const { return places_.all(); }  // so far
+
     // After stop(): by level, all CPUs together (time: the sum over CPUs).
     std::vector<LevelTotal> totals() const;
     Lateness lateness() const;  // after stop()
@@ -74,7 +79,8 @@ class Team {
     Lateness late_to_follow() const;
     Lateness late_to_leave() const;
     // How each stressor worked on its first CPU, by stressor; empty if it has nothing to report. After stop().
-    std::vector<std::string> notes() const;
+    const std::vector<std::string>& notes() const { return notes_; }
+    const std::vector<std::string>& not_kept() const { return not_kept_; }  // Stressor::not_kept(), likewise
     // By what the level's limit is held: "cgroup v1"; empty if it has none.
     std::string limited_by(const Intensity& intensity) const;
 
@@ -112,7 +118,9 @@ class Team {
     std::atomic<bool> failed_ = false;
     std::mutex mutex_;  // of the error and the notes
     std::exception_ptr error_;
+    ThreadPlaces places_;
     std::vector<std::string> notes_;
+    std::vector<std::string> not_kept_;
     std::vector<std::atomic<float>> short_;  // by level: the share reached, 0 while all is well
     std::vector<bool> reported_;
     std::vector<std::unique_ptr<Worker>> workers_;

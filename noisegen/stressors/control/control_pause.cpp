@@ -40,13 +40,14 @@ class ControlPause final : public Stressor {
     {
         if (!leads_) return;
         named_ = base::processes(place.victims);
-        if (!place.victims.empty()) stopper_.choose(victims());  // refuses at once what it must not stop
+        if (!place.victims.empty()) stopper_.choose({}, named_);  // refuses at once what it must not stop
         if (place.victims.empty()) control_.emplace(base::ControlFile::open(place.control_run, base::host_name()));
     }
 
     void begin(const Turn& turn) override
     {
-        if (leads_) stopper_.choose(control_ ? base::training_processes(control_->page()) : victims());
+        if (leads_ && control_) stopper_.choose(base::training_processes(control_->page()));
+        if (leads_ && !control_) stopper_.choose({}, named_);
         most_ = std::max(most_, stopper_.count());
         const std::int64_t length = turn.deadline_ns - turn.begin_ns;
         const std::int64_t parts = std::max<std::int64_t>(1, length / rhythm_.every.count());
@@ -81,16 +82,6 @@ class ControlPause final : public Stressor {
     }
 
  private:
-    // Those that were named and still live: when one has ended, another process may get its number.
-    std::set<pid_t> victims() const
-    {
-        std::set<pid_t> alive;
-        for (const auto& [pid, process] : named_)
-            if (const auto now = base::processes({pid}); !now.empty() && now.at(pid).started == process.started)
-                alive.insert(pid);
-        return alive;
-    }
-
     Rhythm rhythm_;
     bool leads_ = base::local_rank().rank == 0;  // one process of the host is enough
     std::map<pid_t, base::Process> named_;       // by --victim

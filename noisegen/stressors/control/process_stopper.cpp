@@ -1,5 +1,6 @@
 #include "noisegen/stressors/control/process_stopper.hpp"
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/processes.hpp"
@@ -28,10 +29,13 @@ ProcessStopper::~ProcessStopper()
     forget();
 }
 
-void ProcessStopper::choose(const std::set<pid_t>& roots)
+void ProcessStopper::choose(std::set<pid_t> roots, const std::map<pid_t, base::Process>& named)
 {
     forget();
     const std::map<pid_t, base::Process> all = base::processes();
+    for (const auto& [pid, process] : named)
+        if (const auto found = all.find(pid); found != all.end() && found->second.started == process.started)
+            roots.insert(pid);
     const std::set<pid_t> family = base::with_ancestors(::getpid(), all);
     for (const pid_t pid : base::with_descendants(roots, all)) {
         const auto found = all.find(pid);
@@ -41,7 +45,11 @@ void ProcessStopper::choose(const std::set<pid_t>& roots)
             base::fail("process ", pid, " (", found->second.name, ") belongs to another user: it is not stopped");
         const auto file = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
         if (file < 0 && errno == ESRCH) continue;
-        files_[pid] = base::check_errno(file, "open process ", pid);
+        base::Descriptor opened = base::check_errno(file, "open process ", pid);
+        // It may have ended since, and another one have its number.
+        if (const auto now = base::processes({pid}); now.empty() || now.at(pid).started != found->second.started)
+            continue;
+        files_[pid] = opened.release();
         tell({.kind = PauseNews::Kind::add, .pid = pid});
     }
 }

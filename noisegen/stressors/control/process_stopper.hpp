@@ -1,6 +1,7 @@
 // Stops processes of a training for known times (SIGSTOP, SIGCONT). A guardian ends the pause whatever happens here.
 #pragma once
 
+#include "base/system/processes.hpp"
 #include "noisegen/stressors/control/pause_guardian.hpp"
 #include "noisegen/stressors/guardian.hpp"
 
@@ -19,9 +20,10 @@ class ProcessStopper {
     ProcessStopper(const ProcessStopper&) = delete;
     ProcessStopper& operator=(const ProcessStopper&) = delete;
 
-    // From now on these and their descendants are meant, those that are stopped already left out. Throws Error
-    // for one of another user, and for this process or one that it descends from. Takes some milliseconds.
-    void choose(const std::set<pid_t>& roots);
+    // From now on these and their descendants are meant, those that are stopped already left out; of the named ones
+    // those that still live: when one has ended, another process may get its number. Throws Error for one of another
+    // user, and for this process or one that it descends from. Takes some milliseconds.
+    void choose(std::set<pid_t> roots, const std::map<pid_t, base::Process>& named = {});
     std::size_t count() const { return files_.size(); }
 
     struct Pause {

@@ -1,10 +1,8 @@
 #include "noisegen/stressors/job/freezer.hpp"
 
 #include "base/system/cgroups.hpp"
-#include "base/system/processes.hpp"
 #include "base/system/waiting.hpp"
 
-#include <csignal>
 #include <string>
 #include <utility>
 
@@ -13,9 +11,6 @@
 namespace noisegen {
 
 namespace {
-
-constexpr std::int64_t freeze_within_ns = 100'000'000;
-constexpr std::int64_t look_again_ns = 100'000;
 
 class Group : public Freezer {
  public:
@@ -29,19 +24,29 @@ class Group : public Freezer {
         const char* frozen;
     };
 
-    Group(const Kind& kind, std::unique_ptr<base::OwnGroup> group) : kind_{kind}, group_{std::move(group)} {}
+    Group(const Kind& kind, std::unique_ptr<base::OwnGroup> group, pid_t first)
+        : kind_{kind}, group_{std::move(group)}, path_{base::freezer_group(first, kind.version)}
+    {
+    }
 
     void freeze() override
     {
         group_->put(kind_.file, kind_.on);
-        base::wait_until([this] { return group_->holds(kind_.state, kind_.frozen); }, freeze_within_ns, look_again_ns);
+        base::wait_until([this] { return is_frozen(); }, freeze_within_ns, look_again_ns);
     }
+    bool is_frozen() const override { return group_->holds(kind_.state, kind_.frozen); }
     void thaw() override { group_->put(kind_.file, kind_.off); }
+    bool holds(pid_t pid) const override
+    {
+        const std::string group = base::freezer_group(pid, kind_.version);
+        return group == path_ || group.starts_with(path_ + "/");
+    }
     const char* name() const override { return kind_.name; }
 
  private:
     const Kind& kind_;
     std::unique_ptr<base::OwnGroup> group_;
+    std::string path_;  // as the kernel calls it
 };
 
 constexpr Group::Kind version_2{2, "cgroup v2", "cgroup.freeze", "1", "0", "cgroup.events", "frozen 1"};
@@ -52,48 +57,20 @@ std::unique_ptr<Freezer> group_of(pid_t pid, const Group::Kind& kind)
 {
     for (const base::CgroupDirectory& own : base::cgroup_directories("freezer")) {
         if (own.version != kind.version) continue;
-        auto group = base::OwnGroup::make(own, "crosstalk-" + std::to_string(::getpid()));
-        if (group && group->has(kind.file) && group->takes(pid)) return std::make_unique<Group>(kind, std::move(group));
+        auto group = base::OwnGroup::make(own, base::name_of_freezer(::getpid()));
+        if (group && group->has(kind.file) && group->takes(pid))
+            return std::make_unique<Group>(kind, std::move(group), pid);
     }
     return nullptr;
 }
 
-class Signals : public Freezer {
- public:
-    void freeze() override
-    {
-        const auto all_rest = [] {
-            bool all = true;
-            for (const auto& [pid, process] : base::processes(descendants())) {
-                if (process.state == 'T' || process.state == 't') continue;
-                ::kill(pid, SIGSTOP);
-                all = false;
-            }
-            return all;
-        };
-        base::wait_until(all_rest, freeze_within_ns, look_again_ns);
-    }
-    void thaw() override
-    {
-        for (const pid_t pid : descendants()) ::kill(pid, SIGCONT);
-    }
-    const char* name() const override { return "signals"; }
-};
-
 }  // namespace
-
-std::set<pid_t> descendants()
-{
-    std::set<pid_t> all = base::with_descendants({::getpid()}, base::processes());
-    all.erase(::getpid());
-    return all;
-}
 
 std::unique_ptr<Freezer> freezer_of(pid_t pid)
 {
     for (const Group::Kind* kind : {&version_2, &version_1})
         if (std::unique_ptr<Freezer> group = group_of(pid, *kind)) return group;
-    return std::make_unique<Signals>();
+    return nullptr;
 }
 
 }  // namespace noisegen

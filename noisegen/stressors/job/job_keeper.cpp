@@ -8,13 +8,18 @@
 #include "base/system/waiting.hpp"
 #include "base/words.hpp"
 #include "noisegen/stressors/job/freezer.hpp"
+#include "noisegen/stressors/job/job_family.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <memory>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -33,10 +38,12 @@ constexpr char between = '\n';
 constexpr const char* file_option = "file";
 constexpr const char* command_option = "command";
 
-std::int64_t resident_bytes(const std::set<pid_t>& processes)
+using Family = std::map<pid_t, base::Process>;
+
+std::int64_t resident_bytes(const Family& family)
 {
     std::int64_t pages = 0;
-    for (const pid_t pid : processes) {
+    for (const auto& [pid, process] : family) {
         std::ifstream statm{base::join("/proc/", pid, "/statm")};
         std::int64_t size = 0;
         std::int64_t resident = 0;
@@ -60,6 +67,7 @@ int become(const JobStart& start, int go)
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     base::bind_this_thread(base::parse_cpus(start.cpus));
     ::setenv(base::variable::harvest, start.harvest.c_str(), 1);
+    ::setenv(base::variable::neighbour, start.mark.c_str(), 1);
     const int log = ::open(start.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     for (const int file : {STDOUT_FILENO, STDERR_FILENO})
         if (log >= 0) ::dup2(log, file);
@@ -75,10 +83,12 @@ int become(const JobStart& start, int go)
 
 class Keeper {
  public:
-    Keeper(const JobStart& start, int pipe, int answers) : pipe_{pipe}, answers_{answers}
+    Keeper(const JobStart& start, int pipe, int answers)
+        : pipe_{pipe}, answers_{answers}, cpus_{base::parse_cpus(start.cpus)}, family_{start.mark}
     {
         base::check_errno(::prctl(PR_SET_CHILD_SUBREAPER, 1), "become the reaper of orphans");
         refused_ = begin(start);
+        std::ofstream{"/proc/self/oom_score_adj"} << 0 << std::flush;  // the job is the kernel's first victim, not this
     }
 
     // Nothing of the job is left, but what the kernel does not let end, on a disk that does not answer.
@@ -87,9 +97,9 @@ class Keeper {
         constexpr std::int64_t patience_ns = 5'000'000'000;
         const auto all_ended = [this] {
             reap();
-            const std::set<pid_t> left = descendants();
-            for (const pid_t pid : left) ::kill(pid, SIGKILL);
-            freezer_->thaw();
+            const Family left = family_.look();
+            for (const auto& [pid, process] : left) ::kill(pid, SIGKILL);
+            if (group_) group_->thaw();
             return left.empty();
         };
         base::wait_until(all_ended, patience_ns);
@@ -126,14 +136,41 @@ class Keeper {
  private:
     void freeze()
     {
-        freezer_->freeze();
+        if (group_) group_->freeze();
         frozen_ns_ = base::now_ns();
+        if (stop_strays()) frozen_ns_ = base::now_ns();
         goes_on_ = false;
     }
 
+    static bool is_stopped(const base::Process& process) { return process.state == 'T' || process.state == 't'; }
+
+    // What the group does not hold: all where there is none, and what was moved out of it. Returns whether there is
+    // any.
+    bool stop_strays()
+    {
+        strays_.clear();
+        const auto all_rest = [&] {
+            bool all = true;
+            for (const auto& [pid, process] : family_.look()) {
+                if (group_ && group_->holds(pid)) continue;
+                if (!is_stopped(process) && (::kill(pid, SIGSTOP) == 0 || errno != ESRCH)) all = false;
+                strays_.insert(pid);
+            }
+            return all;
+        };
+        base::wait_until(all_rest, freeze_within_ns, look_again_ns);
+        if (group_) most_strays_ = std::max(most_strays_, static_cast<int>(strays_.size()));
+        return !strays_.empty();
+    }
+
+    // A process that waits for its CPU is frozen once it gets it: what counts is whether it rests in the end.
     void thaw()
     {
-        freezer_->thaw();
+        int going_on = group_ && !group_->is_frozen() ? 1 : 0;
+        for (const auto& [pid, process] : base::processes(strays_)) going_on += is_stopped(process) ? 0 : 1;
+        if (!goes_on_) restless_ = std::max(restless_, going_on);
+        if (group_) group_->thaw();
+        for (const pid_t pid : strays_) ::kill(pid, SIGCONT);
         goes_on_ = true;
     }
 
@@ -151,7 +188,7 @@ class Keeper {
             static_cast<void>(!::write(why[1], &code, sizeof code));
             ::_exit(127);
         }
-        freezer_ = freezer_of(job);
+        group_ = freezer_of(job);
         ::close(go[0]);
         ::close(why[1]);
         ::close(go[1]);
@@ -162,20 +199,30 @@ class Keeper {
         return got == sizeof code ? code : 0;
     }
 
-    bool answer() const
+    bool answer()
     {
-        JobNews news{.frozen_ns = frozen_ns_, .refused = refused_};
-        const std::set<pid_t> mine = descendants();
+        JobNews news{.frozen_ns = frozen_ns_, .refused = refused_, .strays = most_strays_, .restless = restless_};
+        const Family mine = family_.look();
         news.resident_bytes = resident_bytes(mine);
         news.processes = static_cast<std::int32_t>(mine.size());
-        std::strncpy(news.freezer, freezer_->name(), sizeof news.freezer - 1);
+        const auto may_leave = [this](const auto& entry) {
+            const base::CpuSet may = base::affinity_of(entry.first);
+            return !std::includes(cpus_.begin(), cpus_.end(), may.begin(), may.end());
+        };
+        news.elsewhere = static_cast<std::int32_t>(std::count_if(mine.begin(), mine.end(), may_leave));
+        std::strncpy(news.freezer, group_ ? group_->name() : "signals", sizeof news.freezer - 1);
         return ::write(answers_, &news, sizeof news) == sizeof news;
     }
 
     int pipe_;
     int answers_;
     int refused_ = 0;
-    std::unique_ptr<Freezer> freezer_;
+    base::CpuSet cpus_;
+    JobFamily family_;
+    std::unique_ptr<Freezer> group_;
+    std::set<pid_t> strays_;  // stopped by signals
+    int most_strays_ = 0;     // that have left the group
+    int restless_ = 0;        // most that did not rest when they should have
     bool goes_on_ = false;
     std::int64_t until_ns_ = 0;
     std::int64_t frozen_ns_ = 0;
@@ -186,9 +233,9 @@ class Keeper {
 std::string to_word(const JobStart& start)
 {
     const std::string how = start.by_shell ? command_option : file_option;
-    std::string word =
-        start.cpus + between + how + between + start.program + between + start.harvest + between + start.log;
-    if (std::count(word.begin(), word.end(), between) != 4)
+    std::string word = start.cpus + between + how + between + start.program + between + start.harvest + between +
+                       start.log + between + start.mark;
+    if (std::count(word.begin(), word.end(), between) != 5)
         base::fail_usage("job.run[", how, "=", base::shell_word(start.program),
                          "]: neither it nor the name of --out may have a line break");
     return word;
@@ -199,16 +246,18 @@ JobStart job_start(const std::string& word)
     std::istringstream lines{word};
     std::vector<std::string> parts;
     for (std::string part; std::getline(lines, part, between);) parts.push_back(part);
-    if (parts.size() != 5) base::fail("no job to keep");
+    if (parts.size() != 6) base::fail("no job to keep");
     return {.cpus = parts[0],
             .program = parts[2],
             .by_shell = parts[1] == command_option,
             .harvest = parts[3],
-            .log = parts[4]};
+            .log = parts[4],
+            .mark = parts[5]};
 }
 
 void keep_job(const JobStart& start, int pipe, int answers)
 {
+    for (const int file : {pipe, answers}) ::fcntl(file, F_SETFD, FD_CLOEXEC);  // or the job holds them open after us
     // Before the job, which keeps a CPU busy; where that is not allowed, as soon as the kernel lets it.
     sched_param priority{};
     priority.sched_priority = 1;

@@ -1,5 +1,6 @@
 // The process that a neighbour job belongs to: it starts the job frozen, lets it go on and freezes it when noisegen
-// says so, and ends all of it when noisegen has ended, however that was. Daemons of the job stay its children.
+// says so, and ends all of it when noisegen has ended, however that was. Daemons of the job stay its children, and what
+// another program starts for it is known by its environment.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,9 @@ struct JobNews {
     std::int64_t resident_bytes = 0;  // of all its processes
     std::int32_t processes = 0;       // that live
     std::int32_t refused = 0;         // errno: it could not be started
+    std::int32_t strays = 0;          // that have left the group in which it is frozen: stopped by signals
+    std::int32_t restless = 0;        // most that could not be frozen
+    std::int32_t elsewhere = 0;       // that may run on CPUs that are not the job's
     char freezer[16] = {};            // how it is frozen: "cgroup v2"
 };
 
@@ -29,6 +33,7 @@ struct JobStart {
     bool by_shell = false;
     std::string harvest;  // CROSSTALK_HARVEST of the job
     std::string log;      // what it prints
+    std::string mark;     // value of base::variable::neighbour in its environment
 };
 
 // In a stressor's note: there is nothing left of the job.

@@ -5,8 +5,11 @@
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/cpus.hpp"
+#include "base/system/stop.hpp"
 #include "base/units.hpp"
+#include "base/words.hpp"
 #include "noisegen/stressors/guardian.hpp"
+#include "noisegen/stressors/job/job_family.hpp"
 #include "noisegen/stressors/job/job_keeper.hpp"
 #include "noisegen/stressors/stressor.hpp"
 
@@ -16,6 +19,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 namespace noisegen {
@@ -74,7 +78,8 @@ class NeighbourJob : public Shared {
             .program = program.text,
             .by_shell = program.by_shell,
             .harvest = harvest.string(),
-            .log = log.string()};
+            .log = log.string(),
+            .mark = mark_};
         keeper_ = std::make_unique<Guardian>(Guardian::Duty::job, to_word(start), std::vector<int>{theirs});
         if (keeper_->pipe() < 0) base::fail("job.run works in noisegen only");
         theirs.close();  // from here on the keeper alone can answer
@@ -83,6 +88,15 @@ class NeighbourJob : public Shared {
         if (news.refused != 0)
             base::fail("job.run[file=", program.text, "] cannot be started: ", std::strerror(news.refused));
     }
+
+    ~NeighbourJob() override
+    {
+        const pid_t keeper = keeper_->process();
+        keeper_.reset();
+        end_marked(mark_, keeper);  // had the keeper been killed, the job would stay, and stay frozen
+    }
+    NeighbourJob(const NeighbourJob&) = delete;
+    NeighbourJob& operator=(const NeighbourJob&) = delete;
 
     void thaw(std::int64_t until_ns)
     {
@@ -97,6 +111,16 @@ class NeighbourJob : public Shared {
         late_ns_.push_back(std::max<std::int64_t>(0, news.frozen_ns - wanted_ns));
         resident_bytes_ = std::max(resident_bytes_, news.resident_bytes);
         ended_ = news.processes == 0;
+        strays_ = news.strays;
+        restless_ = news.restless;
+        elsewhere_ = std::max(elsewhere_, news.elsewhere);
+    }
+
+    // Throws if the keeper was killed: nothing freezes the job any more.
+    void check_keeper() const
+    {
+        pollfd waiting{answers_, POLLIN, 0};
+        if (::poll(&waiting, 1, 0) > 0 && (waiting.revents & POLLHUP) != 0) fail_without_keeper("was killed");
     }
 
     // Lines that it has appended to its harvest since the last look.
@@ -117,33 +141,58 @@ class NeighbourJob : public Shared {
         std::vector<std::int64_t> late = late_ns_;
         std::sort(late.begin(), late.end());
         const auto ms = [](std::int64_t ns) { return base::format(std::round(static_cast<double>(ns) / 1e4) / 100.0); };
-        return base::join("frozen by ", freezer_,
-                          late.empty() ? std::string{}
-                                       : base::join(" within ", ms(late[late.size() * 99 / 100]),
-                                                    " ms (99th percentile of ", late.size(), ")"),
-                          "; ", base::format(base::Bytes{resident_bytes_ >> 20U << 20U}), " of memory stayed",
-                          ended_ ? base::join("; ", job_has_ended) : std::string{});
+        return base::join(
+            "frozen by ", freezer_,
+            strays_ > 0 ? base::join(", and by signals ", processes(strays_), " that left its group") : std::string{},
+            late.empty() ? std::string{}
+                         : base::join(" within ", ms(late[late.size() * 99 / 100]), " ms (99th percentile of ",
+                                      late.size(), ")"),
+            "; ", base::format(base::Bytes{resident_bytes_ >> 20U << 20U}), " of memory stayed",
+            ended_ ? base::join("; ", job_has_ended) : std::string{});
+    }
+
+    std::string not_kept() const
+    {
+        std::vector<std::string> all;
+        if (restless_ > 0) all.push_back(processes(restless_) + " of the neighbour's job could not be frozen");
+        if (elsewhere_ > 0) all.push_back(processes(elsewhere_) + " of the neighbour's job left the noise's CPUs");
+        return base::join_words(all, ", ");
     }
 
  private:
+    static std::string processes(std::int32_t count)
+    {
+        return base::join(count, count == 1 ? " process" : " processes");
+    }
+
+    [[noreturn]] static void fail_without_keeper(const char* why)
+    {
+        base::fail("the keeper of job.run ", why, ": without it the neighbour's job is ended, and so is the noise");
+    }
+
     JobNews tell(JobUntil until_ns)
     {
-        if (::write(keeper_->pipe(), &until_ns, sizeof until_ns) != sizeof until_ns)
-            base::fail("the keeper of job.run is gone");
+        if (::write(keeper_->pipe(), &until_ns, sizeof until_ns) != sizeof until_ns) fail_without_keeper("was killed");
         return answer();
     }
 
+    // A keeper that was stopped itself must not hold up the end of noise.
     JobNews answer() const
     {
+        constexpr std::int64_t patience_ns = 20'000'000'000;
+        constexpr std::int64_t patience_in_the_end_ns = 2'000'000'000;
+        constexpr int look_again_ms = 100;
+        const std::int64_t asked_ns = base::now_ns();
+        pollfd waiting{answers_, POLLIN, 0};
+        while (::poll(&waiting, 1, look_again_ms) <= 0)
+            if (base::now_ns() > asked_ns + (base::stop_requested() ? patience_in_the_end_ns : patience_ns))
+                fail_without_keeper("does not answer");
         JobNews news;
-        ssize_t got = 0;
-        do {
-            got = ::read(answers_, &news, sizeof news);
-        } while (got < 0 && errno == EINTR);
-        if (got != sizeof news) base::fail("the keeper of job.run is gone");
+        if (::read(answers_, &news, sizeof news) != sizeof news) fail_without_keeper("was killed");
         return news;
     }
 
+    std::string mark_ = base::join(::getpid(), ".", base::now_ns());
     base::Descriptor answers_;
     base::Descriptor harvest_;
     std::unique_ptr<Guardian> keeper_;
@@ -151,6 +200,9 @@ class NeighbourJob : public Shared {
     std::vector<std::int64_t> late_ns_;
     std::int64_t until_ns_ = 0;
     std::int64_t resident_bytes_ = 0;
+    std::int32_t strays_ = 0;
+    std::int32_t restless_ = 0;
+    std::int32_t elsewhere_ = 0;
     bool ended_ = false;
 };
 
@@ -168,6 +220,7 @@ class JobRun final : public Stressor {
     {
         constexpr std::int64_t look_again_ns = 5'000'000;
         if (job_ == nullptr) return {.rest_until_ns = deadline_ns_};
+        job_->check_keeper();
         return {.operations = job_->harvest(), .rest_until_ns = std::min(deadline_ns_, base::now_ns() + look_again_ns)};
     }
 
@@ -177,6 +230,7 @@ class JobRun final : public Stressor {
     }
 
     std::string note() const override { return job_ != nullptr ? job_->note() : ""; }
+    std::string not_kept() const override { return job_ != nullptr ? job_->not_kept() : ""; }
 
  private:
     NeighbourJob* job_;  // null on all CPUs but the first

@@ -2,6 +2,8 @@
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
+#include "base/system/cgroups.hpp"
+#include "base/system/cpus.hpp"
 #include "base/system/processes.hpp"
 #include "testing/child.hpp"
 #include "testing/noise_runs.hpp"
@@ -12,6 +14,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -192,4 +195,109 @@ TEST_CASE("a run whose directory has a line break in its name is refused in one 
     CHECK(outcome.status == 2);
     CHECK(outcome.err.find("may have a line break") != std::string::npos);
     CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+}
+
+namespace {
+
+// The keeper of the job of a noisegen, once its job runs; 0 if there is none yet.
+pid_t keeper_of(pid_t noise)
+{
+    const std::map<pid_t, base::Process> all = base::processes();
+    for (const auto& [pid, process] : all)
+        if (process.parent == noise)
+            for (const auto& [child, of] : all)
+                if (of.parent == pid) return pid;
+    return 0;
+}
+
+std::string oom_score_adj(pid_t pid)
+{
+    return base::read_whole("/proc/" + std::to_string(pid) + "/oom_score_adj");
+}
+
+std::vector<std::string> endless(const Scratch& scratch, const std::string& job)
+{
+    return {"env",
+            without_leak_check,
+            program,
+            "--schedule",
+            job + " 50ms; quiet 50ms",
+            "--cpus",
+            cpu(),
+            "--duration",
+            "60s",
+            "--out",
+            scratch / "run"};
+}
+
+}  // namespace
+
+TEST_CASE("noise ends in good order when the keeper of its neighbour's job is killed")
+{
+    const Scratch scratch;
+    Child noise{endless(scratch, "job.run[file=" + neighbour(scratch).string() + "]")};
+    REQUIRE(eventually([&] { return has_rows(part(scratch) / "noise.csv", 5); }));
+    const pid_t keeper = keeper_of(noise.pid());
+    REQUIRE(keeper != 0);
+    CHECK(oom_score_adj(keeper) == "0\n");
+    CHECK(oom_score_adj(noise.pid()) == "1000\n");
+    ::kill(keeper, SIGKILL);
+    CHECK(noise.wait() == 1);
+    CHECK(noise.output().find("the keeper of job.run was killed") != std::string::npos);
+    CHECK(left_of(scratch) == 0);
+    CHECK(record(part(scratch)).at("exit").at("reason") == "failure");
+    for (const base::CgroupDirectory& group : base::cgroup_directories("freezer"))
+        CHECK(!fs::exists(group.path / (base::own_group_prefix + std::to_string(keeper))));
+}
+
+TEST_CASE("noise ends when it is asked to while the keeper of its neighbour's job is stopped")
+{
+    const Scratch scratch;
+    Child noise{endless(scratch, "job.run[file=" + neighbour(scratch).string() + "]")};
+    REQUIRE(eventually([&] { return has_rows(part(scratch) / "noise.csv", 5); }));
+    const pid_t keeper = keeper_of(noise.pid());
+    REQUIRE(keeper != 0);
+    ::kill(keeper, SIGSTOP);
+    noise.signal(SIGTERM);
+    noise.wait();
+    CHECK(left_of(scratch) == 0);
+}
+
+TEST_CASE("what leaves the control group of a neighbour's job rests outside of its slots, too, and is on record")
+{
+    const Scratch scratch;
+    const base::CgroupDirectory* root = nullptr;
+    const std::vector<base::CgroupDirectory> groups = base::cgroup_directories("freezer");
+    for (const base::CgroupDirectory& group : groups)
+        if (root == nullptr && ::access((group.path / "cgroup.procs").c_str(), W_OK) == 0) root = &group;
+    if (root == nullptr || ::geteuid() != 0) return testing::skip("needs a control group that this user may write to");
+    const std::string leave = "echo $$ >" + (root->path / "cgroup.procs").string() + "\n";
+    const Outcome outcome =
+        noise(scratch, "job.run[file=" + neighbour(scratch, leave).string() + "] 200ms; quiet 200ms", "2s");
+    INFO(outcome.err);
+    const auto [inside, outside] = harvested(scratch);
+    CHECK(inside > 20);
+    CHECK(outside <= 4);  // the first instructions, before it is stopped
+    CHECK(base::read_whole(part(scratch) / "noise.json").find("and by signals 1 process that left its group") !=
+          std::string::npos);
+    CHECK(left_of(scratch) == 0);
+}
+
+TEST_CASE("a neighbour's job that binds itself to other CPUs breaks the promise of noise")
+{
+    const base::CpuSet all = base::allowed_cpus();
+    if (all.size() < 2) return testing::skip("needs two CPUs");
+    const Scratch scratch;
+    const int other = std::to_string(*all.begin()) == cpu() ? *all.rbegin() : *all.begin();
+    const std::string bind = "taskset -pc " + std::to_string(other) + " $$ >/dev/null\n";
+    const Outcome outcome =
+        noise(scratch, "job.run[file=" + neighbour(scratch, bind).string() + "] 100ms; quiet 100ms", "1s");
+    CHECK(outcome.status == 3);
+    CHECK(outcome.err.find("left the noise's CPUs") != std::string::npos);
+    CHECK(record(part(scratch))
+              .at("stressors")
+              .at(0)
+              .at("not_kept")
+              .get<std::string>()
+              .ends_with("1 process of the neighbour's job left the noise's CPUs"));
 }

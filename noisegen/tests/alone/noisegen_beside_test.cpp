@@ -105,3 +105,25 @@ TEST_CASE("a process that comes to a noise CPU later is reported and on record")
     CHECK(child.wait() == 0);
     CHECK(record(part(scratch)).at("overlaps").at(0).at("pid") == busy.pid());
 }
+
+TEST_CASE("noise that somebody moves to another CPU is recorded where it ran, and breaks its promise")
+{
+    const base::CpuSet all = base::allowed_cpus();
+    if (all.size() < 2) return testing::skip("needs two CPUs");
+    const int other = std::to_string(*all.begin()) == cpu() ? *all.rbegin() : *all.begin();
+    const Scratch scratch;
+    Child noise{long_run(scratch, "cpu.spin 100ms")};
+    REQUIRE(eventually([&] { return has_rows(part(scratch) / "noise.csv", 3); }));
+    CHECK(testing::run({"taskset", "-apc", std::to_string(other), std::to_string(noise.pid())}).status == 0);
+    CHECK(eventually([&] { return noise.output().find("is on CPU " + std::to_string(other)) != std::string::npos; }));
+    REQUIRE(eventually([&] { return has_rows(part(scratch) / "noise.csv", 8); }));
+    noise.signal(SIGTERM);
+    CHECK(noise.wait() == 3);
+    const base::CsvTable rows{part(scratch) / "noise.csv"};
+    CHECK(rows.text(0, "cpu") == cpu());
+    CHECK(rows.text(rows.rows() - 1, "cpu") == std::to_string(other));
+    const nlohmann::json moved = record(part(scratch)).at("moved");
+    REQUIRE(moved.size() == 1);
+    CHECK(moved.at(0).at("cpu") == std::stoi(cpu()));
+    CHECK(moved.at(0).at("to") == std::to_string(other));
+}

@@ -1,0 +1,40 @@
+// All processes of a neighbour job: what its keeper started, with all descendants, and what others start for it (a
+// batch system's daemon), which has its mark in the environment.
+#pragma once
+
+#include "base/system/processes.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include <sys/types.h>
+
+namespace noisegen {
+
+class JobFamily {
+ public:
+    // Of children of this process, and of those marked so (base::variable::neighbour).
+    explicit JobFamily(std::string mark) : mark_{std::move(mark)} {}
+
+    // This process and zombies left out.
+    std::map<pid_t, base::Process> look();
+
+ private:
+    struct Seen {
+        std::uint64_t started = 0;
+        int looks = 0;
+        bool marked = false;
+    };
+
+    bool is_marked(pid_t pid, const base::Process& process);
+
+    std::string mark_;
+    std::map<pid_t, Seen> seen_;  // whose environment was read
+};
+
+// Ends all that is marked so once its keeper has ended, however that was: thaws it, kills it, and removes the group
+// that held it. Five seconds at most.
+void end_marked(const std::string& mark, pid_t keeper);
+
+}  // namespace noisegen
