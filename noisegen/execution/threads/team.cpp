@@ -3,10 +3,10 @@
 #include "base/random.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/cpus.hpp"
+#include "noisegen/execution/threads/thread_setup.hpp"
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <utility>
 
 #include <poll.h>
@@ -15,39 +15,6 @@
 #include <unistd.h>
 
 namespace noisegen {
-
-namespace {
-
-// Signals go to the main thread. A pipe without a reader is an error of the call that writes.
-void leave_signals_alone()
-{
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) sigaddset(&signals, signal);
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-}
-
-// The class of each level, and back to that of the process: not every user may leave `idle` again.
-void try_scheduling_classes(const Schedule& schedule, const std::string& own)
-{
-    for (const FactorLevel& level : schedule.levels) try {
-            if (level.intensity.sched.empty()) continue;
-            base::set_scheduling_class(level.intensity.sched);
-            base::set_scheduling_class(own);
-        } catch (const std::system_error& error) {
-            base::unavailable(text(level), ": ", error.what(), " (sched=", level.intensity.sched,
-                              " needs root, or ulimit -e 20)");
-        }
-}
-
-bool has_limit(const Schedule& schedule, ResourceLimit::Kind kind)
-{
-    return std::any_of(schedule.levels.begin(), schedule.levels.end(), [kind](const FactorLevel& level) {
-        return level.intensity.limit && level.intensity.limit->kind == kind;
-    });
-}
-
-}  // namespace
 
 struct Team::Worker {
     std::size_t index = 0;
@@ -66,7 +33,7 @@ Team::Team(const Schedule& schedule, Setup setup)
       made_{static_cast<std::ptrdiff_t>(setup_.cpus.size())},
       news_{base::check_errno(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "make an event")},
       working_{setup_.cpus.size()},
-      places_{setup_.cpus, !has_limit(schedule, ResourceLimit::Kind::cpuset)},
+      places_{setup_.cpus, !bind_otherwise(schedule)},
       notes_(schedule.stressors.size()),
       not_kept_(schedule.stressors.size()),
       short_(schedule.levels.size()),
