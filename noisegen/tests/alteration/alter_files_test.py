@@ -566,7 +566,7 @@ def test_replay(directory):
     (directory / "theirs.json").write_text(json.dumps(theirs))
     run("alter", keras, "--replay", directory / "theirs.json", "--out", directory / "k4.h5")
     told = rows(directory / "k4.h5.alteration.json")
-    assert [(row["index"], row["bits"]) for row in told] == [("1", "1"), ("9", "2 31")], told
+    assert [(row["index"], row["bits"]) for row in told] == [("0", "1"), ("9", "2 31")], told
     (directory / "unplaced.json").write_text(json.dumps({"dense/kernel:0": [[[], [0]]] * 3}))
     run("alter", keras, "--replay", directory / "unplaced.json", "--out", directory / "k5.h5")
     told = rows(directory / "k5.h5.alteration.json")
