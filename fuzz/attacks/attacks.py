@@ -26,6 +26,9 @@ SHARES = {
     "kill": 100,
     "disks": 150,
     "planted": 100,
+    "records": 120,
+    "neighbours": 40,
+    "texts": 80,
 }
 
 
