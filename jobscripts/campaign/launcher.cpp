@@ -105,7 +105,8 @@ Words noise_words(const PlannedRun& run, const Spec& spec, const Split& cores)
     // It is ended with the training; this is for when nobody is there to do so.
     constexpr base::Nanoseconds beyond = std::chrono::minutes{10};
     Words words{program("noisegen"), "--schedule", run.schedule, "--seed", std::to_string(run.seed)};
-    append(words, {"--duration", base::format(spec.duration + spec.start_within + beyond)});
+    append(words, {"--duration", base::format(spec.duration + spec.start_within + beyond), "--planned",
+                   base::format(spec.duration)});
     if (cores.noise.empty()) {
         append(words, {"--cpus", "all"});
     } else {

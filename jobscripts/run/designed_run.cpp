@@ -40,7 +40,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr base::Nanoseconds noise_ready_within = std::chrono::minutes{5};
-constexpr std::int64_t patience_to_end_ns = 20'000'000'000;  // of a job that was asked to end
+constexpr std::int64_t patience_to_end_ns = 20'000'000'000;    // of a job that was asked to end
 constexpr std::int64_t patience_to_noise_ns = 60'000'000'000;  // while it writes its archive
 
 class Run {
@@ -159,7 +159,8 @@ class Run {
         const std::int64_t beyond_ns = job_.source() == StepSource::scorep ? 86'400'000'000'000 : 600'000'000'000;
         std::vector<std::string> words = with_launch(request_, noise_words(request_, schedule_, cores_));
         const std::string length = base::format(base::Nanoseconds{request_.duration.count() + beyond_ns});
-        words.insert(words.end(), {"--duration", length, "--out", request_.out.string()});
+        words.insert(words.end(), {"--duration", length, "--planned", base::format(request_.duration), "--out",
+                                   request_.out.string()});
         if (!request_.openmetrics.empty())
             words.insert(words.end(), {"--openmetrics", (request_.openmetrics / "noise.prom").string()});
         if (!job_.cooperates())

@@ -21,7 +21,8 @@ using Json = nlohmann::ordered_json;
 
 std::string reason_for(int code)
 {
-    if (code == base::exit_promise_not_kept) return "noise did not cover the training, or did less than it was assigned";
+    if (code == base::exit_promise_not_kept)
+        return "noise did not cover the training, or did less than it was assigned";
     if (code == base::exit_fine) return "noise covered the training";
     return base::join("interference ended with ", code);
 }

@@ -166,7 +166,7 @@ def scenarios(runs, pool):
     yield "crosstalk run", 2, lambda: call("crosstalk", "run", "--out", runs.new())
     yield "crosstalk run", 3, uncovered.result
     for code, job in enumerate((("bash", "-c", OWN_JOB), ("false",), ())):
-        yield "crosstalk try", code, lambda job=job: call("crosstalk", "try", "--duration", "2s", "--", *job)
+        yield "crosstalk try", code, lambda job=job: call("crosstalk", "try", "--duration", "2s", "--", *job, env=preloaded())
     campaign = lambda command, *words: call("crosstalk", "campaign", command, *words)
     yield "crosstalk campaign plan", 0, lambda: campaign("plan", spec(runs), "--out", runs.new())
     yield "crosstalk campaign plan", 1, lambda: campaign("plan", runs.directory / "no.ini", "--out", runs.new())

@@ -129,6 +129,9 @@ try {
     options.group("What");
     options.add("schedule", schedule, "what stresses when; see below", "SCHEDULE");
     options.add("duration", request.duration, "of the whole run; without it 'memory.stream 5s' takes 5s", "TIME");
+    options.add("planned", request.planned,
+                "how long noise will be wanted, where --duration is longer to be safe: for the pilot of slot=auto",
+                "TIME");
     options.add("follow", follow,
                 "noise only while the training here is in that phase: backward, or forward+backward; as [follow=..] "
                 "of each stressor that has none",

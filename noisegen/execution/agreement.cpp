@@ -99,8 +99,9 @@ std::vector<PilotRound> pilot(const Plan& plan, Team& team, base::Nanoseconds& s
                               const base::JobRank& job)
 {
     const Request& request = plan.request;
+    const base::Nanoseconds wanted = request.planned.count() > 0 ? request.planned : request.duration;
     std::vector<PilotRound> rounds;
-    while (has_time_for_pilot(request.schedule, slot, request.duration)) {
+    while (has_time_for_pilot(request.schedule, slot, wanted)) {
         JobPlan next = proposal(request, job, slot);
         if (job.size > 1) next = agree(noise / base::join("pilot.", rounds.size(), ".json"), next);
         slot = next.slot;
@@ -113,7 +114,7 @@ std::vector<PilotRound> pilot(const Plan& plan, Team& team, base::Nanoseconds& s
             try_out(team, table, request.control_run, next.start_realtime_ns - base::realtime_offset_ns());
         if (!steps) break;
         rounds.push_back({slot, left_behind(request.schedule, table, *steps)});
-        const bool doubles = rounds.back().lasts() && may_double(request.schedule, slot, request.duration);
+        const bool doubles = rounds.back().lasts() && may_double(request.schedule, slot, wanted);
         if (job.rank == 0) tell(rounds.back(), doubles);
         if (doubles) slot *= 2;
         if (!doubles && job.size == 1) break;

@@ -18,6 +18,7 @@ struct Request {
     Schedule schedule;
     std::uint64_t seed = 1;
     base::Nanoseconds duration{60'000'000'000};
+    base::Nanoseconds planned{};  // how long noise will be wanted, where the duration is longer for safety; 0: so long
     CpuRequest cpu_request;
     Avoid avoid;
     std::string scheduling = "other";  // class of the noise threads: batch, idle

@@ -108,8 +108,9 @@ std::vector<LeftBehind> left_behind(const Schedule& schedule, const std::vector<
 bool has_time_for_pilot(const Schedule& schedule, base::Nanoseconds slot, base::Nanoseconds duration)
 {
     constexpr std::int64_t share = 5;
+    constexpr base::Nanoseconds longest = std::chrono::minutes{2};  // who started noise waits until it is on
     const std::vector<Slot> table = pilot_table(schedule, 0, slot);
-    return !table.empty() && share * table.back().end <= duration;
+    return !table.empty() && table.back().end <= std::min(duration / share, longest);
 }
 
 bool may_double(Schedule schedule, base::Nanoseconds slot, base::Nanoseconds duration)

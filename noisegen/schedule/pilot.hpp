@@ -36,7 +36,7 @@ std::vector<Slot> pilot_table(const Schedule& schedule, std::uint64_t seed, base
 std::vector<LeftBehind> left_behind(const Schedule& schedule, const std::vector<Slot>& table,
                                     std::span<const SeenSteps> steps);
 
-// A pilot with such slots takes a fifth of the run at most.
+// A round with such slots takes a fifth of the run at most, and two minutes.
 bool has_time_for_pilot(const Schedule& schedule, base::Nanoseconds slot, base::Nanoseconds duration);
 
 // Are there still ten blocks in a run with slots twice as long?
