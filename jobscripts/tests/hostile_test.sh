@@ -27,6 +27,7 @@ mkdir -p "$2/noise/n1.0/trace"
 touch "$2/noise/n1.0/trace/traces.otf2"
 echo '"realtime_minus_monotonic_ns": 0,' >"$2/noise/n1.0/noise.json"
 printf 'begin_ns,end_ns\n%s,%s\n' "$NOISE_BEGINS" "$NOISE_ENDS" >"$2/noise/n1.0/noise.csv"
+printf '{"schedule": "s", "slot_ns": 1, "start_realtime_ns": %s}' "$(date +%s%N)" >"$2/noise/plan.json"
 trap 'exit 0' TERM
 while sleep 0.1; do :; done
 TEXT
