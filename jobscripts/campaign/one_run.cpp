@@ -47,6 +47,7 @@ Request request_of(const OneRun& one)
     request.step_line = one.spec.step_line;
     request.step_from = one.spec.step_from;
     request.step_region = one.spec.step_region;
+    request.ends_job = false;
     return request;
 }
 

@@ -130,7 +130,10 @@ std::vector<std::string> Job::words() const
         case StepSource::ddl_train: {
             std::vector<std::string> words = training_words(request_.out);
             if (!names("--duration") && !names("--steps"))  // it is asked to end before
-                words.insert(words.end(), {"--duration", base::format(request_.duration + noise_may_prepare)});
+                words.insert(
+                    words.end(),
+                    {"--duration",
+                     base::format(request_.duration + (request_.ends_job ? noise_may_prepare : base::Nanoseconds{}))});
             if (!names("--control-delay")) words.insert(words.end(), {"--control-delay", control_delay_});
             if (!names("--openmetrics")) append(words, metrics_words());
             // A delay of the host may hide behind what a GPU has queued: how much may, its trace says.

@@ -11,23 +11,23 @@ namespace {
 
 base::Section schedules()
 {
-    return {
-        .title = "Schedules",
-        .text =
-            "A stressor is written name[option=value,...], with a label in front if wanted: "
-            "mem=memory.stream[rate=4GiB/s].",
-        .entries = {
-            {"A 2s; B 500ms; quiet 1s", "slots one after the other, repeated until the duration is over"},
-            {"M2S2, M2N2S2",
-             "the same in short, in seconds: M memory.stream, N network.exchange, I io.write, C cpu.spin, S quiet"},
-            {"rotation(A, B, placebo; slot=1s)",
-             "blocks that hold each factor once and quiet some times (quiet=2), in random order; slot=auto: ten "
-             "steps of the training, doubled while a noise lasts beyond its slot. A factor may have levels: a=memory.stream[rate=4GiB/s|8GiB/s]"},
-            {"factorial(A, B; slot=1s)", "blocks of all on/off combinations; each stressor has CPUs of its own"},
-            {"random(A=25%, quiet=75%; slot=1s)", "a draw per slot"},
-            {"ramp(A; rate=0..16GiB/s; steps=8; hold=5s)",
-             "one rate after the other, again and again; it needs rate=0.. and two rounds for a report"},
-        }};
+    return {.title = "Schedules",
+            .text =
+                "A stressor is written name[option=value,...], with a label in front if wanted: "
+                "mem=memory.stream[rate=4GiB/s].",
+            .entries = {
+                {"A 2s; B 500ms; quiet 1s", "slots one after the other, repeated until the duration is over"},
+                {"M2S2, M2N2S2",
+                 "the same in short, in seconds: M memory.stream, N network.exchange, I io.write, C cpu.spin, S quiet"},
+                {"rotation(A, B, placebo; slot=1s)",
+                 "blocks that hold each factor once and quiet some times (quiet=2), in random order; slot=auto: ten "
+                 "steps of the training, more where noise lasts. A factor may have levels: "
+                 "a=memory.stream[rate=4GiB/s|8GiB/s]"},
+                {"factorial(A, B; slot=1s)", "all on/off combinations, each on CPUs of its own"},
+                {"random(A=25%, quiet=75%; slot=1s)", "a draw per slot"},
+                {"ramp(A; rate=0..16GiB/s; steps=8; hold=5s)",
+                 "one rate after the other, again and again; it needs rate=0.. and two rounds for a report"},
+            }};
 }
 
 std::string default_of(const base::OptionCard& option)

@@ -129,8 +129,7 @@ try {
     options.group("What");
     options.add("schedule", schedule, "what stresses when; see below", "SCHEDULE");
     options.add("duration", request.duration, "of the whole run; without it 'memory.stream 5s' takes 5s", "TIME");
-    options.add("planned", request.planned,
-                "how long noise will be wanted, where --duration is longer to be safe: for the pilot of slot=auto",
+    options.add("planned", request.planned, "of it that will be wanted, if it is longer to be safe (slot=auto)",
                 "TIME");
     options.add("follow", follow,
                 "noise only while the training here is in that phase: backward, or forward+backward; as [follow=..] "
@@ -147,8 +146,7 @@ try {
     noisegen::add_budgets(options, request.budgets);
     noisegen::add_limits_option(options, limits);
     options.group("Records");
-    options.add("out", out,
-                "the run's directory, for OUT/noise/<host>.<rank>/; without it, or with - or none, no records", "DIR");
+    options.add("out", out, "the run's directory, for OUT/noise/<host>.<rank>/; - or none: no records", "DIR");
     options.add("control", control,
                 "the training's run directory, if it is not OUT: for control.*, follow and slot=auto", "DIR");
     options.add("victim", victims,

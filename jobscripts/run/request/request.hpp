@@ -18,6 +18,7 @@ struct Request {
     std::filesystem::path input;       // the job's standard input: a file, "-" for this process's, or empty for none
     std::string python;                // $PYTHON, the interpreter of crosstalk-python; empty: not set
     base::Nanoseconds duration{150'000'000'000};
+    bool ends_job = true;  // who started it asks it to end after the duration; else ddl-train ends by itself then
     base::Nanoseconds first_steps_within{600'000'000'000};
     std::string budget = "1%";
     std::string schedule = "auto";
