@@ -150,7 +150,7 @@ double slot_s(const Report& report)
 void add_carry_over(std::vector<std::string>& limits, const Report& report)
 {
     for (const CarryOver& left : report.analysis.carry_over)
-        if (left.counted)
+        if (left.counted && left.p_holm <= significant_carry_over)
             limits.push_back(join(base::factor_name(left.factor, left.level),
                                   " lasts: ", signed_percent(left.percent.value), " is left in the ",
                                   left.slots == 1 ? "slot" : join(left.slots, " slots"),
@@ -190,16 +190,19 @@ std::vector<std::string> unknown_end(const Report& report)
 {
     constexpr double longest_share = 0.05;  // of the noise
     constexpr double longest_steps = 3.0;   // the longest ones
+    constexpr double longest_ns = 3e9;      // programs take a moment to end
     const Record* training = training_record(report);
     if (training != nullptr && training->json.contains("result")) return {};
     const RankSteps& rank = report.run.steps.ranks.front();
     const std::vector<Slot>& slots = report.run.slots.front();
-    std::int64_t longest_ns = 0;
+    std::int64_t longest_step_ns = 0;
     for (std::size_t i = 0; i < rank.begin_ns.size(); ++i)
-        longest_ns = std::max(longest_ns, rank.end_ns[i] - rank.begin_ns[i]);
+        longest_step_ns = std::max(longest_step_ns, rank.end_ns[i] - rank.begin_ns[i]);
     const auto noise_ns = static_cast<double>(slots.back().end_ns - slots.front().begin_ns);
     const auto silent_ns = static_cast<double>(slots.back().end_ns - rank.end_ns.back());
-    if (silent_ns <= std::max(longest_share * noise_ns, longest_steps * static_cast<double>(longest_ns))) return {};
+    if (silent_ns <=
+        std::max({longest_share * noise_ns, longest_steps * static_cast<double>(longest_step_ns), longest_ns}))
+        return {};
     return {join("noise went on for ", fixed(silent_ns / 1e9, 1),
                  " s after the last step, and no record says that the training had ended: one that hangs beside noise "
                  "looks the same")};

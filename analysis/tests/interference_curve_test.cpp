@@ -58,7 +58,7 @@ TEST_CASE("levels of a noise give a curve with the level that the budget tolerat
     CHECK(left.rows() == 3);  // of noises; controls leave nothing that could be theirs
     const std::string page = base::read_whole(scratch / "run/report/index.html");
     CHECK(page.find("mem is safe up to ") != std::string::npos);
-    CHECK(page.find("What is left in the slot after a noise") != std::string::npos);
+    CHECK(page.find("What is left in the slots after a noise") != std::string::npos);
     CHECK(page.find("Tails and variability") != std::string::npos);
     if (!std::filesystem::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not there");
     CHECK(std::filesystem::exists(scratch / "run/report/response.svg"));

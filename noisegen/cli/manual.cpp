@@ -16,7 +16,7 @@ base::Section schedules()
                 "A stressor is written name[option=value,...], with a label in front if wanted: "
                 "mem=memory.stream[rate=4GiB/s].",
             .entries = {
-                {"A 2s; B 500ms; quiet 1s", "slots one after the other, repeated until the duration is over"},
+                {"A 2s; B 500ms; quiet 1s", "one after the other, repeated until the end"},
                 {"M2S2, M2N2S2",
                  "the same in short, in seconds: M memory.stream, N network.exchange, I io.write, C cpu.spin, S quiet"},
                 {"rotation(A, B, placebo; slot=1s)",
