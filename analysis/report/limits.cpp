@@ -278,19 +278,12 @@ std::vector<std::string> limits(const Report& report)
             limits.push_back(lateness_text(report, noise) +
                              ": it stood still, and some slots were not what they are taken for");
     }
-    if (noise_records(report).empty())
-        limits.emplace_back(
-            "there is no noise.json beside the noise's archive: whether slots began late, rates were reached and others "
-            "had the noise's CPUs is not known");
     if (const auto guard = report.analysis.counts.find(LeftOut::guard); guard != report.analysis.counts.end())
         limits.push_back(
             join(count(guard->second, "step"),
                  " after the begin of a slot are left out (--guard): what noise does there is in no effect"));
     add_counted_outliers(limits, report);
     add_carry_over(limits, report);
-    limits.emplace_back(
-        "no noise was on for longer than a slot: what takes longer to show, such as a queue of loaded batches that runs "
-        "empty, is in no effect; longer slots show it, or interference compare of runs with noise all the time");
     if (report.run.steps.incomplete > 1)  // the last one of a training may be
         limits.push_back(join(report.run.steps.incomplete, " steps are left out: not all ranks have them"));
     if (report.analysis.blocks < least_blocks_to_forecast)

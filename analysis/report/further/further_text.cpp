@@ -86,7 +86,9 @@ std::string carry_over_sentence(const std::vector<CarryOver>& all, double confid
     if (left.empty())
         return join("Nothing of a noise is seen in the slots after it; in the next one at most ",
                     signed_percent(most->percent.interval(confidence).high), " is left, of ",
-                    base::factor_name(most->factor, most->level), ".");
+                    base::factor_name(most->factor, most->level),
+                    ". No noise was on for longer than a slot: what takes longer to show, such as a queue of loaded "
+                    "batches that runs empty, this run does not see.");
     return join("Of a noise something is left in the ", most->slots == 1 ? "slot" : join(most->slots, " slots"),
                 " after it: ", base::join_words(left, ", "),
                 ". It is part of the noise's slowdown. Longer slots would hold more of it.");
