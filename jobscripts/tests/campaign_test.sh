@@ -261,7 +261,7 @@ case $how in
             broken "the noisy run is listed with the cause" "$(cat "$campaign/report/left_out.csv")"
         ;;
     slurm_two_jobs)
-        plan 1 "cores = 1" "models = $tiny_model" "data = $tiny_data" "ranks = 1" "start-within = 60s"
+        plan 1 "duration = 4s" "cores = 1" "models = $tiny_model" "data = $tiny_data" "ranks = 1" "start-within = 60s"
         use_sandbox
         printf '#SBATCH --partition=shared\n' >"$scratch/site.sh"
         # As where the driver's machine went down: its noise goes on, and would beside the quiet run.
