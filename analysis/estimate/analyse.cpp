@@ -271,7 +271,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     Fit job_fit = fit(job, steps_of(run, result));
     result.carry_over = carry_over(job, steps_of(run, result), job_fit, rules.draws, rules.looked);
     const StepsOf steps = steps_of(run, result);
-    if (steps.lasting_slots != 1) job_fit.lasting = lasting_of(job_fit, job, steps);
+    if (steps.lasting_slots != 1) job_fit.lasting = lasting_of(job_fit, job, steps, steps.lasting_slots);
     result.quiet_step_ms = quiet_step_ms(job_fit, false);
 
     add_effects(run, job, job_fit, steps, rules, result);

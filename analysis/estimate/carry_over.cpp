@@ -153,11 +153,10 @@ struct InWindow {
 };
 
 // None if the order of slots does not separate it.
-std::optional<InWindow> look_in(int window, const Series& series, StepsOf steps, Fit fit, const SlotMeans& slots,
+std::optional<InWindow> look_in(int window, const Series& series, const StepsOf& steps, Fit fit, const SlotMeans& slots,
                                 const Draws& draws, bool looked)
 {
-    steps.lasting_slots = window;
-    if (window != 1) fit.lasting = lasting_of(fit, series, steps);
+    if (window != 1) fit.lasting = lasting_of(fit, series, steps, window);
     if (!fit.lasting) return std::nullopt;
     const std::vector<Assigned>& noises = fit.lasting->noises;
     const SlotModel model{steps, slots, noises, window};

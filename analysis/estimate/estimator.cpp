@@ -329,7 +329,7 @@ Fit fit(const Series& series, const StepsOf& steps)
         shares.mean_ms = found.mean_ms.col(0);
     }
     add_long_steps(found, series, steps);
-    if (steps.plan.randomised()) found.lasting = lasting_of(found, series, steps);
+    if (steps.plan.randomised()) found.lasting = lasting_of(found, series, steps, steps.lasting_slots);
     return found;
 }
 

@@ -150,9 +150,9 @@ Eigen::MatrixXd noise_before(const Experiment& plan, const std::vector<Assigned>
     return share;
 }
 
-std::optional<Lasting> lasting_of(const Fit& fit, const Series& series, const StepsOf& of)
+std::optional<Lasting> lasting_of(const Fit& fit, const Series& series, const StepsOf& of, int window)
 {
-    const LastingColumns columns{of.plan, noises_of(of.plan), of.lasting_slots};
+    const LastingColumns columns{of.plan, noises_of(of.plan), window};
     if (columns.carried() == 0 || fit.blocks.size() < 3) return std::nullopt;
     Eigen::VectorXd means(columns.treatments() + columns.carried());
     means << fit.mean_ms.col(0), Eigen::VectorXd::Zero(columns.carried());

@@ -13,8 +13,8 @@ std::vector<Assigned> noises_of(const Experiment& plan);
 // Slots x noises: the share of the `window` slots before that have the noise. Before the first one there is none.
 Eigen::MatrixXd noise_before(const Experiment& plan, const std::vector<Assigned>& noises, int window);
 
-// From ordinary steps; the window is StepsOf::lasting_slots. None where the order of slots does not separate what is
+// From ordinary steps; a noise may last for `window` slots. None where the order of slots does not separate what is
 // left from what is on, with fewer than three blocks, and without a noise.
-std::optional<Lasting> lasting_of(const Fit& fit, const Series& series, const StepsOf& of);
+std::optional<Lasting> lasting_of(const Fit& fit, const Series& series, const StepsOf& of, int window);
 
 }  // namespace analysis
