@@ -24,7 +24,7 @@ struct RareEvents {
     double largest = 0.0;
 
     void add(const RareEvents& other);
-    // Of the expected sum: the gamma interval of Fay and Feuer (1997), which covers well with few events, or none.
+    // For the expected sum: the gamma interval of Fay and Feuer (1997), which covers well with few events, or none.
     Interval interval(double confidence) const;
 };
 

@@ -24,7 +24,7 @@ std::string printable(std::string_view text);
 // The same for a text of several lines, which stay lines.
 std::string printable_lines(std::string_view text);
 
-// What `print` writes to a stream, for a terminal: texts of foreign records may be among it.
+// Prints for a terminal what `print` writes to a stream: texts of foreign records may be among it.
 template <class Print>
 void print_lines(std::ostream& out, const Print& print)
 {

@@ -74,7 +74,7 @@ write_config() {
     user=$(id -un)
     cores=$(nproc)
     memory=$(awk '/^MemTotal/ { print int($2 / 1024 / 2) }' /proc/meminfo)
-    # Slurm listens on the address of this machine's name, or on all. Where that is loopback, nobody else reaches it.
+    # Slurm listens on the address of this machine's name, or on all. Where that is loopback, no other machine reaches it.
     here_is=$(getent ahostsv4 "$(uname -n)" | awk 'NR == 1 { print $1 }') || true
     [[ $here_is == 127.* ]] || here_is=""
     controller="$(uname -n | cut -d. -f1)(${here_is:-127.0.0.1})"

@@ -39,7 +39,7 @@ struct Settings {
     std::optional<std::int64_t> clock_offset_ns() const;
 };
 
-// How many of its first steps are the warm-up; of a training beside which there is no noise, or as the run's slots say.
+// Number of first steps that are the warm-up: without noise, or by the run's slots.
 std::int64_t warm_up_steps(const Settings& settings, const StepTable& steps);
 std::int64_t warm_up_steps(const Settings& settings, const DesignedRun& run);
 

@@ -66,7 +66,7 @@ class SlotModel {
         time_ = scaled(slots.mean_ms);
     }
 
-    // What is left of a noise that was on in all slots of the window, in ms.
+    // The remains of a noise that was on in all slots of the window, in ms.
     double left_ms(Eigen::Index noise) const
     {
         const Eigen::VectorXd found = Eigen::ColPivHouseholderQR<Eigen::MatrixXd>{columns_}.solve(time_);

@@ -123,7 +123,7 @@ struct Estimate {
 Estimate estimate(const Fit& fit, const Combination& weights, Eigen::Index measure, bool with_accidents);
 
 // A contrast in percent of the quiet mean step; both share the blocks' drift, so the spread is that of difference -
-// ratio x quiet, not of the difference by itself (the usual standard error of a ratio).
+// ratio x quiet, not of the difference alone (the usual standard error of a ratio).
 Mean percent_of_quiet(const Fit& fit, const Combination& weights, Eigen::Index measure, bool with_accidents);
 // [block]: what the block moves it by, times the number of blocks; strata not included.
 Eigen::VectorXd percent_influence(const Fit& fit, const Combination& weights, Eigen::Index measure,

@@ -1,4 +1,4 @@
-// What long steps that recur take beyond ordinary ones.
+// Recurring long steps: the time that they take beyond ordinary ones.
 #pragma once
 
 #include "analysis/estimate/assigned/exposure.hpp"
@@ -25,7 +25,7 @@ struct StratumSums {
     void add(const Eigen::VectorXd& part, const Eigen::RowVectorXd& beyond);
 };
 
-// Of a stratum without steps yet.
+// A stratum without steps yet.
 StratumSums no_sums(const StepStratum& stratum, const LongSteps& steps, Eigen::Index measures);
 
 // A long step that may meet several treatments.

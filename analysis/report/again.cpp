@@ -50,7 +50,7 @@ std::string with_options(const Json& record, const std::map<std::string, std::st
     return base::join_words(words, " ");
 }
 
-// Of a batch job: until the training runs, and for the report.
+// A batch job also needs time until the training runs, and for the report.
 constexpr double minutes_around_run = 15.0;
 
 // The last one: a directory may be called so, too.

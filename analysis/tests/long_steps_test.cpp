@@ -204,7 +204,7 @@ TEST_CASE("a noise that makes checkpoints rarer saves what they take")
     REQUIRE(result.long_steps.strata.size() == 1);
     CHECK(effect_of(result, "net").percent.value == doctest::Approx(100.0 * (20.8 / 28.0 - 1.0)).epsilon(0.05));
     CHECK(std::abs(effect_of(result, "calm").percent.value) < 0.5);
-    // Nobody should take that for a reason to run such noise.
+    // A saving is no reason to run such noise.
     CHECK(verdict_on(analysis::verdict(run, result, {}, {.budget_percent = 1.0}), "net").verdict != "safe");
 }
 

@@ -158,7 +158,7 @@ TEST_CASE("what a noise leaves in the next slot is told from what it costs in it
     CHECK(found[0].percent.standard_error == doctest::Approx(0.0));
     CHECK(found[0].steps == 8 * steps_of_slot);
     CHECK(found[1].percent.value == doctest::Approx(0.0));
-    // What is left counts as the noise's effect: of a noise that is on all the time, every slot follows one with it.
+    // The remains count as the noise's effect: where noise is on all the time, every slot follows one with it.
     CHECK(found[0].counted);
     const auto effect = [&](const char* factor) {
         return analysis::find(analysis.effects, factor, "", analysis::Kind::alone, "step")->percent.value;
@@ -192,7 +192,7 @@ TEST_CASE("what is left of a noise is counted only where chance does not explain
     const analysis::Analysis nothing = found(0.0);
     REQUIRE(nothing.carry_over.size() == 2);
     for (const analysis::CarryOver& one : nothing.carry_over) CHECK_FALSE(one.counted);
-    // Of the larger one each step is longer than any without it: that is no accident.
+    // Each step under the larger one is longer than any without it: that is no accident.
     for (const double left : {2.0, 15.0}) {
         CAPTURE(left);
         const analysis::Analysis some = found(left);

@@ -27,7 +27,7 @@ void relabel(std::vector<analysis::Slot>& slots, const std::string& factor, cons
             if (on.factor == factor) on = as;
 }
 
-// Two ranks on two clocks, with accidents, a delay and its sham that some steps miss and others obey too late, steps
+// Two ranks on two clocks, with accidents, a delay and its sham that some steps miss and others follow too late, steps
 // that were not recorded, and time between steps of rank 1.
 analysis::DesignedRun random_run(std::uint64_t seed)
 {

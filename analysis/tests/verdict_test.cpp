@@ -292,7 +292,7 @@ TEST_CASE("a run that did not find its control delay is insensitive: it acquits 
     CHECK(blind.factors.at(0).verdict == "insensitive");
     CHECK(blind.factors.at(0).why == blind.insensitive[0]);
     CHECK_FALSE(analysis::decided(blind));
-    // What is unsafe is seen without it.
+    // An unsafe noise is seen without it.
     CHECK(verdict_of(made({.delayed = 103.0, .recorded_delay = 0.01})).factors.at(0).verdict == "unsafe");
     CHECK(verdict_of(made({.mem = 100.3})).insensitive.empty());
 }

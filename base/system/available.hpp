@@ -13,7 +13,7 @@ namespace base {
 // (v1 and v2; page cache that can be dropped counts as left). `root` stands for / in tests.
 Bytes available_memory(const std::filesystem::path& root = "/");
 
-// That the kernel has to give, whoever uses it.
+// All memory that the kernel has, used or not.
 Bytes installed_memory();
 
 // Throws std::system_error for a directory that is not there.

@@ -46,7 +46,7 @@ std::optional<double> cpu_quota(const std::filesystem::path& root = "/");
 // process has ended, or there is no such hierarchy.
 std::string freezer_group(pid_t pid, int version);
 
-// What a group begins with that a program of ours made to freeze others.
+// Groups that a program of ours made to freeze others begin with this.
 inline constexpr const char* own_group_prefix = "crosstalk-";
 
 // Thaws such a group around a process, whose maker was killed: not even SIGKILL ends what version 1 has frozen. Returns

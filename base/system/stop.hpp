@@ -6,7 +6,7 @@
 namespace base {
 
 // The first thing in main(): a file that is opened later must not stand where a closed stdin, stdout or stderr is used.
-// What is written there fails, as it should.
+// Writing there fails, as it should.
 void occupy_closed_streams();
 
 // SIGTERM, SIGINT and SIGHUP set the flag that stop_requested() reads; a second Ctrl-C ends the process at once,

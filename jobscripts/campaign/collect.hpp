@@ -63,8 +63,8 @@ struct Collection {
 // Throws Error if no run counts, or one that counts is damaged.
 Collection collect(const CampaignDirectory& campaign);
 
-// Of all ranks' steps from `warmup` on, in ms: each lasts until the next one of its rank begins, for throughput is lost
-// between steps as well; the last one until its end. `steps` is a steps.csv.
+// The lengths of all ranks' steps from `warmup` on, in ms: each lasts until the next one of its rank begins, for
+// throughput is lost between steps as well; the last one until its end. `steps` is a steps.csv.
 std::vector<double> cycles_ms(const std::filesystem::path& steps, int warmup);
 
 // From the runs' mean steps: the effect of each in its block, and of each treatment. Fills in effect_percent.

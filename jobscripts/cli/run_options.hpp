@@ -8,7 +8,7 @@
 
 namespace crosstalk {
 
-// Where the steps of a job come from that does not tell them itself.
+// Options for the steps of a job that does not mark them.
 void add_step_options(base::Options& options, Request& request);
 
 // "1%", or "1" for the same; as interference reads it, but before the run and not after it. Throws UsageError.

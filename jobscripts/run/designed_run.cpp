@@ -124,7 +124,7 @@ class Run {
         base::sleep_until_ns(base::now_ns() + look_again_ns);
     }
 
-    // A job that turned out to tell its steps gets another schedule.
+    // A job that turned out to mark its steps gets another schedule.
     void plan_anew()
     {
         const std::string schedule = schedule_of(request_, job_.cooperates(), cores_.noise);

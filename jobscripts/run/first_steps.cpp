@@ -40,7 +40,7 @@ std::string names_of_processes(pid_t job)
     return base::join_words(words, ", ");
 }
 
-// What our own parts of the job have said last.
+// The last words of our own parts of the job.
 std::string own_words(const std::filesystem::path& log)
 {
     std::string last;

@@ -9,8 +9,8 @@ namespace crosstalk {
 constexpr std::int64_t look_again_ns = 100'000'000;
 constexpr std::int64_t line_every_ns = 10'000'000'000;  // while a run goes on
 
-// So many steps, or what may turn out to be some; a line every 10 s until then. Throws Ended where the job ends before,
-// and where there are none within request.first_steps_within.
+// Waits for so many steps, or for what may turn out to be some; a line every 10 s until then. Throws Ended where the
+// job ends before, and where there are none within request.first_steps_within.
 void wait_for_first_steps(Job& job, const Request& request);
 
 // The expression of --step-line for lines of a kind: "step *[0-9]" for "step # loss #". Empty where none is at hand.

@@ -167,7 +167,7 @@ std::vector<std::string> Job::words() const
     return request_.command;
 }
 
-// What libcrosstalk-mark.so, and Python, find in the environment; a script may start them.
+// The environment that libcrosstalk-mark.so and Python look at; a script may start them.
 void Job::prepare() const
 {
     if (source_ != StepSource::marks && source_ != StepSource::calls) return;

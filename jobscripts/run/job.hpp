@@ -43,10 +43,10 @@ class Job {
     // Steps of rank 0 so far; none where they show only in the end.
     std::optional<std::size_t> steps_so_far() const;
 
-    // A job whose command did not say so may have begun to tell its steps: then it cooperates from here on.
+    // A job whose command did not say so may have begun to mark its steps: then it cooperates from here on.
     void look_for_marks();
 
-    // Of a job whose steps show only in the end: has it begun to do what they may come from?
+    // Has a job whose steps show only in the end begun to do what they may come from?
     bool may_have_steps() const;
 
     bool records_calls() const;  // of MPI, by now

@@ -1,4 +1,4 @@
-// What can be made of a run that ended without a report.
+// A run that ended without a report: what can be made of it.
 #pragma once
 
 #include "jobscripts/run/request/request.hpp"

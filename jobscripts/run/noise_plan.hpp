@@ -1,4 +1,4 @@
-// What noise of a run will be, as far as noisegen has planned it.
+// The noise of a run, as far as noisegen has planned it.
 #pragma once
 
 #include "base/units.hpp"

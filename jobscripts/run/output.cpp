@@ -99,7 +99,8 @@ namespace {
     base::fail_usage("--step-line: '", base::shortened(expression, 80), "' is no regular expression: ", why);
 }
 
-// What POSIX lacks: \d, and classes such as \w within brackets. What it would silently read otherwise is refused.
+// Replaces \d, and classes such as \w within brackets, which POSIX lacks. Refuses what it would silently read
+// otherwise.
 std::string in_posix(const std::string& expression)
 {
     static const std::map<char, std::string> classes{{'d', "0-9"}, {'w', "[:alnum:]_"}, {'s', "[:space:]"}};

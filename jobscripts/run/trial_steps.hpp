@@ -1,4 +1,4 @@
-// What the steps of a job without noise say about a run with it.
+// The steps of a job without noise, and what they say about a run with it.
 #pragma once
 
 #include "base/units.hpp"
@@ -11,7 +11,7 @@
 
 namespace crosstalk {
 
-// Of a table with rank, step, begin_ns, end_ns and a <phase>_ns for each phase.
+// The steps of a table with rank, step, begin_ns, end_ns and a <phase>_ns for each phase.
 struct TriedSteps {
     std::size_t ranks = 0;
     std::vector<std::int64_t> begin_ns;  // rank 0's, in order

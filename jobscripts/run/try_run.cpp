@@ -36,7 +36,7 @@ std::string digits(double value, int after_point)
     return text.data();
 }
 
-// The job for some time, then asked to end, then made to. Returns whether it ended by itself.
+// Runs the job for some time, asks it to end, then kills it. Returns whether it ended before it was asked.
 bool watch(Job& job, base::Nanoseconds length)
 {
     constexpr std::int64_t patience_ns = 20'000'000'000;

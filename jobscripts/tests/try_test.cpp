@@ -1,4 +1,4 @@
-// What a run of a job would be, from its steps without noise; and what is said of a job without steps.
+// `crosstalk try`: a run of a job from its steps without noise, and the words about a job without steps.
 #include "base/files.hpp"
 #include "jobscripts/run/first_steps.hpp"
 #include "jobscripts/run/noise_plan.hpp"
@@ -82,7 +82,7 @@ TEST_CASE("phases are shares of the first rank's steps after the warm-up")
     CHECK(steps.ranks == 2);
     CHECK(steps.length_ns.size() == 12);
     REQUIRE(steps.phases.size() == 2);
-    // Of 12 steps six warm up: four of them are all forward.
+    // Six of 12 steps warm up: four of them are all forward.
     CHECK(steps.phases[0].second == doctest::Approx((4 * 100 + 2 * 25) / 600.0));
     CHECK(steps.phases[1].first == "other");
 }

@@ -94,7 +94,7 @@ void tell(const PilotRound& round, bool doubles)
                        doubles ? "; slots are doubled" : "; longer slots do not fit into the run");
 }
 
-// The processes of a job do each round together, and all go on with what the first of them found.
+// The processes of a job do each round together, and all continue with what the first of them found.
 std::vector<PilotRound> pilot(const Plan& plan, Team& team, base::Nanoseconds& slot, const fs::path& noise,
                               const base::JobRank& job)
 {

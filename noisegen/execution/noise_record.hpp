@@ -8,7 +8,7 @@
 
 namespace noisegen {
 
-// What is fixed before noise begins; times are of CLOCK_MONOTONIC.
+// Records all that is fixed before noise begins; times are of CLOCK_MONOTONIC.
 void record_plan(nlohmann::ordered_json& record, const Plan& plan, const Agreement& agreement);
 
 // What the team did; of a team that has stopped.

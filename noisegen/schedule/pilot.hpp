@@ -10,7 +10,7 @@
 
 namespace noisegen {
 
-// What a noise leaves in the quiet slot after it.
+// The remains of a noise in the quiet slot after it.
 struct LeftBehind {
     std::string noise;     // "mem[rate=4GiB/s]"
     double percent = 0.0;  // by which its steps take longer than those of the quiet slots around it

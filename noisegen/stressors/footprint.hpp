@@ -17,8 +17,8 @@ struct Cache {
 // The largest cache of the CPU; 32 MiB of its own where the kernel does not report it. `root` stands for / in tests.
 Cache last_level_cache(int cpu, const std::filesystem::path& root = "/");
 
-// Of memory that no cache holds: four times the last-level cache, which leaves a quarter of hits at most, and at least
-// 64 MiB. At most a fortieth of the machine's memory: a virtual machine may be shown the cache of its whole host.
+// Size of memory that no cache holds: four times the last-level cache, which leaves a quarter of hits at most, and at
+// least 64 MiB. At most a fortieth of the machine's memory: a virtual machine may be shown the cache of its whole host.
 base::Bytes beyond_caches(int cpu, const std::filesystem::path& root = "/");
 
 // Is that less than four times the cache?
@@ -27,7 +27,7 @@ bool is_bounded_by_memory(int cpu, const std::filesystem::path& root = "/");
 // The option `bytes` of stressors that work in main memory.
 base::OptionCard footprint_option();
 
-// What that option asks of one CPU, in bytes. auto: beyond_caches(). Throws UsageError, in the name of `stressor`,
+// The bytes that the option asks for on one CPU. auto: beyond_caches(). Throws UsageError, in the name of `stressor`,
 // below 1 MiB.
 std::size_t footprint(const base::Settings& settings, int cpu, const std::string& stressor);
 

@@ -55,8 +55,8 @@ class Stressor {
     // How it works on this machine, if that is not plain ("pwrite: the file system refuses O_DIRECT"); for the records.
     virtual std::string note() const { return {}; }
 
-    // What it should have done and could not ("2 processes of the job could not be frozen"), if anything: the run then
-    // proves less.
+    // The work that it should have done and could not ("2 processes of the job could not be frozen"), if anything: the
+    // run then proves less.
     virtual std::string not_kept() const { return {}; }
 };
 

@@ -73,8 +73,8 @@ std::string device_named_by(const std::string& stream)
                                                                                       : stream.substr(0, colon) + "]";
 }
 
-// Of a location group of kind accelerator. rocprofv3 defines no creator: then it is the only process of its node, or of
-// all.
+// The process of a location group of kind accelerator. rocprofv3 defines no creator: then it is the only process of its
+// node, or of all.
 std::uint32_t user_of_accelerator(const otf2::Archive& archive, const otf2::Process& accelerator)
 {
     if (accelerator.creator != otf2::nowhere) return accelerator.creator;

@@ -13,7 +13,7 @@ namespace {
 
 using json = KinetoJson;
 
-// Of an event; PyTorch's have a few dozen values in one level.
+// Limits of an event; PyTorch's have a few dozen values in one level.
 constexpr int deepest = 64;
 constexpr std::size_t most_values = 100'000;
 

@@ -15,7 +15,7 @@ namespace convert {
 // synchronisations what CUPTI saw the host wait for.
 enum class Activity : std::uint8_t { host, call, kernel, copy, annotation, synchronisation, profiler };
 
-// Of a category in lower case: "kernel", "gpu_memcpy", "cuda_runtime"; PyTorch 1.8 to 1.12 wrote "Runtime".
+// The kind of a category in lower case: "kernel", "gpu_memcpy", "cuda_runtime"; PyTorch 1.8 to 1.12 wrote "Runtime".
 Activity activity_of(const std::string& category);
 bool on_device(Activity activity);
 
@@ -56,7 +56,7 @@ struct KinetoRegion {
     Activity activity = Activity::host;
 };
 
-// What of the file the trace lacks, or has otherwise.
+// Parts of the file that the trace lacks, or has otherwise.
 struct KinetoRemarks {
     std::uint64_t repairs = 0;
     std::uint64_t without_launch = 0;

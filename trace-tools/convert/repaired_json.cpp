@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t longest_string = 1 << 20;
 constexpr std::size_t longest_word = 1024;  // a number, or true, false and null
 
-// Of numbers, true, false and null, and of what is there in their place.
+// Characters of numbers, true, false and null, and of what is there in their place.
 bool is_of_word(char letter)
 {
     return std::isalnum(static_cast<unsigned char>(letter)) != 0 || std::strchr("+-./#()_", letter) != nullptr;
@@ -31,7 +31,7 @@ bool is_no_number(std::string_view word)
            text.starts_with("1.#");
 }
 
-// Of the escape that begins there; 0: it is none.
+// Length of the escape that begins there; 0: it is none.
 std::size_t length_of_escape(std::string_view text)
 {
     if (text.size() < 2) return 0;
@@ -92,7 +92,7 @@ bool RepairedJson::replace(std::size_t bytes, std::string_view by)
     return true;
 }
 
-// The part of a string that may go on as it is; ends behind the string, or before what has to be replaced, or where
+// The part of a string that may stay as it is; ends behind the string, or before what has to be replaced, or where
 // more must be read.
 std::size_t RepairedJson::sound_string_until(std::size_t from)
 {

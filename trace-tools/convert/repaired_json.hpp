@@ -13,7 +13,7 @@
 namespace convert {
 
 // Repairs what it reads: a backslash that begins no escape is doubled, a control character in a string is escaped, and
-// a bare N/A, nan or inf becomes null. All else goes on unchanged. Throws Error for a string or number that is longer
+// a bare N/A, nan or inf becomes null. All else stays unchanged. Throws Error for a string or number that is longer
 // than any of a trace.
 class RepairedJson : public std::streambuf {
  public:

@@ -121,7 +121,8 @@ std::string stream_number(const std::string& tid)
     return digits == std::string::npos ? tid : tid.substr(digits);
 }
 
-// Of a device: the streams are locations of a group of their own, as Score-P's are. `beside`: where nothing runs.
+// The locations of a device: its streams are locations of a group of their own, as Score-P's are. `beside`: where
+// nothing runs.
 otf2::Recorder::Placement placement(const KinetoProcess& process, const std::string& tid, bool beside)
 {
     if (!process.device) return {.kind = otf2::LocationKind::cpu_thread, .accelerator = {}, .properties = {}};

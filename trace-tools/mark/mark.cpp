@@ -45,7 +45,7 @@ constexpr std::size_t longest_command = 100;
 // A step may have begun before anybody knew of it, but not before that.
 const std::int64_t loaded_ns = base::now_ns();
 
-// `crosstalk run` then waits for steps, however the job's command hides that it tells them.
+// `crosstalk run` then waits for steps, however the job's command hides that it marks them.
 const bool announced = [] {
     const std::optional<std::string> run = base::environment(base::variable::run);
     std::error_code unknown;

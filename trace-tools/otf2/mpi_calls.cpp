@@ -9,7 +9,7 @@ namespace otf2 {
 
 namespace {
 
-// Of MPI 4.1, without "MPI_" and in lower case, each list sorted.
+// Names of MPI 4.1, without "MPI_" and in lower case, each list sorted.
 constexpr std::array mpi_families{"attr_",  "cart_",     "comm_",    "dist_",   "errhandler_", "error_",  "file_",
                                   "graph_", "grequest_", "group_",   "info_",   "intercomm_",  "keyval_", "message_",
                                   "op_",    "request_",  "session_", "status_", "t_",          "type_",   "win_"};
@@ -167,7 +167,7 @@ std::string known_name(std::string_view name)
     return found;
 }
 
-// Of MPI's calls; a barrier of OpenMP has another paradigm.
+// Only MPI's calls; a barrier of OpenMP has another paradigm.
 bool communicates_by_mpi(RegionRole role)
 {
     switch (role) {

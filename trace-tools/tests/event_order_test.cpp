@@ -28,7 +28,7 @@ namespace {
 
 enum class Helper { none, now_and_then, always };
 
-// Of lines "TIME PLACE: ..". The order of several locations' events at one time is OTF2's there, and ours here.
+// Lines are "TIME PLACE: ..". The order of several locations' events at one time is OTF2's there, and ours here.
 std::vector<std::string> by_place_at_each_time(std::vector<std::string> lines)
 {
     const auto place = [](const std::string& line) {

@@ -115,7 +115,7 @@ void print_initialisation(const replay::MpiReplay& replay, const otf2::Archive& 
         std::printf("MPI_Init is %.0f %% of it all: --region or --from leaves it out\n", run.percent(initialising_s));
 }
 
-// Who computes most, if the others wait for it.
+// The rank that computes most, if other ranks wait for it.
 void print_load_balance(const replay::MpiReplay& replay, const otf2::Archive& archive,
                         const std::vector<std::int64_t>& ranks, double load_balance)
 {

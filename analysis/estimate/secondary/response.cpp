@@ -47,7 +47,7 @@ class Basis {
 
     const CurveRules& rules() const { return rules_; }
     Mean effect(const Weights& weights) const { return together(weights, false).mean; }
-    // The highest that the effect can be: with all that the run cannot tell to be chance. See Effect::at_worst.
+    // The highest that the effect can be, with what may or may not be chance: see Effect::at_worst.
     double highest(const Weights& weights) const
     {
         return std::max(interval(effect(weights)).high, interval(together(weights, true).mean).high);

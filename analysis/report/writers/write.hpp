@@ -15,8 +15,8 @@ void write_report(const std::filesystem::path& folder, const Report& report);
 // The file that holds what --format prints: text, md, json or html.
 std::string report_file(const std::string& format);
 
-// What is printed of a report, to be printed again: a report_file() for each format but html. scope: what the intervals
-// cover.
+// The printed forms of a report, to be printed again: a report_file() for each format but html. scope: what the
+// intervals cover.
 void write_printed(const std::filesystem::path& folder, const Report& report, const std::string& scope,
                    const std::string& text);
 

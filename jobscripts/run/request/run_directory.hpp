@@ -24,7 +24,7 @@ class FreeDirectory {
     std::filesystem::path path_;
 };
 
-// What Request::input is for a job started here: the file that standard input is, "-" for a pipe, nothing for a
+// Request::input of a job started here: the file that standard input is, "-" for a pipe, nothing for a
 // terminal.
 std::filesystem::path standard_input();
 

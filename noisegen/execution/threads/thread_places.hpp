@@ -24,7 +24,7 @@ class ThreadPlaces {
     // own_binding: nothing of ours binds the threads otherwise meanwhile (a limit may).
     ThreadPlaces(const std::vector<int>& cpus, bool own_binding);
 
-    // Of thread `index`, called by itself: it is bound to its CPU; it looks where it is; it ends.
+    // Thread `index` calls these: it is bound to its CPU; it looks where it is; it ends.
     void begin(std::size_t index);
     void look(std::size_t index);
     void end(std::size_t index);

@@ -1,4 +1,4 @@
-// What a noise thread does with itself before it stresses.
+// Setup of a noise thread, before it stresses.
 #pragma once
 
 #include "noisegen/schedule/schedule.hpp"

@@ -1,4 +1,4 @@
-// Freezes a family of processes, and lets it go on, by the freezer of control groups.
+// Freezes and thaws a family of processes by the freezer of control groups.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ class Freezer {
     virtual const char* name() const = 0;     // "cgroup v2"
 };
 
-// Of a child of this process, which starts nothing yet, and of all that it will start; version 2 of control groups
-// before version 1. Null where this user may make no group: signals are left.
+// A freezer of a child of this process, which starts nothing yet, and of all that it will start; version 2 of control
+// groups before version 1. Null where this user may make no group: signals are left.
 std::unique_ptr<Freezer> freezer_of(pid_t pid);
 
 }  // namespace noisegen

@@ -14,7 +14,7 @@ namespace noisegen {
 
 class JobFamily {
  public:
-    // Of children of this process, and of those marked so (base::variable::neighbour).
+    // The family of children of this process, and of those marked so (base::variable::neighbour).
     explicit JobFamily(std::string mark) : mark_{std::move(mark)} {}
 
     // This process and zombies left out.

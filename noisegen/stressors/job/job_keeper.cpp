@@ -144,8 +144,8 @@ class Keeper {
 
     static bool is_stopped(const base::Process& process) { return process.state == 'T' || process.state == 't'; }
 
-    // What the group does not hold: all where there is none, and what was moved out of it. Returns whether there is
-    // any.
+    // Stops processes that the group does not hold: all where there is none, and those moved out of it. Returns
+    // whether there is any.
     bool stop_strays()
     {
         strays_.clear();

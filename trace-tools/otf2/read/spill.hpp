@@ -83,10 +83,10 @@ class Spill final : public Visitor {
     std::uint64_t last_tick_ = 0;       // in it
 };
 
-// Of all that the spills took, each of other locations, by the archive's clock. Of events of one tick, which a coarse
-// clock has many of, what must come first does: sends and begins before receipts and ends. What is left goes by the
-// locations' numbers, as all ties do in OTF2's own reader. One thread may put events in order while another one visits
-// those before them.
+// Merges all that the spills took, each of other locations, by the archive's clock. Among events of one tick, which a
+// coarse clock has many of, what must come first does: sends and begins before receipts and ends. What is left goes by
+// the locations' numbers, as all ties do in OTF2's own reader. One thread may put events in order while another one
+// visits those before them.
 class Spill::Merge {
  public:
     struct Chunk;

@@ -57,8 +57,8 @@ class Spill::Cursor {
     }
 
  private:
-    // Of events of one tick: a device ends before the host's synchronisation does, and begins after the host's call;
-    // last comes what needs another location's event: a message's receipt, a collective's end.
+    // Order of events of one tick: a device ends before the host's synchronisation does, and begins after the host's
+    // call; last comes what needs another location's event: a message's receipt, a collective's end.
     std::uint64_t turn() const
     {
         switch (kind_) {
