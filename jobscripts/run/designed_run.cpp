@@ -5,7 +5,6 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/json.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/stop.hpp"
 #include "base/system/waiting.hpp"
@@ -23,9 +22,8 @@
 #include "jobscripts/run/request/request_record.hpp"
 #include "jobscripts/run/request/run_directory.hpp"
 #include "jobscripts/run/results.hpp"
+#include "jobscripts/run/so_far.hpp"
 #include "jobscripts/run/victims.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -155,14 +153,8 @@ class Run {
 
     void start_noise()
     {
-        // It is ended; this is for when nobody is there to do so, or the job is waited for.
-        const std::int64_t beyond_ns = job_.source() == StepSource::scorep ? 86'400'000'000'000 : 600'000'000'000;
-        std::vector<std::string> words = with_launch(request_, noise_words(request_, schedule_, cores_));
-        const std::string length = base::format(base::Nanoseconds{request_.duration.count() + beyond_ns});
-        words.insert(words.end(), {"--duration", length, "--planned", base::format(request_.duration), "--out",
-                                   request_.out.string()});
-        if (!request_.openmetrics.empty())
-            words.insert(words.end(), {"--openmetrics", (request_.openmetrics / "noise.prom").string()});
+        const bool waits_for_job = job_.source() == StepSource::scorep;
+        std::vector<std::string> words = words_to_start(request_, schedule_, cores_, waits_for_job);
         if (!job_.cooperates())
             for (const pid_t pid : victims_of(job_.pid())) words.insert(words.end(), {"--victim", std::to_string(pid)});
         const fs::path log = noise_log();
@@ -299,14 +291,12 @@ class Run {
     {
         if (!job_.cooperates()) return {};
         const fs::path file = request_.out / base::part::log / "so_far.json";
-        std::vector<std::string> words{
-            "nice", "-n", "19", program("interference"), "so-far", request_.out, "--budget", request_.budget, "--json"};
-        if (request_.until_decided) words.insert(words.end(), {"--until", base::until_decided});
-        const auto child = start({.words = words, .folder = {}, .output = file, .errors = file}, cores_.noise);
+        const auto child =
+            start({.words = so_far_words(request_), .folder = {}, .output = file, .errors = file}, cores_.noise);
         if (wait_for(*child) != base::exit_fine) return {};
-        const nlohmann::ordered_json found = base::read_json(file);
-        decided_ = request_.until_decided && found.value("decided", false);
-        return found.value("line", std::string{});
+        const SoFar found = read_so_far(file);
+        decided_ = request_.until_decided && found.decided;
+        return found.line;
     }
 
     // SIGTERM lets noise finish its trace.

@@ -56,6 +56,19 @@ std::vector<std::string> with_launch(const Request& request, const std::vector<s
     return words;
 }
 
+std::vector<std::string> words_to_start(const Request& request, const std::string& schedule, const Split& cores,
+                                        bool waits_for_job)
+{
+    const base::Nanoseconds beyond =
+        waits_for_job ? base::Nanoseconds{std::chrono::hours{24}} : std::chrono::minutes{10};
+    std::vector<std::string> words = with_launch(request, noise_words(request, schedule, cores));
+    words.insert(words.end(), {"--duration", base::format(request.duration + beyond), "--planned",
+                               base::format(request.duration), "--out", request.out.string()});
+    if (!request.openmetrics.empty())
+        words.insert(words.end(), {"--openmetrics", (request.openmetrics / "noise.prom").string()});
+    return words;
+}
+
 std::string slots_of(const Request& request, const std::string& schedule, const Split& cores)
 {
     std::vector<std::string> words = noise_words(request, schedule, cores);

@@ -20,6 +20,11 @@ std::vector<std::string> noise_words(const Request& request, const std::string& 
 // Behind the words that start one on each node.
 std::vector<std::string> with_launch(const Request& request, const std::vector<std::string>& noise);
 
+// The whole command of the noise of a run. It is ended with the job; its duration is longer than the run's by ten
+// minutes, or by a day where the job is waited for, so that it ends also where no process is left to end it.
+std::vector<std::string> words_to_start(const Request& request, const std::string& schedule, const Split& cores,
+                                        bool waits_for_job);
+
 // The slots, as noisegen --dry-run prints them. A malformed schedule, or one too long for the run, throws as noisegen
 // ends.
 std::string slots_of(const Request& request, const std::string& schedule, const Split& cores);
