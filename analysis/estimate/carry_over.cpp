@@ -173,6 +173,22 @@ std::optional<InWindow> look_in(int window, const Series& series, const StepsOf&
     return found;
 }
 
+// The window in which something significant stands out most from its own error (p of draws ties where that is much);
+// the first one where nothing is significant. adjusted: window by window, noise by noise.
+std::size_t clearest(const std::vector<InWindow>& windows, const std::vector<double>& adjusted)
+{
+    std::size_t chosen = 0;
+    double most = 0.0;
+    for (std::size_t i = 0; i < adjusted.size(); ++i) {
+        const std::size_t window = i / windows.front().p.size();
+        const Mean& percent = windows[window].percent[i % windows.front().p.size()];
+        if (adjusted[i] > significant_carry_over || std::abs(percent.value) <= most * percent.standard_error) continue;
+        most = std::abs(percent.value) / percent.standard_error;
+        chosen = window;
+    }
+    return chosen;
+}
+
 // Long steps that a noise leaves behind, which ordinary steps do not show.
 void look_for_long_steps(const Series& series, const StepsOf& steps, const Fit& fit, std::uint64_t seed,
                          std::vector<CarryOver>& all)
@@ -219,8 +235,7 @@ std::vector<CarryOver> carry_over(const Series& series, const StepsOf& steps, co
             windows.push_back(std::move(*found));
         }
     const std::vector<double> adjusted = holm(p);
-    const auto least = static_cast<std::size_t>(std::min_element(adjusted.begin(), adjusted.end()) - adjusted.begin());
-    const std::size_t chosen = adjusted[least] <= significant_carry_over ? least / noises.size() : 0;
+    const std::size_t chosen = clearest(windows, adjusted);
     std::vector<CarryOver> all;
     for (std::size_t n = 0; n < noises.size(); ++n) {
         CarryOver& found = all.emplace_back();

@@ -133,3 +133,24 @@ TEST_CASE("an interval that holds at all looks is about half as wide again and i
     mean.standard_error = 1.0 / 3.036443;
     CHECK(mean.p_value() == doctest::Approx(0.05).epsilon(1e-3));
 }
+
+TEST_CASE("bounds of rare events and other estimates are pooled with their runs")
+{
+    // Two equal parts, of which each may have missed an event of 2: the mean may have missed one of 1.
+    Mean part{0.0, 0.1, 100.0};
+    part.more = {0.0, 0.0, 2.0};
+    part.or_else = {true, 3.0, 0.5, {}, {}};
+    const std::vector<Mean> parts{part, part};
+    const Mean pooled = analysis::strata_mean(parts, std::vector{1.0, 1.0});
+    CHECK(pooled.more.largest == doctest::Approx(1.0));
+    REQUIRE(pooled.or_else.any);
+    CHECK(pooled.or_else.value == doctest::Approx(3.0));
+    CHECK(pooled.or_else.standard_error == doctest::Approx(0.5 / std::sqrt(2.0)));
+    // None met: the upper bound of their number is 3.69 (half of chi-square's 97.5 % point of two degrees).
+    Mean met = part;
+    met.or_else = {};
+    const std::vector<Mean> both{met, met};
+    CHECK(analysis::strata_mean(both, std::vector{1.0, 1.0}).interval(0.95).high ==
+          doctest::Approx(3.69).epsilon(0.01));
+    CHECK(analysis::random_effects(both).mean.more.largest == doctest::Approx(1.0));
+}

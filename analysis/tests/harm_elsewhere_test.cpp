@@ -1,0 +1,177 @@
+// Harm that the effect of a noise does not hold: on other ranks' time, in later slots, in other settings of a
+// factorial. It forbids to call the noise safe.
+#include "analysis/conclude/verdict.hpp"
+#include "testing/synthetic_steps.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+using analysis::Slot;
+using analysis::testing::drawn_slots;
+using analysis::testing::has;
+using analysis::testing::laid;
+using analysis::testing::noise_called;
+
+namespace {
+
+// Up to 0.5 % longer or shorter.
+double jitter(std::int64_t number)
+{
+    return 1.0 + 0.001 * static_cast<double>(number * 7 % 11 - 5);
+}
+
+std::vector<Slot> calm_and_net(int blocks, double slot_ms)
+{
+    return drawn_slots({{}, {}, {noise_called("calm")}, {noise_called("net")}}, blocks, slot_ms, 1);
+}
+
+struct Judged {
+    analysis::Analysis analysis;
+    analysis::Verdict verdict;
+
+    const analysis::FactorVerdict& on(const std::string& factor) const
+    {
+        const auto found = std::find_if(verdict.factors.begin(), verdict.factors.end(),
+                                        [&](const analysis::FactorVerdict& one) { return one.factor == factor; });
+        REQUIRE(found != verdict.factors.end());
+        return *found;
+    }
+    bool distrusted_for(const std::string& words) const
+    {
+        return std::any_of(verdict.reasons.begin(), verdict.reasons.end(),
+                           [&](const std::string& reason) { return reason.find(words) != std::string::npos; });
+    }
+};
+
+Judged judged(const analysis::DesignedRun& run)
+{
+    Judged all;
+    all.analysis = analysis::analyse(run, {.exposure = {.warm_up_steps = 0}, .draws = {.count = 199}});
+    all.verdict = analysis::verdict(run, all.analysis, {}, {.budget_percent = 1.0});
+    return all;
+}
+
+// The slot before the one that begins then; the first has none.
+const Slot* slot_before(const std::vector<Slot>& slots, const Slot& slot, std::size_t back)
+{
+    const auto at = static_cast<std::size_t>(&slot - slots.data());
+    return at < back ? nullptr : &slots[at - back];
+}
+
+}  // namespace
+
+TEST_CASE("a rank that noise slows by more than the budget forbids safe where the mean over ranks hides it")
+{
+    // Sixteen ranks that do not wait for each other; net makes the steps of one 5 % longer, so 0.3 % in the mean.
+    const std::vector<Slot> slots = calm_and_net(60, 400.0);
+    analysis::DesignedRun run = laid(slots, [](std::int64_t number, const Slot&) { return 20.0 * jitter(number); });
+    const analysis::RankSteps alike = run.steps.ranks[0];
+    for (int r = 1; r < 16; ++r) {
+        analysis::RankSteps& rank = run.steps.ranks.emplace_back(alike);
+        rank.rank = r;
+        run.slots.push_back(slots);
+    }
+    analysis::RankSteps& slow = run.steps.ranks.back();
+    for (std::size_t i = 0; i < slow.begin_ns.size(); ++i) {
+        const auto in =
+            std::find_if(slots.begin(), slots.end(), [&](const Slot& slot) { return slow.begin_ns[i] < slot.end_ns; });
+        if (in == slots.end() || !has(*in, "net")) continue;
+        const std::int64_t more_ns = (slow.end_ns[i] - slow.begin_ns[i]) / 20;
+        slow.end_ns[i] += more_ns;
+        slow.phase_ms(static_cast<Eigen::Index>(i), 0) += static_cast<double>(more_ns) / 1e6;
+    }
+    const Judged all = judged(run);
+    CHECK(all.on("net").percent < 1.0);
+    CHECK(all.on("net").verdict == "insensitive");
+    REQUIRE(all.verdict.lacked.contains({"net", ""}));
+    CHECK(all.verdict.lacked.at({"net", ""}).find("steps of rank 15 take ") == 0);
+    CHECK_FALSE(all.verdict.lacked.contains({"calm", ""}));
+}
+
+TEST_CASE("ranks that begin their steps in other slots are reason to distrust")
+{
+    analysis::DesignedRun run =
+        laid(calm_and_net(30, 400.0), [](std::int64_t number, const Slot&) { return 20.0 * jitter(number); });
+    run.steps.ranks.push_back(run.steps.ranks[0]);
+    run.steps.ranks[1].rank = 1;
+    run.slots.push_back(run.slots[0]);
+    CHECK_FALSE(judged(run).distrusted_for("clocks"));
+    for (Slot& slot : run.slots[1]) {  // the clock of its node is off by three slots
+        slot.begin_ns += 1'200'000'000;
+        slot.end_ns += 1'200'000'000;
+    }
+    CHECK(judged(run).distrusted_for("rank 1 began"));
+}
+
+TEST_CASE("a noise that harms alone is not safe because others undo it")
+{
+    // Each alone 3 %, both nothing: 0 % on average.
+    const std::vector<Slot> slots = drawn_slots(
+        {{}, {noise_called("mem")}, {noise_called("net")}, {noise_called("mem"), noise_called("net")}}, 60, 400.0, 1);
+    analysis::DesignedRun run = laid(slots, [](std::int64_t number, const Slot& slot) {
+        return 20.0 * jitter(number) * (has(slot, "mem") != has(slot, "net") ? 1.03 : 1.0);
+    });
+    run.plan = analysis::experiment(analysis::Design::factorial, slots);
+    const Judged all = judged(run);
+    for (const char* noise : {"mem", "net"}) {
+        CAPTURE(noise);
+        CHECK(std::abs(all.on(noise).percent) < 0.2);
+        CHECK(all.on(noise).verdict == "insensitive");
+        REQUIRE(all.verdict.lacked.contains({noise, ""}));
+        CHECK(all.verdict.lacked.at({noise, ""}).find("without the other noises it costs ") == 0);
+    }
+}
+
+TEST_CASE("what a noise leaves in several slots is part of its effect")
+{
+    // 0.5 % in each of the three slots after net and nothing in its own: 1.5 % if it is on all the time.
+    const std::vector<Slot> slots = calm_and_net(150, 400.0);
+    const analysis::DesignedRun run = laid(slots, [&](std::int64_t number, const Slot& slot) {
+        double left = 1.0;
+        const auto in =
+            std::find_if(slots.begin(), slots.end(), [&](const Slot& one) { return one.begin_ns == slot.begin_ns; });
+        for (std::size_t back = 1; back <= 3; ++back) {
+            const Slot* before = slot_before(slots, *in, back);
+            left += before != nullptr && has(*before, "net") ? 0.005 : 0.0;
+        }
+        return 20.0 * jitter(number) * left;
+    });
+    const Judged all = judged(run);
+    REQUIRE(all.analysis.carry_over.size() == 2);
+    const analysis::CarryOver& net = all.analysis.carry_over[1];
+    CHECK(net.factor == "net");
+    CHECK(net.slots == 3);
+    CHECK(net.percent.value == doctest::Approx(1.5).epsilon(0.1));
+    CHECK(net.counted);
+    CHECK(all.on("net").interval.high == doctest::Approx(1.5).epsilon(0.1));  // p of 199 draws is not beyond doubt
+    CHECK(all.on("net").verdict != "safe");
+}
+
+TEST_CASE("stalls in the slots after a noise forbid to call it safe")
+{
+    // The third step of each second slot after net takes 20 ms more.
+    const std::vector<Slot> slots = calm_and_net(100, 400.0);
+    std::int64_t last_ns = -1;
+    std::int64_t in_slot = 0;
+    std::int64_t after = 0;
+    const analysis::DesignedRun run = laid(slots, [&](std::int64_t number, const Slot& slot) {
+        in_slot = slot.begin_ns == last_ns ? in_slot + 1 : 0;
+        last_ns = slot.begin_ns;
+        const auto in =
+            std::find_if(slots.begin(), slots.end(), [&](const Slot& one) { return one.begin_ns == slot.begin_ns; });
+        const Slot* before = slot_before(slots, *in, 1);
+        const bool follows = before != nullptr && has(*before, "net") && in_slot == 3;
+        return 20.0 * jitter(number) + (follows && ++after % 2 == 0 ? 20.0 : 0.0);
+    });
+    const Judged all = judged(run);
+    CHECK(after > 50);
+    CHECK(all.on("net").verdict == "insensitive");
+    REQUIRE(all.verdict.lacked.contains({"net", ""}));
+    CHECK(all.verdict.lacked.at({"net", ""}).find("long steps are more frequent, or longer, in the slot after it") ==
+          0);
+    CHECK_FALSE(all.verdict.lacked.contains({"calm", ""}));
+}
