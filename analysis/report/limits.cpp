@@ -192,7 +192,9 @@ std::vector<std::string> unknown_end(const Report& report)
     constexpr double longest_steps = 3.0;   // the longest ones
     constexpr double longest_ns = 3e9;      // programs take a moment to end
     const Record* training = training_record(report);
-    if (training != nullptr && training->json.contains("result")) return {};
+    // One that hangs is ended by a signal, too; the record of a job that is not ours does not say how it ended.
+    const std::string ended_by = training == nullptr ? "" : word(object_in(training->json, "result"), "ended_by");
+    if (!ended_by.empty() && ended_by != "signal") return {};
     const RankSteps& rank = report.run.steps.ranks.front();
     const std::vector<Slot>& slots = report.run.slots.front();
     std::int64_t longest_step_ns = 0;

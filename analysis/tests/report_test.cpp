@@ -132,6 +132,27 @@ TEST_CASE("ranks that share a core are said and ranks that do not are not")
     CHECK(analysis::limits(report_with(training_on("0", "1"), noise_on("2-7", 8))).empty());
 }
 
+TEST_CASE("noise that goes on long after the last step may be beside a training that hangs")
+{
+    // Slots of ten seconds in all; steps of a second, as many as given.
+    const auto said = [](int steps, const ordered_json& result) {
+        ordered_json training = training_on("0", "1");
+        training["result"] = result;
+        analysis::Report report = report_with(training, noise_on("2-7", 8));
+        for (analysis::RankSteps& rank : report.run.steps.ranks)
+            for (int i = 0; i < steps; ++i) {
+                rank.begin_ns.push_back(i * 1'000'000'000LL);
+                rank.end_ns.push_back((i + 1) * 1'000'000'000LL);
+            }
+        return analysis::unknown_end(report);
+    };
+    REQUIRE(said(5, ordered_json::object()).size() == 1);
+    CHECK(said(5, ordered_json::object()).front().find("noise went on for 5.0 s after the last step") == 0);
+    CHECK(said(5, {{"ended_by", "signal"}}).size() == 1);
+    CHECK(said(5, {{"ended_by", "duration"}}).empty());
+    CHECK(said(8, ordered_json::object()).empty());  // 2 s: programs take a moment to end
+}
+
 TEST_CASE("a virtual machine and noise on few cores or on the training's are said")
 {
     ordered_json training = training_on("0", "1");
