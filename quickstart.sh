@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Builds Crosstalk and measures, on this machine, what noise on idle cores costs a real training. On a fresh Debian 12
-# the only command needed. Ends with the verdict and the path of the report; takes about two minutes once built.
+# the only command needed. Ends with the verdict and the path of the report; takes two to six minutes once built.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 . jobscripts/setup.sh
 
-length=90s budget=5%
+longest=5min budget=5%
 first_programs=(crosstalk noisegen ddl-train interference)
 configure=() # more for CMake
 train=()     # more for the training
@@ -27,8 +27,9 @@ $(in_lines "${packages_to_build[@]}" "${packages_to_run[@]}")
    Not root: says which are missing, and ends. Nothing else on the machine is changed.
 2. Builds what that needs into build/release (some minutes at first, on two cores).
 3. Shows in ten seconds what a neighbour takes from a core here.
-4. Trains beside noise for $length, and leaves the report in results/quickstart. An earlier one is kept beside it.
-   The budget is $budget of a step: what so short a run can decide on a small or busy machine. For a finer one:
+4. Trains beside noise until each verdict is decided, at most $longest, and leaves the report in results/quickstart.
+   An earlier one is kept beside it. The budget is $budget of a step: what minutes can decide on a small or busy
+   machine. For a finer one:
    crosstalk run --budget 1% --duration 15min -- mpirun -n 2 ddl-train
 5. Builds the other programs; then cmake --install build/release --prefix DIR installs all.
 
@@ -89,7 +90,7 @@ fi
 say "what a neighbour takes from a core here:"
 guard_run "$programs/noisegen" probe memory.stream cache.llc --blocks 5 || say "not on this machine"
 
-say "a training of $length beside noise, against a budget of $budget of a step:"
+say "a training beside noise until it is decided, at most $longest, against a budget of $budget of a step:"
 run=results/quickstart
 
 # An earlier result is kept beside the new one, numbered.
@@ -102,7 +103,7 @@ fi
 
 # The programs just built, or found, whatever else the machine has.
 status=0
-CROSSTALK_BIN=$programs guard_run jobscripts/local.sh --out "$run" --duration "$length" --budget "$budget" \
+CROSSTALK_BIN=$programs guard_run jobscripts/local.sh --out "$run" --until decided --max-duration "$longest" --budget "$budget" \
     "${train[@]}" || status=$?
 
 if [[ $build == yes ]]; then

@@ -17,6 +17,7 @@ local.sh: a training and its noise side by side on this machine, without Slurm
   --batch N              samples of one rank and step       [4]
   --ranks N              ranks of the training              [2]
   --duration TIME        length of the training             [150s]
+  --until decided        ends as soon as every verdict is, after --max-duration TIME at the latest   [15min]
   --schedule SCHEDULE    what noise does, as noisegen has it, or `auto`: every stressor, placebo and controls as a
                          rotation, or as a factorial where each stressor can have a core of its own    [auto]
   --control-delay DELAY  length of the known delay: a time, or a share of a quiet step, which a short training finds
@@ -43,8 +44,8 @@ while (($# > 0)); do
     case $1 in
         --help | -h) help; exit 0 ;;
         --) shift; more=("$@"); break ;;
-        --out | --model | --data | --strategy | --batch | --ranks | --duration | --schedule | --control-delay | --seed | \
-            --budget | --train-cpus | --noise-cpus)
+        --out | --model | --data | --strategy | --batch | --ranks | --duration | --until | --max-duration | --schedule | \
+            --control-delay | --seed | --budget | --train-cpus | --noise-cpus)
             (($# >= 2)) || fail 2 "$1 needs a value"
             case $1 in
                 --model) model=$2 ;;
