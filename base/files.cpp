@@ -1,17 +1,19 @@
 #include "base/files.hpp"
 
-#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
 
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstdint>
 #include <utility>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -107,6 +109,30 @@ ClaimedPart::~ClaimedPart()
     if (!kept_) remove_tree(path_, ignored);
 }
 
+namespace {
+
+// Directories beside wanted whose process was killed. A process of another host that writes there holds the lock.
+void remove_left_overs(const fs::path& wanted)
+{
+    const std::string begin = wanted.filename().string() + ".tmp";
+    std::error_code code;
+    for (const fs::directory_entry& entry : fs::directory_iterator{wanted.parent_path(), code}) {
+        const std::string name = entry.path().filename().string();
+        if (!name.starts_with(begin)) continue;
+        pid_t process = 0;
+        const char* const end = name.data() + name.size();
+        const auto [rest, wrong] = std::from_chars(name.data() + begin.size(), end, process);
+        if (wrong != std::errc{} || rest != end || process <= 0) continue;
+        if (::kill(process, 0) == 0 || errno != ESRCH) continue;
+        const Descriptor directory = ::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        struct stat found {};
+        if (directory < 0 || ::fstat(directory, &found) != 0 || found.st_uid != ::geteuid()) continue;
+        if (::flock(directory, LOCK_EX | LOCK_NB) == 0) remove_tree(entry.path(), code);
+    }
+}
+
+}  // namespace
+
 WholeDirectory::WholeDirectory(const fs::path& wanted)
     : wanted_{fs::absolute(wanted / "").lexically_normal().parent_path()},
       beside_{wanted_.string() + ".tmp" + std::to_string(::getpid())}
@@ -115,9 +141,12 @@ WholeDirectory::WholeDirectory(const fs::path& wanted)
     std::error_code code;
     fs::create_directories(wanted_.parent_path(), code);
     remove_tree(beside_, code);  // of a dead process that had our number
+    remove_left_overs(wanted_);
     const bool created = fs::create_directory(beside_, code);
     if (code) fail("cannot create ", wanted_.string(), ": ", code.message());
     if (!created) fail_taken(beside_);  // by somebody else: it may be a link
+    lock_ = ::open(beside_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (lock_ >= 0) ::flock(lock_, LOCK_EX | LOCK_NB);
 }
 
 WholeDirectory::~WholeDirectory()

@@ -1,6 +1,8 @@
 // Output that is never half there: finished files appear by rename, a run's parts are claimed once.
 #pragma once
 
+#include "base/descriptor.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -42,7 +44,7 @@ class ClaimedPart {
 };
 
 // A directory that appears by rename, once it is whole. Until then it lies beside that name, and a program that fails
-// takes it away again; what a killed one leaves there is in nobody's way.
+// takes it away again; what a killed one leaves there the next one removes.
 class WholeDirectory {
  public:
     // Creates the directories above, too. Throws UsageError if the name is taken.
@@ -57,6 +59,7 @@ class WholeDirectory {
  private:
     std::filesystem::path wanted_;
     std::filesystem::path beside_;
+    Descriptor lock_;  // held while this process writes
 };
 
 // A directory and those above it that were missing. Of these, those that are empty in the end are taken away again: a

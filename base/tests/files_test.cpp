@@ -8,7 +8,12 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <csignal>
+
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace fs = std::filesystem;
@@ -43,6 +48,36 @@ TEST_CASE("a directory appears whole or not at all")
     CHECK_FALSE(fs::exists(wanted / "stale"));
     CHECK_FALSE(fs::exists(left_over));
     CHECK_THROWS_AS(base::WholeDirectory{wanted}, base::UsageError);
+}
+
+TEST_CASE("a directory takes away what a killed process left beside it and nothing else")
+{
+    const testing::Scratch scratch;
+    const pid_t killed = ::fork();
+    if (killed == 0) {
+        const base::WholeDirectory directory{scratch / "report"};
+        base::write_whole(directory.path() / "page", "half");
+        ::raise(SIGKILL);
+    }
+    ::waitpid(killed, nullptr, 0);
+    const fs::path left = scratch / ("report.tmp" + std::to_string(killed));
+    CHECK(fs::exists(left / "page"));
+    const fs::path of_init = scratch / "report.tmp1";
+    for (const fs::path& other :
+         {of_init, scratch / "report.tmp", scratch / "report.tmp4x", scratch / "reports.tmp999999"})
+        fs::create_directory(other);
+
+    const fs::path of_another_host = scratch / "report.tmp999999999";
+    fs::create_directory(of_another_host);
+    const base::Descriptor held = ::open(of_another_host.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    REQUIRE(::flock(held, LOCK_EX) == 0);
+
+    const base::WholeDirectory directory{scratch / "report"};
+    CHECK_FALSE(fs::exists(left));
+    for (const fs::path& other :
+         {of_init, scratch / "report.tmp", scratch / "report.tmp4x", scratch / "reports.tmp999999"})
+        CHECK(fs::exists(other));
+    CHECK(fs::exists(of_another_host));
 }
 
 TEST_CASE("of two directories under one name the first that is whole stays")
