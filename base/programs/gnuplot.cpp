@@ -16,13 +16,15 @@ namespace {
 
 constexpr int not_found = 127;  // of env: there is no such program
 
-// One plain string, whatever is in it.
+// One plain string, whatever is in it. gnuplot escapes what SVG wants escaped, but not numbered entities and "]]>".
 std::string quoted(const std::string& text)
 {
     std::string plain;
     for (const char c : text) {
         if (c == '\'')
             plain += "''";
+        else if ((c == '#' && plain.ends_with('&')) || (c == '>' && plain.ends_with("]]")))
+            plain += std::string{' ', c};
         else
             plain += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
     }

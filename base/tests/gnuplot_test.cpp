@@ -72,3 +72,20 @@ TEST_CASE("a plot is drawn by its script and a script that draws nothing is a fa
     CHECK(base::read_whole(scratch / "line.svg").find("100%it's") != std::string::npos);
     CHECK(!base::draw("test", scratch.path(), "none", variables, "set terminal svg\n"));
 }
+
+TEST_CASE("a plot is well-formed XML whatever its labels are")
+{
+    if (testing::run({"sh", "-c", "command -v gnuplot"}).status != 0) {
+        testing::skip("gnuplot is not installed");
+        return;
+    }
+    const testing::Scratch scratch;
+    base::GnuplotVariables variables;
+    variables.set("names", std::vector<std::string>{"a ]]> b", "&#x1b;]0;x", "<c> & \x1b\x07 &amp; \"d\""});
+    CHECK(base::draw("test", scratch.path(), "line", variables,
+                     "set terminal svg noenhanced\nset output 'line.svg'\n"
+                     "plot x title names[1], x title names[2], x title names[3]\n"));
+    const std::string reads = "import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])";
+    const auto read = testing::run({"python3", "-c", reads, (scratch / "line.svg").string()});
+    CHECK_MESSAGE(read.status == 0, read.err);
+}
