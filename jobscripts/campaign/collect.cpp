@@ -191,8 +191,12 @@ Collection collect(const CampaignDirectory& campaign)
     for (const PlannedRun& run : campaign.plan()) {
         add_left_out(all.left_out, campaign, run);
         if (!campaign.is_done(run)) continue;
-        all.runs.push_back(collected(campaign, run));
-        if (run.noise == base::campaign::designed) add_designed(all.designed, campaign.finished(run), run);
+        try {
+            all.runs.push_back(collected(campaign, run));
+            if (run.noise == base::campaign::designed) add_designed(all.designed, campaign.finished(run), run);
+        } catch (const nlohmann::json::exception& error) {
+            base::fail("a record in ", campaign.finished(run).string(), " is malformed: ", error.what());
+        }
     }
     if (all.runs.empty()) base::fail("no run counts yet (crosstalk campaign run ", campaign.path().string(), ")");
     const auto budget = base::parse<base::Percent>(campaign.spec().budget);
