@@ -137,7 +137,7 @@ void add_long_steps(Fit& fit, const Series& series, const StepsOf& of)
     for (std::size_t s = 0; s < straddling.size(); ++s) {
         if (straddling[s].empty()) continue;
         fit.strata_met[s] = share_work(no_sums(steps.strata[s], steps, measures), straddling[s], fit.mean_ms.col(0));
-        if (steps.strata[s].spans_slots) fit.strata[s] = fit.strata_met[s];
+        if (steps.strata[s].spans_slots) fit.strata[s] = that_explains_more(fit.strata[s], fit.strata_met[s]);
     }
     double without_noise = 0.0;
     for (Eigen::Index t = 0; t < treatments; ++t)

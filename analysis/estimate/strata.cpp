@@ -93,7 +93,8 @@ StratumMean mean_of_shared(const StratumSums& stratum, Eigen::Index measure)
     const double squares = stratum.squares.col(measure).sum() - found.mean.dot(stratum.sum.col(measure));
     found.degrees_of_freedom = std::max(1.0, stratum.count.sum() - static_cast<double>(solver.rank()));
     const Eigen::MatrixXd inverse = solver.solve(Eigen::MatrixXd::Identity(stratum.gram.rows(), stratum.gram.cols()));
-    found.variance = std::max(0.0, squares) / found.degrees_of_freedom * inverse.diagonal().cwiseMax(0.0);
+    found.residual_variance = std::max(0.0, squares) / found.degrees_of_freedom;
+    found.variance = found.residual_variance * inverse.diagonal().cwiseMax(0.0);
     return found;
 }
 
@@ -116,14 +117,19 @@ StratumMean mean_of(const StratumSums& stratum, Eigen::Index measure)
         degrees += count - 1.0;
     }
     found.degrees_of_freedom = std::max(1.0, degrees);
-    const double of_all = all_squares / found.degrees_of_freedom;
+    found.residual_variance = all_squares / found.degrees_of_freedom;
     for (Eigen::Index t = 0; t < treatments; ++t) {
         const double count = stratum.count[t];
         if (count == 0.0) continue;
         const double own = count > 1.0 ? squares[t] / (count - 1.0) : 0.0;
-        found.variance[t] = std::max(own, of_all) / count;
+        found.variance[t] = std::max(own, found.residual_variance) / count;
     }
     return found;
+}
+
+const StratumSums& that_explains_more(const StratumSums& by_begin, const StratumSums& met)
+{
+    return mean_of(by_begin, 0).residual_variance < mean_of(met, 0).residual_variance ? by_begin : met;
 }
 
 }  // namespace analysis

@@ -48,8 +48,13 @@ struct StratumMean {
     Eigen::VectorXd mean;      // [treatment]
     Eigen::VectorXd variance;  // of the mean
     double degrees_of_freedom = 1.0;
+    double residual_variance = 0.0;  // of a step around the means
 };
 
 StratumMean mean_of(const StratumSums& stratum, Eigen::Index measure);
+
+// Of a stratum whose steps are longer than slots: the sums that explain more of how long its steps take. A noise may
+// act on a step as long as both last, or on all of it by how it begins (a checkpoint that is written twice).
+const StratumSums& that_explains_more(const StratumSums& by_begin, const StratumSums& met);
 
 }  // namespace analysis

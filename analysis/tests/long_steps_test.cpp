@@ -251,6 +251,20 @@ TEST_CASE("validations longer than slots are shared among the treatments that th
     CHECK(effect_of(result, "net").percent.value == doctest::Approx(60.0).epsilon(0.1));
 }
 
+TEST_CASE("checkpoints longer than slots that a noise doubles where they begin are doubled in the estimate")
+{
+    // Each 100th step writes for 3 s, three slots, and for 6 s if it begins beside net: (20 + 60) / (20 + 30) - 1.
+    const analysis::DesignedRun run =
+        laid(calm_and_net(150, 1000.0), {"backward", "other"}, [&](std::int64_t number, const Slot& slot) {
+            const double writes = number % 100 == 50 ? 3000.0 * (has(slot, "net") ? 2.0 : 1.0) : 0.0;
+            return std::vector{20.0 * (1.0 + jitter(number)), writes};
+        });
+    const analysis::Analysis result = analysis_of(run);
+    REQUIRE(result.long_steps.strata.size() == 1);
+    CHECK(result.long_steps.strata[0].spans_slots);
+    CHECK(effect_of(result, "net").percent.value == doctest::Approx(60.0).epsilon(0.02));
+}
+
 TEST_CASE("a stratum of which a noise began no step is said to be missing, and nothing is concluded from it")
 {
     // Checkpoints never begin under net.
