@@ -469,9 +469,12 @@ def eztrace(place):
     place.needs("eztrace", "mpicc", "mpirun")
     place.good("bash", "gen.sh")
     (anchor,) = place.folder.rglob("eztrace_log.otf2")
-    refused = sum(place.run(tool, anchor).code not in (0, 3) for tool in ("trace-waits", "trace-path", "trace-steps"))
-    refused += place.run("trace-info", anchor, "--check").code != 0
-    return f"analysed: {refused} refused of 4 tools"
+    done = [place.run(tool, anchor) for tool in ("trace-waits", "trace-path", "trace-steps")]
+    refused = [one for one in done if one.code not in (0, 3)]
+    checked = place.run("trace-info", anchor, "--check")
+    refused += [] if checked.code == 0 else [checked]
+    why = "; ".join(line for line in checked.out.splitlines() if line.startswith("problem"))
+    return f"analysed: {len(refused)} refused of 4 tools{why and ': ' + why}"
 
 
 @case("rocprofv3", "computing 0.300 ms, exchange 0.100, copies 0.100 of 0.980 ms; waits 0.40 ms in 10 calls")
