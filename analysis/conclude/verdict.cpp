@@ -167,6 +167,10 @@ void check_pause(Verdict& verdict, const DesignedRun& run, const Analysis& analy
         pause.control.judged = !run.computes_while_stopped;
         check_against_truth(verdict, pause.name, pause.control, true_pause_percent(run, analysis, pause.on),
                             "the recorded stopped time", "no process of the training was stopped");
+        if (pause.control.connected && !pause.control.holds && pause.control.interval.low <= 0.0)
+            distrust(verdict,
+                     "no step was longer for the control pause: steps that come by time, such as lines of a "
+                     "progress report, show no slowdown");
     }
     verdict.pause = shown(pauses);
 }

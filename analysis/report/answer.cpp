@@ -130,6 +130,10 @@ std::string slowdown_note(const Report& report)
 
 std::optional<Again> again(const Report& report)
 {
+    const auto fails = [](const std::optional<Control>& control) {
+        return control && control->connected && control->judged && !control->holds;
+    };
+    if (fails(report.verdict.pause) || fails(report.verdict.delay)) return std::nullopt;  // more of it is as wrong
     const Forecast* longest = nullptr;
     for (const FactorVerdict& factor : report.verdict.factors)
         if (factor.forecast && (longest == nullptr || factor.forecast->minutes > longest->minutes))

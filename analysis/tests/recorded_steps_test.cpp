@@ -1,7 +1,11 @@
 // Steps by their numbers, and the exchanges of buckets along them.
 #include "analysis/input/step_work/recorded_steps.hpp"
 
+#include "analysis/input/training.hpp"
 #include "base/random.hpp"
+#include "base/system/clock.hpp"
+#include "testing/testing.hpp"
+#include "trace-tools/training/phase_clock.hpp"
 
 #include <doctest/doctest.h>
 
@@ -63,4 +67,26 @@ TEST_CASE("exchanges of a step are summed by bucket, whichever thread recorded t
     CHECK(exchanges.find(1) == nullptr);
     exchanges.go_to(4);
     CHECK(exchanges.find(2)->second == 5);
+}
+
+TEST_CASE("a step that the program did not finish is none")
+{
+    const testing::Scratch scratch;
+    {
+        otf2::Recorder recorder{scratch / "trace"};
+        training::PhaseClock clock{recorder, recorder.location("main"), nullptr};
+        std::int64_t at_ns = base::now_ns();
+        for (const std::uint64_t step : {0U, 1U, 2U}) {
+            clock.begin_step(step, at_ns);
+            clock.enter(training::Phase::forward, at_ns + 10);
+            at_ns += 1000;
+            if (step < 2)
+                clock.end_step(at_ns);
+            else
+                clock.drop_step(at_ns);
+        }
+        recorder.finish();
+    }
+    const analysis::Training training = analysis::read_training(scratch / "trace/traces.otf2");
+    CHECK(training.steps.numbers == base::LongColumn<std::int64_t>{0, 1});
 }

@@ -378,6 +378,14 @@ TEST_CASE("a pause that measures as something else than what was stopped is dist
     const analysis::Verdict verdict = verdict_of(made({.paused = 101.0, .stopped = 4.0}));
     CHECK_FALSE(verdict.trustworthy);
     CHECK(says(verdict, "the control pause came out as"));
+    CHECK_FALSE(says(verdict, "steps that come by time"));
+}
+
+TEST_CASE("steps that a pause does not lengthen come by time, which is a reason")
+{
+    const analysis::Verdict verdict = verdict_of(made({.paused = 100.0, .stopped = 4.0}));
+    CHECK_FALSE(verdict.trustworthy);
+    CHECK(says(verdict, "steps that come by time, such as lines of a progress report, show no slowdown"));
 }
 
 TEST_CASE("steps that a pause made far longer than the others are no outliers")

@@ -45,8 +45,9 @@ inline constexpr const char* guards = "guards";
 
 namespace base::attribute {
 
-inline constexpr const char* step = "step";      // number of the training step, from 0
-inline constexpr const char* bucket = "bucket";  // number in its step, from 0
+inline constexpr const char* step = "step";              // number of the training step, from 0
+inline constexpr const char* unfinished = "unfinished";  // of a step's end: the program ended inside of it
+inline constexpr const char* bucket = "bucket";          // number in its step, from 0
 inline constexpr const char* bytes = "bytes";
 inline constexpr const char* block = "block";              // number in the run ..
 inline constexpr const char* position = "position";        // .. of the slot in its block

@@ -2,6 +2,8 @@
 
 #include "base/units.hpp"
 
+#include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -59,6 +61,21 @@ std::map<pid_t, Process> processes(const std::set<pid_t>& only)
     for (const pid_t pid : only)
         if (std::optional<Process> found = process(proc / std::to_string(pid))) all[pid] = std::move(*found);
     return all;
+}
+
+std::set<pid_t> hidden_children(const std::set<pid_t>& parents)
+{
+    std::set<pid_t> hidden;
+    std::error_code code;
+    for (const pid_t parent : parents)
+        for (const auto& task : fs::directory_iterator{proc / std::to_string(parent) / "task", code}) {
+            std::ifstream children{task.path() / "children"};
+            for (pid_t pid = 0; children >> pid;)
+                if (!process(proc / std::to_string(pid)) && !std::ifstream{proc / std::to_string(pid) / "stat"} &&
+                    (::kill(pid, 0) == 0 || errno == EPERM))
+                    hidden.insert(pid);
+        }
+    return hidden;
 }
 
 bool has_variable(pid_t pid, const std::string& name, const std::string& value)

@@ -24,6 +24,9 @@ std::map<pid_t, Process> processes();
 // None if it has ended, is a zombie, or is hidden.
 std::map<pid_t, Process> processes(const std::set<pid_t>& only);
 
+// Children of these that live and that /proc does not show: of another user, where it is mounted with hidepid.
+std::set<pid_t> hidden_children(const std::set<pid_t>& parents);
+
 // Is the variable of its environment, as that was when it began, this? False for another user's process.
 bool has_variable(pid_t pid, const std::string& name, const std::string& value);
 

@@ -374,6 +374,7 @@ int designed_run(const Request& request)
     const base::Descriptor lock = claim_directory(request);
     const auto say_what_is_left = [&] {
         if (run.has_report()) return;
+        if (const std::string words = left_out_by_recording(request); !words.empty()) base::warn(words);
         const std::string command = command_for_a_report(request, run.missing());
         if (!command.empty()) base::warn("a report from what is there: ", command);
     };

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <fstream>
 
 namespace crosstalk {
 
@@ -62,6 +63,14 @@ std::string command_for_a_report(const Request& request, base::Nanoseconds missi
     }
     if (!fs::exists(table) || base::CsvTable{table}.rows() < enough_steps) return "";
     return analyse + " --steps " + base::shell_word(table.string());
+}
+
+std::string left_out_by_recording(const Request& request)
+{
+    std::ifstream log{request.out / base::part::log / "job.log"};
+    for (std::string line; std::getline(log, line);)
+        if (line.find("was started by MPI_Comm_spawn") != std::string::npos) return base::printable(line);
+    return "";
 }
 
 }  // namespace crosstalk

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "jobscripts/run/leftover.hpp"
 #include "jobscripts/run/request/request_record.hpp"
 #include "testing/testing.hpp"
 
@@ -80,4 +81,16 @@ TEST_CASE("a table of steps in a run is named from the run on so that it may be 
     CHECK(steps_of(scratch / "run/train/steps.csv")["steps"] == "train/steps.csv");
     CHECK(steps_of(scratch / "run/train/steps.csv")["warmup"] == "8s");
     CHECK(steps_of(elsewhere)["steps"] == "../elsewhere.csv");
+}
+
+TEST_CASE("a run without a report repeats that spawned processes are not recorded")
+{
+    const testing::Scratch scratch;
+    const crosstalk::Request request = request_for(scratch.path());
+    CHECK(crosstalk::left_out_by_recording(request).empty());
+    fs::create_directory(scratch / "log");
+    const std::string line =
+        "libcrosstalk-mpi: a.out was started by MPI_Comm_spawn: only the processes that spawn others are recorded";
+    std::ofstream{scratch / "log/job.log"} << "step 1\n" << line << "\nstep 2\n";
+    CHECK(crosstalk::left_out_by_recording(request) == line);
 }

@@ -75,6 +75,11 @@ class Marks:
         if self.recorder is not None:
             self.recorder.crosstalk_step_end()
 
+    def step_drop(self) -> None:
+        """The program ends inside of a step, which is none then."""
+        if self.recorder is not None:
+            self.recorder.crosstalk_step_drop()
+
     def phase(self, name: str | None) -> None:
         if self.recorder is not None:
             self.recorder.crosstalk_phase(name.encode() if name is not None else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import importlib
 import importlib.abc
@@ -75,6 +76,12 @@ class Steps:
             self.after_first.pop()()
         self.before = []
         self.since_ns = time.monotonic_ns()
+
+    def unfinished(self) -> None:
+        """The program ends: a step that no update has ended would last until then, whatever the program does."""
+        if self.inside and not marks.explicit:
+            marks.step_drop()
+            self.inside = False
 
     def evaluation(self, module: Any) -> None:
         """A call outside of training, between steps, belongs to none; one that comes before every step belongs to it."""
@@ -354,6 +361,7 @@ def watch() -> None:
     if marks.recorder is None and metrics.file is None:
         return
     _watch_spawned()
+    atexit.register(steps.unfinished)
     if "torch" in sys.modules:
         _watch_all(sys.modules["torch"])
     else:

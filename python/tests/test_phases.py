@@ -136,9 +136,25 @@ for _ in range(20):
         loss_of(net).backward()
         optimizer.step()
 """,
-            21,  # the last one has no second update
+            20,  # the last one has no second update
         )
-        self.assert_phases(steps[1:20], 2 * FORWARD, 2 * BACKWARD, 2 * UPDATE)
+        self.assert_phases(steps[1:], 2 * FORWARD, 2 * BACKWARD, 2 * UPDATE)
+
+    def test_a_step_that_no_update_ends_is_none(self) -> None:
+        (steps,) = self.steps_of(
+            """
+net = Net()
+optimizer = SlowSGD(net.parameters(), lr=0.01)
+for i in range(6):
+    loss_of(net).backward()
+    if i < 5:
+        optimizer.step()
+time.sleep(1)
+""",
+            5,
+        )
+        for step in steps:
+            self.assertLess(step["end_ns"] - step["begin_ns"], 1e9)
 
     def test_what_comes_after_an_evaluation_is_in_no_step(self) -> None:
         (steps,) = self.steps_of(

@@ -36,6 +36,10 @@ void crosstalk_step(void);
 /* Ends the step that was: what comes until the next crosstalk_step() is in no step. */
 void crosstalk_step_end(void);
 
+/* The step that was does not come to its end, for the program ends before: it is no step. Without this call the end of
+ * the program is the end of its last step. */
+void crosstalk_step_drop(void);
+
 /* Ends the phase that was, and begins this one: load, to_device, forward, backward, wait_exchange, update, checkpoint.
  * Another name is a region in the archive, but no phase of the report. NULL: none. Outside of steps it does nothing. */
 void crosstalk_phase(const char* name);

@@ -91,6 +91,16 @@ class Marks {
         end_step(base::now_ns());
     }
 
+    void step_drop()
+    {
+        const std::lock_guard lock{mutex_};
+        if (!in_step_) return;
+        const std::int64_t now_ns = not_before_the_last(base::now_ns());
+        leave(now_ns);
+        clock_->drop_step(now_ns);
+        in_step_ = false;
+    }
+
     void phase(const char* name, std::int64_t at_ns)
     {
         const std::lock_guard lock{mutex_};
@@ -296,6 +306,11 @@ void crosstalk_step(void)
 void crosstalk_step_end(void)
 {
     mark::safely([](mark::Marks& mine) { mine.step_end(); });
+}
+
+void crosstalk_step_drop(void)
+{
+    mark::safely([](mark::Marks& mine) { mine.step_drop(); });
 }
 
 void crosstalk_phase(const char* name)

@@ -120,6 +120,7 @@ class StepsOfRegion : public StepVisitor {
     StepsOfRegion(const Archive& archive, std::uint32_t region, StepObserver* observer)
         : region_{region},
           number_{archive.find_attribute(base::attribute::step)},
+          unfinished_{archive.find_attribute(base::attribute::unfinished)},
           steps_{archive, observer},
           places_(archive.locations.size())
     {
@@ -137,7 +138,7 @@ class StepsOfRegion : public StepVisitor {
         place.open.push_back(region);
     }
 
-    void leave(const At& at, std::uint32_t region, const EventAttributes&) override
+    void leave(const At& at, std::uint32_t region, const EventAttributes& attributes) override
     {
         Place& place = places_[at.location];
         const auto left = std::find(place.open.rbegin(), place.open.rend(), region);
@@ -146,7 +147,8 @@ class StepsOfRegion : public StepVisitor {
         if (first <= 1 && place.open.size() > 1)
             steps_.phase(at.location, place.open[1], at.time_ns - place.phase_begin_ns);
         place.open.resize(first);
-        if (first == 0) steps_.end(at);
+        const bool unfinished = unfinished_ && attributes.number(*unfinished_).value_or(0) != 0;
+        if (first == 0 && !unfinished) steps_.end(at);
     }
 
     StepTable table() override { return steps_.table(); }
@@ -159,6 +161,7 @@ class StepsOfRegion : public StepVisitor {
 
     std::uint32_t region_;
     std::optional<std::uint32_t> number_;
+    std::optional<std::uint32_t> unfinished_;
     StepCollection steps_;
     std::vector<Place> places_;  // by location
 };

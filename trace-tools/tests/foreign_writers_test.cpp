@@ -25,8 +25,9 @@ testing::Outcome run(const char* program, const fs::path& anchor, const char* op
 }
 
 // EZTrace 2.0: calls of paradigm user, each rank defines MPI_COMM_WORLD and its group, a definition refers to none that
-// is there, "EZTrace finalize" is left and not entered, and the clock properties are rank 0's.
-fs::path like_eztrace(const fs::path& directory)
+// is there, "EZTrace finalize" is left and not entered, or left after "Working", and the clock properties are rank 0's.
+// list_and_group: the list of locations and the group of MPI_COMM_WORLD have one number, which one rank defines.
+fs::path like_eztrace(const fs::path& directory, bool list_and_group = false)
 {
     enum : OTF2_RegionRef { main, receive, send, finalize };
     otf2::RawArchive archive{directory};
@@ -38,9 +39,11 @@ fs::path like_eztrace(const fs::path& directory)
     OTF2_EvtWriter_MpiSend(archive.events(0), nullptr, 9 * ms, 1, 0, 7, 8);
     archive.leave(0, 9 * ms + us, send);
     archive.leave(0, 20 * ms, main);
-    archive.leave(1, 26 * ms, main);
+    const std::uint64_t end = list_and_group ? 260 * ms : 26 * ms;  // on a busy machine
+    if (list_and_group) archive.enter(1, end, finalize);
+    archive.leave(1, end, main);
     archive.leave(0, 20 * ms, finalize);
-    archive.leave(1, 26 * ms, finalize);
+    archive.leave(1, end, finalize);
     archive.end_events();
     archive.clock(ms, 20 * ms);
     archive.node(0, "node");
@@ -54,12 +57,14 @@ fs::path like_eztrace(const fs::path& directory)
     archive.region(finalize, "EZTrace finalize");
     const OTF2_StringRef world = archive.text("MPI_COMM_WORLD");
     const std::array<std::uint64_t, 2> ranks{0, 1};
-    for (int rank = 0; rank < 2; ++rank) {
+    const OTF2_GroupRef group = list_and_group ? 0 : 1;
+    for (int rank = 0; rank < (list_and_group ? 1 : 2); ++rank) {
         OTF2_GlobalDefWriter_WriteGroup(archive.definitions(), 0, world, OTF2_GROUP_TYPE_COMM_LOCATIONS,
                                         OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, 2, ranks.data());
-        OTF2_GlobalDefWriter_WriteGroup(archive.definitions(), 1, world, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
-                                        OTF2_GROUP_FLAG_NONE, 2, ranks.data());
-        OTF2_GlobalDefWriter_WriteComm(archive.definitions(), 0, world, 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
+        OTF2_GlobalDefWriter_WriteGroup(archive.definitions(), group, world, OTF2_GROUP_TYPE_COMM_GROUP,
+                                        OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, 2, ranks.data());
+        OTF2_GlobalDefWriter_WriteComm(archive.definitions(), 0, world, group, OTF2_UNDEFINED_COMM,
+                                       OTF2_COMM_FLAG_NONE);
     }
     OTF2_GlobalDefWriter_WriteComm(archive.definitions(), 1, world, 99, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
     archive.finish();
@@ -112,13 +117,25 @@ TEST_CASE("an archive of EZTrace is analysed, and its errors are odd")
     CHECK(info.status == 0);
     for (const char* odd :
          {"3 definitions are there twice", "1 definitions refer to one that is not there",
-          "2 regions are left and never entered", "events lie outside of the time that the clock properties tell"})
+          "2 regions are left and not open", "events lie outside of the time that the clock properties tell"})
         CHECK_MESSAGE(has(info.out, odd), info.out);
     const testing::Outcome waits = run("trace-waits", anchor);
     CHECK(waits.status == 0);
     CHECK_MESSAGE((has(waits.out, "mpi_latesender ") && has(waits.out, " 0.005000000 ")), waits.out);
     CHECK(has(waits.out, "rank 0 made the others wait 5.00 ms"));
     for (const char* program : {"trace-path", "trace-info"}) CHECK(run(program, anchor).status == 0);
+}
+
+TEST_CASE("EZTrace's list of locations and its group of one number give the communicator of the group")
+{
+    const testing::Scratch scratch;
+    const fs::path anchor = like_eztrace(scratch / "trace", true);
+    const testing::Outcome info = run("trace-info", anchor, "--check");
+    CHECK_MESSAGE(info.status == 0, info.out);
+    const testing::Outcome waits = run("trace-waits", anchor);
+    CHECK_MESSAGE(waits.status == 0, waits.err);
+    CHECK_MESSAGE((has(waits.out, "mpi_latesender ") && has(waits.out, " 0.005000000 ")), waits.out);
+    CHECK(has(waits.out, "rank 0 made the others wait 5.00 ms"));
 }
 
 TEST_CASE("a GPU of rocprofv3 belongs to the only process; where there are several a line says that none is known")

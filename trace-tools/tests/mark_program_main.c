@@ -3,6 +3,7 @@
 //   exchange FILE   in each step all ranks wait for each other, through the file
 //   short           the last rank takes three steps
 //   fork            a child tells steps of its own
+//   drop            begins a step that it does not finish
 //   wait FILE       after the steps it makes the file, and waits for a signal
 #include "trace-tools/mark/crosstalk_mark.h"
 
@@ -81,6 +82,10 @@ int main(int argc, char** argv)
         const int ready = open(argv[3], O_WRONLY | O_CREAT, 0600);
         close(ready);
         for (;;) pause();
+    }
+    if (strcmp(mode, "drop") == 0) {
+        take_step(0);
+        crosstalk_step_drop();
     }
     crosstalk_end();
     return 0;

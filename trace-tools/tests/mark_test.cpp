@@ -137,6 +137,24 @@ TEST_CASE("a program that SIGTERM ends has its archive up to there")
     check_sound_run(run);
 }
 
+TEST_CASE("a step that a program does not finish is none, in the table and in the archive")
+{
+    const testing::Scratch scratch;
+    const fs::path run = scratch / "run";
+    CHECK(testing::run({"sh", "-c", ranks(1, run, "4 drop")}).status == 0);
+    const std::vector<Row> rows = rows_of(run, 0);
+    REQUIRE(rows.size() == 4);
+    check_sound_run(run);
+    const testing::Outcome steps = testing::run(
+        {testing::bin / "trace-steps", run / "train/trace/traces.otf2", "-o", (scratch / "steps").string()});
+    CHECK_MESSAGE(steps.status == 0, steps.err);
+    const base::CsvTable archive{scratch / "steps/steps.csv"};
+    REQUIRE(archive.rows() == rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        CHECK(archive.get<std::int64_t>(i, "end_ns") - archive.get<std::int64_t>(i, "begin_ns") ==
+              rows[i].end_ns - rows[i].begin_ns);
+}
+
 TEST_CASE("a child that a program forks records nothing")
 {
     const testing::Scratch scratch;

@@ -40,7 +40,8 @@ std::int64_t StepTimes::without_control_ns() const
 }
 
 PhaseClock::PhaseClock(otf2::Recorder& recorder, otf2::LocationRecorder& location, base::ControlPage* page)
-    : location_{location},
+    : recorder_{recorder},
+      location_{location},
       page_{page},
       step_region_{recorder.in_group(base::region_group::phases, recorder.region(base::region::step))},
       step_attribute_{
@@ -86,6 +87,16 @@ StepTimes PhaseClock::end_step(std::int64_t at_ns)
     location_.leave(step_region_, at_ns);
     for (PhaseListener* listener : listeners_) listener->end_step();
     return times_;
+}
+
+void PhaseClock::drop_step(std::int64_t at_ns)
+{
+    leave(at_ns);
+    cut(Phase::none, at_ns);
+    const otf2::AttributeRef unfinished = recorder_.attribute(base::attribute::unfinished, otf2::Type::uint64,
+                                                              "1: the program ended inside of this step");
+    location_.leave(step_region_, at_ns, {{unfinished, std::uint64_t{1}}});
+    for (PhaseListener* listener : listeners_) listener->end_step();
 }
 
 PhaseClock::Whereabouts PhaseClock::whereabouts() const

@@ -60,6 +60,8 @@ class PhaseClock {
     void enter(Phase phase, std::int64_t at_ns = base::now_ns());
     void leave(std::int64_t at_ns = base::now_ns());
     StepTimes end_step(std::int64_t at_ns = base::now_ns());
+    // The program ends inside of the step: it is none, which the archive says at its end.
+    void drop_step(std::int64_t at_ns = base::now_ns());
 
     std::uint64_t step() const { return times_.step; }
 
@@ -78,6 +80,7 @@ class PhaseClock {
  private:
     void cut(Phase next, std::int64_t at_ns);
 
+    otf2::Recorder& recorder_;
     otf2::LocationRecorder& location_;
     base::ControlPage* page_;
     otf2::RegionRef step_region_;

@@ -48,6 +48,7 @@ StepReader::StepReader(const otf2::Archive& archive, otf2::StepObserver& observe
       observer_{observer},
       step_attribute_{archive.find_attribute(base::attribute::step)},
       bucket_attribute_{archive.find_attribute(base::attribute::bucket)},
+      unfinished_attribute_{archive.find_attribute(base::attribute::unfinished)},
       state_(archive.locations.size())
 {
     for (const otf2::Region& region : archive.regions) {
@@ -84,7 +85,7 @@ void StepReader::enter(const otf2::At& at, std::uint32_t region, const otf2::Eve
     ++state.depth;
 }
 
-void StepReader::leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&)
+void StepReader::leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes)
 {
     State& state = state_[at.location];
     if (is_exchange_[region] && state.exchange_step) {
@@ -101,6 +102,7 @@ void StepReader::leave(const otf2::At& at, std::uint32_t region, const otf2::Eve
         return;
     }
     state.in_step = false;
+    if (number_of(attributes, unfinished_attribute_).value_or(0) != 0) return;
     state.step.end_ns = at.time_ns;
     observer_.end_step(at);
     for (std::size_t p = 0; p < no_phase; ++p) seen_[p] = seen_[p] || state.step.phase_ns[p] > 0;

@@ -74,6 +74,7 @@ class StepReader : public otf2::Visitor {
     otf2::StepObserver& observer_;
     std::optional<std::uint32_t> step_attribute_;
     std::optional<std::uint32_t> bucket_attribute_;
+    std::optional<std::uint32_t> unfinished_attribute_;
     std::vector<std::size_t> phase_of_;  // by region
     std::vector<bool> is_step_;
     std::vector<bool> is_ready_;

@@ -34,7 +34,9 @@ std::map<pid_t, base::Process> JobFamily::look()
     for (const auto& [pid, process] : all)
         if (is_marked(pid, process)) roots.insert(pid);
     std::map<pid_t, base::Process> family;
-    for (const pid_t pid : base::with_descendants(std::move(roots), all))
+    const std::set<pid_t> everyone = base::with_descendants(std::move(roots), all);
+    hidden_ = base::hidden_children(everyone);
+    for (const pid_t pid : everyone)
         if (const auto found = all.find(pid); found != all.end() && pid != ::getpid()) family.insert(*found);
     return family;
 }

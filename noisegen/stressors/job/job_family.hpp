@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include <sys/types.h>
@@ -20,6 +21,10 @@ class JobFamily {
     // This process and zombies left out.
     std::map<pid_t, base::Process> look();
 
+    // Those that live and that /proc did not show in the last look, such as a set-uid program under hidepid=2: they
+    // can be sent signals, but whether they rest is not known.
+    const std::set<pid_t>& hidden() const { return hidden_; }
+
  private:
     struct Seen {
         std::uint64_t started = 0;
@@ -31,6 +36,7 @@ class JobFamily {
 
     std::string mark_;
     std::map<pid_t, Seen> seen_;  // whose environment was read
+    std::set<pid_t> hidden_;
 };
 
 // Ends all that is marked so once its keeper has ended, however that was: thaws it, kills it, and removes the group

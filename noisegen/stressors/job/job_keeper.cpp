@@ -99,8 +99,9 @@ class Keeper {
             reap();
             const Family left = family_.look();
             for (const auto& [pid, process] : left) ::kill(pid, SIGKILL);
+            for (const pid_t pid : family_.hidden()) ::kill(pid, SIGKILL);
             if (group_) group_->thaw();
-            return left.empty();
+            return left.empty() && family_.hidden().empty();
         };
         base::wait_until(all_ended, patience_ns);
     }
@@ -156,9 +157,12 @@ class Keeper {
                 if (!is_stopped(process) && (::kill(pid, SIGSTOP) == 0 || errno != ESRCH)) all = false;
                 strays_.insert(pid);
             }
+            for (const pid_t pid : family_.hidden())
+                if (strays_.insert(pid).second) ::kill(pid, SIGSTOP);
             return all;
         };
         base::wait_until(all_rest, freeze_within_ns, look_again_ns);
+        most_hidden_ = std::max(most_hidden_, static_cast<int>(family_.hidden().size()));
         if (group_) most_strays_ = std::max(most_strays_, static_cast<int>(strays_.size()));
         return !strays_.empty();
     }
@@ -201,7 +205,11 @@ class Keeper {
 
     bool answer()
     {
-        JobNews news{.frozen_ns = frozen_ns_, .refused = refused_, .strays = most_strays_, .restless = restless_};
+        JobNews news{.frozen_ns = frozen_ns_,
+                     .refused = refused_,
+                     .strays = most_strays_,
+                     .restless = restless_,
+                     .hidden = most_hidden_};
         const Family mine = family_.look();
         news.resident_bytes = resident_bytes(mine);
         news.processes = static_cast<std::int32_t>(mine.size());
@@ -222,6 +230,7 @@ class Keeper {
     std::unique_ptr<Freezer> group_;
     std::set<pid_t> strays_;  // stopped by signals
     int most_strays_ = 0;     // that have left the group
+    int most_hidden_ = 0;     // that /proc does not show
     int restless_ = 0;        // most that did not rest when they should have
     bool goes_on_ = false;
     std::int64_t until_ns_ = 0;

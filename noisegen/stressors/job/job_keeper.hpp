@@ -23,6 +23,7 @@ struct JobNews {
     std::int32_t refused = 0;         // errno: it could not be started
     std::int32_t strays = 0;          // that have left the group in which it is frozen: stopped by signals
     std::int32_t restless = 0;        // most that could not be frozen
+    std::int32_t hidden = 0;          // most that /proc does not show: nobody knows whether they rest
     std::int32_t elsewhere = 0;       // that may run on CPUs that are not the job's
     char freezer[16] = {};            // how it is frozen: "cgroup v2"
 };

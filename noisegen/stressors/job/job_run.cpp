@@ -113,6 +113,7 @@ class NeighbourJob : public Shared {
         ended_ = news.processes == 0;
         strays_ = news.strays;
         restless_ = news.restless;
+        hidden_ = news.hidden;
         elsewhere_ = std::max(elsewhere_, news.elsewhere);
     }
 
@@ -155,6 +156,9 @@ class NeighbourJob : public Shared {
     {
         std::vector<std::string> all;
         if (restless_ > 0) all.push_back(processes(restless_) + " of the neighbour's job could not be frozen");
+        if (hidden_ > 0)
+            all.push_back(processes(hidden_) +
+                          " of the neighbour's job cannot be seen (hidepid), so may not have rested");
         if (elsewhere_ > 0) all.push_back(processes(elsewhere_) + " of the neighbour's job left the noise's CPUs");
         return base::join_words(all, ", ");
     }
@@ -202,6 +206,7 @@ class NeighbourJob : public Shared {
     std::int64_t resident_bytes_ = 0;
     std::int32_t strays_ = 0;
     std::int32_t restless_ = 0;
+    std::int32_t hidden_ = 0;
     std::int32_t elsewhere_ = 0;
     bool ended_ = false;
 };

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace {
@@ -280,6 +281,37 @@ TEST_CASE("what leaves the control group of a neighbour's job rests outside of i
     CHECK(outside <= 4);  // the first instructions, before it is stopped
     CHECK(base::read_whole(part(scratch) / "noise.json").find("and by signals 1 process that left its group") !=
           std::string::npos);
+    CHECK(left_of(scratch) == 0);
+}
+
+TEST_CASE("a set-uid program of a neighbour's job that /proc hides breaks the promise of noise")
+{
+    const Scratch scratch;
+    struct statvfs mounted {};
+    ::statvfs(scratch.path().c_str(), &mounted);
+    const std::string hide = "mount -t proc -o hidepid=2 proc /proc";
+    const std::vector<std::string> apart{"unshare", "-m", "-p", "-f", "--kill-child", "sh", "-c"};
+    std::vector<std::string> words = apart;
+    words.push_back(hide);
+    if (::geteuid() != 0 || (mounted.f_flag & ST_NOSUID) != 0 || testing::run(words).status != 0)
+        return testing::skip("needs root, a set-uid program and a namespace of its own");
+    const fs::path sleeper = scratch / "sleeper";
+    fs::copy_file("/usr/bin/sleep", sleeper);
+    ::chmod(sleeper.c_str(), 04755);
+    const std::string job = "job.run[file=" + neighbour(scratch, sleeper.string() + " 1000 &\n").string() + "]";
+    for (const fs::path& path : {scratch.path(), scratch / "neighbour.sh"}) ::chmod(path.c_str(), 0777);
+    words = apart;
+    for (const std::string& word :
+         {hide + "; exec \"$@\"", std::string{"sh"}, std::string{"setpriv"}, std::string{"--reuid=65534"},
+          std::string{"--regid=65534"}, std::string{"--clear-groups"}, std::string{"env"},
+          std::string{without_leak_check}, std::string{program}, std::string{"--schedule"}, job + " 200ms; quiet 200ms",
+          std::string{"--cpus"}, cpu(), std::string{"--duration"}, std::string{"1600ms"}, std::string{"--out"},
+          (scratch / "run").string()})
+        words.push_back(word);
+    const Outcome outcome = testing::run(words);
+    INFO(outcome.err);
+    CHECK(outcome.status == 3);
+    CHECK(outcome.err.find("1 process of the neighbour's job cannot be seen (hidepid)") != std::string::npos);
     CHECK(left_of(scratch) == 0);
 }
 

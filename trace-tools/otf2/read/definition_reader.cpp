@@ -128,7 +128,7 @@ OTF2_CallbackCode group(void* user, OTF2_GroupRef self, OTF2_StringRef, OTF2_Gro
                         OTF2_GroupFlag flags, std::uint32_t count, const std::uint64_t* members)
 {
     return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
-        stored.add(stored.group_table, self, stored.groups, {type, paradigm, flags, {members, members + count}});
+        stored.add_group(self, {type, paradigm, flags, {members, members + count}});
     });
 }
 

@@ -36,7 +36,8 @@ struct alignas(cache_line_bytes) LocationProfile {
     std::int64_t last_ns = 0;
     std::uint64_t backwards = 0;        // events earlier than the one before
     std::uint64_t stray_leaves = 0;     // left, not entered
-    std::uint64_t end_markers = 0;      // left, not entered, of a region that is entered nowhere; not ours
+    std::uint64_t end_markers = 0;      // left, not entered, of a region that is entered nowhere, or whose visits all
+                                        // are left after the region around them; not ours
     std::uint64_t lost_leaves = 0;      // never left, of a region that is left elsewhere: its LEAVE is missing
     std::uint64_t markers = 0;          // never left before a region around them was, of a region that is left nowhere
     std::uint64_t open_at_the_end = 0;  // never left, nothing speaks against it: the program ended inside

@@ -2,9 +2,11 @@
 
 #include "base/error.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace otf2 {
 
@@ -252,6 +254,22 @@ class Resolver {
 };
 
 }  // namespace
+
+void StoredDefinitions::add_group(std::uint64_t self, StoredGroup group)
+{
+    const std::uint32_t known = group_table.at(self);
+    const auto are = [&](OTF2_GroupType first, OTF2_GroupType second) {
+        return known < groups.size() && groups[known].paradigm == group.paradigm && groups[known].type == first &&
+               group.type == second;
+    };
+    const bool list_first = are(OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_GROUP_TYPE_COMM_GROUP);
+    if (!list_first && !are(OTF2_GROUP_TYPE_COMM_GROUP, OTF2_GROUP_TYPE_COMM_LOCATIONS))
+        return add(group_table, self, groups, std::move(group));
+    if (list_first) std::swap(groups[known], group);
+    const bool is_there = std::find(groups.begin(), groups.end(), group) != groups.end();
+    if (!is_there) groups.push_back(std::move(group));  // a list is found by its paradigm
+    ++repeated_alike;
+}
 
 Definitions resolve(StoredDefinitions stored)
 {

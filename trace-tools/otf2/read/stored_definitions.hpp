@@ -113,6 +113,9 @@ struct StoredDefinitions {
         else
             ++repeated;
     }
+
+    // EZTrace: the list of locations and the group of MPI_COMM_WORLD have one number. Communicators mean the group.
+    void add_group(std::uint64_t self, StoredGroup group);
 };
 
 // Puts names in place of references.
