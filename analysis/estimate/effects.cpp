@@ -52,20 +52,38 @@ Eigen::VectorXd block_medians(const StepsByBlock& by_block, int block, const Ser
 
 }  // namespace
 
+namespace {
+
+bool any_of_contrast(const Eigen::VectorXd& weights, const std::vector<bool>& treatments)
+{
+    for (std::size_t t = 0; t < treatments.size(); ++t)
+        if (treatments[t] && weights[static_cast<Eigen::Index>(t)] != 0.0) return true;
+    return false;
+}
+
+// Where it is not beyond doubt that outliers are of the noise, the interval spans the effect with and without them, and
+// so must p: chance that charges a noise with outliers would else be a finding of its own.
+Eigen::VectorXd p_by_exchange(const Contrast& contrast, const Fit& fit, const Series& series, const StepsOf& steps,
+                              const Draws& draws)
+{
+    const bool with_accidents = accidents_count(contrast.weights, steps.long_steps);
+    Eigen::VectorXd p = rerandomised_p(contrast, fit, series, steps, with_accidents, draws);
+    if (!with_accidents || any_of_contrast(contrast.weights, steps.long_steps.surely)) return p;
+    return p.cwiseMax(rerandomised_p(contrast, fit, series, steps, false, draws));
+}
+
+}  // namespace
+
 bool accidents_count(const Eigen::VectorXd& weights, const LongSteps& steps)
 {
-    for (std::size_t t = 0; t < steps.charged.size(); ++t)
-        if (steps.charged[t] && weights[static_cast<Eigen::Index>(t)] != 0.0) return true;
-    return false;
+    return any_of_contrast(weights, steps.charged);
 }
 
 Mean estimated_percent(const Fit& fit, const Eigen::VectorXd& weights, Eigen::Index measure, const StepsOf& steps)
 {
     const LongSteps& long_steps = steps.long_steps;
     const bool with_accidents = accidents_count(weights, long_steps);
-    bool surely = false;
-    for (std::size_t t = 0; t < long_steps.surely.size(); ++t)
-        surely = surely || (long_steps.surely[t] && weights[static_cast<Eigen::Index>(t)] != 0.0);
+    const bool surely = any_of_contrast(weights, long_steps.surely);
     Mean sure = percent_of_quiet(fit, combination(fit, weights, steps.surely_lasting), measure, surely);
     if (with_accidents == surely && steps.lasting.size() == steps.surely_lasting.size()) return sure;
     const Mean all = percent_of_quiet(fit, combination(fit, weights, steps.lasting), measure, with_accidents);
@@ -97,11 +115,9 @@ std::vector<Effect> effects(const Series& series, const StepsOf& steps, const Fi
         std::any_of(fit.strata.begin(), fit.strata.end(), [](const StratumSums& stratum) { return stratum.shared; });
     std::vector<Effect> all;
     for (const Contrast& contrast : contrasts(steps.plan)) {
-        const bool with_accidents = accidents_count(contrast.weights, steps.long_steps);
         const bool lasts = combination(fit, contrast.weights, steps.surely_lasting).carried.size() > 0;
         const bool exchange = steps.plan.randomised() && !contrast.exchangeable.empty() && draws.count > 0;
-        const Eigen::VectorXd p =
-            exchange ? rerandomised_p(contrast, fit, series, steps, with_accidents, draws) : Eigen::VectorXd{};
+        const Eigen::VectorXd p = exchange ? p_by_exchange(contrast, fit, series, steps, draws) : Eigen::VectorXd{};
         const Smallest smallest = exchange ? smallest_p(contrast, fit, steps.plan, draws) : Smallest{};
         const std::int64_t count = steps_under(contrast, steps);
         for (std::size_t m = 0; m < series.names.size(); ++m) {
