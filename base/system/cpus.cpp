@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/system/environment.hpp"
 #include "base/words.hpp"
 
 #include <hwloc.h>
@@ -58,6 +59,7 @@ Topology read_topology()
 {
     // hwloc loads its plug-ins (OpenCL, X11) with the first topology and unloads them with the last: that takes longer
     // than all the rest, so one is kept.
+    const Silence of_hwloc;
     static const Topology keeps_plug_ins = new_topology();
     Topology topology = new_topology();
     hwloc_topology_t handle = topology.get();

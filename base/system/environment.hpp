@@ -1,6 +1,9 @@
-// Variables of the environment.
+// The environment of the process: its variables, and its stderr.
 #pragma once
 
+#include "base/descriptor.hpp"
+
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -11,5 +14,19 @@ std::optional<std::string> environment(const char* name);
 
 // None also if it is not a whole number.
 std::optional<int> environment_number(const char* name);
+
+// While one lives, stderr of this process is /dev/null, for all its threads: put it around single calls of a library
+// that prints (hwloc without /sys, components of PAPI). Where stderr is closed it does nothing.
+class Silence {
+ public:
+    Silence();
+    ~Silence();
+    Silence(const Silence&) = delete;
+    Silence& operator=(const Silence&) = delete;
+
+ private:
+    std::unique_lock<std::mutex> alone_;  // a second one would take /dev/null for what stderr was
+    Descriptor stderr_was_;
+};
 
 }  // namespace base
