@@ -1139,7 +1139,7 @@ def fuse_remove_all_loop(place):
         end(files)
 
 
-# ------------------------------------------------------------------------------------- jobs that nobody here wrote
+# ------------------------------------------------------------------------------------- jobs of other authors
 
 QUICK_DELAY = "rotation(memory.stream[bytes=64MiB], placebo, control.delay, control.sham; slot=300ms)"
 QUICK_PAUSE = "rotation(memory.stream[bytes=64MiB], placebo, control.pause; slot=300ms)"

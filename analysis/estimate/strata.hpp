@@ -53,8 +53,8 @@ struct StratumMean {
 
 StratumMean mean_of(const StratumSums& stratum, Eigen::Index measure);
 
-// Of a stratum whose steps are longer than slots: the sums that explain more of how long its steps take. A noise may
-// act on a step as long as both last, or on all of it by how it begins (a checkpoint that is written twice).
+// The sums that explain more of how long the steps of a stratum take that are longer than slots. A noise may act on a
+// step as long as both last, or on all of it by how it begins (a checkpoint that is written twice).
 const StratumSums& that_explains_more(const StratumSums& by_begin, const StratumSums& met);
 
 }  // namespace analysis
