@@ -56,10 +56,11 @@ std::string outlook(const Report& report, const FactorVerdict& factor)
     text += base::join(of_runs ? count(report.runs, "run") : length(report.verdict.run_minutes), " gave ± ",
                        fixed(factor.interval.half_width(), 2), " points");
     if (insensitive) {
-        text +=
-            base::join(". It takes a quieter machine, a longer run",
-                       report.verdict.insensitive.empty() ? budget_it_could_see(factor, report.verdict.budget_percent)
-                                                          : std::string{});
+        const std::string other_budget = report.verdict.insensitive.empty()
+                                             ? budget_it_could_see(factor, report.verdict.budget_percent)
+                                             : std::string{};
+        text += other_budget.empty() ? ". It takes a quieter machine or a longer run"
+                                     : ". It takes a quieter machine, a longer run" + other_budget;
         if (!factor.forecast || factor.forecast->minutes > longest_proposed_minutes) return text;
         return text + base::join(" (", what_is_missing(report, factor.forecast->minutes), " would give ± ",
                                  fixed(factor.forecast->half_width_percent, 2), ")");
