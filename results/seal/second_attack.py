@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Runs that a second attack found trustworthy and wrong: see attempts.md.
+
+    second_attack.py INTERFERENCE [--runs N] [NAME..]
+
+Each has its truth by construction, and is written and analysed as those of analysis/tests/seal_study.py."""
+import argparse
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "analysis/tests"))
+import numpy  # noqa: E402
+import seal_study as seal  # noqa: E402
+
+STEP = 20.0  # ms
+
+
+class Training:
+    """Steps in slots of `slot` steps. A step is f(training, number, beside mem) -> (number in the table, length, time
+    beyond it, whether that is a checkpoint), in quiet steps."""
+
+    def __init__(self, random, blocks, slot, spread=0.02):
+        self.random, self.spread = random, spread
+        self.slots = seal.draw_slots(random, blocks)
+        self.slot_ms, self.start = STEP * slot, 600.0
+        self.end = self.start + self.slot_ms * len(self.slots)
+
+    def place(self, at):
+        place = math.floor((at - self.start) / self.slot_ms)
+        return place if 0 <= place < len(self.slots) else -1
+
+    def on(self, place):
+        return self.slots[place][2] if place >= 0 else None
+
+    def until(self, at, work, pace):
+        while True:
+            place = self.place(at)
+            border = self.start if at < self.start else math.inf if place < 0 else self.start + (place + 1) * self.slot_ms
+            factor = pace(place) if place >= 0 else 1.0
+            if (border - at) / factor >= work:
+                return at + work * factor
+            work, at = work - (border - at) / factor, border
+
+    def rows(self, step, pace):
+        rows, now, number = [], 0.0, 0
+        while now < self.end - 2 * STEP:
+            on = self.on(self.place(now))
+            settle = 0.8 if on in ("control.delay", "control.sham") else 0.0
+            delay = 1.0 if on == "control.delay" else 0.0
+            shown, length, beyond, checkpoint = step(self, number, on == "mem", now)
+            begin = now + settle + delay + STEP * beyond
+            work = STEP * length * max(0.2, 1 + self.spread * self.random.standard_normal())
+            end = self.until(begin, work, pace)
+            rows.append((0, shown, now, end, end - begin, 0.0, STEP * beyond if checkpoint else 0.0, delay, settle))
+            now, number = end, number + 1
+        return rows
+
+
+def slowed(training, percent):
+    return lambda place: 1 + percent / 100 * (training.on(place) == "mem")
+
+
+def epochs(random):
+    """Numbers jump with each epoch of 25 steps, whose last one has a validation that mem doubles."""
+    training = Training(random, 30, 10)
+    return training, training.rows(
+        lambda _, i, mem, now: (i // 25 * 1000 + i % 25, 1, (8.0 if mem else 4.0) if i % 25 == 24 else 0.0, False),
+        slowed(training, 0))
+
+
+def fewer_accidents(random):
+    """Accidents happen but beside mem, which slows all steps by 3 %."""
+    training = Training(random, 60, 10)
+    return training, training.rows(
+        lambda t, i, mem, now: (i, 1, 2.5 if not mem and t.random.random() < 0.02 else 0.0, False), slowed(training, 3))
+
+
+def checkpoints_oftener(random):
+    """Checkpoints by time, a quarter more often beside mem."""
+    training, due = Training(random, 30, 10), [0.0]
+
+    def step(_, i, mem, now):
+        due[0] += (1.25 if mem else 1.0) / 25
+        saves = due[0] >= 1
+        due[0] -= saves
+        return i, 1, 4.0 * saves, saves
+
+    return training, training.rows(step, slowed(training, 0))
+
+
+def checkpoints_skipped(random):
+    """Half of the checkpoints are skipped beside mem, which slows all steps by 5 %."""
+    training = Training(random, 60, 10)
+
+    def step(t, i, mem, now):
+        saves = i % 25 == 24 and not (mem and t.random.random() < 0.5)
+        return i, 1, 4.0 * saves, saves
+
+    return training, training.rows(step, slowed(training, 5))
+
+
+def debts(random):
+    """Each step beside mem adds 5 % of a step to the next checkpoint, in whatever slot."""
+    training, debt = Training(random, 100, 10), [0.0]
+
+    def step(_, i, mem, now):
+        debt[0] += 0.05 * mem
+        if i % 50 != 49:
+            return i, 1, 0.0, False
+        beyond, debt[0] = 4.0 + debt[0], 0.0
+        return i, 1, beyond, True
+
+    return training, training.rows(step, slowed(training, 0))
+
+
+def hidden_remains(random):
+    """mem lasts for three slots, net for one, but more."""
+    training = Training(random, 100, 10)
+    on = training.on
+    return training, training.rows(
+        lambda _, i, mem, now: (i, 1, 0.0, False),
+        lambda place: (1 + 0.001 * (on(place) == "mem") + 0.004 * sum(on(place - j) == "mem" for j in (1, 2, 3))
+                       + 0.03 * (on(place - 1) == "net")))
+
+
+def slots_differ(random):
+    """A fifth of the steps is longer by a chance that a slot's steps share; mem adds 7.2 % to that."""
+    training, by_slot = Training(random, 60, 50), {}
+
+    def step(t, i, mem, now):
+        if i % 5 != 4:
+            return i, 1, 0.0, False
+        chance = by_slot.setdefault(t.place(now), math.exp(0.5 * t.random.standard_normal() - 0.125))
+        return i, 1, chance * (1 + 0.072 * mem), True
+
+    return training, training.rows(step, slowed(training, 0))
+
+
+def two_lengths(random):
+    """Steps of 15 and 25 ms in pairs of random order; mem slows all by 1.1 %."""
+    training, order = Training(random, 400, 10), []
+
+    def step(t, i, mem, now):
+        if not order:
+            order.extend((0.75, 1.25) if t.random.random() < 0.5 else (1.25, 0.75))
+        return i, order.pop(), 0.0, False
+
+    return training, training.rows(step, slowed(training, 1.1))
+
+
+def two_blocks(random):
+    """Two blocks: mem slows by 0.3 %, and by 5 % in the slot after it."""
+    training = Training(random, 2, 200, 0.01)
+    on = training.on
+    return training, training.rows(
+        lambda _, i, mem, now: (i, 1, 0.0, False),
+        lambda place: 1 + 0.003 * (on(place) == "mem") + 0.05 * (place > 0 and on(place - 1) == "mem"))
+
+
+# Slowdown in percent of a training that has mem beside it all the time.
+ATTACKS = {epochs: 100 * 4 / 29, fewer_accidents: 100 * (1.03 / 1.05 - 1), checkpoints_oftener: 100 * 0.04 / 1.16,
+           checkpoints_skipped: 100 * (1.13 / 1.16 - 1), debts: 100 * 2.5 / 54, hidden_remains: 1.3,
+           slots_differ: 100 * 0.072 * 0.2 / 1.2, two_lengths: 1.1, two_blocks: 5.3}
+
+
+def verdict_of(program, attack, seed):
+    training, rows = attack(numpy.random.default_rng([seed, *attack.__name__.encode()]))
+    with tempfile.TemporaryDirectory() as scratch:
+        run = pathlib.Path(scratch) / "run"
+        (run / "train").mkdir(parents=True)
+        (run / "noise" / "node.0").mkdir(parents=True)
+        with open(run / "train" / "steps.csv", "w") as table:
+            print("rank,step,begin_ns,end_ns,forward_ns,wait_exchange_ns,checkpoint_ns,control_delay_ns,"
+                  "control_settle_ns", file=table)
+            for rank, step, begin, end, *phases in rows:
+                print(rank, step, seal.ORIGIN + round(begin * seal.MS), seal.ORIGIN + round(end * seal.MS),
+                      *(max(0, math.floor(phase * seal.MS) - 1) for phase in phases), sep=",", file=table)
+        seal.write_noise(run / "noise" / "node.0" / "trace", training.slots, training.start, training.slot_ms)
+        subprocess.run([program, "analyse", run, "--draws", "0"], capture_output=True, check=False)
+        verdict = json.loads((run / "report" / "verdict.json").read_text())
+        return verdict["trustworthy"], verdict["factors"]["mem"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("--runs", type=int, default=12)
+    parser.add_argument("names", nargs="*")
+    asked = parser.parse_args()
+    wrong_runs = 0
+    for attack, truth in ATTACKS.items():
+        if asked.names and attack.__name__ not in asked.names:
+            continue
+        found = [verdict_of(asked.program, attack, seed) for seed in range(asked.runs)]
+        trusted = [mem for trustworthy, mem in found if trustworthy]
+        wrong = sum(mem["verdict"] == ("safe" if truth > 1 else "unsafe") for mem in trusted)
+        holds = sum(mem["low_percent"] <= truth <= mem["high_percent"] for mem in trusted)
+        mean = sum(mem["effect_percent"] for mem in trusted) / max(1, len(trusted))
+        print(f"{attack.__name__}: true {truth:.2f} %, mean {mean:.2f}; {len(found)} reports, {len(trusted)} "
+              f"trustworthy; intervals hold it in {holds}; wrong {wrong}", flush=True)
+        wrong_runs += wrong
+    return 1 if wrong_runs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
