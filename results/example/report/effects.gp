@@ -2,8 +2,8 @@
 noises = 6
 array names[6] = ['io.write', 'memory.stream', 'network.exchange', 'control.delay', 'control.sham', 'placebo']
 budget = 1
-low = -1.84541
-high = 16.1833
+low = -1.79278
+high = 21.5935
 
 # Effect of each noise on the step with its interval. Given: noises, names[noises], budget; low and high of the
 # intervals.

@@ -4,8 +4,8 @@ columns = 119
 array names[2] = ['rank 0', 'rank 1']
 left = 90
 first = 0
-last = 2379
-reach = 25.2117
+last = 1419
+reach = 16.8453
 
 # Each rank's own time over the steps. Given: rows and names[rows] of ranks, columns of steps, first and last step; reach:
 # how far the colours go, in percent above and below the median; left: room for the names, in pixels.

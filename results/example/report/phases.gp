@@ -4,18 +4,19 @@ array names[6] = ['io.write', 'memory.stream', 'network.exchange', 'control.dela
 array colours[6] = ['#c96a00', '#0072b2', '#00855f', '#b0307a', '#c66a9f', '#6b7685']
 phases = 9
 array phase_names[9] = ['load', 'to_device', 'forward', 'backward', 'wait_exchange', 'update', 'control_delay', 'control_settle', 'other']
-low = -2.05775
-high = 8.85736
+left = 112
+low = -1.55382
+high = 11.9434
 
 # Effect of each noise on each phase of the step. Given: noises, names[noises], colours[noises]; phases,
-# phase_names[phases]; low and high of the intervals.
+# phase_names[phases], for which there are `left` pixels; low and high of the intervals.
 
 columns = noises < 3 ? noises : 3
 rows = (noises + columns - 1) / columns
 panel_height = 76 + 22 * phases
 height = 16.0 + rows * panel_height
-left = 115 / 1100.0
-width = (1 - left - 0.012) / columns
+begin = left / 1100.0
+width = (1 - begin - 0.012) / columns
 set terminal svg noenhanced size 1100,height dynamic font 'sans-serif,13' name 'phases'
 set output 'phases.svg'
 set datafile separator ','
@@ -35,8 +36,8 @@ set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#707070' lw 1.2
 do for [n = 1 : noises] {
     column = (n - 1) % columns
     row = (n - 1) / columns
-    set lmargin at screen left + width * column
-    set rmargin at screen left + width * (column + 1) - 0.018
+    set lmargin at screen begin + width * column
+    set rmargin at screen begin + width * (column + 1) - 0.018
     set tmargin at screen 1 - (row * panel_height + 26) / height
     set bmargin at screen 1 - ((row + 1) * panel_height - 40) / height
     if (column == 0) {

@@ -5,8 +5,8 @@ array colours[9] = ['#d58a00', '#9c755f', '#5b8dc4', '#2a5a8c', '#e15759', '#59a
 runs = 1
 array names_of_runs[1] = ['']
 column_of_run = 3
-high = 82.9041
-length_s = 150.126
+high = 138.703
+length_s = 154.675
 
 # Phases of a step, stacked, over time; a panel a run. Given: phases, names[phases], colours[phases]; runs,
 # names_of_runs[runs]; high end of the step times shown; length_s of the longest run; column_of_run in the table.

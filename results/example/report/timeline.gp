@@ -1,10 +1,10 @@
 # Made by interference; run again with: gnuplot timeline.gp
 rows = 3
-row_s = 51
+row_s = 52
 xtick = 5
-low = 46.7802
-high = 83.5168
-lane = 2.02051
+low = 87.9143
+high = 144.176
+lane = 3.09437
 ytick = 10
 noises = 6
 array names[6] = ['io.write', 'memory.stream', 'network.exchange', 'control.delay', 'control.sham', 'placebo']
