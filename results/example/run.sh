@@ -18,6 +18,7 @@ mkdir "$results"/{train,noise}
 cp "$run"/train/{run.json,steps.csv} "$results/train"
 cp "$run"/noise/*/noise.{csv,json} "$results/noise"
 cp -r "$run/report" "$results"
+rm -f "$results"/report/report.{md,json,txt} # what `interference analyse --format` prints of it
 # Paths are told from the root of the tree.
 grep -rlIF "$PWD/" "$results"/{train,noise,report} | xargs -r sed -i "s|$PWD/||g"
 for browser in chromium chromium-browser google-chrome; do
