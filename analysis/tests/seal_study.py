@@ -179,23 +179,28 @@ def write_noise(folder, slots, start, slot_ms):
                 done.leave(end, regions[on])
 
 
+def write_run(run, rows, slots, start, slot_ms):
+    """A run directory with these rows of train() and the archive of its noise."""
+    (run / "train").mkdir(parents=True)
+    (run / "noise" / "node.0").mkdir(parents=True)
+    with open(run / "train" / "steps.csv", "w") as table:
+        print("rank,step,begin_ns,end_ns,forward_ns,wait_exchange_ns,checkpoint_ns,control_delay_ns,"
+              "control_settle_ns", file=table)
+        for rank, step, begin, end, *phases in rows:
+            print(rank, step, ORIGIN + round(begin * MS), ORIGIN + round(end * MS),
+                  *(max(0, math.floor(phase * MS) - 1) for phase in phases), sep=",", file=table)
+    write_noise(run / "noise" / "node.0" / "trace", slots, start, slot_ms)
+
+
 def one(job):
     program, name, seed = job
     what = CALM | SCENARIOS[name][0]
     random = numpy.random.default_rng([seed, *name.encode()])
     with tempfile.TemporaryDirectory() as scratch:
         run = pathlib.Path(scratch) / "run"
-        (run / "train").mkdir(parents=True)
-        (run / "noise" / "node.0").mkdir(parents=True)
         slots = draw_slots(random, what["blocks"])
         rows, start, slot_ms = train(random, what, slots)
-        with open(run / "train" / "steps.csv", "w") as table:
-            print("rank,step,begin_ns,end_ns,forward_ns,wait_exchange_ns,checkpoint_ns,control_delay_ns,"
-                  "control_settle_ns", file=table)
-            for rank, step, begin, end, *phases in rows:
-                print(rank, step, ORIGIN + round(begin * MS), ORIGIN + round(end * MS),
-                      *(max(0, math.floor(phase * MS) - 1) for phase in phases), sep=",", file=table)
-        write_noise(run / "noise" / "node.0" / "trace", slots, start, slot_ms)
+        write_run(run, rows, slots, start, slot_ms)
         done = subprocess.run([program, "analyse", run, "--draws", "0"], capture_output=True, text=True)
         if not (run / "report" / "verdict.json").exists():
             return None, done.stderr

@@ -171,15 +171,7 @@ def verdict_of(program, attack, seed):
     training, rows = attack(numpy.random.default_rng([seed, *attack.__name__.encode()]))
     with tempfile.TemporaryDirectory() as scratch:
         run = pathlib.Path(scratch) / "run"
-        (run / "train").mkdir(parents=True)
-        (run / "noise" / "node.0").mkdir(parents=True)
-        with open(run / "train" / "steps.csv", "w") as table:
-            print("rank,step,begin_ns,end_ns,forward_ns,wait_exchange_ns,checkpoint_ns,control_delay_ns,"
-                  "control_settle_ns", file=table)
-            for rank, step, begin, end, *phases in rows:
-                print(rank, step, seal.ORIGIN + round(begin * seal.MS), seal.ORIGIN + round(end * seal.MS),
-                      *(max(0, math.floor(phase * seal.MS) - 1) for phase in phases), sep=",", file=table)
-        seal.write_noise(run / "noise" / "node.0" / "trace", training.slots, training.start, training.slot_ms)
+        seal.write_run(run, rows, training.slots, training.start, training.slot_ms)
         subprocess.run([program, "analyse", run, "--draws", "0"], capture_output=True, check=False)
         verdict = json.loads((run / "report" / "verdict.json").read_text())
         return verdict["trustworthy"], verdict["factors"]["mem"]
