@@ -103,8 +103,8 @@ fi
 
 # The programs just built, or found, whatever else the machine has.
 status=0
-CROSSTALK_BIN=$programs guard_run jobscripts/local.sh --out "$run" --until decided --max-duration "$longest" --budget "$budget" \
-    "${train[@]}" || status=$?
+CROSSTALK_BIN=$programs guard_run jobscripts/local.sh --out "$run" --until decided --max-duration "$longest" \
+    --budget "$budget" "${train[@]}" || status=$?
 
 if [[ $build == yes ]]; then
     say "building the other programs (log: build/release/build.log)"
