@@ -182,7 +182,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--runs", type=int, default=12)
     parser.add_argument("names", nargs="*")
-    asked = parser.parse_args()
+    asked = parser.parse_intermixed_args()
     wrong_runs = 0
     for attack, truth in ATTACKS.items():
         if asked.names and attack.__name__ not in asked.names:
