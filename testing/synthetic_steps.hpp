@@ -37,6 +37,12 @@ inline std::vector<Slot> drawn_slots(const std::vector<std::vector<Assigned>>& t
     return slots;
 }
 
+// Blocks of two quiet slots, one of "calm" and one of "net".
+inline std::vector<Slot> calm_and_net(int blocks, double slot_ms, std::uint64_t seed = 1)
+{
+    return drawn_slots({{}, {}, {noise_called("calm")}, {noise_called("net")}}, blocks, slot_ms, seed);
+}
+
 inline bool has(const Slot& slot, const std::string& factor)
 {
     for (const Assigned& on : slot.on)

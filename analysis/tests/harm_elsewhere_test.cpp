@@ -11,6 +11,7 @@
 #include <vector>
 
 using analysis::Slot;
+using analysis::testing::calm_and_net;
 using analysis::testing::drawn_slots;
 using analysis::testing::has;
 using analysis::testing::laid;
@@ -22,11 +23,6 @@ namespace {
 double jitter(std::int64_t number)
 {
     return 1.0 + 0.001 * static_cast<double>(number * 7 % 11 - 5);
-}
-
-std::vector<Slot> calm_and_net(int blocks, double slot_ms)
-{
-    return drawn_slots({{}, {}, {noise_called("calm")}, {noise_called("net")}}, blocks, slot_ms, 1);
 }
 
 struct Judged {

@@ -14,18 +14,12 @@
 
 using analysis::LongSteps;
 using analysis::Slot;
-using analysis::testing::drawn_slots;
+using analysis::testing::calm_and_net;
 using analysis::testing::has;
 using analysis::testing::laid;
 using analysis::testing::noise_called;
 
 namespace {
-
-// Blocks of two quiet slots, one of "calm" and one of "net".
-std::vector<Slot> calm_and_net(int blocks, double slot_ms, std::uint64_t seed = 1)
-{
-    return drawn_slots({{}, {}, {noise_called("calm")}, {noise_called("net")}}, blocks, slot_ms, seed);
-}
 
 // Up to 0.5 % longer or shorter, in an order without any pattern that slots or strata have.
 double jitter(std::int64_t number)
