@@ -50,10 +50,6 @@ Eigen::VectorXd block_medians(const StepsByBlock& by_block, int block, const Ser
     return medians;
 }
 
-}  // namespace
-
-namespace {
-
 bool any_of_contrast(const Eigen::VectorXd& weights, const std::vector<bool>& treatments)
 {
     for (std::size_t t = 0; t < treatments.size(); ++t)
