@@ -58,13 +58,19 @@ std::vector<PooledEffect> pooled_effects(const std::vector<AnalysedRun>& runs, E
             return own == nullptr ? nullptr : &own->percent;
         });
         if (!found) continue;
-        const auto worst = over_runs(runs, [&](const AnalysedPart& part) {
-            return &find(part.analysis->*effects, first.factor, first.level, first.kind, first.phase, first.rank)
-                        ->at_worst;
-        });
+        const auto over_all = [&](Mean Effect::*estimate) {
+            return over_runs(runs,
+                             [&](const AnalysedPart& part) {
+                                 return &(find(part.analysis->*effects, first.factor, first.level, first.kind,
+                                               first.phase, first.rank)
+                                              ->*estimate);
+                             })
+                ->all.mean;
+        };
         PooledEffect& pooled = all.emplace_back(PooledEffect{first, found->all.runs, found->parts, found->all.between});
         pooled.effect.percent = found->all.mean;
-        pooled.effect.at_worst = worst->all.mean;
+        pooled.effect.at_worst = over_all(&Effect::at_worst);
+        pooled.effect.whole = over_all(&Effect::whole);
         pooled.effect.lacks_a_stratum = lacks;
         pooled.effect.steps = steps;
         pooled.effect.p = found->all.mean.p_value();

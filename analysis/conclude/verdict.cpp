@@ -222,6 +222,13 @@ std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& e
                               left.long_steps_slots == 1 ? "slot" : base::join(left.long_steps_slots, " slots"),
                               " after it: ", percent(left.long_steps_percent), " of a step there");
     for (const CarryOver& left : analysis.carry_over)
+        if (left.factor == effect.factor && left.level == effect.level && left.debt_percent > 0.0)
+            return base::join("each step beside it makes the next long step (", left.debt_to, ") longer by ",
+                              percent(left.debt_percent), " of a step");
+    if (analysis.carry_over.empty())
+        return "what noise leaves in the next slots cannot be told from what it does: that takes three blocks of slots "
+               "in random order";
+    for (const CarryOver& left : analysis.carry_over)
         if (left.factor == effect.factor && left.level == effect.level && left.helps)
             return base::join("steps are shorter in the slots after it (", percent(left.percent.value),
                               "), which noise should not do: what it costs when it is on all the time may be more");
@@ -284,6 +291,10 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
         factor.why = std::move(why);
     };
     const double half = factor.interval.half_width();
+    if (factor.interval.low > budget && effect.whole.value <= budget)
+        return say(base::verdict_word::undecided,
+                   base::join("long steps are so much rarer beside it that with all of them it costs ",
+                              percent(effect.whole.value)));
     if (factor.interval.low > budget) return say(base::verdict_word::unsafe, "");
     if (half > budget)
         return say(base::verdict_word::insensitive,

@@ -1,5 +1,6 @@
 #include "analysis/estimate/analyse.hpp"
 
+#include "analysis/estimate/debts.hpp"
 #include "analysis/estimate/lasting.hpp"
 #include "base/columns/long_order.hpp"
 #include "base/error.hpp"
@@ -204,6 +205,46 @@ std::vector<Assigned> lasting_noises(const std::vector<CarryOver>& all, bool sur
     return lasting;
 }
 
+std::vector<int> windows_of(const std::vector<CarryOver>& all)
+{
+    std::vector<int> windows;
+    for (const CarryOver& one : all) windows.push_back(one.slots);
+    return windows;
+}
+
+// [slot]: by which share of a step what noises left in it exceeds the mean over the slots of its treatment; empty where
+// nothing is left.
+std::vector<double> left_in_slots(const Experiment& plan, const std::vector<CarryOver>& all)
+{
+    if (std::none_of(all.begin(), all.end(), [](const CarryOver& one) { return one.counted; })) return {};
+    Eigen::VectorXd shares(static_cast<Eigen::Index>(all.size()));
+    for (std::size_t n = 0; n < all.size(); ++n)
+        shares[static_cast<Eigen::Index>(n)] = all[n].counted ? all[n].percent.value / 100.0 : 0.0;
+    const Eigen::VectorXd left = noise_before(plan, noises_of(plan), windows_of(all)) * shares;
+    std::vector<double> sum(plan.treatments.size(), 0.0);
+    std::vector<double> slots(plan.treatments.size(), 0.0);
+    for (std::size_t s = 0; s < plan.treatment_of.size(); ++s) {
+        sum[plan.treatment_of[s]] += left[static_cast<Eigen::Index>(s)];
+        slots[plan.treatment_of[s]] += 1.0;
+    }
+    std::vector<double> beyond_mean(left.begin(), left.end());
+    for (std::size_t s = 0; s < beyond_mean.size(); ++s)
+        beyond_mean[s] -= sum[plan.treatment_of[s]] / slots[plan.treatment_of[s]];
+    return beyond_mean;
+}
+
+void find_and_charge(const DesignedRun& run, const Measures& job_ms, const std::vector<double>& left,
+                     const Rules& rules, Analysis& result)
+{
+    result.long_steps = find_long_steps(
+        run.steps, job_ms, run.slots, result.exposures, run.plan,
+        [&](std::size_t step) { return most_stopped_ms(run, step); }, left);
+    const base::LongColumn<int> used = used_blocks(result.exposures);
+    result.accident_rates =
+        charge_accidents(job_ms, result.exposures, run.plan, used, result.long_steps, rules.draws.seed);
+    settle_shares(result.exposures, run.plan, used, result.long_steps, rules.draws.seed);
+}
+
 std::function<double(std::size_t)> regular_share(const Analysis& analysis)
 {
     return [&regular = analysis.long_steps.regular](std::size_t step) { return regular[step]; };
@@ -219,7 +260,7 @@ StepsOf steps_of(const DesignedRun& run, const Analysis& analysis)
             used_blocks(analysis.exposures),
             lasting_noises(analysis.carry_over, false),
             lasting_noises(analysis.carry_over, true),
-            analysis.carry_over.empty() ? 1 : analysis.carry_over.front().slots};
+            windows_of(analysis.carry_over)};
 }
 
 Series job_series(const DesignedRun& run, const Analysis& analysis, const Measures& measures,
@@ -256,22 +297,27 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     check_slots(run, result.exposures);
 
     const Measures job_ms = measures_of(run.steps);
-    result.long_steps = find_long_steps(run.steps, job_ms, run.slots, result.exposures, run.plan,
-                                        [&](std::size_t step) { return most_stopped_ms(run, step); });
-    result.accident_rates = charge_accidents(job_ms, result.exposures, run.plan, used_blocks(result.exposures),
-                                             result.long_steps, rules.draws.seed);
-    settle_shares(result.exposures, run.plan, used_blocks(result.exposures), result.long_steps, rules.draws.seed);
     std::vector<std::string> names = measure_names(run.steps);
     Measures measures = job_ms;
     if (!run.extra_names.empty()) {
         names.insert(names.end(), run.extra_names.begin(), run.extra_names.end());
         measures = with_columns(job_ms, run.extra_ms);
     }
-    const Series job = job_series(run, result, measures, names);
-    Fit job_fit = fit(job, steps_of(run, result));
-    result.carry_over = carry_over(job, steps_of(run, result), job_fit, rules.draws, rules.looked);
+    Series job;
+    Fit job_fit;
+    const auto estimate_with = [&](const std::vector<double>& left) {
+        result.carry_over.clear();
+        find_and_charge(run, job_ms, left, rules, result);
+        job = job_series(run, result, measures, names);
+        job_fit = fit(job, steps_of(run, result));
+        result.carry_over = carry_over(job, steps_of(run, result), job_fit, rules.draws, rules.looked);
+    };
+    estimate_with({});
+    // Once more where something is left: which steps are long depends on it.
+    if (const std::vector<double> left = left_in_slots(run.plan, result.carry_over); !left.empty()) estimate_with(left);
     const StepsOf steps = steps_of(run, result);
-    if (steps.lasting_slots != 1) job_fit.lasting = lasting_of(job_fit, job, steps, steps.lasting_slots);
+    look_for_debts(job_ms, steps, quiet_step_ms(job_fit, false), result.carry_over);
+    if (job_fit.lasting) job_fit.lasting = lasting_of(job_fit, job, steps, steps.windows);
     result.quiet_step_ms = quiet_step_ms(job_fit, false);
 
     add_effects(run, job, job_fit, steps, rules, result);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 namespace analysis {
@@ -53,7 +54,8 @@ SlotMeans means_by_slot(const Series& series, const StepsOf& steps, const Fit& f
 // others.
 class SlotModel {
  public:
-    SlotModel(const StepsOf& steps, const SlotMeans& slots, const std::vector<Assigned>& noises, int window)
+    SlotModel(const StepsOf& steps, const SlotMeans& slots, const std::vector<Assigned>& noises,
+              const std::vector<int>& windows)
         : plan_{steps.plan}, root_{slots.work.cwiseSqrt()}
     {
         const auto treatments = static_cast<Eigen::Index>(plan_.treatments.size());
@@ -61,7 +63,7 @@ class SlotModel {
         for (std::size_t s = 0; s < plan_.treatment_of.size(); ++s)
             if (plan_.treatment_of[s] > 0)
                 columns_(static_cast<Eigen::Index>(s), static_cast<Eigen::Index>(plan_.treatment_of[s]) - 1) = 1.0;
-        columns_.rightCols(static_cast<Eigen::Index>(noises.size())) = noise_before(plan_, noises, window);
+        columns_.rightCols(static_cast<Eigen::Index>(noises.size())) = noise_before(plan_, noises, windows);
         for (Eigen::Index c = 0; c < columns_.cols(); ++c) columns_.col(c) = scaled(columns_.col(c));
         time_ = scaled(slots.mean_ms);
     }
@@ -145,48 +147,121 @@ std::int64_t steps_after(const Assigned& noise, const StepsOf& steps)
     return count;
 }
 
-// [noise]: p that nothing is left in the window, and how much is.
-struct InWindow {
-    int slots = 1;
+// [noise]: p that nothing is left in its window, and how much is.
+struct InWindows {
     std::vector<double> p;
     std::vector<Mean> percent;
 };
 
-// None if the order of slots does not separate it.
-std::optional<InWindow> look_in(int window, const Series& series, const StepsOf& steps, Fit fit, const SlotMeans& slots,
-                                const Draws& draws, bool looked)
-{
-    if (window != 1) fit.lasting = lasting_of(fit, series, steps, window);
-    if (!fit.lasting) return std::nullopt;
-    const std::vector<Assigned>& noises = fit.lasting->noises;
-    const SlotModel model{steps, slots, noises, window};
-    InWindow found{window, {}, {}};
-    for (std::size_t n = 0; n < noises.size(); ++n) {
-        const auto noise = static_cast<Eigen::Index>(n);
-        const Combination only_carried{Eigen::VectorXd::Zero(fit.treatments()),
-                                       Eigen::VectorXd::Unit(static_cast<Eigen::Index>(noises.size()), noise)};
-        Mean percent = percent_of_quiet(fit, only_carried, 0, false);
-        percent.looked_at = looked;
-        found.p.push_back(draws.count > 0 && !looked ? model.p(noise, draws) : percent.p_value());
-        found.percent.push_back(percent);
+// Looks for what noises leave, in windows that are asked for; each at most once.
+class Looks {
+ public:
+    Looks(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws, bool looked)
+        : series_{series},
+          steps_{steps},
+          fit_{fit},
+          slots_{means_by_slot(series, steps, fit, Of::ordinary_steps)},
+          draws_{draws},
+          looked_{looked}
+    {
     }
-    return found;
+
+    // None if the order of slots does not separate it.
+    const std::optional<InWindows>& in(const std::vector<int>& windows)
+    {
+        const auto [found, is_new] = all_.try_emplace(windows);
+        if (is_new) found->second = look_in(windows);
+        return found->second;
+    }
+
+ private:
+    std::optional<InWindows> look_in(const std::vector<int>& windows)
+    {
+        fit_.lasting = lasting_of(fit_, series_, steps_, windows);
+        if (!fit_.lasting) return std::nullopt;
+        const std::vector<Assigned>& noises = fit_.lasting->noises;
+        const SlotModel model{steps_, slots_, noises, windows};
+        InWindows found;
+        for (std::size_t n = 0; n < noises.size(); ++n) {
+            const auto noise = static_cast<Eigen::Index>(n);
+            const Combination only_carried{Eigen::VectorXd::Zero(fit_.treatments()),
+                                           Eigen::VectorXd::Unit(static_cast<Eigen::Index>(noises.size()), noise)};
+            Mean percent = percent_of_quiet(fit_, only_carried, 0, false);
+            percent.looked_at = looked_;
+            found.p.push_back(draws_.count > 0 && !looked_ ? model.p(noise, draws_) : percent.p_value());
+            found.percent.push_back(percent);
+        }
+        return found;
+    }
+
+    const Series& series_;
+    const StepsOf& steps_;
+    Fit fit_;
+    SlotMeans slots_;
+    const Draws& draws_;
+    bool looked_ = false;
+    std::map<std::vector<int>, std::optional<InWindows>> all_;
+};
+
+constexpr double significant_beside_another = 0.01;
+
+// A noise whose window is not settled, in one of them.
+struct Candidate {
+    std::size_t noise = 0;
+    int window = 1;
+    double p_holm = 1.0;
+    double clearness = 0.0;  // distance from zero in standard errors; p of draws ties where that is much
+};
+
+std::vector<Candidate> candidates(Looks& looks, const std::vector<int>& windows, const std::vector<bool>& open)
+{
+    std::vector<Candidate> all;
+    std::vector<double> p;
+    for (const int window : lasting_windows) {
+        std::vector<int> tried = windows;
+        for (std::size_t n = 0; n < open.size(); ++n)
+            if (open[n]) tried[n] = window;
+        const std::optional<InWindows>& found = looks.in(tried);
+        for (std::size_t n = 0; found && n < open.size(); ++n) {
+            if (!open[n]) continue;
+            all.push_back({n, window, 1.0, std::abs(found->percent[n].value) / found->percent[n].standard_error});
+            p.push_back(found->p[n]);
+        }
+    }
+    const std::vector<double> adjusted = holm(p);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].p_holm = adjusted[i];
+    return all;
 }
 
-// The window in which something significant stands out most from its own error (p of draws ties where that is much);
-// the first one where nothing is significant. adjusted: window by window, noise by noise.
-std::size_t clearest(const std::vector<InWindow>& windows, const std::vector<double>& adjusted)
+// [noise]
+struct Settled {
+    std::vector<int> windows;
+    std::vector<double> p_holm;  // over all that was looked at when the window was settled
+};
+
+// Forward selection, so that what one noise leaves for a slot does not hide what another leaves for eight: the noise
+// and the window in which something significant stands out most settle that window for all levels of the noise, and the
+// other noises are looked at beside it, at 1 %: more looks would make intervals of noises that leave nothing too short.
+Settled settle_windows(Looks& looks, const std::vector<Assigned>& noises)
 {
-    std::size_t chosen = 0;
-    double most = 0.0;
-    for (std::size_t i = 0; i < adjusted.size(); ++i) {
-        const std::size_t window = i / windows.front().p.size();
-        const Mean& percent = windows[window].percent[i % windows.front().p.size()];
-        if (adjusted[i] > significant_carry_over || std::abs(percent.value) <= most * percent.standard_error) continue;
-        most = std::abs(percent.value) / percent.standard_error;
-        chosen = window;
+    Settled settled{std::vector<int>(noises.size(), 1), std::vector<double>(noises.size(), 1.0)};
+    std::vector<bool> open(noises.size(), true);
+    for (double significant = significant_carry_over;; significant = significant_beside_another) {
+        const std::vector<Candidate> tried = candidates(looks, settled.windows, open);
+        const Candidate* clearest = nullptr;
+        for (const Candidate& one : tried) {
+            if (one.window == 1) settled.p_holm[one.noise] = one.p_holm;
+            if (one.p_holm > significant) continue;
+            if (clearest == nullptr || one.clearness > clearest->clearness) clearest = &one;
+        }
+        if (clearest == nullptr) return settled;
+        for (const Candidate& one : tried) {
+            if (one.window != clearest->window || noises[one.noise].factor != noises[clearest->noise].factor) continue;
+            settled.windows[one.noise] = one.window;
+            settled.p_holm[one.noise] = one.p_holm;
+            open[one.noise] = false;
+        }
     }
-    return chosen;
 }
 
 // Long steps that a noise leaves behind, which ordinary steps do not show.
@@ -203,7 +278,7 @@ void look_for_long_steps(const Series& series, const StepsOf& steps, const Fit& 
     std::vector<double> p;
     std::vector<double> left_percent;
     for (const int window : lasting_windows) {
-        const SlotModel model{steps, slots, fit.lasting->noises, window};
+        const SlotModel model{steps, slots, fit.lasting->noises, std::vector<int>(all.size(), window)};
         for (std::size_t n = 0; n < all.size(); ++n) {
             const auto noise = static_cast<Eigen::Index>(n);
             p.push_back(model.p(noise, {.count = draws, .seed = seed}, SlotModel::Side::more));
@@ -226,16 +301,10 @@ std::vector<CarryOver> carry_over(const Series& series, const StepsOf& steps, co
 {
     if (!fit.lasting) return {};
     const std::vector<Assigned>& noises = fit.lasting->noises;
-    const SlotMeans slots = means_by_slot(series, steps, fit, Of::ordinary_steps);
-    std::vector<InWindow> windows;
-    std::vector<double> p;
-    for (const int window : lasting_windows)
-        if (auto found = look_in(window, series, steps, fit, slots, draws, looked)) {
-            p.insert(p.end(), found->p.begin(), found->p.end());
-            windows.push_back(std::move(*found));
-        }
-    const std::vector<double> adjusted = holm(p);
-    const std::size_t chosen = clearest(windows, adjusted);
+    Looks looks{series, steps, fit, draws, looked};
+    const Settled settled = settle_windows(looks, noises);
+    const std::optional<InWindows>& left = looks.in(settled.windows);
+    if (!left) return {};
     std::vector<CarryOver> all;
     for (std::size_t n = 0; n < noises.size(); ++n) {
         CarryOver& found = all.emplace_back();
@@ -243,10 +312,10 @@ std::vector<CarryOver> carry_over(const Series& series, const StepsOf& steps, co
         found.level = noises[n].level;
         found.stressor = noises[n].stressor;
         found.role = noises[n].role;
-        found.slots = windows[chosen].slots;
-        found.percent = windows[chosen].percent[n];
-        found.p = windows[chosen].p[n];
-        found.p_holm = adjusted[chosen * noises.size() + n];
+        found.slots = settled.windows[n];
+        found.percent = left->percent[n];
+        found.p = left->p[n];
+        found.p_holm = settled.p_holm[n];
         found.steps = steps_after(noises[n], steps);
     }
     for (CarryOver& one : all) {

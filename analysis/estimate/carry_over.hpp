@@ -25,6 +25,10 @@ struct CarryOver {
     // looked at. `long_steps_percent` is what they take of the quiet mean step there.
     int long_steps_slots = 0;
     double long_steps_percent = 0.0;
+    // What each step beside it adds to the next step of a stratum, in whatever slot that is, in percent of the quiet
+    // mean step; 0 where that is not beyond chance: see look_for_debts().
+    double debt_percent = 0.0;
+    std::string debt_to;   // the stratum
     bool surely = false;   // beyond doubt: p_holm <= 0.001, likewise
     bool counted = false;  // part of the noise's effect: more than 0, p_holm <= 0.05, at this level or another one
     bool helps = false;    // steps are shorter after it (p_holm <= 0.05): no part of its effect, but no acquittal
@@ -37,8 +41,8 @@ constexpr double sure_carry_over = 0.001;
 inline constexpr std::array<int, 3> lasting_windows{1, 3, 8};
 
 // Estimates for each noise and level how much longer steps in a slot are if the noise was on in the slots before, than
-// if those were quiet, whatever is on now: see Lasting. Of the windows the one in which it stands out most counts for
-// all noises; where nothing is found, the slot after the noise. Empty where the order of slots does not separate
+// if those were quiet, whatever is on now: see Lasting. Of the windows the one counts in which it stands out most;
+// where nothing is found, the slot after the noise. Empty where the order of slots does not separate
 // carry-over from effects (a fixed sequence), and with fewer than three blocks.
 //
 // p: within each block the slots' residuals under "nothing is left of this noise" are exchanged (Freedman and Lane

@@ -91,16 +91,33 @@ Mean percent_at_worst(const Fit& fit, const Eigen::VectorXd& weights)
 {
     constexpr double confidence = 0.95;
     std::vector<Combination> ways{weights, with_carry_over(fit, weights)};
-    for (std::size_t way = 0; way < 2; ++way) {
-        ways.push_back(ways[way]);
-        ways.back().strata_met = true;
-    }
+    if (!fit.strata.empty())
+        for (std::size_t way = 0; way < 2; ++way) {
+            ways.push_back(ways[way]);
+            ways.back().strata_met = true;
+        }
     std::optional<Mean> worst;
-    for (const Combination& way : ways) {
-        const Mean mean = percent_of_quiet(fit, way, 0, true);
+    const auto take = [&](const Mean& mean) {
         if (!worst || mean.interval(confidence).high > worst->interval(confidence).high) worst = mean;
+    };
+    for (Combination& way : ways) {
+        const Mean assumed = percent_of_quiet(fit, way, 0, true);
+        take(assumed);
+        if (fit.strata.empty()) continue;
+        way.strata_counted = true;
+        Mean counted = percent_of_quiet(fit, way, 0, true);
+        // That long steps happened to be rare beside a noise acquits it of nothing.
+        counted.value = std::max(counted.value, assumed.value);
+        take(counted);
     }
     return *worst;
+}
+
+Mean whole_percent(const Fit& fit, const Eigen::VectorXd& weights, const StepsOf& steps)
+{
+    Combination as_it_was = combination(fit, weights, steps.lasting);
+    as_it_was.strata_counted = true;
+    return percent_of_quiet(fit, as_it_was, 0, true);
 }
 
 std::vector<Effect> effects(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws)
@@ -121,6 +138,7 @@ std::vector<Effect> effects(const Series& series, const StepsOf& steps, const Fi
             Effect& effect = all.emplace_back(effect_of(contrast, series.names[m], series.rank));
             effect.percent = estimated_percent(fit, contrast.weights, measure, steps);
             effect.at_worst = m == 0 ? percent_at_worst(fit, contrast.weights) : effect.percent;
+            effect.whole = m == 0 ? whole_percent(fit, contrast.weights, steps) : effect.percent;
             effect.lacks_a_stratum = estimate(fit, contrast.weights, measure, false).lacks_a_stratum;
             effect.p = exchange && !lasts && !spans ? p[measure] : effect.percent.p_value();
             effect.smallest_p = smallest;

@@ -27,6 +27,9 @@ struct Effect {
     // The job's step with accidents and carry-over, whether they count in `percent` or not: a noise is acquitted only
     // by this interval. For other measures as `percent`.
     Mean at_worst;
+    // Of the job's step, nothing assumed and nothing set aside: with all accidents, and with recurring long steps as
+    // frequent under the noise as they were. Only if it exceeds the budget too is a noise unsafe. Else as `percent`.
+    Mean whole;
     bool lacks_a_stratum = false;  // no step of some stratum began under it: what noise does to those is unknown
     double p = 1.0;          // re-randomisation, or t test where the order was not random or labels cannot be exchanged
     double p_holm = 1.0;     // over factors x phases of the same rank
@@ -41,9 +44,12 @@ bool accidents_count(const Eigen::VectorXd& weights, const LongSteps& steps);
 // treatments, and with what its noises leave in the next slot, if they last. Where either is not beyond doubt it is
 // left out of the estimate, and the interval spans that of the estimate with it.
 Mean estimated_percent(const Fit& fit, const Eigen::VectorXd& weights, Eigen::Index measure, const StepsOf& steps);
-// With accidents, whether they count or not; with carry-over and without it, and with long steps shared among the
-// treatments that they meet or not, whichever lets the noise cost most.
+// With accidents, whether they count or not; with carry-over and without it, with long steps shared among the
+// treatments that they meet or not, and with how frequent they were under the noise where that is more than elsewhere,
+// whichever lets the noise cost most.
 Mean percent_at_worst(const Fit& fit, const Eigen::VectorXd& weights);
+// With accidents, whether they count or not, and with long steps as frequent under each noise as they were.
+Mean whole_percent(const Fit& fit, const Eigen::VectorXd& weights, const StepsOf& steps);
 
 // names[0] is the step. Measures are linear in the steps' times with the same work shares: where phases add up to the
 // step, so do their effects. Throws Error with fewer than two blocks.

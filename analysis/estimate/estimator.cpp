@@ -26,7 +26,7 @@ struct Shares {
 };
 
 void add_normal_equations(Fit& fit, const Shares& shares, const Measures& measures, Eigen::Index count,
-                          const StepsByBlock& steps, const LongSteps& long_steps)
+                          const StepsByBlock& steps, const StepsOf& of)
 {
     const auto treatments = static_cast<Eigen::Index>(shares.plan.treatments.size());
     fit.blocks.clear();
@@ -45,7 +45,7 @@ void add_normal_equations(Fit& fit, const Shares& shares, const Measures& measur
             for (std::size_t i = 0; i < some.size(); ++i) {
                 const auto step = static_cast<std::size_t>(some[i]);
                 weight[static_cast<Eigen::Index>(i)] =
-                    long_steps.kind[step] == LongSteps::ordinary ? weight_of(shares.shares[step], shares.plan) : 0.0;
+                    of.long_steps.kind[step] == LongSteps::ordinary ? weight_of(of.exposures, step) : 0.0;
             }
             sums.gram += work.transpose() * weight.asDiagonal() * work;
             sums.time += work.transpose() * weight.asDiagonal() * measures.of(some, count);
@@ -128,9 +128,10 @@ void add_long_steps(Fit& fit, const Series& series, const StepsOf& of)
             fit.accident_squares.row(under) += beyond.cwiseAbs2();
             fit.largest_accident[under] = std::max(fit.largest_accident[under], beyond[0]);
         } else {
-            const auto index = static_cast<std::size_t>(steps.kind[i]);
+            const int stratum = steps.kind[i];
+            const auto index = static_cast<std::size_t>(stratum);
             if (steps.strata[index].straddles) straddling[index].push_back({met(of.exposures.job[i], of.plan), beyond});
-            fit.strata[index].add(Eigen::VectorXd::Unit(treatments, under), beyond);
+            fit.strata[index].add(static_cast<std::size_t>(of.exposures.slot[i]), under, beyond);
         }
     }
     fit.strata_met = fit.strata;
@@ -187,16 +188,6 @@ Eigen::MatrixXd time_shares(const StepOverlaps& shares, std::span<const Eigen::I
     return all;
 }
 
-double weight_of(const Overlaps& shares, const Experiment& plan)
-{
-    constexpr double straddling = 0.25;
-    const std::size_t first = treatment_of(shares.front(), plan.treatment_of);
-    return std::all_of(shares.begin(), shares.end(),
-                       [&](const Overlap& overlap) { return treatment_of(overlap, plan.treatment_of) == first; })
-               ? 1.0
-               : straddling;
-}
-
 Eigen::MatrixXd work_shares(const Eigen::MatrixXd& time_shares, const Eigen::VectorXd& mean_ms)
 {
     // A mean near or below zero can only come from noise; it must not turn shares around.
@@ -247,10 +238,17 @@ Estimate estimate(const Fit& fit, const Combination& weights, Eigen::Index measu
         found.lacks_a_stratum = found.lacks_a_stratum || lacks;
         if (lacks) continue;
         const StratumMean mean = mean_of(stratum, measure);
-        found.value += of.dot(stratum.share.cwiseProduct(mean.mean));
-        const Eigen::VectorXd each = stratum.share.cwiseAbs2().cwiseProduct(mean.variance) +
-                                     stratum.share_variance.cwiseProduct(mean.mean.cwiseAbs2());
-        const double variance = of.cwiseAbs2().dot(each);
+        double variance = 0.0;
+        for (const StratumShare& share : weights.strata_counted ? stratum.counted : stratum.assumed) {
+            double at_once = 0.0;  // by how many ms a share of one more moves the value
+            for (const std::size_t treatment : share.treatments) {
+                const auto t = static_cast<Eigen::Index>(treatment);
+                at_once += of[t] * mean.mean[t];
+                variance += of[t] * of[t] * share.value * share.value * mean.variance[t];
+            }
+            found.value += share.value * at_once;
+            variance += share.variance() * at_once * at_once;
+        }
         found.variance += variance;
         spread += variance * variance / mean.degrees_of_freedom;
     }
@@ -273,7 +271,7 @@ Mean percent_of_quiet(const Fit& fit, const Combination& weights, Eigen::Index m
     const Mean blocks = mean_of(Eigen::VectorXd{to_percent * (difference.influence - ratio * quiet.influence)});
     const bool of_step = measure == 0;
     const Eigen::VectorXd around = of_step ? around_ratio(weights.treatments, ratio) : weights.treatments;
-    const Estimate strata = of_step ? estimate(fit, around, 0, with_accidents) : difference;
+    const Estimate strata = of_step ? estimate(fit, weights.only(around), 0, with_accidents) : difference;
     double of_blocks = blocks.standard_error * blocks.standard_error;
     const double of_strata =
         to_percent * to_percent * (strata.variance + (of_step ? 0.0 : ratio * ratio * quiet.variance));
@@ -323,13 +321,12 @@ Fit fit(const Series& series, const StepsOf& steps)
     Shares shares{series.shares, steps.plan};
     for (int round = 0; round < rounds; ++round) {
         const bool last = round + 1 == rounds;
-        add_normal_equations(found, shares, series.measures, last ? series.measures.cols() : 1, by_block,
-                             steps.long_steps);
+        add_normal_equations(found, shares, series.measures, last ? series.measures.cols() : 1, by_block, steps);
         solve(found, steps.plan);
         shares.mean_ms = found.mean_ms.col(0);
     }
     add_long_steps(found, series, steps);
-    if (steps.plan.randomised()) found.lasting = lasting_of(found, series, steps, steps.lasting_slots);
+    if (steps.plan.randomised()) found.lasting = lasting_of(found, series, steps, steps.windows);
     return found;
 }
 

@@ -32,7 +32,7 @@ struct StepsOf {
     base::LongColumn<int> block;      // [step]; -1: not used
     std::vector<Assigned> lasting{};  // noises of which something is left in the next slot: it is part of their effect
     std::vector<Assigned> surely_lasting{};  // those of which that is beyond doubt
-    int lasting_slots = 1;                   // how many slots a noise may last: see Lasting
+    std::vector<int> windows{};              // [noise]: how many slots it may last, see Lasting; empty: one each
 };
 
 // Of these steps, x treatments. labels[slot] is the treatment of a slot.
@@ -43,10 +43,14 @@ Eigen::MatrixXd time_shares(const StepOverlaps& shares, std::span<const Eigen::I
 // treatment's mean step. With time shares alone a true 100 % comes out as 98 %: docs/statistics.md, rule 3.
 Eigen::MatrixXd work_shares(const Eigen::MatrixXd& time_shares, const Eigen::VectorXd& mean_ms);
 
-// How much a step counts in least squares: one that straddles treatments a quarter. Where in a step a noise acts is not
-// known (at its end, in the time between steps), so the work shares of a straddling step are an assumption: with full
-// weight a slowdown of 16.7 % between steps came out 0.14 points too low, without them intervals are a tenth wider.
-double weight_of(const Overlaps& shares, const Experiment& plan);
+// How much a step counts in least squares: one that crosses the border of two slots a quarter. Where in a step a noise
+// acts is not known (at its end, in the time between steps), so the work shares of a crossing step are an assumption:
+// with full weight a slowdown of 16.7 % between steps came out 0.14 points too low, without them intervals are a tenth
+// wider. Long steps cross more often than short ones, so borders of slots with the same treatment count likewise.
+inline double weight_of(const Exposures& exposures, std::size_t step)
+{
+    return exposures.crosses[step] != 0 ? 0.25 : 1.0;
+}
 
 // A block's part of the normal equations, and the time of its accidents.
 struct BlockSums {
@@ -90,8 +94,9 @@ struct Fit {
 // A weighted sum of treatments, and of what noises leave in the slot after them: if given, means are those of Lasting.
 struct Combination {
     Eigen::VectorXd treatments;
-    Eigen::VectorXd carried{};  // [noise], or empty
-    bool strata_met = false;    // of strata: Fit::strata_met
+    Eigen::VectorXd carried{};    // [noise], or empty
+    bool strata_met = false;      // of strata: Fit::strata_met
+    bool strata_counted = false;  // of strata: as frequent under each noise as they were
 
     Combination(Eigen::VectorXd of_treatments) : treatments{std::move(of_treatments)} {}
     Combination(Eigen::VectorXd of_treatments, Eigen::VectorXd of_carried)
@@ -102,6 +107,7 @@ struct Combination {
     {
         Combination other{std::move(of_treatments), Eigen::VectorXd::Zero(carried.size())};
         other.strata_met = strata_met;
+        other.strata_counted = strata_counted;
         return other;
     }
 };

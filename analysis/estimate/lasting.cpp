@@ -9,8 +9,8 @@ namespace {
 // The columns of least squares with carry-over: treatments but quiet, and the noises of the slots before.
 class LastingColumns {
  public:
-    LastingColumns(const Experiment& plan, std::vector<Assigned> noises, int window)
-        : plan_{plan}, noises_{std::move(noises)}, before_{noise_before(plan, noises_, window)}
+    LastingColumns(const Experiment& plan, std::vector<Assigned> noises, const std::vector<int>& windows)
+        : plan_{plan}, noises_{std::move(noises)}, before_{noise_before(plan, noises_, windows)}
     {
         of_treatment_ = Eigen::MatrixXd::Zero(treatments(), carried());
         for (std::size_t t = 0; t < plan.treatments.size(); ++t)
@@ -108,7 +108,7 @@ LastingSums sums_of_block(int block, const LastingColumns& columns, const Eigen:
     StepsByBlock{of.block, of.plan.blocks}.each(block, [&](std::size_t i) {
         if (of.long_steps.kind[i] != LongSteps::ordinary) return;
         const Overlaps shares = series.shares[i];
-        const double weight = weight_of(shares, of.plan);
+        const double weight = weight_of(of.exposures, i);
         const Eigen::VectorXd row = columns.of(shares, pace);
         series.measures.fill(i, {values.data(), static_cast<std::size_t>(measures)});
         sums.steps += weight;
@@ -135,24 +135,27 @@ std::vector<Assigned> noises_of(const Experiment& plan)
     return all;
 }
 
-Eigen::MatrixXd noise_before(const Experiment& plan, const std::vector<Assigned>& noises, int window)
+Eigen::MatrixXd noise_before(const Experiment& plan, const std::vector<Assigned>& noises,
+                             const std::vector<int>& windows)
 {
     const std::size_t slots = plan.treatment_of.size();
     Eigen::MatrixXd share =
         Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(slots), static_cast<Eigen::Index>(noises.size()));
     for (std::size_t s = 0; s < slots; ++s)
-        for (std::size_t back = 1; back <= std::min(s, static_cast<std::size_t>(window)); ++back) {
-            const std::vector<Assigned>& on = plan.treatments[plan.treatment_of[s - back]].on;
-            for (std::size_t n = 0; n < noises.size(); ++n)
+        for (std::size_t n = 0; n < noises.size(); ++n)
+            for (std::size_t back = 1; back <= std::min(s, static_cast<std::size_t>(windows[n])); ++back) {
+                const std::vector<Assigned>& on = plan.treatments[plan.treatment_of[s - back]].on;
                 if (std::find(on.begin(), on.end(), noises[n]) != on.end())
-                    share(static_cast<Eigen::Index>(s), static_cast<Eigen::Index>(n)) += 1.0 / window;
-        }
+                    share(static_cast<Eigen::Index>(s), static_cast<Eigen::Index>(n)) += 1.0 / windows[n];
+            }
     return share;
 }
 
-std::optional<Lasting> lasting_of(const Fit& fit, const Series& series, const StepsOf& of, int window)
+std::optional<Lasting> lasting_of(const Fit& fit, const Series& series, const StepsOf& of, std::vector<int> windows)
 {
-    const LastingColumns columns{of.plan, noises_of(of.plan), window};
+    const std::vector<Assigned> noises = noises_of(of.plan);
+    if (windows.empty()) windows.assign(noises.size(), 1);
+    const LastingColumns columns{of.plan, noises, windows};
     if (columns.carried() == 0 || fit.blocks.size() < 3) return std::nullopt;
     Eigen::VectorXd means(columns.treatments() + columns.carried());
     means << fit.mean_ms.col(0), Eigen::VectorXd::Zero(columns.carried());

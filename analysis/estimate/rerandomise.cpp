@@ -141,7 +141,7 @@ Eigen::MatrixXd scores_by_slot(const NullMeans& means, const Series& series, con
         }
         const std::int8_t kind = long_steps.kind[i];
         if (kind == LongSteps::ordinary) {
-            beyond_null *= weight_of(work, plan);
+            beyond_null *= weight_of(steps.exposures, i);
             for (const Overlap& overlap : work)
                 if (!overlap.as_quiet)
                     scores.row(static_cast<Eigen::Index>(overlap.slot)) += overlap.share * beyond_null;

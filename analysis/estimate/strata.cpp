@@ -3,6 +3,7 @@
 #include "base/contract/roles.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace analysis {
 
@@ -33,22 +34,30 @@ void StratumSums::add(const Eigen::VectorXd& part, const Eigen::RowVectorXd& bey
     gram += part * part.transpose();
 }
 
+void StratumSums::add(std::size_t slot, Eigen::Index treatment, const Eigen::RowVectorXd& beyond)
+{
+    add(Eigen::VectorXd::Unit(count.size(), treatment), beyond);
+    if (slots.empty() || slots.back().slot != slot)
+        slots.push_back({slot, treatment, 0.0, Eigen::RowVectorXd::Zero(beyond.size())});
+    slots.back().count += 1.0;
+    slots.back().sum += beyond;
+}
+
 StratumSums no_sums(const StepStratum& stratum, const LongSteps& steps, Eigen::Index measures)
 {
     const auto treatments = static_cast<Eigen::Index>(steps.used.size());
-    StratumSums none{Eigen::VectorXd::Constant(treatments, stratum.share),
-                     Eigen::VectorXd::Zero(treatments),
-                     false,
-                     Eigen::VectorXd::Zero(treatments),
-                     Eigen::MatrixXd::Zero(treatments, measures),
-                     Eigen::MatrixXd::Zero(treatments, measures),
-                     Eigen::MatrixXd::Zero(treatments, treatments)};
-    for (std::size_t t = 0; t < stratum.share_under.size(); ++t) {
-        const double share = stratum.share_under[t];
-        none.share[static_cast<Eigen::Index>(t)] = share;
-        none.share_variance[static_cast<Eigen::Index>(t)] =
-            share * (1.0 - share) / std::max(1.0, static_cast<double>(steps.used[t]));
+    StratumSums none;
+    none.assumed = stratum.assumed;
+    none.counted = stratum.counted;
+    if (none.assumed.empty()) {
+        StratumShare by_plan{std::vector<std::size_t>(steps.used.size()), stratum.share};
+        std::iota(by_plan.treatments.begin(), by_plan.treatments.end(), std::size_t{0});
+        none.assumed = none.counted = {by_plan};
     }
+    none.count = Eigen::VectorXd::Zero(treatments);
+    none.sum = Eigen::MatrixXd::Zero(treatments, measures);
+    none.squares = Eigen::MatrixXd::Zero(treatments, measures);
+    none.gram = Eigen::MatrixXd::Zero(treatments, treatments);
     return none;
 }
 
@@ -98,6 +107,28 @@ StratumMean mean_of_shared(const StratumSums& stratum, Eigen::Index measure)
     return found;
 }
 
+// How many times as large the variance of a mean is as that of independent steps: the design effect of clusters (Kish,
+// Survey Sampling, 1965), of the slots in which the steps began; at least 1.
+double design_effect(const StratumSums& stratum, Eigen::Index measure, const StratumMean& means,
+                     const Eigen::VectorXd& squares)
+{
+    Eigen::VectorXd slots = Eigen::VectorXd::Zero(squares.size());
+    Eigen::VectorXd of_slots = Eigen::VectorXd::Zero(squares.size());
+    for (const StratumSums::InSlot& slot : stratum.slots) {
+        const double beyond = slot.sum[measure] - slot.count * means.mean[slot.treatment];
+        slots[slot.treatment] += 1.0;
+        of_slots[slot.treatment] += beyond * beyond;
+    }
+    double clustered = 0.0;
+    double independent = 0.0;
+    for (Eigen::Index t = 0; t < slots.size(); ++t) {
+        if (slots[t] < 2.0) continue;
+        clustered += of_slots[t] * slots[t] / (slots[t] - 1.0);
+        independent += squares[t] * stratum.count[t] / (stratum.count[t] - 1.0);
+    }
+    return independent > 0.0 ? std::max(1.0, clustered / independent) : 1.0;
+}
+
 }  // namespace
 
 StratumMean mean_of(const StratumSums& stratum, Eigen::Index measure)
@@ -116,14 +147,15 @@ StratumMean mean_of(const StratumSums& stratum, Eigen::Index measure)
         all_squares += squares[t];
         degrees += count - 1.0;
     }
-    found.degrees_of_freedom = std::max(1.0, degrees);
-    found.residual_variance = all_squares / found.degrees_of_freedom;
+    found.residual_variance = all_squares / std::max(1.0, degrees);
+    const double design = design_effect(stratum, measure, found, squares);
     for (Eigen::Index t = 0; t < treatments; ++t) {
         const double count = stratum.count[t];
         if (count == 0.0) continue;
         const double own = count > 1.0 ? squares[t] / (count - 1.0) : 0.0;
-        found.variance[t] = std::max(own, found.residual_variance) / count;
+        found.variance[t] = design * std::max(own, found.residual_variance) / count;
     }
+    found.degrees_of_freedom = std::max(1.0, degrees / design);
     return found;
 }
 

@@ -13,14 +13,25 @@ namespace analysis {
 // The time of a stratum's steps beyond an ordinary step, by where they begin. Steps longer than slots are shared among
 // the treatments that they meet, for each acts on its part.
 struct StratumSums {
-    Eigen::VectorXd share;           // [treatment]: of its used steps
-    Eigen::VectorXd share_variance;  // likewise; 0 where the training's plan says the share
-    bool shared = false;             // among the treatments that its steps meet; else all of a step is of one
-    Eigen::VectorXd count;           // [treatment]: steps, or the sum of their shares
-    Eigen::MatrixXd sum;             // treatments x measures
-    Eigen::MatrixXd squares;         // likewise
-    Eigen::MatrixXd gram;            // treatments x treatments: products of shares
+    std::vector<StratumShare> assumed;  // of each treatment: how many of its used steps belong to the stratum
+    std::vector<StratumShare> counted;  // likewise, without the assumption that noise does not change it
+    bool shared = false;                // among the treatments that its steps meet; else all of a step is of one
+    Eigen::VectorXd count;              // [treatment]: steps, or the sum of their shares
+    Eigen::MatrixXd sum;                // treatments x measures
+    Eigen::MatrixXd squares;            // likewise
+    Eigen::MatrixXd gram;               // treatments x treatments: products of shares
 
+    // Steps that began in one slot. They may have more in common than its treatment.
+    struct InSlot {
+        std::size_t slot = 0;
+        Eigen::Index treatment = 0;
+        double count = 0.0;
+        Eigen::RowVectorXd sum;  // measures
+    };
+    std::vector<InSlot> slots;  // unless the steps are shared
+
+    // A step of one treatment, in order of slots.
+    void add(std::size_t slot, Eigen::Index treatment, const Eigen::RowVectorXd& beyond);
     // A step, of which each treatment has a part; the parts add up to one.
     void add(const Eigen::VectorXd& part, const Eigen::RowVectorXd& beyond);
 };
@@ -44,6 +55,7 @@ StratumSums share_work(const StratumSums& none, const std::vector<Straddling>& s
                        const Eigen::VectorXd& ordinary_ms);
 
 // A stratum's mean by treatment and its variance. A treatment with few of its steps has at least the spread of all.
+// Where the steps of a slot are alike, slots are what is independent.
 struct StratumMean {
     Eigen::VectorXd mean;      // [treatment]
     Eigen::VectorXd variance;  // of the mean

@@ -135,10 +135,21 @@ void add_counted_outliers(std::vector<std::string>& limits, const Report& report
     const std::vector<AccidentRate>& rates = analysis.accident_rates;
     for (const AccidentRate& rate : rates)
         if (rate.charged)
-            limits.push_back(join("outliers take ", fixed(rate.percent_of_time, 2), " % of the time beside ",
-                                  base::factor_name(rate.factor, rate.level), " and ",
-                                  fixed(rates.front().percent_of_time, 2),
-                                  " % in quiet slots: more than chance explains, so they count in its slowdown"));
+            limits.push_back(
+                join("outliers take ", fixed(rate.percent_of_time, 2), " % of the time beside ",
+                     base::factor_name(rate.factor, rate.level), " and ", fixed(rates.front().percent_of_time, 2),
+                     " % in quiet slots: ", rate.excess_percent < rates.front().excess_percent ? "less" : "more",
+                     " than chance explains, so they count in its slowdown"));
+}
+
+void add_uncertain_strata(std::vector<std::string>& limits, const Report& report)
+{
+    for (const StepStratum& stratum : report.analysis.long_steps.strata)
+        if (!stratum.counted.empty())
+            limits.push_back(join("long steps (", stratum.name,
+                                  ") come at no fixed number of steps: intervals take them to be as frequent beside a "
+                                  "noise as in quiet unless chance cannot explain the difference; safe is said only of "
+                                  "a noise that stays below the budget without that"));
 }
 
 double slot_s(const Report& report)
@@ -285,6 +296,7 @@ std::vector<std::string> limits(const Report& report)
             join(count(guard->second, "step"),
                  " after the begin of a slot are left out (--guard): what noise does there is in no effect"));
     add_counted_outliers(limits, report);
+    add_uncertain_strata(limits, report);
     add_carry_over(limits, report);
     if (report.run.steps.incomplete > 1)  // the last one of a training may be
         limits.push_back(join(report.run.steps.incomplete, " steps are left out: not all ranks have them"));

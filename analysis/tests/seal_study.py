@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+from seal_attacks import ATTACKS, CONTROLS, NOISES, draw_slots
+
 try:
     import numpy
     import otf2
@@ -27,8 +29,6 @@ except ImportError as missing:  # Debian has them for its own Python
 
 MS = 1_000_000
 ORIGIN = 5_000_000_000_000  # ns
-NOISES = ("mem", "net")
-CONTROLS = {"placebo": "placebo", "control.delay": "delay", "control.sham": "sham"}
 
 # What a scenario may say; the rest is calm. Times in quiet steps of 20 ms.
 CALM = {"blocks": 30, "slot": 10.0, "spread": 0.03, "memory": 0.3, "accidents": 0.0, "slow": 0.0, "left": 0.0,
@@ -62,18 +62,8 @@ SCENARIOS = {
 }
 MAY_MISS = {"rare stalls"}  # where a run may meet none
 # Where the effect leaves the harm out, which the report then says in place of a verdict.
-HELD_OUT = {"stalls in the slot after"}
-
-
-def draw_slots(random, blocks):
-    """[(block, position, treatment or None)]: each treatment once in a block, quiet three times, in random order."""
-    treatments = [*NOISES, *CONTROLS]
-    quiet = math.ceil(math.sqrt(len(treatments)))
-    slots = []
-    for block in range(blocks):
-        cell = treatments + [None] * quiet
-        slots += [(block, place, cell[i]) for place, i in enumerate(random.permutation(len(cell)))]
-    return slots
+HELD_OUT = {"stalls in the slot after", "checkpoints a quarter more often", "debts that the next checkpoint pays",
+            "two blocks"}
 
 
 def train(random, what, slots):
@@ -194,13 +184,17 @@ def write_run(run, rows, slots, start, slot_ms):
 
 def one(job):
     program, name, seed = job
-    what = CALM | SCENARIOS[name][0]
     random = numpy.random.default_rng([seed, *name.encode()])
     with tempfile.TemporaryDirectory() as scratch:
         run = pathlib.Path(scratch) / "run"
-        slots = draw_slots(random, what["blocks"])
-        rows, start, slot_ms = train(random, what, slots)
-        write_run(run, rows, slots, start, slot_ms)
+        if name in ATTACKS:
+            training, rows = ATTACKS[name][0](random)
+            write_run(run, rows, training.slots, training.start, training.slot_ms)
+        else:
+            what = CALM | SCENARIOS[name][0]
+            slots = draw_slots(random, what["blocks"])
+            rows, start, slot_ms = train(random, what, slots)
+            write_run(run, rows, slots, start, slot_ms)
         done = subprocess.run([program, "analyse", run, "--draws", "0"], capture_output=True, text=True)
         if not (run / "report" / "verdict.json").exists():
             return None, done.stderr
@@ -218,8 +212,8 @@ def main():
     asked = parser.parse_intermixed_args()
     failed = []
     with multiprocessing.Pool(asked.jobs) as pool:
-        for name in asked.scenario or SCENARIOS:
-            truth = SCENARIOS[name][1]
+        for name in asked.scenario or [*SCENARIOS, *ATTACKS]:
+            truth = (ATTACKS if name in ATTACKS else SCENARIOS)[name][1]
             got = pool.map(one, [(asked.program, name, seed) for seed in range(1, asked.runs + 1)])
             reports = [report for report in got if report[0] is not None]
             sure = [report for report in reports if report[0]]

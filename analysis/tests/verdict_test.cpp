@@ -29,7 +29,7 @@ std::string word_for(analysis::Interval interval, const Alter& alter)
     analysis::Effect effect;
     analysis::FactorVerdict factor;
     factor.interval = factor.at_worst = interval;
-    effect.percent.value = effect.at_worst.value = (interval.low + interval.high) / 2.0;
+    effect.percent.value = effect.at_worst.value = effect.whole.value = (interval.low + interval.high) / 2.0;
     alter(verdict, effect, factor);
     analysis::judge(factor, effect, verdict);
     CHECK(factor.why.empty() == (factor.verdict == "safe" || factor.verdict == "unsafe"));

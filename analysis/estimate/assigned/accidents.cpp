@@ -129,11 +129,14 @@ std::vector<AccidentRate> charge_accidents(const Measures& step_ms, const Exposu
         if (steps.accidents[t] == 0) rate.unmet_one_in = static_cast<double>(steps.used[t]) / none_met;
         std::vector<bool> others = baseline;
         others[t] = false;
-        rate.p = t == 0 || !plan.randomised() ? 1.0 : exchanged_p(t, others, slots, plan, seed);
+        const bool by_exchange = t > 0 && plan.randomised();
+        rate.p = by_exchange ? exchanged_p(t, others, slots, plan, seed) : 1.0;
+        const double p_fewer = by_exchange ? exchanged_p(t, others, slots, plan, seed, Side::fewer) : 1.0;
         rate.only_here = is_noise(plan.treatments[t]) && !without_noise && times.excess_ms[t] > 0.0;
-        rate.charged = !steps.rare || rate.only_here || (is_noise(plan.treatments[t]) && rate.p <= by_chance);
+        const double p = std::min(rate.p, p_fewer);
+        rate.charged = !steps.rare || rate.only_here || (is_noise(plan.treatments[t]) && p <= by_chance);
         steps.charged[t] = rate.charged;
-        steps.surely[t] = steps.charged[t] && (!steps.rare || rate.p <= beyond_doubt);
+        steps.surely[t] = steps.charged[t] && (!steps.rare || p <= beyond_doubt);
         if (plan.treatments[t].on.size() > 1) continue;
         if (t == 0) rate.factor = "quiet";
         if (t > 0) rate.factor = plan.treatments[t].on.front().factor;
@@ -163,21 +166,31 @@ void settle_shares(const Exposures& exposures, const Experiment& plan, const bas
             slots.excess_ms[slot] += 1.0;
             count[treatment_of(exposures, plan, i)] += 1.0;
         }
-        std::vector<bool> alike(plan.treatments.size(), true);
-        double alike_count = 0.0;
-        double alike_used = 0.0;
-        for (std::size_t t = 0; t < alike.size(); ++t) {
+        const auto share_of = [&](std::vector<std::size_t> some) {
+            StratumShare share{std::move(some)};
+            double members = 0.0;
+            for (const std::size_t t : share.treatments) {
+                members += count[t];
+                share.of += static_cast<double>(steps.used[t]);
+            }
+            share.value = share.of > 0.0 ? members / share.of : 0.0;
+            return share;
+        };
+        std::vector<std::size_t> without_noise;
+        std::vector<std::size_t> alike;
+        for (std::size_t t = 0; t < plan.treatments.size(); ++t) {
             const auto p = [&](Side side) { return exchanged_p(t, baseline, slots, plan, seed, side); };
-            alike[t] = !is_noise(plan.treatments[t]) || std::min(p(Side::more), p(Side::fewer)) > by_chance / 2.0;
-            if (!alike[t]) continue;
-            alike_count += count[t];
-            alike_used += static_cast<double>(steps.used[t]);
+            if (baseline[t])
+                without_noise.push_back(t);
+            else
+                stratum.counted.push_back(share_of({t}));
+            if (baseline[t] || std::min(p(Side::more), p(Side::fewer)) > by_chance / 2.0)
+                alike.push_back(t);
+            else
+                stratum.assumed.push_back(stratum.counted.back());
         }
-        if (std::all_of(alike.begin(), alike.end(), [](bool is) { return is; }) || alike_used == 0.0) continue;
-        for (std::size_t t = 0; t < alike.size(); ++t)
-            stratum.share_under.push_back(alike[t] || steps.used[t] == 0
-                                              ? alike_count / alike_used
-                                              : count[t] / static_cast<double>(steps.used[t]));
+        stratum.counted.push_back(share_of(std::move(without_noise)));
+        stratum.assumed.push_back(share_of(std::move(alike)));
     }
 }
 

@@ -23,9 +23,10 @@ struct AccidentRate {
 
 // Decides to which treatments accidents are charged: LongSteps::charged. Time decides, not their number: the excess
 // time for each step under the noise is compared with that of steps without noise (quiet, placebo, control.delay and
-// control.sham), by re-randomisation within blocks, one-sided at 1 %. (At 5 %, one calm interval in twenty would become
-// seven times as wide.) Accidents that only a noise has are charged to it, however few. Where more than 5 % of any
-// treatment's steps are accidents, all are charged.
+// control.sham), by re-randomisation within blocks, at 1 % for more of it and at 1 % for less: accidents that happen
+// but beside a noise are part of what it does. (At 5 %, one calm interval in twenty would become seven times as wide.)
+// Accidents that only a noise has are charged to it, however few. Where more than 5 % of any treatment's steps are
+// accidents, all are charged.
 //
 // Where that is not beyond doubt (p > 0.001), estimates are without them, and intervals span those with them.
 //
@@ -33,8 +34,9 @@ struct AccidentRate {
 std::vector<AccidentRate> charge_accidents(const Measures& step_ms, const Exposures& exposures, const Experiment& plan,
                                            const base::LongColumn<int>& block, LongSteps& steps, std::uint64_t seed);
 
-// A noise may change how often steps of a stratum come that has no period (a checkpoint each 30 s): where it does, by
-// re-randomisation within blocks at 1 %, two-sided, StepStratum::share_under is set.
+// A noise may change how often steps of a stratum come that has no period (a checkpoint each 30 s). Sets
+// StepStratum::counted, and StepStratum::assumed: the noise's own share where it differs from that of steps without
+// noise by re-randomisation within blocks at 1 %, two-sided; else one for all.
 void settle_shares(const Exposures& exposures, const Experiment& plan, const base::LongColumn<int>& block,
                    LongSteps& steps, std::uint64_t seed);
 

@@ -189,6 +189,13 @@ StepOverlaps overlaps_of(const RankSteps& rank, const std::vector<Slot>& slots)
             }};
 }
 
+bool ends_after(int slot, const StepTable& steps, std::span<const std::vector<Slot>> slots, std::size_t step)
+{
+    for (std::size_t r = 0; slot != no_slot && r < steps.ranks.size(); ++r)
+        if (steps.ranks[r].end_ns[step] > slots[r][static_cast<std::size_t>(slot)].end_ns) return true;
+    return false;
+}
+
 }  // namespace
 
 StepOverlaps::StepOverlaps(std::vector<Overlaps> all)
@@ -213,6 +220,7 @@ Exposures expose(const StepTable& steps, std::span<const std::vector<Slot>> slot
         if (reason == LeftOut::no && !whole[static_cast<std::size_t>(block)]) reason = LeftOut::block_incomplete;
         exposures.slot.push_back(slot);
         exposures.block.push_back(block);
+        exposures.crosses.push_back(ends_after(slot, steps, slots, i) ? 1 : 0);
         exposures.left_out.push_back(reason);
     }
     return exposures;

@@ -65,12 +65,13 @@ struct ExposureRules {
 constexpr int no_slot = -1;
 
 struct Exposures {
-    std::vector<StepOverlaps> ranks;  // [rank][step]
-    StepOverlaps job;                 // [step], the mean over ranks
-    base::LongColumn<int> slot;       // [step], in which it begins on the first rank; no_slot if none
-    base::LongColumn<int> block;      // [step], of that slot; -1 if none
-    std::vector<LeftOut> left_out;    // [step], the same for all ranks
-    int blocks = 0;                   // whole ones: those in which every treatment has a slot within the training
+    std::vector<StepOverlaps> ranks;        // [rank][step]
+    StepOverlaps job;                       // [step], the mean over ranks
+    base::LongColumn<int> slot;             // [step], in which it begins on the first rank; no_slot if none
+    base::LongColumn<int> block;            // [step], of that slot; -1 if none
+    base::LongColumn<std::int8_t> crosses;  // [step]: does it end after that slot on any rank?
+    std::vector<LeftOut> left_out;          // [step], the same for all ranks
+    int blocks = 0;                         // whole ones: those in which every treatment has a slot within the training
 };
 
 // slots[r]: the job's slot table with times on the clock of rank r's node. The steps must outlive the exposures.

@@ -62,8 +62,8 @@ double median_of_run(const Measures& step_ms, const Exposures& exposures, const 
 }
 
 // Medians of wholly covered steps, by block and treatment; where a window holds none, of the whole run.
-Eigen::MatrixXd centres(const Measures& step_ms, const Exposures& exposures, const base::LongColumn<int>& block,
-                        const Experiment& plan)
+Eigen::MatrixXd medians_by_block(const Measures& step_ms, const Exposures& exposures,
+                                 const base::LongColumn<int>& block, const Experiment& plan)
 {
     const std::vector<ByBlock> whole = whole_steps(step_ms, exposures, block, plan);
     Eigen::MatrixXd centre(plan.blocks, static_cast<Eigen::Index>(plan.treatments.size()));
@@ -82,23 +82,43 @@ Eigen::MatrixXd centres(const Measures& step_ms, const Exposures& exposures, con
     return centre;
 }
 
-double mixed_centre(const Overlaps& shares, int block, const Eigen::MatrixXd& centre, const Experiment& plan)
+// The centre of a step in a slot: that of its treatment in the block, and what noises of the slots before add.
+class Centres {
+ public:
+    Centres(Eigen::MatrixXd by_block, const std::vector<double>& left, const Experiment& plan)
+        : by_block_{std::move(by_block)}, left_{left}, plan_{plan}
+    {
+    }
+
+    double of(int block, const Overlap& overlap) const
+    {
+        const double own = by_block_(block, static_cast<Eigen::Index>(treatment_of(overlap, plan_.treatment_of)));
+        return left_.empty() ? own : own * (1.0 + left_[overlap.slot]);
+    }
+    const Eigen::MatrixXd& by_block() const { return by_block_; }
+
+ private:
+    Eigen::MatrixXd by_block_;
+    const std::vector<double>& left_;
+    const Experiment& plan_;
+};
+
+double mixed_centre(const Overlaps& shares, int block, const Centres& centres)
 {
     double time = 0.0;
     double work = 0.0;
     for (const Overlap& overlap : shares) {
         time += overlap.share;
-        work += overlap.share / centre(block, static_cast<Eigen::Index>(treatment_of(overlap, plan.treatment_of)));
+        work += overlap.share / centres.of(block, overlap);
     }
     return time / work;
 }
 
 // The longest centre of the treatments that the step is under: where a treatment acts within a step is not known.
-double longest_centre(const Overlaps& shares, int block, const Eigen::MatrixXd& centre, const Experiment& plan)
+double longest_centre(const Overlaps& shares, int block, const Centres& centres)
 {
     double longest = 0.0;
-    for (const Overlap& overlap : shares)
-        longest = std::max(longest, centre(block, static_cast<Eigen::Index>(treatment_of(overlap, plan.treatment_of))));
+    for (const Overlap& overlap : shares) longest = std::max(longest, centres.of(block, overlap));
     return longest;
 }
 
@@ -133,16 +153,6 @@ std::optional<std::vector<bool>> with_phase(const StepTable& steps, const base::
     }
     if (used_with < least_of_stratum || 2 * used_with > used) return std::nullopt;
     return has;
-}
-
-// Numbers of most steps that follow each other differ by this: by more than one where a step counts samples, or where
-// the table has each tenth step.
-double number_stride(const StepTable& steps, const base::LongColumn<int>& block)
-{
-    base::LongColumn<double> differences;
-    for (std::size_t i = 1; i < block.size(); ++i)
-        if (block[i] >= 0) differences.push_back(static_cast<double>(steps.numbers[i] - steps.numbers[i - 1]));
-    return differences.empty() ? 1.0 : base::median(differences);
 }
 
 struct Period {
@@ -237,7 +247,7 @@ std::size_t LongSteps::count() const
 
 LongSteps find_long_steps(const StepTable& steps, const Measures& step_ms, const std::vector<std::vector<Slot>>& slots,
                           const Exposures& exposures, const Experiment& plan,
-                          const std::function<double(std::size_t step)>& stopped_ms)
+                          const std::function<double(std::size_t step)>& stopped_ms, const std::vector<double>& left)
 {
     const base::LongColumn<int> block = used_blocks(exposures);
     LongSteps found;
@@ -247,7 +257,8 @@ LongSteps find_long_steps(const StepTable& steps, const Measures& step_ms, const
     found.used.assign(plan.treatments.size(), 0);
     found.charged.assign(plan.treatments.size(), false);
     found.surely.assign(plan.treatments.size(), false);
-    const Eigen::MatrixXd centre = centres(step_ms, exposures, block, plan);
+    const Centres centres{medians_by_block(step_ms, exposures, block, plan), left, plan};
+    const Eigen::MatrixXd& centre = centres.by_block();
     const Eigen::VectorXd slow = slowest(centre, plan);
 
     // A step's centre is mixed over the slots that a step of its treatment's length covers.
@@ -256,7 +267,7 @@ LongSteps find_long_steps(const StepTable& steps, const Measures& step_ms, const
         return exposures.block[step] < 0 ? 1.0 : centre(exposures.block[step], treatment) / step_ms.first(step);
     };
     const StepOverlaps shares = shared_among(exposures, steps.ranks.front(), slots.front(), plan, as_centre);
-    const auto expected_ms = [&](std::size_t i) { return mixed_centre(shares[i], block[i], centre, plan); };
+    const auto expected_ms = [&](std::size_t i) { return mixed_centre(shares[i], block[i], centres); };
 
     base::LongColumn<double> residuals;
     for (std::size_t i = 0; i < block.size(); ++i) {
@@ -275,18 +286,19 @@ LongSteps find_long_steps(const StepTable& steps, const Measures& step_ms, const
     std::vector<bool> is_long(block.size(), false);
     for (std::size_t i = 0; i < block.size(); ++i) {
         if (block[i] < 0) continue;
-        const double centre_ms = longest_centre(shares[i], block[i], centre, plan);
+        const double centre_ms = longest_centre(shares[i], block[i], centres);
         const double longer_ms = step_ms.first(i) - centre_ms;
         const double most_ms = limit * std::max(centre_ms, slow[block[i]]);
         is_long[i] = longer_ms > most_ms && (!stopped_ms || longer_ms - 2.0 * stopped_ms(i) > most_ms);
     }
 
-    const double stride = number_stride(steps, block);
     const auto add_stratum = [&](StepStratum stratum, const auto& belongs) {
         const auto index = static_cast<std::int8_t>(found.strata.size());
         std::size_t used = 0;
         bool alone = true;
+        std::vector<std::size_t> members;
         for (std::size_t i = 0; i < block.size(); ++i) {
+            if (belongs(i)) members.push_back(i);
             if (block[i] < 0) continue;
             ++used;
             if (!belongs(i)) continue;
@@ -295,9 +307,12 @@ LongSteps find_long_steps(const StepTable& steps, const Measures& step_ms, const
             found.kind[i] = index;
             ++stratum.steps;
         }
-        // The plan's own share is exact; how many periods a run happens to hold is not.
-        stratum.share = stratum.period > 0 && alone ? stride / static_cast<double>(stratum.period)
-                                                    : static_cast<double>(stratum.steps) / static_cast<double>(used);
+        // From the first one to the last: how many of them the used steps happen to hold is chance. Numbers may leap
+        // (1000 x epoch + batch), so the period says nothing of how many steps lie between.
+        stratum.share =
+            stratum.period > 0 && alone && members.size() > 1
+                ? static_cast<double>(members.size() - 1) / static_cast<double>(members.back() - members.front())
+                : static_cast<double>(stratum.steps) / static_cast<double>(used);
         found.strata.push_back(std::move(stratum));
     };
     const std::string checkpoint = base::text(base::TrainingPhase::checkpoint);
@@ -310,8 +325,9 @@ LongSteps find_long_steps(const StepTable& steps, const Measures& step_ms, const
         const bool all = period.length > 0 && std::all_of(numbers.begin(), numbers.end(), [&](std::int64_t number) {
                              return number % period.length == period.first;
                          });
+        // By the number where that decides: one that is left out beside a noise is a short one.
         add_stratum({.name = checkpoint, .period = all ? period.length : 0, .first = period.first},
-                    [&](std::size_t i) { return (*has)[i]; });
+                    [&](std::size_t i) { return all ? steps.numbers[i] % period.length == period.first : (*has)[i]; });
     }
     while (found.strata.size() < most_strata) {
         long_numbers.clear();

@@ -5,6 +5,7 @@
 
 #include <Eigen/Dense>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -12,17 +13,34 @@
 
 namespace analysis {
 
+// How many of the steps begun under some treatments belong to a stratum.
+struct StratumShare {
+    std::vector<std::size_t> treatments;
+    double value = 0.0;
+    double of = 0.0;  // steps; 0: it is exact
+
+    // As a binomial's; with none or all as if there were one more, or one less.
+    double variance() const
+    {
+        if (of <= 1.0) return 0.0;
+        const double at = std::clamp(value, 1.0 / of, 1.0 - 1.0 / of);
+        return at * (1.0 - at) / of;
+    }
+};
+
 // Long steps that recur by the training's own plan: a stratum of the steps. Which steps belong to it does not depend on
 // how long they take.
 struct StepStratum {
-    std::string name;                   // "checkpoint", "every 25 steps"
-    std::int64_t period = 0;            // in step numbers; 0: none, those with the phase `name`
-    std::int64_t first = 0;             // number of its first step, below the period
-    double share = 0.0;                 // of all used steps
-    std::size_t steps = 0;              // used ones
-    std::vector<double> share_under{};  // [treatment]: of its used steps, where a noise changes how often; else empty
-    bool spans_slots = false;           // its steps are longer than slots
-    bool straddles = false;             // they are longer than a fifth of a slot
+    std::string name;         // "checkpoint", "every 25 steps"
+    std::int64_t period = 0;  // in step numbers; 0: none, those with the phase `name`
+    std::int64_t first = 0;   // number of its first step, below the period
+    double share = 0.0;       // of all used steps
+    std::size_t steps = 0;    // used ones
+    // Of each treatment, where there is no period, else empty: see settle_shares().
+    std::vector<StratumShare> assumed{};
+    std::vector<StratumShare> counted{};
+    bool spans_slots = false;  // its steps are longer than slots
+    bool straddles = false;    // they are longer than a fifth of a slot
 };
 
 struct LongSteps {
@@ -52,9 +70,13 @@ struct LongSteps {
 // beyond their centre is charged to the treatment in whose slot the step begins. What control.pause stopped is no
 // accident: of a step that it hit only what is beyond twice the stopped time counts. Why: docs/statistics.md, rule 2.
 //
-// step_ms: its first is the step. stopped_ms: of a step, the longest of any rank; null: nothing was stopped.
+// step_ms: its first is the step. stopped_ms: of a step, the longest of any rank; null: nothing was stopped. left:
+// [slot], by which share of a step the noises of the slots before make steps longer there than in the other slots of
+// the same treatment; empty: by none. Without it more of the accidents there are long enough to be left out, and what
+// is left of a noise came out a tenth too low.
 LongSteps find_long_steps(const StepTable& steps, const Measures& step_ms, const std::vector<std::vector<Slot>>& slots,
                           const Exposures& exposures, const Experiment& plan,
-                          const std::function<double(std::size_t step)>& stopped_ms = {});
+                          const std::function<double(std::size_t step)>& stopped_ms = {},
+                          const std::vector<double>& left = {});
 
 }  // namespace analysis
