@@ -210,6 +210,7 @@ struct Candidate {
     std::size_t noise = 0;
     int window = 1;
     double p_holm = 1.0;
+    double t_holm = 1.0;     // likewise, of the t test, which no number of draws limits
     double clearness = 0.0;  // distance from zero in standard errors; p of draws ties where that is much
 };
 
@@ -217,6 +218,7 @@ std::vector<Candidate> candidates(Looks& looks, const std::vector<int>& windows,
 {
     std::vector<Candidate> all;
     std::vector<double> p;
+    std::vector<double> t;
     for (const int window : lasting_windows) {
         std::vector<int> tried = windows;
         for (std::size_t n = 0; n < open.size(); ++n)
@@ -224,12 +226,17 @@ std::vector<Candidate> candidates(Looks& looks, const std::vector<int>& windows,
         const std::optional<InWindows>& found = looks.in(tried);
         for (std::size_t n = 0; found && n < open.size(); ++n) {
             if (!open[n]) continue;
-            all.push_back({n, window, 1.0, std::abs(found->percent[n].value) / found->percent[n].standard_error});
+            all.push_back({n, window, 1.0, 1.0, std::abs(found->percent[n].value) / found->percent[n].standard_error});
             p.push_back(found->p[n]);
+            t.push_back(found->percent[n].p_value());
         }
     }
-    const std::vector<double> adjusted = holm(p);
-    for (std::size_t i = 0; i < all.size(); ++i) all[i].p_holm = adjusted[i];
+    const std::vector<double> p_adjusted = holm(p);
+    const std::vector<double> t_adjusted = holm(t);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i].p_holm = p_adjusted[i];
+        all[i].t_holm = t_adjusted[i];
+    }
     return all;
 }
 
@@ -246,12 +253,12 @@ Settled settle_windows(Looks& looks, const std::vector<Assigned>& noises)
 {
     Settled settled{std::vector<int>(noises.size(), 1), std::vector<double>(noises.size(), 1.0)};
     std::vector<bool> open(noises.size(), true);
-    for (double significant = significant_carry_over;; significant = significant_beside_another) {
+    for (double t_significant = 1.0;; t_significant = significant_beside_another) {
         const std::vector<Candidate> tried = candidates(looks, settled.windows, open);
         const Candidate* clearest = nullptr;
         for (const Candidate& one : tried) {
             if (one.window == 1) settled.p_holm[one.noise] = one.p_holm;
-            if (one.p_holm > significant) continue;
+            if (one.p_holm > significant_carry_over || one.t_holm > t_significant) continue;
             if (clearest == nullptr || one.clearness > clearest->clearness) clearest = &one;
         }
         if (clearest == nullptr) return settled;

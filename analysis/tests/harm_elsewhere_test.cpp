@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 using analysis::Slot;
@@ -170,4 +171,59 @@ TEST_CASE("stalls in the slots after a noise forbid to call it safe")
     CHECK(all.verdict.lacked.at({"net", ""}).find("long steps are more frequent, or longer, in the slot after it") ==
           0);
     CHECK_FALSE(all.verdict.lacked.contains({"calm", ""}));
+}
+
+TEST_CASE("a noise whose debts the next checkpoint pays is not called safe")
+{
+    // Each 50th step saves for 80 ms, and for 1 ms more with each step beside net since the last one: 5 % of a step.
+    const std::vector<Slot> slots = calm_and_net(100, 400.0);
+    double debt_ms = 0.0;
+    const analysis::DesignedRun run = laid(slots, [&](std::int64_t number, const Slot& slot) {
+        double ms = 20.0 * jitter(number);
+        if (number % 50 == 49) ms += 80.0 + std::exchange(debt_ms, 0.0);
+        if (has(slot, "net")) debt_ms += 1.0;
+        return ms;
+    });
+    const Judged all = judged(run);
+    REQUIRE(all.analysis.carry_over.size() == 2);
+    CHECK(all.analysis.carry_over[1].debt_percent == doctest::Approx(5.0 / 1.08).epsilon(0.1));
+    CHECK(all.analysis.carry_over[0].debt_percent == 0.0);
+    CHECK(all.on("net").verdict == "insensitive");
+    REQUIRE(all.verdict.lacked.contains({"net", ""}));
+    CHECK(all.verdict.lacked.at({"net", ""}).find("each step beside it makes the next long step") == 0);
+    CHECK_FALSE(all.verdict.lacked.contains({"calm", ""}));
+}
+
+TEST_CASE("what one noise leaves for a slot does not hide what another leaves for three")
+{
+    // calm leaves 3 % in the slot after it, net 0.5 % in each of three.
+    const std::vector<Slot> slots = calm_and_net(150, 400.0);
+    const analysis::DesignedRun run = laid(slots, [&](std::int64_t number, const Slot& slot) {
+        double left = 1.0;
+        const auto in =
+            std::find_if(slots.begin(), slots.end(), [&](const Slot& one) { return one.begin_ns == slot.begin_ns; });
+        for (std::size_t back = 1; back <= 3; ++back) {
+            const Slot* before = slot_before(slots, *in, back);
+            left += before != nullptr && has(*before, "net") ? 0.005 : 0.0;
+            left += before != nullptr && has(*before, "calm") && back == 1 ? 0.03 : 0.0;
+        }
+        return 20.0 * jitter(number) * left;
+    });
+    const Judged all = judged(run);
+    REQUIRE(all.analysis.carry_over.size() == 2);
+    CHECK(all.analysis.carry_over[0].slots == 1);
+    CHECK(all.analysis.carry_over[0].percent.value == doctest::Approx(3.0).epsilon(0.05));
+    CHECK(all.analysis.carry_over[1].slots == 3);
+    CHECK(all.analysis.carry_over[1].percent.value == doctest::Approx(1.5).epsilon(0.1));
+}
+
+TEST_CASE("a run too short to look for what noise leaves acquits none")
+{
+    const analysis::DesignedRun run =
+        laid(calm_and_net(2, 40000.0), [](std::int64_t number, const Slot&) { return 20.0 * jitter(number); });
+    const Judged all = judged(run);
+    CHECK(all.analysis.carry_over.empty());
+    CHECK(all.on("net").interval.high < 1.0);
+    CHECK(all.on("net").verdict == "insensitive");
+    CHECK(all.verdict.lacked.at({"net", ""}).find("what noise leaves in the next slots cannot be told") == 0);
 }

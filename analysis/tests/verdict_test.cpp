@@ -69,6 +69,16 @@ TEST_CASE("a run that is not trustworthy, or saw no known slowdown, acquits no n
     CHECK(word_for({0.9, 1.1}, blind) == "undecided");
 }
 
+TEST_CASE("a noise whose long steps are so rare that it costs nothing with them is not called unsafe")
+{
+    const auto whole = [](double percent) {
+        return [=](auto&, analysis::Effect& effect, auto&) { effect.whole.value = percent; };
+    };
+    CHECK(word_for({1.1, 3.0}, whole(0.9)) == "undecided");
+    CHECK(word_for({1.1, 3.0}, whole(1.1)) == "unsafe");
+    CHECK(word_for({-0.5, 0.9}, whole(-2.0)) == "safe");
+}
+
 TEST_CASE("a noise is acquitted only by what it costs with accidents and with what is left in the next slots")
 {
     const auto at_worst = [](double value, double high) {
