@@ -64,6 +64,32 @@ double median_ms(const TriedSteps& steps, double from_share, double to_share)
     return static_cast<double>(*middle) / 1e6;
 }
 
+std::size_t steps_by_turns(const TriedSteps& steps)
+{
+    constexpr std::size_t most = 12;
+    constexpr std::size_t least_groups = 10;
+    constexpr double much = 0.5;
+    const std::size_t warm = warm_up_of(steps);
+    const auto variation = [&](std::size_t in_a_row) {  // of the sums' mean, relative
+        const std::size_t groups = (steps.length_ns.size() - warm) / in_a_row;
+        double sum = 0.0;
+        double squares = 0.0;
+        for (std::size_t g = 0; g < groups; ++g) {
+            const auto begin = steps.length_ns.begin() + static_cast<std::ptrdiff_t>(warm + g * in_a_row);
+            const double of_group = std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(in_a_row), 0.0);
+            sum += of_group;
+            squares += of_group * of_group;
+        }
+        const double mean = sum / static_cast<double>(groups);
+        return std::sqrt(std::max(0.0, squares / static_cast<double>(groups) - mean * mean)) / mean;
+    };
+    if (steps.length_ns.size() < warm + 2 * least_groups) return 1;
+    const double alone = variation(1);
+    for (std::size_t n = 2; n <= most && (steps.length_ns.size() - warm) / n >= least_groups; ++n)
+        if (variation(n) < much * alone / std::sqrt(static_cast<double>(n))) return n;
+    return 1;
+}
+
 base::Nanoseconds slot_for(const TriedSteps& steps)
 {
     constexpr std::int64_t tenth_ns = 100'000'000;

@@ -27,6 +27,10 @@ double mean_ms(const TriedSteps& steps);
 double median_ms(const TriedSteps& steps, double from_share = 0.0,
                  double to_share = 1.0);  // of the steps after warm-up
 
+// How many steps in a row go by turns, as several collectives in one step of a job do: the least number, up to 12, of
+// which the sums vary by less than half of what as many independent steps would leave. 1: they do not go by turns.
+std::size_t steps_by_turns(const TriedSteps& steps);
+
 // Ten steps, as slot=auto takes them: a multiple of 0.1 s, at least 0.2 s.
 base::Nanoseconds slot_for(const TriedSteps& steps);
 

@@ -126,11 +126,12 @@ std::string rounded_up(base::Nanoseconds length)
 {
     constexpr std::int64_t s = 1'000'000'000;
     const std::int64_t seconds = (length.count() + s - 1) / s;
+    if (seconds > 48 * 3600) return base::join((seconds + 3599) / 3600, "h");
     return seconds < 300 ? base::join(seconds, "s") : base::join((seconds + 59) / 60, "min");
 }
 
 std::vector<std::string> in_the_way(const Request& request, const TriedSteps& steps, base::Nanoseconds slot,
-                                    base::Nanoseconds two_blocks, bool ended, bool shared)
+                                    base::Nanoseconds two_blocks, bool ended, bool counts_calls, bool shared)
 {
     constexpr double alike = 1.2;
     std::vector<std::string> all;
@@ -146,6 +147,9 @@ std::vector<std::string> in_the_way(const Request& request, const TriedSteps& st
     if (std::max(before, after) > alike * std::min(before, after))
         all.push_back(base::join("steps change by themselves: ", digits(before, 1), " ms in the first half, ",
                                  digits(after, 1), " ms in the second"));
+    if (const std::size_t turns = steps_by_turns(steps); turns > 1 && counts_calls)
+        all.push_back(base::join("steps go by turns of ", turns, ": probably so many calls or lines make one step: ",
+                                 "--step-every ", turns * static_cast<std::size_t>(request.step_every)));
     if (shared) all.emplace_back("there are no idle cores: noise would share those of the job");
     return all;
 }
@@ -183,12 +187,17 @@ int report(const Request& request, const Split& cores, const Job& job, const std
         const double budget =
             base::parse<base::Percent>(request.budget.ends_with('%') ? request.budget : request.budget + "%").value;
         const base::Nanoseconds length = length_for_budget(steps, slot, block.quiet, block.slots, budget);
-        if (length.count() > 0)
+        if (length > std::chrono::hours{24})
+            print_row("a verdict",
+                      base::join("at ", budget, " % would need ", rounded_up(length),
+                                 ": steps vary too much for that. Five times the budget needs a 25th of it"));
+        else if (length.count() > 0)
             print_row("a verdict",
                       base::join("at ", budget, " % needs about ", rounded_up(length), ": crosstalk run --duration ",
                                  rounded_up(length), " -- ..; noise that makes steps vary needs more"));
     }
-    const std::vector<std::string> ways = in_the_way(request, steps, slot, needed, ended, cores.shared);
+    const std::vector<std::string> ways =
+        in_the_way(request, steps, slot, needed, ended, !job.cooperates() && request.steps.empty(), cores.shared);
     for (const std::string& way : ways) print_row("in the way", way);
     if (ways.empty()) print_row("in the way", "nothing was seen");
     base::flush_stdout();

@@ -54,6 +54,23 @@ TEST_CASE("a report needs two blocks, with slots as long as they turn out to be"
     CHECK(crosstalk::two_blocks("io.write 1s; quiet 2s", slots, 0ms) == 0ms);
 }
 
+TEST_CASE("calls of which several make a step go by turns, steps that vary by chance do not")
+{
+    const auto of_lengths = [](const auto& length_ms) {
+        crosstalk::TriedSteps steps{.ranks = 1, .begin_ns = {}, .length_ns = {}, .phases = {}};
+        for (std::int64_t i = 0; i < 200; ++i) {
+            steps.begin_ns.push_back(i * 100'000'000);
+            steps.length_ns.push_back(length_ms(i) * 1'000'000);
+        }
+        return steps;
+    };
+    CHECK(crosstalk::steps_by_turns(of_lengths([](std::int64_t i) { return i % 2 == 0 ? 1 : 99 + i % 7; })) == 2);
+    CHECK(crosstalk::steps_by_turns(of_lengths([](std::int64_t i) { return i % 5 == 3 ? 80 + i % 7 : 2; })) == 5);
+    CHECK(crosstalk::steps_by_turns(of_lengths([](std::int64_t i) { return 50 + i * i % 1009 % 11; })) == 1);
+    CHECK(crosstalk::steps_by_turns(of_lengths([](std::int64_t i) { return i * i % 101 < 5 ? 500 : 50; })) == 1);
+    CHECK(crosstalk::steps_by_turns(of_lengths([](std::int64_t) { return 50; })) == 1);
+}
+
 TEST_CASE("a slot holds ten steps, and is a multiple of 0.1 s")
 {
     CHECK(crosstalk::slot_for(alternating(2)) == 500ms);  // 45 steps in 2 s: 44.4 ms
