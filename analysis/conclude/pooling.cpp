@@ -71,6 +71,7 @@ std::vector<PooledEffect> pooled_effects(const std::vector<AnalysedRun>& runs, E
         pooled.effect.percent = found->all.mean;
         pooled.effect.at_worst = over_all(&Effect::at_worst);
         pooled.effect.whole = over_all(&Effect::whole);
+        pooled.effect.at_least = over_all(&Effect::at_least);
         pooled.effect.lacks_a_stratum = lacks;
         pooled.effect.steps = steps;
         pooled.effect.p = found->all.mean.p_value();
@@ -235,6 +236,7 @@ FactorVerdict judge_pooled(const std::vector<AnalysedRun>& runs, const PooledRun
     judged.interval = pooled.effect.percent.interval(confidence);
     judged.p_holm = pooled.effect.p_holm;
     judged.at_worst = pooled.effect.at_worst.interval(confidence);
+    judged.at_least = pooled.effect.at_least.interval(confidence);
     judge(judged, pooled.effect, verdict);
     if (verdict.looked && blocks < blocks_before_first_look) judged.verdict = base::verdict_word::undecided;
     if (judged.verdict == base::verdict_word::undecided || judged.verdict == base::verdict_word::insensitive)

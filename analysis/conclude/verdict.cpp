@@ -2,6 +2,7 @@
 
 #include "analysis/conclude/advice.hpp"
 #include "analysis/conclude/controls.hpp"
+#include "analysis/conclude/harm.hpp"
 #include "base/contract/roles.hpp"
 #include "base/error.hpp"
 
@@ -14,16 +15,8 @@ namespace analysis {
 
 namespace {
 
-constexpr double distrust_confidence = 0.999;
 constexpr double least_covered =
     0.9;  // of the training's time after warm-up; noise may measure the step before it begins
-
-std::string percent(double value)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2f %%", value);
-    return text;
-}
 
 // Never rounded up to what would be enough.
 std::string percent_of_time(double share)
@@ -72,9 +65,9 @@ void check_control(Verdict& verdict, const std::string& name, Control& control, 
     control.holds = !contradicts(control);
     if (control.holds) return;
     const Interval wide = control.percent.interval(distrust_confidence);
-    distrust(verdict,
-             base::join("the ", name, " came out as ", percent(control.percent.value), ", ", truth,
-                        " lies outside its 99.9 % interval (", percent(wide.low), " to ", percent(wide.high), ")"));
+    distrust(verdict, base::join("the ", name, " came out as ", percent_text(control.percent.value), ", ", truth,
+                                 " lies outside its 99.9 % interval (", percent_text(wide.low), " to ",
+                                 percent_text(wide.high), ")"));
 }
 
 void check_placebo(Verdict& verdict, const Analysis& analysis)
@@ -130,13 +123,13 @@ void check_against_truth(Verdict& verdict, const std::string& name, Control& con
     }
     control.true_percent = *truth;
     if (!control.judged) return;
-    check_control(verdict, name, control, base::join(what_it_is, " of ", percent(*truth)));
+    check_control(verdict, name, control, base::join(what_it_is, " of ", percent_text(*truth)));
     look_for(control);
     if (!control.found)
         verdict.insensitive.push_back(base::join(
-            "the ", name, " of ", percent(*truth),
-            control.interval.low > 0.0 ? " came out as " : " was not found: ", percent(control.percent.value), " (",
-            percent(control.interval.low), " to ", percent(control.interval.high), ")"));
+            "the ", name, " of ", percent_text(*truth),
+            control.interval.low > 0.0 ? " came out as " : " was not found: ", percent_text(control.percent.value),
+            " (", percent_text(control.interval.low), " to ", percent_text(control.interval.high), ")"));
 }
 
 void check_delay(Verdict& verdict, const DesignedRun& run, const Analysis& analysis)
@@ -202,6 +195,7 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
     judged.interval = effect.percent.interval(confidence);
     judged.p_holm = effect.p_holm;
     judged.at_worst = effect.at_worst.interval(confidence);
+    judged.at_least = effect.at_least.interval(confidence);
     judge(judged, effect, verdict);
     if (verdict.looked && analysis.blocks < blocks_before_first_look) judged.verdict = base::verdict_word::undecided;
     if (judged.verdict == base::verdict_word::undecided || judged.verdict == base::verdict_word::insensitive)
@@ -210,40 +204,6 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
     judged.setting = verdict.trustworthy ? advice(effect.stressor, judged.cause.mechanism, judged.verdict)
                                          : "None: this run is not trustworthy.";
     return judged;
-}
-
-// Why a noise cannot be called safe though the interval of its effect may lie below the budget: where harm shows that
-// this effect does not hold.
-std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& effect, const Verdict& verdict)
-{
-    for (const CarryOver& left : analysis.carry_over)
-        if (left.factor == effect.factor && left.level == effect.level && left.long_steps_slots > 0)
-            return base::join("long steps are more frequent, or longer, in the ",
-                              left.long_steps_slots == 1 ? "slot" : base::join(left.long_steps_slots, " slots"),
-                              " after it: ", percent(left.long_steps_percent), " of a step there");
-    for (const CarryOver& left : analysis.carry_over)
-        if (left.factor == effect.factor && left.level == effect.level && left.debt_percent > 0.0)
-            return base::join("each step beside it makes the next long step (", left.debt_to, ") longer by ",
-                              percent(left.debt_percent), " of a step");
-    if (analysis.carry_over.empty())
-        return "what noise leaves in the next slots cannot be told from what it does: that takes three blocks of slots "
-               "in random order";
-    for (const CarryOver& left : analysis.carry_over)
-        if (left.factor == effect.factor && left.level == effect.level && left.helps)
-            return base::join("steps are shorter in the slots after it (", percent(left.percent.value),
-                              "), which noise should not do: what it costs when it is on all the time may be more");
-    const auto harms = [&](const Effect* other, double confidence) {
-        return other != nullptr && other->percent.interval(confidence).low > verdict.budget_percent;
-    };
-    const Effect* alone = find(analysis.effects, effect.factor, effect.level, Kind::alone, "step");
-    if (effect.kind != Kind::alone && harms(alone, verdict.confidence))
-        return base::join("without the other noises it costs ", percent(alone->percent.value));
-    for (const Effect& of_rank : analysis.effects)
-        if (of_rank.rank != all_ranks && of_rank.phase == "step" && of_rank.factor == effect.factor &&
-            of_rank.level == effect.level && of_rank.kind == effect.kind && harms(&of_rank, distrust_confidence))
-            return base::join("steps of rank ", of_rank.rank, " take ", percent(of_rank.percent.value),
-                              " longer beside it, and a job is as slow as its slowest rank");
-    return std::nullopt;
 }
 
 std::vector<Mean> means_of(const std::vector<const Effect*>& effects)
@@ -291,14 +251,19 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
         factor.why = std::move(why);
     };
     const double half = factor.interval.half_width();
-    if (factor.interval.low > budget && effect.whole.value <= budget)
+    if (factor.interval.low > budget && factor.at_least.low <= budget)
         return say(base::verdict_word::undecided,
-                   base::join("long steps are so much rarer beside it that with all of them it costs ",
-                              percent(effect.whole.value)));
+                   base::join("it exceeds the budget only if what it leaves in the next slots adds to what it does, as "
+                              "where it is on all the time; neither alone does (",
+                              percent_text(effect.at_least.value), ")"));
+    if (factor.interval.low > budget && effect.whole.value - effect.whole.standard_error <= budget)
+        return say(base::verdict_word::undecided,
+                   base::join("long steps may be rarer beside it: with all of them it costs ",
+                              percent_text(effect.whole.value), " ± ", percent_text(effect.whole.standard_error)));
     if (factor.interval.low > budget) return say(base::verdict_word::unsafe, "");
     if (half > budget)
         return say(base::verdict_word::insensitive,
-                   base::join("its interval is ± ", percent(half), " wide, more than the budget"));
+                   base::join("its interval is ± ", percent_text(half), " wide, more than the budget"));
     if (factor.interval.high >= budget) return say(base::verdict_word::undecided, "the interval holds the budget");
     if (!verdict.insensitive.empty()) return say(base::verdict_word::insensitive, verdict.insensitive.front());
     if (const auto lacked = verdict.lacked.find({factor.factor, factor.level}); lacked != verdict.lacked.end())
@@ -310,7 +275,7 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
         return say(factor.at_worst.high - effect.at_worst.value > budget ? base::verdict_word::insensitive
                                                                          : base::verdict_word::undecided,
                    base::join("with outliers, and with what may be left in the next slots, it may cost up to ",
-                              percent(factor.at_worst.high)));
+                              percent_text(factor.at_worst.high)));
     if (factor.interval.high < 0.0)
         return say(base::verdict_word::undecided,
                    "steps are faster beside it than without, which noise should not do: look for what else it changes "
@@ -378,7 +343,7 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
     for (std::size_t i = 0; i < judged.size(); ++i) {
         const Effect& effect = *judged[i];
         if (effect.percent.interval(each[i]).low > verdict.budget_percent) continue;  // unsafe by itself
-        if (auto why = harm_beside(analysis, effect, verdict))
+        if (auto why = harm_beside(analysis, effect, verdict.budget_percent, verdict.confidence))
             verdict.lacked.try_emplace({effect.factor, effect.level}, std::move(*why));
     }
     for (std::size_t i = 0; i < judged.size(); ++i)

@@ -38,6 +38,7 @@ struct FactorVerdict {
     double percent = 0.0;
     Interval interval;
     Interval at_worst;         // see Effect::at_worst
+    Interval at_least;         // see Effect::at_least
     double confidence = 0.95;  // of the interval
     double p_holm = 1.0;
     std::optional<Forecast> forecast;  // of an undecided one with enough blocks

@@ -1,6 +1,5 @@
 #include "analysis/estimate/analyse.hpp"
 
-#include "analysis/estimate/debts.hpp"
 #include "analysis/estimate/lasting.hpp"
 #include "base/columns/long_order.hpp"
 #include "base/error.hpp"
@@ -233,6 +232,20 @@ std::vector<double> left_in_slots(const Experiment& plan, const std::vector<Carr
     return beyond_mean;
 }
 
+// What a noise may add to long steps after it is part of what it may cost at worst.
+void add_debts(Analysis& result)
+{
+    for (Effect& effect : result.effects) {
+        if (effect.phase != "step" || effect.rank != all_ranks || effect.kind == Kind::interaction) continue;
+        for (const CarryOver& left : result.carry_over) {
+            if (left.factor != effect.factor || left.level != effect.level) continue;
+            effect.at_worst.value += std::max(0.0, left.debt.percent.value);
+            effect.at_worst.standard_error =
+                std::hypot(effect.at_worst.standard_error, left.debt.percent.standard_error);
+        }
+    }
+}
+
 void find_and_charge(const DesignedRun& run, const Measures& job_ms, const std::vector<double>& left,
                      const Rules& rules, Analysis& result)
 {
@@ -316,7 +329,9 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     // Once more where something is left: which steps are long depends on it.
     if (const std::vector<double> left = left_in_slots(run.plan, result.carry_over); !left.empty()) estimate_with(left);
     const StepsOf steps = steps_of(run, result);
-    look_for_debts(job_ms, steps, quiet_step_ms(job_fit, false), result.carry_over);
+    const std::vector<Debt> owed = debts(job_ms, result.exposures, run.plan, result.long_steps, noises_of(run.plan),
+                                         quiet_step_ms(job_fit, false));
+    for (std::size_t n = 0; n < result.carry_over.size(); ++n) result.carry_over[n].debt = owed[n];
     if (job_fit.lasting) job_fit.lasting = lasting_of(job_fit, job, steps, steps.windows);
     result.quiet_step_ms = quiet_step_ms(job_fit, false);
 
@@ -324,6 +339,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     add_gpu_effects(run, job_ms, steps, rules.draws, result);
     for (Effect& effect : median_effects(job, steps)) result.extra_effects.push_back(std::move(effect));
     add_both_ways(job, steps, job_fit, result);
+    add_debts(result);
     if (rules.looked) {
         hold_at_all_looks(result.effects);
         hold_at_all_looks(result.part_effects);

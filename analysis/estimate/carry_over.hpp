@@ -1,6 +1,7 @@
 // Carry-over: how much of the noise of a slot is left in the slots after it.
 #pragma once
 
+#include "analysis/estimate/assigned/debts.hpp"
 #include "analysis/estimate/estimator.hpp"
 #include "analysis/estimate/rerandomise.hpp"
 
@@ -25,10 +26,7 @@ struct CarryOver {
     // looked at. `long_steps_percent` is what they take of the quiet mean step there.
     int long_steps_slots = 0;
     double long_steps_percent = 0.0;
-    // What each step beside it adds to the next step of a stratum, in whatever slot that is, in percent of the quiet
-    // mean step; 0 where that is not beyond chance: see look_for_debts().
-    double debt_percent = 0.0;
-    std::string debt_to;   // the stratum
+    Debt debt;             // what it adds to recurring long steps after it
     bool surely = false;   // beyond doubt: p_holm <= 0.001, likewise
     bool counted = false;  // part of the noise's effect: more than 0, p_holm <= 0.05, at this level or another one
     bool helps = false;    // steps are shorter after it (p_holm <= 0.05): no part of its effect, but no acquittal

@@ -68,6 +68,20 @@ Eigen::VectorXd p_by_exchange(const Contrast& contrast, const Fit& fit, const Se
     return p.cwiseMax(rerandomised_p(contrast, fit, series, steps, false, draws));
 }
 
+// See Effect::at_least.
+Mean percent_at_least(const Fit& fit, const Eigen::VectorXd& weights, const StepsOf& steps, const Mean& percent)
+{
+    constexpr double confidence = 0.95;
+    const Combination sum = combination(fit, weights, steps.lasting);
+    if (sum.carried.size() == 0 || sum.carried.isZero()) return percent;
+    const bool with_accidents = accidents_count(weights, steps.long_steps);
+    const Combination only_direct{weights, Eigen::VectorXd::Zero(sum.carried.size())};
+    const Combination only_left{Eigen::VectorXd::Zero(weights.size()), sum.carried};
+    const Mean direct = percent_of_quiet(fit, only_direct, 0, with_accidents);
+    const Mean left = percent_of_quiet(fit, only_left, 0, false);
+    return direct.interval(confidence).low > left.interval(confidence).low ? direct : left;
+}
+
 }  // namespace
 
 bool accidents_count(const Eigen::VectorXd& weights, const LongSteps& steps)
@@ -138,6 +152,7 @@ std::vector<Effect> effects(const Series& series, const StepsOf& steps, const Fi
             Effect& effect = all.emplace_back(effect_of(contrast, series.names[m], series.rank));
             effect.percent = estimated_percent(fit, contrast.weights, measure, steps);
             effect.at_worst = m == 0 ? percent_at_worst(fit, contrast.weights) : effect.percent;
+            effect.at_least = m == 0 ? percent_at_least(fit, contrast.weights, steps, effect.percent) : effect.percent;
             effect.whole = m == 0 ? whole_percent(fit, contrast.weights, steps) : effect.percent;
             effect.lacks_a_stratum = estimate(fit, contrast.weights, measure, false).lacks_a_stratum;
             effect.p = exchange && !lasts && !spans ? p[measure] : effect.percent.p_value();

@@ -186,11 +186,11 @@ TEST_CASE("a noise whose debts the next checkpoint pays is not called safe")
     });
     const Judged all = judged(run);
     REQUIRE(all.analysis.carry_over.size() == 2);
-    CHECK(all.analysis.carry_over[1].debt_percent == doctest::Approx(5.0 / 1.08).epsilon(0.1));
-    CHECK(all.analysis.carry_over[0].debt_percent == 0.0);
+    CHECK(all.analysis.carry_over[1].debt.found_percent == doctest::Approx(5.0 / 1.08).epsilon(0.1));
+    CHECK(all.analysis.carry_over[0].debt.found_percent == 0.0);
     CHECK(all.on("net").verdict == "insensitive");
     REQUIRE(all.verdict.lacked.contains({"net", ""}));
-    CHECK(all.verdict.lacked.at({"net", ""}).find("each step beside it makes the next long step") == 0);
+    CHECK(all.verdict.lacked.at({"net", ""}).find("long steps (every 50 steps) that follow it are longer") == 0);
     CHECK_FALSE(all.verdict.lacked.contains({"calm", ""}));
 }
 

@@ -28,7 +28,7 @@ std::string word_for(analysis::Interval interval, const Alter& alter)
     analysis::Verdict verdict;
     analysis::Effect effect;
     analysis::FactorVerdict factor;
-    factor.interval = factor.at_worst = interval;
+    factor.interval = factor.at_worst = factor.at_least = interval;
     effect.percent.value = effect.at_worst.value = effect.whole.value = (interval.low + interval.high) / 2.0;
     alter(verdict, effect, factor);
     analysis::judge(factor, effect, verdict);
@@ -76,7 +76,18 @@ TEST_CASE("a noise whose long steps are so rare that it costs nothing with them 
     };
     CHECK(word_for({1.1, 3.0}, whole(0.9)) == "undecided");
     CHECK(word_for({1.1, 3.0}, whole(1.1)) == "unsafe");
+    CHECK(word_for({1.1, 3.0}, [](auto&, analysis::Effect& effect, auto&) { effect.whole.standard_error = 1.2; }) ==
+          "undecided");
     CHECK(word_for({-0.5, 0.9}, whole(-2.0)) == "safe");
+}
+
+TEST_CASE("a noise is unsafe by the sum of what it does and what it leaves only if one of them alone is")
+{
+    const auto at_least = [](double low) {
+        return [=](auto&, auto&, analysis::FactorVerdict& factor) { factor.at_least = {low, 3.0}; };
+    };
+    CHECK(word_for({1.1, 3.0}, at_least(0.9)) == "undecided");
+    CHECK(word_for({1.1, 3.0}, at_least(1.05)) == "unsafe");
 }
 
 TEST_CASE("a noise is acquitted only by what it costs with accidents and with what is left in the next slots")

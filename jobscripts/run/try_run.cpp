@@ -126,7 +126,7 @@ std::string rounded_up(base::Nanoseconds length)
 {
     constexpr std::int64_t s = 1'000'000'000;
     const std::int64_t seconds = (length.count() + s - 1) / s;
-    if (seconds > 48 * 3600) return base::join((seconds + 3599) / 3600, "h");
+    if (seconds > std::int64_t{48} * 3600) return base::join((seconds + 3599) / 3600, "h");
     return seconds < 300 ? base::join(seconds, "s") : base::join((seconds + 59) / 60, "min");
 }
 
