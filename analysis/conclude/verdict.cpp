@@ -245,6 +245,7 @@ std::vector<const Effect*> judged_effects(const Analysis& analysis)
 
 void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
 {
+    constexpr double quantile_90 = 1.28;  // of the normal distribution, one-sided
     const double budget = verdict.budget_percent;
     const auto say = [&](const char* word, std::string why) {
         factor.verdict = word;
@@ -256,7 +257,7 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
                    base::join("it exceeds the budget only if what it leaves in the next slots adds to what it does, as "
                               "where it is on all the time; neither alone does (",
                               percent_text(effect.at_least.value), ")"));
-    if (factor.interval.low > budget && effect.whole.value - effect.whole.standard_error <= budget)
+    if (factor.interval.low > budget && effect.whole.value - quantile_90 * effect.whole.standard_error <= budget)
         return say(base::verdict_word::undecided,
                    base::join("long steps may be rarer beside it: with all of them it costs ",
                               percent_text(effect.whole.value), " ± ", percent_text(effect.whole.standard_error)));

@@ -76,7 +76,9 @@ Mean percent_at_least(const Fit& fit, const Eigen::VectorXd& weights, const Step
     if (sum.carried.size() == 0 || sum.carried.isZero()) return percent;
     const bool with_accidents = accidents_count(weights, steps.long_steps);
     const Combination only_direct{weights, Eigen::VectorXd::Zero(sum.carried.size())};
-    const Combination only_left{Eigen::VectorXd::Zero(weights.size()), sum.carried};
+    Combination only_left{Eigen::VectorXd::Zero(weights.size()), sum.carried};
+    for (std::size_t n = 0; n < steps.windows.size(); ++n)
+        only_left.carried[static_cast<Eigen::Index>(n)] /= steps.windows[n];
     const Mean direct = percent_of_quiet(fit, only_direct, 0, with_accidents);
     const Mean left = percent_of_quiet(fit, only_left, 0, false);
     return direct.interval(confidence).low > left.interval(confidence).low ? direct : left;

@@ -30,9 +30,9 @@ struct Effect {
     // Of the job's step, nothing assumed and nothing set aside: with all accidents, and with recurring long steps as
     // frequent under the noise as they were. Else as `percent`.
     Mean whole;
-    // Where carry-over counts: the direct effect or what is left, whichever is more. Their sum is what a noise costs
-    // that is on all the time if each slot adds its own; a state that it brings about (cold caches) costs no more than
-    // that. Else as `percent`. A noise is unsafe only if this and `whole` exceed the budget, too.
+    // Where carry-over counts: the direct effect or what is left in one slot, whichever is more. Their sum is what a
+    // noise costs that is on all the time if each slot adds its own; a state that it brings about (cold caches) costs
+    // no more than that. Else as `percent`. A noise is unsafe only if this and `whole` exceed the budget, too.
     Mean at_least;
     bool lacks_a_stratum = false;  // no step of some stratum began under it: what noise does to those is unknown
     double p = 1.0;          // re-randomisation, or t test where the order was not random or labels cannot be exchanged

@@ -159,6 +159,72 @@ def two_blocks(random):
         lambda place: 1 + 0.003 * (on(place) == "mem") + 0.05 * (place > 0 and on(place - 1) == "mem"))
 
 
+def plain(t, i, mem, now):
+    return i, 1, 0.0, False
+
+
+def state_stays(random, blocks=100, percent=0.75):
+    """Cold cache: steps are slower beside mem and in the slot after it (until it is warm again), but no colder than
+    cold: mem after mem adds nothing. Truth = percent."""
+    t = Training(random, blocks, 10)
+    on = t.on
+    return t, t.rows(plain, lambda p: 1 + percent / 100 * (on(p) == "mem" or (p > 0 and on(p - 1) == "mem")))
+
+
+def state3(random, blocks=100, percent=0.4):
+    """Likewise, for three slots after mem: cold is cold. Truth = percent."""
+    t = Training(random, blocks, 10)
+    on = t.on
+    return t, t.rows(plain, lambda p: 1 + percent / 100 * any(p >= j and on(p - j) == "mem" for j in range(4)))
+
+
+def somewhat_fewer_accidents(random, blocks=60, rate=0.02, length=2.0, less=0.5, percent=2.5):
+    """Accidents (2 %, two steps) are half as frequent beside mem, whose ordinary steps are slower."""
+    t = Training(random, blocks, 10)
+    return t, t.rows(lambda t, i, mem, now: (
+        i, 1, length * (t.random.random() < rate * (less if mem else 1)), False), slowed(t, percent))
+
+
+def somewhat_fewer_checkpoints(random, blocks=60, every=50, length=4.0, less=0.7, percent=3.0):
+    """Checkpoints by time or by event (phase, random), 30 % rarer beside mem, whose ordinary steps are slower."""
+    t = Training(random, blocks, 10)
+
+    def step(t, i, mem, now):
+        saves = t.random.random() < (less if mem else 1) / every
+        return i, 1, length * saves, saves
+
+    return t, t.rows(step, slowed(t, percent))
+
+
+def vague_debts(random, blocks=60, every=200, length=8.0, spread=1.0, debt=0.03):
+    """Each step beside mem adds 3 % of a step to the next checkpoint (each 200 steps, 8 +- 1 steps)."""
+    t, owed = Training(random, blocks, 10), [0.0]
+
+    def step(t, i, mem, now):
+        owed[0] += debt * mem
+        if i % every != every - 1:
+            return i, 1, 0.0, False
+        beyond, owed[0] = max(1.0, length + spread * t.random.standard_normal()) + owed[0], 0.0
+        return i, 1, beyond, True
+
+    return t, t.rows(step, slowed(t, 0))
+
+
+def checkpoint_after(random, blocks=120, every=100, length=8.0, more=0.4, spread=0.05):
+    """A checkpoint (each 100 steps, 8 long) takes 40 % longer in the slot after mem (dirty pages), and in mem that
+    follows mem, but not in the first slot of mem itself."""
+    t = Training(random, blocks, 10)
+
+    def step(t, i, mem, now):
+        if i % every != every - 1:
+            return i, 1, 0.0, False
+        p = t.place(now)
+        after = p > 0 and t.on(p - 1) == "mem"
+        return i, 1, length * (1 + spread * t.random.standard_normal()) * (1 + more * after), True
+
+    return t, t.rows(step, slowed(t, 0))
+
+
 # By name: the training, and the slowdown in percent of one that has mem beside it all the time.
 ATTACKS = {
     "numbers leap with each epoch": (epochs, 100 * 4 / 29),
@@ -170,4 +236,10 @@ ATTACKS = {
     "long steps alike within a slot": (slots_differ, 100 * 0.072 * 0.2 / 1.2),
     "steps of two lengths": (two_lengths, 1.1),
     "two blocks": (two_blocks, 5.3),
+    "a state that stays for a slot": (state_stays, 0.75),
+    "a state that stays for three slots": (state3, 0.4),
+    "accidents half as frequent": (somewhat_fewer_accidents, 100 * (1.045 / 1.04 - 1)),
+    "checkpoints a third rarer": (somewhat_fewer_checkpoints, 100 * (1.086 / 1.08 - 1)),
+    "debts that vary": (vague_debts, 100 * 6 / 208),
+    "checkpoints longer in the slot after": (checkpoint_after, 100 * 3.2 / 108),
 }

@@ -63,7 +63,9 @@ SCENARIOS = {
 MAY_MISS = {"rare stalls"}  # where a run may meet none
 # Where the effect leaves the harm out, which the report then says in place of a verdict.
 HELD_OUT = {"stalls in the slot after", "checkpoints a quarter more often", "debts that the next checkpoint pays",
-            "two blocks"}
+            "two blocks", "a state that stays for a slot", "a state that stays for three slots",
+            "accidents half as frequent", "checkpoints a third rarer", "debts that vary",
+            "checkpoints longer in the slot after"}
 
 
 def train(random, what, slots):
