@@ -232,7 +232,7 @@ std::vector<double> left_in_slots(const Experiment& plan, const std::vector<Carr
     return beyond_mean;
 }
 
-// What a noise may add to long steps after it is part of what it may cost at worst.
+// The effect at worst includes the time that a noise may add to long steps after it.
 void add_debts(Analysis& result)
 {
     for (Effect& effect : result.effects) {

@@ -27,7 +27,7 @@ struct Effect {
     // The job's step with accidents and carry-over, whether they count in `percent` or not: a noise is acquitted only
     // by this interval. For other measures as `percent`.
     Mean at_worst;
-    // Of the job's step, nothing assumed and nothing set aside: with all accidents, and with recurring long steps as
+    // The job's step, nothing assumed and nothing left out: with all accidents, and with recurring long steps as
     // frequent under the noise as they were. Else as `percent`.
     Mean whole;
     // Where carry-over counts: the direct effect or what is left in one slot, whichever is more. Their sum is what a

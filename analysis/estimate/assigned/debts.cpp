@@ -56,7 +56,7 @@ Members members_of(std::size_t stratum, const Measures& step_ms, const Exposures
 }
 
 // [noise]: by how many ms a member is longer for one more of `before`; empty where the members are too few, or do not
-// tell the noises apart.
+// separate the noises.
 std::vector<base::Mean> slopes(const Members& members, const std::vector<Eigen::VectorXd>& before,
                                std::size_t treatments)
 {

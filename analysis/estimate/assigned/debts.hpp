@@ -1,5 +1,5 @@
-// What a noise adds to a recurring long step that begins after it: a debt that the next checkpoint pays, in whatever
-// slot that is, or a checkpoint that takes longer in the slot after the noise.
+// Time that a noise adds to a recurring long step that begins after it: a debt that the next checkpoint pays, in
+// whatever slot that is, or a checkpoint that takes longer in the slot after the noise.
 #pragma once
 
 #include "analysis/estimate/assigned/long_steps.hpp"

@@ -36,7 +36,7 @@ struct StepStratum {
     std::int64_t first = 0;   // number of its first step, below the period
     double share = 0.0;       // of all used steps
     std::size_t steps = 0;    // used ones
-    // Of each treatment, where there is no period, else empty: see settle_shares().
+    // Shares by treatment where there is no period, else empty: see settle_shares().
     std::vector<StratumShare> assumed{};
     std::vector<StratumShare> counted{};
     bool spans_slots = false;  // its steps are longer than slots
