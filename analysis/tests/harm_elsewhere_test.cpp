@@ -52,11 +52,12 @@ Judged judged(const analysis::DesignedRun& run)
     return all;
 }
 
-// The slot before the one that begins then; the first has none.
-const Slot* slot_before(const std::vector<Slot>& slots, const Slot& slot, std::size_t back)
+// Had the slot so many slots before this one the noise? `slot` is of no table, but begins as one of `slots` does.
+bool had(const std::vector<Slot>& slots, const Slot& slot, std::ptrdiff_t back, const std::string& noise)
 {
-    const auto at = static_cast<std::size_t>(&slot - slots.data());
-    return at < back ? nullptr : &slots[at - back];
+    const auto in =
+        std::find_if(slots.begin(), slots.end(), [&](const Slot& one) { return one.begin_ns == slot.begin_ns; });
+    return in - slots.begin() >= back && has(*(in - back), noise);
 }
 
 }  // namespace
@@ -129,12 +130,7 @@ TEST_CASE("what a noise leaves in several slots is part of its effect")
     const std::vector<Slot> slots = calm_and_net(150, 400.0);
     const analysis::DesignedRun run = laid(slots, [&](std::int64_t number, const Slot& slot) {
         double left = 1.0;
-        const auto in =
-            std::find_if(slots.begin(), slots.end(), [&](const Slot& one) { return one.begin_ns == slot.begin_ns; });
-        for (std::size_t back = 1; back <= 3; ++back) {
-            const Slot* before = slot_before(slots, *in, back);
-            left += before != nullptr && has(*before, "net") ? 0.005 : 0.0;
-        }
+        for (const int back : {1, 2, 3}) left += had(slots, slot, back, "net") ? 0.005 : 0.0;
         return 20.0 * jitter(number) * left;
     });
     const Judged all = judged(run);
@@ -158,10 +154,7 @@ TEST_CASE("stalls in the slots after a noise forbid to call it safe")
     const analysis::DesignedRun run = laid(slots, [&](std::int64_t number, const Slot& slot) {
         in_slot = slot.begin_ns == last_ns ? in_slot + 1 : 0;
         last_ns = slot.begin_ns;
-        const auto in =
-            std::find_if(slots.begin(), slots.end(), [&](const Slot& one) { return one.begin_ns == slot.begin_ns; });
-        const Slot* before = slot_before(slots, *in, 1);
-        const bool follows = before != nullptr && has(*before, "net") && in_slot == 3;
+        const bool follows = had(slots, slot, 1, "net") && in_slot == 3;
         return 20.0 * jitter(number) + (follows && ++after % 2 == 0 ? 20.0 : 0.0);
     });
     const Judged all = judged(run);
@@ -199,14 +192,8 @@ TEST_CASE("what one noise leaves for a slot does not hide what another leaves fo
     // calm leaves 3 % in the slot after it, net 0.5 % in each of three.
     const std::vector<Slot> slots = calm_and_net(150, 400.0);
     const analysis::DesignedRun run = laid(slots, [&](std::int64_t number, const Slot& slot) {
-        double left = 1.0;
-        const auto in =
-            std::find_if(slots.begin(), slots.end(), [&](const Slot& one) { return one.begin_ns == slot.begin_ns; });
-        for (std::size_t back = 1; back <= 3; ++back) {
-            const Slot* before = slot_before(slots, *in, back);
-            left += before != nullptr && has(*before, "net") ? 0.005 : 0.0;
-            left += before != nullptr && has(*before, "calm") && back == 1 ? 0.03 : 0.0;
-        }
+        double left = had(slots, slot, 1, "calm") ? 1.03 : 1.0;
+        for (const int back : {1, 2, 3}) left += had(slots, slot, back, "net") ? 0.005 : 0.0;
         return 20.0 * jitter(number) * left;
     });
     const Judged all = judged(run);

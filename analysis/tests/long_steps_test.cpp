@@ -233,15 +233,14 @@ TEST_CASE("long steps whose numbers leap with each epoch have the share that the
 
 TEST_CASE("checkpoints that are left out beside a noise shorten its steps, though their numbers have a period")
 {
-    // Each 25th step saves for 80 ms, but each other one of net's does not: 23.2 ms and, with 5 % more, 1.05 x 20
-    // + 1.6.
+    // Each 25th step saves for 80 ms, but each other one of net's does not: 23.2 ms, and 1.05 x 20 + 1.6 beside net.
     std::int64_t of_net = 0;
     const analysis::DesignedRun run =
         laid(calm_and_net(100, 1000.0), {"backward", "checkpoint"}, [&](std::int64_t number, const Slot& slot) {
             const bool due = number % 25 == 7;
             const bool left_out = due && has(slot, "net") && ++of_net % 2 == 0;
-            return std::vector{20.0 * (1.0 + jitter(number)) * (has(slot, "net") ? 1.05 : 1.0),
-                               due && !left_out ? 80.0 : 0.0};
+            const double pace = has(slot, "net") ? 1.05 : 1.0;
+            return std::vector{20.0 * (1.0 + jitter(number)) * pace, due && !left_out ? 80.0 : 0.0};
         });
     const analysis::Analysis result = analysis_of(run);
     REQUIRE(result.long_steps.strata.size() == 1);
