@@ -19,6 +19,7 @@ void hold_at_all_looks(std::vector<Effect>& effects)
     for (Effect& effect : effects) {
         effect.percent.looked_at = true;
         effect.at_worst.looked_at = true;
+        effect.at_least.looked_at = true;
         effect.p = effect.percent.p_value();
     }
 }

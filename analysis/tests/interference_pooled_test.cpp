@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <vector>
@@ -163,6 +164,22 @@ TEST_CASE("a part that shows something against itself is named and one that is s
     CHECK(verdict["trustworthy"] == false);
     REQUIRE(verdict["reasons"].size() >= 1);
     CHECK(verdict["reasons"][0].get<std::string>().starts_with("b: "));
+}
+
+TEST_CASE("a limit of one run only is told with its name")
+{
+    const testing::Scratch scratch;
+    const fs::path first = written(scratch / "a", 1, 10.0);
+    const fs::path second = written(scratch / "b", 2, 10.0);
+    base::write_whole(second / "train/run.json", R"({"training": {"model": "mlp"}, "result": {"each_rank":
+        [{"rank": 0, "host": "here", "cpus": "0"}, {"rank": 1, "host": "here", "cpus": "0"}]}})");
+    REQUIRE(pooled({first, second}, scratch / "out").status == 0);
+    const nlohmann::json limits = read(scratch / "out/verdict.json").at("limits");
+    CHECK_MESSAGE(std::any_of(limits.begin(), limits.end(),
+                              [](const nlohmann::json& limit) {
+                                  return limit.get<std::string>().starts_with("b: ranks 0, 1 share one CPU of here");
+                              }),
+                  limits.dump());
 }
 
 TEST_CASE("a part too short for an interval of its own is left out and named")

@@ -134,6 +134,40 @@ void add_new(std::vector<std::string>& all, const std::vector<std::string>& more
         if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
 }
 
+std::string without_digits(std::string text)
+{
+    std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+    return text;
+}
+
+// The limits of all parts: those of some only with their names, and beside those that differ in their numbers only.
+std::vector<std::string> named_limits(const std::vector<const NamedReport*>& parts)
+{
+    struct Limit {
+        std::string text;
+        std::vector<std::string> names;
+    };
+    std::vector<Limit> all;
+    for (const NamedReport* part : parts) {
+        for (const std::string& text : part->report.limits) {
+            auto place = std::find_if(all.begin(), all.end(), [&](const Limit& one) { return one.text == text; });
+            if (place == all.end()) {
+                const auto alike = std::find_if(all.rbegin(), all.rend(), [&](const Limit& one) {
+                    return without_digits(one.text) == without_digits(text);
+                });
+                place = all.insert(alike == all.rend() ? all.end() : alike.base(), Limit{text, {}});
+            }
+            place->names.push_back(part->name);
+        }
+    }
+    std::vector<std::string> texts;
+    for (const Limit& limit : all)
+        texts.push_back(limit.names.size() == parts.size()
+                            ? limit.text
+                            : join(base::join_words(limit.names, ", "), ": ", limit.text));
+    return texts;
+}
+
 void add_part(Report& all, const Report& part)
 {
     all.analysis.blocks += part.analysis.blocks;
@@ -145,7 +179,6 @@ void add_part(Report& all, const Report& part)
     all.analysis.long_steps.accidents.insert(all.analysis.long_steps.accidents.end(), accidents.begin(),
                                              accidents.end());
     add_new(all.notes, part.notes);
-    add_new(all.limits, part.limits);
     all.records.insert(all.records.end(), part.records.begin(), part.records.end());
 }
 
@@ -199,6 +232,7 @@ PooledReport pooled(std::vector<std::vector<NamedReport>> runs, const std::strin
     all.runs = report.runs.size();
     all.analysis.covered_share = 1.0;
     for (const NamedReport* part : parts) add_part(all, part->report);
+    all.limits = named_limits(parts);
     for (const PooledEffect& effect : report.pooled.effects) all.analysis.effects.push_back(effect.effect);
     for (const PooledEffect& effect : report.pooled.extra_effects) all.analysis.extra_effects.push_back(effect.effect);
     keep_common_phases(all);
