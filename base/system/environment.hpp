@@ -15,8 +15,9 @@ std::optional<std::string> environment(const char* name);
 // None also if it is not a whole number.
 std::optional<int> environment_number(const char* name);
 
-// While one lives, stderr of this process is /dev/null, for all its threads: put it around single calls of a library
-// that prints (hwloc without /sys, components of PAPI). Where stderr is closed it does nothing.
+// While one lives, what this process prints to stderr is lost, for all its threads: put it around single calls of a
+// library that prints (hwloc without /sys, components of PAPI). Only if that calls exit(), the last line is printed
+// after all. Where stderr is closed it does nothing.
 class Silence {
  public:
     Silence();
@@ -25,7 +26,7 @@ class Silence {
     Silence& operator=(const Silence&) = delete;
 
  private:
-    std::unique_lock<std::mutex> alone_;  // a second one would take /dev/null for what stderr was
+    std::unique_lock<std::mutex> alone_;  // a second one would take the first one's file for what stderr was
     Descriptor stderr_was_;
 };
 

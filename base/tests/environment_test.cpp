@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include <sys/wait.h>
@@ -48,6 +49,15 @@ TEST_CASE("what a library prints is lost, and nothing else")
               }
               std::fputs("after\n", stderr);
           }) == "before\nafter\n");
+}
+
+TEST_CASE("a library that ends the program is heard")
+{
+    CHECK(stderr_of([] {
+              const base::Silence silence;
+              std::fputs("library: something\nlibrary: cannot open a file\n", stderr);
+              std::exit(1);
+          }) == "library: cannot open a file\n");
 }
 
 TEST_CASE("where stderr is closed it stays closed")
