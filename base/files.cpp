@@ -81,6 +81,12 @@ void fail_taken(const fs::path& path)
     fail_usage(path.string(), " is already there; give another path, or move it away");
 }
 
+void refuse_link(const fs::path& path)
+{
+    if (fs::is_symlink(fs::symlink_status(path)))
+        fail_usage(path.string(), " is a link, through which nothing is written: remove it, or give another path");
+}
+
 void refuse_foreign(const fs::path& path)
 {
     struct stat found {};
@@ -95,6 +101,8 @@ void refuse_taken(const fs::path& path)
 
 ClaimedPart::ClaimedPart(const fs::path& run, const fs::path& part) : path_{run / part}
 {
+    for (fs::path folder = part.parent_path(); !folder.empty(); folder = folder.parent_path())
+        refuse_link(run / folder);
     std::error_code code;
     fs::create_directories(path_.parent_path(), code);
     if (code) fail("cannot create ", path_.parent_path().string(), ": ", code.message());

@@ -20,6 +20,9 @@ void refuse_taken(const std::filesystem::path& path);  // fails if it is already
 // Throws UsageError if it belongs to another user: what is to be done with it is run, or written, as this one.
 void refuse_foreign(const std::filesystem::path& path);
 
+// Throws UsageError if it is a link: whoever made it chose where this program writes.
+void refuse_link(const std::filesystem::path& path);
+
 // Renames, or fails with EEXIST (ENOTEMPTY) where the name is taken. Returns as rename() does. On file systems that
 // cannot refuse, a file that another process has made since is replaced.
 int rename_unless_taken(const std::filesystem::path& from, const std::filesystem::path& to);
@@ -28,8 +31,8 @@ int rename_unless_taken(const std::filesystem::path& from, const std::filesystem
 // same command can be given again.
 class ClaimedPart {
  public:
-    // Creates `run`/`part` (and the run's directory). Throws UsageError if the part is already there: nothing is
-    // overwritten.
+    // Creates `run`/`part` (and the run's directory). Throws UsageError if the part is already there, for nothing is
+    // overwritten, or if a folder between the two is a link.
     ClaimedPart(const std::filesystem::path& run, const std::filesystem::path& part);
     ~ClaimedPart();
     ClaimedPart(const ClaimedPart&) = delete;

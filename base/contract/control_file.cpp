@@ -3,6 +3,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/mapped_page.hpp"
 #include "base/system/processes.hpp"
@@ -110,6 +111,7 @@ TrainingProcess::~TrainingProcess()
 ControlFile ControlFile::open(const std::filesystem::path& run, const std::string& host)
 {
     const std::filesystem::path path = run / part::control / host;
+    refuse_link(path.parent_path());
     std::filesystem::create_directories(path.parent_path());
     const Descriptor file =
         check_errno(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644), "open ", path.string());

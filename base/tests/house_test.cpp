@@ -42,6 +42,11 @@ TEST_CASE("a part of a run is claimed once and never overwritten")
     CHECK_THROWS_AS((ClaimedPart{scratch / "run", "noise/node1.0"}), UsageError);
     CHECK(read_whole(part.path() / "noise.csv") == "rows");
     CHECK_NOTHROW((ClaimedPart{scratch / "run", "noise/node1.1"}));
+    std::filesystem::create_directories(scratch / "other");
+    std::filesystem::create_directory(scratch / "linked");
+    std::filesystem::create_directory_symlink(scratch / "other", scratch / "linked/noise");
+    CHECK_THROWS_AS((ClaimedPart{scratch / "linked", "noise/node1.0"}), UsageError);
+    CHECK(std::filesystem::is_empty(scratch / "other"));
 }
 
 TEST_CASE("a part is kept only if something was made of it")
