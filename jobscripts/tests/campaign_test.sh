@@ -93,14 +93,15 @@ covered_on_both_nodes() {
     check "each noisy run had noise on both nodes" test "$(grep -l '"node":"n1".*"noise_cpus":"[01]".*"node":"n2".*"noise_cpus":"[01]"' "$campaign"/runs/*/status.json | wc -l)" = "$1"
     check "nothing is left in the queue" within 10 queue_is_empty
 }
-# does_not_count REASON: no noisy run of the campaign does, and the reason is listed.
+# does_not_count REASON: no noisy run of the campaign does, and the reason is listed; on a busy machine a try may fail
+# for another one first.
 does_not_count() {
     run crosstalk campaign run "$campaign" --retries 1
     [[ $status == 3 ]] || broken "the campaign ends with 3" "$status: $(cat "$scratch/out" "$scratch/err")"
     check "the quiet run counts" test "$(counting)" = 1
     check "collecting names what was left out" crosstalk campaign collect "$campaign"
-    [[ $(grep -c -- "$1" "$campaign/report/left_out.csv") == 4 ]] ||
-        broken "each try is listed with '$1'" "$(cat "$campaign/report/left_out.csv")"
+    [[ $(wc -l <"$campaign/report/left_out.csv") == 5 && $(grep -c -- "$1" "$campaign/report/left_out.csv") -ge 2 ]] ||
+        broken "each try is listed, with '$1'" "$(cat "$campaign/report/left_out.csv")"
 }
 
 case $how in
