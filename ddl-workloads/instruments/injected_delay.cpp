@@ -61,8 +61,13 @@ DelayInjector::DelayInjector(otf2::Recorder& recorder, otf2::LocationRecorder& l
     : location_{location},
       region_{recorder.region("injected_delay")},
       delays_{std::move(delays)},
-      next_step_(delays_.size())
+      made_(delays_.size(), false)
 {
+}
+
+void DelayInjector::begin_step(std::uint64_t)
+{
+    made_.assign(delays_.size(), false);
 }
 
 void DelayInjector::entered(Phase phase, std::uint64_t step)
@@ -70,8 +75,8 @@ void DelayInjector::entered(Phase phase, std::uint64_t step)
     for (std::size_t i = 0; i < delays_.size(); ++i) {
         const InjectedDelay& delay = delays_[i];
         const bool is_on = step % static_cast<std::uint64_t>(delay.every) < static_cast<std::uint64_t>(delay.length);
-        if (delay.phase != phase || !is_on || step < next_step_[i]) continue;
-        next_step_[i] = step + 1;
+        if (delay.phase != phase || !is_on || made_[i]) continue;
+        made_[i] = true;
         const std::int64_t begin = base::now_ns();
         location_.enter(region_, begin);
         const std::int64_t deadline = begin + delay.time.count();

@@ -46,6 +46,8 @@ class DelayInjector : public training::PhaseListener {
     // All of them are of this rank.
     DelayInjector(otf2::Recorder& recorder, otf2::LocationRecorder& location, std::vector<InjectedDelay> delays);
 
+    void begin_step(std::uint64_t step) override;
+
     // The phase has just begun; one that begins several times in a step is delayed once.
     void entered(Phase phase, std::uint64_t step) override;
 
@@ -56,7 +58,7 @@ class DelayInjector : public training::PhaseListener {
     otf2::LocationRecorder& location_;
     otf2::RegionRef region_;
     std::vector<InjectedDelay> delays_;
-    std::vector<std::uint64_t> next_step_;  // by delay
+    std::vector<bool> made_;  // in this step, by delay
     std::int64_t count_ = 0;
     std::int64_t total_ns_ = 0;
 };

@@ -27,7 +27,7 @@ struct CyclePlan {
     base::Nanoseconds stall;
 };
 
-class Cycle : public Strategy, public Rounds {
+class Cycle : public DataParallel, public Rounds {
  public:
     Cycle(const CyclePlan& plan, ExchangeThread& exchanges, Instruments& instruments)
         : plan_{plan},

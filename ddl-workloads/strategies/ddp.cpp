@@ -5,7 +5,7 @@ namespace ddl {
 
 namespace {
 
-class Ddp : public Strategy {
+class Ddp : public DataParallel {
  public:
     Ddp(const BucketOverlap::Plan& plan, ExchangeThread& exchanges, Instruments& instruments)
         : overlap_{plan, exchanges, instruments}

@@ -5,7 +5,7 @@ namespace ddl {
 
 namespace {
 
-class OneByOne : public Strategy {
+class OneByOne : public DataParallel {
  public:
     OneByOne(ExchangeThread& exchanges, Instruments& instruments) : exchanges_{exchanges}, instruments_{instruments} {}
 

@@ -5,7 +5,7 @@ namespace ddl {
 
 namespace {
 
-class NoExchange : public Strategy {
+class NoExchange : public DataParallel {
  public:
     void backward(Model& model, PhaseClock& clock) override
     {

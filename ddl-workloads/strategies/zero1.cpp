@@ -7,7 +7,7 @@ namespace ddl {
 
 namespace {
 
-class ShardedOptimizer : public Strategy {
+class ShardedOptimizer : public DataParallel {
  public:
     ShardedOptimizer(const BucketOverlap::Plan& plan, ExchangeThread& exchanges, Instruments& instruments)
         : overlap_{plan, exchanges, instruments}, exchanges_{exchanges}
@@ -43,6 +43,7 @@ extern const StrategyCard zero1_strategy;
 const StrategyCard zero1_strategy{
     .name = "zero1",
     .summary = "as ddp, with the optimizer's state and work shared out among the ranks (ZeRO stage 1)",
+    .whole_means = false,
     .options = BucketOverlap::options(),
     .make = [](const base::Settings& settings, ExchangeThread& exchanges,
                Instruments& instruments) -> std::unique_ptr<Strategy> {

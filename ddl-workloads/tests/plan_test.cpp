@@ -1,4 +1,4 @@
-#include "ddl-workloads/train/plan.hpp"
+#include "ddl-workloads/plan/plan.hpp"
 
 #include "base/error.hpp"
 

@@ -123,6 +123,26 @@ def same_as_cold(scratch, ranks):
         assert row["path"].split(";") == tensors, (row["path"], tensors)
 
 
+def altered_and_delayed(scratch):
+    """Hooks of a training are those of its trials: what --alter changes in a step is changed in each trial, and a delay
+    changes nothing."""
+    record = scratch / "flip.json"
+    record.write_text(json.dumps({"input/images": [[[3], [30]]]}))
+    also = ["--alter", f"all:{MOMENT + 5}:{record}"]
+    cold = train(1, scratch / "altered-cold", "--steps", END, *also)
+    plain = train(1, scratch / "plain-cold", "--steps", END)
+    assert cold["checksum"] != plain["checksum"]
+    write_trials(scratch / "altered.csv", [trial("null", "null"), trial("exponent", bits="1-8", seed=3)])
+    make(1, scratch / "altered", scratch / "altered.csv", *also, "--delay", "0:forward:1ms")
+    found = {row["trial"]: row for row in outcomes(scratch / "altered")}
+    assert found["null"]["checksum"] == cold["checksum"] and found["null"]["class"] == "masked", found["null"]
+    assert found["exponent"]["checksum"] != cold["checksum"]
+    with open(scratch / "altered/train/run.json", encoding="utf-8") as file:
+        rank = json.load(file)["result"]["each_rank"][0]
+    assert rank["alterations"] == 3, rank  # in the undisturbed training and in two trials
+    assert rank["injected_delays"]["count"] == END + 2 * (END - MOMENT), rank
+
+
 def goes_on_after_kill(scratch):
     rows = [trial(f"t{i:03d}", bits="1-8", count=2, seed=i, steps=10) for i in range(60)]
     write_trials(scratch / "killed.csv", rows)
@@ -310,6 +330,7 @@ def main():
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="trials-test."))
     try:
         refused(scratch)
+        altered_and_delayed(scratch)
         goes_on_after_kill(scratch)
         if LAST > 100:  # two real stalls: long
             stands_still(scratch)

@@ -5,8 +5,8 @@
 #include "base/system/stop.hpp"
 #include "ddl-workloads/instruments/process_metrics.hpp"
 #include "ddl-workloads/models/torch_models.hpp"
-#include "ddl-workloads/train/placement.hpp"
-#include "ddl-workloads/train/plan.hpp"
+#include "ddl-workloads/plan/placement.hpp"
+#include "ddl-workloads/plan/plan.hpp"
 #include "ddl-workloads/train/summary.hpp"
 #include "ddl-workloads/train/training.hpp"
 #include "ddl-workloads/train/watch/parent_watch.hpp"
@@ -15,6 +15,8 @@
 
 #include <iostream>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -45,21 +47,9 @@ int train(const ddl::TrainingPlan& plan, const base::Registry<ddl::ModelCard>& r
     } catch (...) {
         exchanges.abort(base::report_failure("ddl-train"));
     }
-    if (!training.promise_kept()) {
-        base::warn("ranks ended with different parameters: the exchange went wrong");
-        return base::exit_promise_not_kept;
-    }
-    if (training.stopped_by_guard()) {
-        base::warn("a guard ended the training: guards.csv says what it found");
-        return base::exit_promise_not_kept;
-    }
-    if (const auto step = training.step_not_altered(); step && exchanges.rank() == 0) {
-        base::warn("--alter: step ", *step, " was not made, and nothing was altered in it");
-        return base::exit_promise_not_kept;
-    }
-    if (training.lost_checkpoints() == 0) return base::exit_fine;
-    base::warn(training.lost_checkpoints(), " checkpoints could not be written");
-    return base::exit_promise_not_kept;
+    const std::vector<std::string> broken = training.broken_promises();
+    for (const std::string& promise : broken) base::warn(promise);
+    return broken.empty() ? base::exit_fine : base::exit_promise_not_kept;
 }
 
 }  // namespace

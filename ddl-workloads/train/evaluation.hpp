@@ -1,10 +1,10 @@
 // How good a model is on the samples kept apart.
 #pragma once
 
+#include "ddl-workloads/data/loading/skipped_records.hpp"
 #include "ddl-workloads/data/records.hpp"
 #include "ddl-workloads/instruments/phases.hpp"
 #include "ddl-workloads/models/model.hpp"
-#include "ddl-workloads/train/skipped_records.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
 #include <optional>

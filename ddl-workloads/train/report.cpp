@@ -5,7 +5,6 @@
 #include "base/system/clock.hpp"
 #include "base/system/cpus.hpp"
 #include "base/system/launcher.hpp"
-#include "ddl-workloads/guards/state_scan.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -44,18 +43,6 @@ std::int64_t peak_memory_bytes()
 }
 
 }  // namespace
-
-void StepSums::add(const StepTimes& times)
-{
-    ++steps;
-    ns += times.end_ns - times.begin_ns;
-    for (std::size_t i = 0; i < phase_ns.size(); ++i) phase_ns[i] += times.phase_ns[i];
-}
-
-std::int64_t StepSums::of(Phase phase) const
-{
-    return phase_ns[static_cast<std::size_t>(std::find(phases.begin(), phases.end(), phase) - phases.begin())];
-}
 
 std::optional<double> overlap_percent(const StepSums& sums, std::int64_t exchange_ns)
 {
@@ -149,13 +136,6 @@ std::string checksum(const std::vector<std::span<std::byte>>& memory)
     std::array<char, 17> digits{};
     std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash.value()));
     return digits.data();
-}
-
-double norm(const std::vector<std::span<float>>& values)
-{
-    double sum = 0.0;
-    for (const std::span<float> span : values) sum += sum_of_squares(span);
-    return std::sqrt(sum);
 }
 
 nlohmann::ordered_json process_record(int rank)

@@ -1,12 +1,11 @@
 // What a training says about itself: the result line on stdout, and run.json.
 #pragma once
 
-#include "ddl-workloads/instruments/phases.hpp"
-#include "ddl-workloads/train/plan.hpp"
+#include "ddl-workloads/plan/plan.hpp"
+#include "ddl-workloads/step/step_sums.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,16 +14,6 @@
 #include <vector>
 
 namespace ddl {
-
-// Sums over the steps of one rank.
-struct StepSums {
-    std::int64_t steps = 0;
-    std::int64_t ns = 0;
-    std::array<std::int64_t, phases.size()> phase_ns{};
-
-    void add(const StepTimes& times);
-    std::int64_t of(Phase phase) const;
-};
 
 // Of the time that exchanging took, how much was hidden behind computing: what did not make the main thread wait. None
 // if nothing was exchanged.
@@ -38,9 +27,6 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan);
 
 // FNV-1a, 64 bits, over all bytes in order: equal for equal parameters, bit for bit. Sixteen hexadecimal digits.
 std::string checksum(const std::vector<std::span<std::byte>>& memory);
-
-// The L2 norm of all of them together.
-double norm(const std::vector<std::span<float>>& values);
 
 // This process: host, clock, CPUs, each of its threads by name with the CPUs it is bound to.
 nlohmann::ordered_json process_record(int rank);

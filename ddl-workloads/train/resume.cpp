@@ -39,12 +39,6 @@ std::vector<fs::path> checkpoints_of(const fs::path& run)
     return all;
 }
 
-template <class Value>
-void check_same(const char* of, const char* option, const Value& was, const Value& is)
-{
-    if (was != is) base::fail_usage(of, ": that training had ", option, " ", was, ", not ", is);
-}
-
 }  // namespace
 
 PartInUse::PartInUse(const fs::path& part)
@@ -73,18 +67,6 @@ fs::path newest_of_parts(const fs::path& run)
     if (!all.empty()) return first_sound(all);
     if (earlier_parts(run) > 0) base::warn("no checkpoint was written before: from the beginning");
     return {};
-}
-
-void check_same_training(const CheckpointMeta& was, const CheckpointMeta& is, const char* option)
-{
-    check_same(option, "--model", was.model, is.model);
-    check_same(option, "--data", was.data, is.data);
-    check_same(option, "--optimizer", was.optimizer, is.optimizer);
-    check_same(option, "--batch", was.batch, is.batch);
-    check_same(option, "--accumulate", was.accumulate, is.accumulate);
-    check_same(option, "--seed", was.seed, is.seed);
-    check_same(option, "this number of ranks:", was.ranks, is.ranks);
-    check_same(option, "this number of steps in an epoch:", was.steps_per_epoch, is.steps_per_epoch);
 }
 
 }  // namespace ddl

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/descriptor.hpp"
-#include "ddl-workloads/checkpoint/checkpoint_format.hpp"
 
 #include <filesystem>
 
@@ -24,8 +23,5 @@ std::filesystem::path newest_of(const std::filesystem::path& directory);
 // Moves DIR/train, if it is there, to DIR/train.1 (or the next free number), and finds the newest sound checkpoint of
 // all such parts. Empty if none was ever written; throws Error if all are damaged, UsageError if the part is in use.
 std::filesystem::path newest_of_parts(const std::filesystem::path& run);
-
-// Throws UsageError that says in what the trainings differ, if they would not go on alike.
-void check_same_training(const CheckpointMeta& was, const CheckpointMeta& is, const char* option = "--resume");
 
 }  // namespace ddl

@@ -1,30 +1,18 @@
-// One rank's training from its first step to its last: parts, step loop, evaluation, records.
+// One rank's training from its first step to its last: makes its parts, drives its steps, evaluates, reports.
 #pragma once
 
-#include "base/cli/progress.hpp"
+#include "base/contract/control_file.hpp"
 #include "base/files.hpp"
-#include "ddl-workloads/alteration/live_alteration.hpp"
-#include "ddl-workloads/alteration/stored_weights.hpp"
-#include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/data/data_set.hpp"
-#include "ddl-workloads/data/loading/loader.hpp"
-#include "ddl-workloads/guards/golden.hpp"
-#include "ddl-workloads/guards/guards.hpp"
-#include "ddl-workloads/instruments/control_delay.hpp"
-#include "ddl-workloads/instruments/injected_delay.hpp"
+#include "ddl-workloads/data/loading/batch_source.hpp"
+#include "ddl-workloads/hooks/make_hooks.hpp"
+#include "ddl-workloads/hooks/step_log.hpp"
 #include "ddl-workloads/instruments/instruments.hpp"
-#include "ddl-workloads/instruments/step_metrics.hpp"
 #include "ddl-workloads/models/model.hpp"
+#include "ddl-workloads/plan/plan.hpp"
 #include "ddl-workloads/strategies/strategy.hpp"
-#include "ddl-workloads/train/ends.hpp"
-#include "ddl-workloads/train/plan.hpp"
-#include "ddl-workloads/train/report.hpp"
 #include "ddl-workloads/train/resume.hpp"
-#include "ddl-workloads/train/skipped_records.hpp"
-#include "ddl-workloads/train/steps/step_exchange.hpp"
-#include "ddl-workloads/train/watch/stall_watch.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
-#include "trace-tools/training/step_rows.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -32,7 +20,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <utility>
+#include <string>
 #include <vector>
 
 namespace ddl {
@@ -57,68 +45,56 @@ class Training {
     // Collective, after run(). On rank 0 the result (also in DIR/train/run.json), elsewhere null.
     nlohmann::ordered_json result();
 
-    // Whether ranks ended as the strategy promises: with the same parameters if it is synchronous, and no rank was told
-    // to differ. Rank 0, after result().
-    bool promise_kept() const
-    {
-        return !strategy_card_.synchronous || ranks_agree_ || told_to_differ(plan_.alterations);
-    }
-
-    // A step that --alter names and the training has not made; none: it has made all, or a signal has ended it. Rank 0,
-    // after result().
-    std::optional<std::uint64_t> step_not_altered() const
-    {
-        if (ends_->stop() == Stop::signal) return std::nullopt;
-        for (const LiveAlteration& one : plan_.alterations)
-            if (std::cmp_less(one.step, first_step_) || std::cmp_greater_equal(one.step, steps_taken()))
-                return one.step;
-        return std::nullopt;
-    }
-
-    // Whether a guard found what must end the training (--on-guard). Rank 0, after result().
-    bool stopped_by_guard() const { return stopped_by_guard_; }
-
-    // Checkpoints that were due and could not be written; rank 0, after result().
-    std::int64_t lost_checkpoints() const { return checkpointer_ ? checkpointer_->failures() : 0; }
+    // What was asked for and did not happen, a line each. On rank 0, after result(); elsewhere none.
+    std::vector<std::string> broken_promises() const;
 
  private:
-    void prepare_parts();
-    void claim();
-    void describe_in_trace();
-    void make_model(const ModelPlan& plan);
-    void name_gpus();
-    void make_checkpointer();
-    void make_loader(std::int64_t steps_done);
-    std::unique_ptr<Loader> loader_from(const std::shared_ptr<const Records>& records, std::int64_t first_step);
-    Reading reading() const;
-    void inject_delays();
-    void make_alterer();
-    void make_store();
-    void check_guards();
-    void make_guards();
-    void write_record(const nlohmann::ordered_json& result);
+    // What other programs see of this process while it runs.
+    struct Control {
+        Control(const std::filesystem::path& run, const std::string& host)
+            : file{base::ControlFile::open(run, host)}, named{file.page()}
+        {
+        }
+        base::ControlFile file;
+        base::TrainingProcess named;
+    };
+    struct Files {
+        std::filesystem::path directory;                // DIR/train
+        std::filesystem::path earlier = {};             // the checkpoint to go on from; empty: none
+        nlohmann::ordered_json started = {};            // when, by whom, where
+        std::optional<base::ClaimedPart> claimed = {};  // this and the next: rank 0
+        std::optional<PartInUse> in_use = {};
+        std::unique_ptr<Control> control = {};
+    };
+    struct Outcome {
+        std::int64_t evaluated_after = 0;  // steps
+        std::optional<double> accuracy;    // rank 0
+        bool ranks_agree = true;
+        std::int64_t held_out_answers = 0;  // of --trials
+        nlohmann::ordered_json trials;      // rank 0: how they went; null: none
+        nlohmann::ordered_json gpu;         // on which it computes; null: on none
+    };
 
-    void take_step(std::uint64_t step);
-    void pass(bool first, bool last);
-    void read_stored_weights();
-    void hear(const std::vector<StepNews>& news);
-    bool went_back();
-    std::int64_t steps_per_epoch() const;
-    void finish_after_signal();
-    void checkpoint(std::int64_t steps);
-    bool ranks_are_equal() const
-    {
-        return exchanges_.size() == 1 || (strategy_card_.synchronous && !told_to_differ(plan_.alterations));
-    }
-    // Of the training: steps that were taken back are not among them, but among those that were taken.
-    std::int64_t steps_done() const { return steps_taken() - taken_back_; }
-    std::int64_t steps_taken() const { return first_step_ + sums_.steps; }
-    void write_rows(const std::vector<StepNews>& news);
-    void sample(std::optional<double> gradient_norm);
-    void show_progress();
-    void show_metrics(bool running);
+    void prepare_parts();
+    void check_plan() const;
+    void claim();
+    void make_instruments(base::ControlPage* page);
+    void describe_in_trace();
+    void make_input(std::int64_t first_step);
+    void make_model(const ModelPlan& plan);
+    void make_strategy(std::int64_t first_step);
+    void name_gpus();
+    void make_hooks(base::ControlPage* page);
+
+    void train();
     void make_trials();
     void evaluate();
+    void finish();
+
+    nlohmann::ordered_json record_of_rank() const;
+    void write_record(const nlohmann::ordered_json& result);
+    std::unique_ptr<Records> held_out() const;
+    bool ranks_are_equal() const;
 
     TrainingPlan plan_;
     const base::Registry<ModelCard>& models_;
@@ -126,46 +102,16 @@ class Training {
     ProcessMetrics& process_metrics_;
     const StrategyCard& strategy_card_;
     DataSet data_;
-    std::filesystem::path directory_;           // DIR/train
-    std::optional<base::ClaimedPart> claimed_;  // rank 0
-    std::optional<PartInUse> in_use_;           // rank 0
-    std::filesystem::path earlier_;             // the checkpoint to go on from; empty: none
-    nlohmann::ordered_json started_;
-
-    std::optional<base::ControlFile> control_;
-    std::optional<base::TrainingProcess> named_;
+    Files files_;
     std::unique_ptr<Instruments> instruments_;
-    std::unique_ptr<Loader> loader_;
+    std::unique_ptr<BatchSource> input_;
     std::unique_ptr<Model> model_;
     std::unique_ptr<Strategy> strategy_;
-    std::optional<ControlDelay> control_delay_;
-    std::optional<DelayInjector> injector_;
-    std::optional<LiveAlterer> alterer_;
-    std::optional<StoredWeights> stored_;  // if weights lie in memory whose bits flip
-    std::optional<Guards> guards_;
-    std::optional<GoldenComparison> golden_;  // if asked for
-    std::optional<StallWatch> stall_watch_;   // while it runs
-    std::optional<Ends> ends_;                // from run() on
-    std::optional<StepExchange> exchange_;
-    std::optional<Checkpointer> checkpointer_;
-    std::optional<training::StepRows> rows_;   // rank 0
-    std::optional<base::Progress> progress_;   // rank 0
-    std::optional<StepMetrics> step_metrics_;  // rank 0, if asked for
-
-    bool step_follows_at_once_ = true;  // no evaluation or checkpoint since the last step: what was asked still holds
-    std::int64_t first_step_ = 0;       // so many were made before this run
-    std::int64_t taken_back_ = 0;       // steps, by a guard
-    std::int64_t earlier_bytes_read_ = 0;  // by the loaders of steps that were taken back
-    StepNews news_;
-    StepSums sums_;
-    std::int64_t evaluated_after_ = 0;  // steps
-    std::optional<double> accuracy_;    // rank 0
-    bool ranks_agree_ = true;
-    bool stopped_by_guard_ = false;  // rank 0
-    SkippedRecords skipped_;
-    nlohmann::ordered_json gpu_;         // on which it computes; null: on none
-    std::int64_t held_out_answers_ = 0;  // of --trials
-    nlohmann::ordered_json trials_;      // rank 0: how they went; null: none
+    Hooks hooks_;
+    std::shared_ptr<Ends> ends_;  // this and the next: none if it makes trials
+    std::shared_ptr<StepLog> log_;
+    std::optional<StepContext> context_;
+    Outcome outcome_;
 };
 
 }  // namespace ddl

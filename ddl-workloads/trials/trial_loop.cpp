@@ -44,10 +44,56 @@ struct TrialLoop::OfRank {
     base::WeightRead read = {};               // of kind stored
 };
 
+// What listens to the steps of the trial at hand: its guards, its weights in memory whose bits flip.
+class TrialLoop::OneTrial : public Hook {
+ public:
+    void set(TrialGuards* guards, StoredWeights* stored)
+    {
+        guards_ = guards;
+        stored_ = stored;
+    }
+
+    // After a rollback the guards look again at what they went back to.
+    void check_state(StepContext& context) override
+    {
+        if (guards_ == nullptr) return;
+        while (const std::optional<std::int64_t> back = guards_->before_forward(context.state.taken)) {
+            go_back(context, *back);
+            context.state.taken = *back;
+            context.state.taken_back = 0;
+        }
+    }
+    void before_passes(StepContext&) override
+    {
+        if (stored_ != nullptr) stored_->read();
+    }
+    void after_passes(StepContext&) override
+    {
+        if (stored_ != nullptr) stored_->put_back();
+    }
+    void before_update(StepContext& context) override
+    {
+        if (guards_ != nullptr) guards_->before_update(context.state.taken);
+    }
+    void after_update(StepContext&) override
+    {
+        if (guards_ != nullptr) guards_->after_update();
+    }
+
+ private:
+    TrialGuards* guards_ = nullptr;    // none: it has none, or the training is undisturbed
+    StoredWeights* stored_ = nullptr;  // likewise
+};
+
 TrialLoop::TrialLoop(TrialParts parts, const std::vector<base::Trial>& trials, const std::filesystem::path& directory)
-    : parts_{std::move(parts)}, trials_{trials}
+    : parts_{std::move(parts)},
+      model_{parts_.context.model},
+      exchanges_{parts_.context.exchanges},
+      trials_{trials},
+      at_hand_{std::make_shared<OneTrial>()}
 {
-    if (parts_.exchanges.rank() == 0) outcomes_.emplace(directory, trials_, parts_.strategy_name);
+    parts_.context.hooks.add(at_hand_);
+    if (exchanges_.rank() == 0) outcomes_.emplace(directory, trials_, parts_.strategy_name);
 }
 
 void TrialLoop::run()
@@ -60,7 +106,7 @@ void TrialLoop::run()
         stopped_ = agree_to_stop();
         if (!stopped_) make(trials_[i]);
     }
-    moments_.begin()->second.restore(parts_.model);
+    moments_.begin()->second.restore(model_);
 }
 
 // Once from the first step to the last that any trial makes: keeps the state of every moment, every step's loss.
@@ -75,20 +121,21 @@ void TrialLoop::train_undisturbed()
         return std::any_of(trials_.begin(), trials_.end(),
                            [step](const auto& trial) { return trial.step + trial.steps == step; });
     };
-    const std::unique_ptr<Loader> loader = parts_.load(parts_.first_step);
-    for (std::int64_t number = parts_.first_step; number <= end; ++number) {
-        if (is_moment(number)) moments_.emplace(number, Snapshot{parts_.model});
+    const std::int64_t first = parts_.context.state.first;
+    go_to(first);
+    for (std::int64_t number = first; number <= end; ++number) {
+        if (is_moment(number)) moments_.emplace(number, Snapshot{model_});
         if (is_end(number)) undisturbed_[number] = all_state_checksums();
         if (number == end) break;
-        step(*loader, number);
-        losses_.push_back(parts_.model.loss().value_or(0.0));
+        parts_.strategy.step(parts_.context);
+        losses_.push_back(model_.loss().value_or(0.0));
     }
 }
 
 std::string TrialLoop::all_state_checksums()
 {
     std::string all;
-    for (const std::string& one : parts_.exchanges.gather(state_checksum(parts_.model)).get()) all += one;
+    for (const std::string& one : exchanges_.gather(state_checksum(model_)).get()) all += one;
     return all;
 }
 
@@ -96,25 +143,25 @@ std::string TrialLoop::all_state_checksums()
 std::optional<double> TrialLoop::guess()
 {
     std::vector<std::vector<std::byte>> own;
-    for (const std::span<std::byte> bytes : parts_.model.statistics()) own.emplace_back(bytes.begin(), bytes.end());
+    for (const std::span<std::byte> bytes : model_.statistics()) own.emplace_back(bytes.begin(), bytes.end());
     const std::optional<double> accuracy = parts_.accuracy();
-    const std::vector<std::span<std::byte>> statistics = parts_.model.statistics();
+    const std::vector<std::span<std::byte>> statistics = model_.statistics();
     for (std::size_t i = 0; i < own.size(); ++i) std::copy(own[i].begin(), own[i].end(), statistics[i].begin());
-    parts_.model.written(statistics);
+    model_.written(statistics);
     return accuracy;
 }
 
 std::size_t TrialLoop::first_to_make()
 {
     std::uint64_t first = outcomes_ ? outcomes_->ended() : 0;
-    parts_.exchanges.broadcast(std::as_writable_bytes(std::span{&first, 1}), 0).get();
+    exchanges_.broadcast(std::as_writable_bytes(std::span{&first, 1}), 0).get();
     return first;
 }
 
 bool TrialLoop::agree_to_stop()
 {
     std::byte stop{base::stop_requested()};
-    parts_.exchanges.broadcast(std::span{&stop, 1}, 0).get();
+    exchanges_.broadcast(std::span{&stop, 1}, 0).get();
     return stop != std::byte{0};
 }
 
@@ -127,10 +174,10 @@ void TrialLoop::make(const base::Trial& trial)
 {
     const std::int64_t begun_ns = base::now_ns();
     if (outcomes_) outcomes_->begin(trial);
-    moments_.at(trial.step).restore(parts_.model);
+    moments_.at(trial.step).restore(model_);
     base::Outcome outcome;
     const OfRank mine = go_on(trial, outcome.accuracies, outcome.accuracy);
-    const StateNumbers numbers = numbers_of(parts_.model);
+    const StateNumbers numbers = numbers_of(model_);
     const nlohmann::ordered_json word{{"path", mine.drawn.path},
                                       {"bits", mine.drawn.bits},
                                       {"index", mine.drawn.index},
@@ -140,10 +187,10 @@ void TrialLoop::make(const base::Trial& trial)
                                       {"flipped", mine.read.flipped},
                                       {"detected", mine.read.detected},
                                       {"loss_is_finite", mine.not_finite_after < 0},
-                                      {"state", state_checksum(parts_.model)},
+                                      {"state", state_checksum(model_)},
                                       {"largest", numbers.largest},
                                       {"not_finite", numbers.not_finite}};
-    const std::vector<std::string> ranks = parts_.exchanges.gather(base::json_text(word, base::one_line)).get();
+    const std::vector<std::string> ranks = exchanges_.gather(base::json_text(word, base::one_line)).get();
     if (!outcomes_) return;
     if (trial.steps > 0) outcome.loss = mine.loss;
     outcome.seconds = static_cast<double>(base::now_ns() - begun_ns) / 1e9;
@@ -157,9 +204,11 @@ TrialLoop::OfRank TrialLoop::go_on(const base::Trial& trial, std::string& accura
     guarded.trial = number_of(trial);
     TrialGuards guards{parse_trial_guard(trial.guard), guarded, trial.step};
     std::optional<StoredWeights> stored;
-    if (alters(trial, parts_.exchanges.rank())) alter(trial, mine, stored);
+    if (alters(trial, exchanges_.rank())) alter(trial, mine, stored);
     StoredWeights* const read_each = trial.reads == base::stored::each && stored ? &*stored : nullptr;
-    std::unique_ptr<Loader> loader = trial.steps > 0 ? parts_.load(trial.step) : nullptr;
+    at_hand_->set(&guards, read_each);
+    if (trial.steps > 0) go_to(trial.step);
+    const StepState& state = parts_.context.state;
     std::int64_t looked = -1;
     for (std::int64_t done = 0;;) {
         if (done > std::exchange(looked, std::max(looked, done)) && is_looked_at(done, trial.steps)) {
@@ -167,19 +216,16 @@ TrialLoop::OfRank TrialLoop::go_on(const base::Trial& trial, std::string& accura
             if (accuracy) accuracies += (accuracies.empty() ? "" : " ") + look_text(done, *accuracy);
         }
         if (done == trial.steps) break;
-        if (const std::optional<std::int64_t> back = guards.before_forward(trial.step + done)) {
-            done = *back - trial.step;
-            if (mine.not_finite_after >= done) mine.not_finite_after = -1;
-            loader = parts_.load(*back);
-            continue;
-        }
-        step(*loader, trial.step + done, &guards, read_each);
-        mine.loss = parts_.model.loss().value_or(0.0);
-        if (!std::isfinite(mine.loss) && mine.not_finite_after < 0) mine.not_finite_after = done;
-        const double undisturbed = losses_.at(static_cast<std::size_t>(trial.step + done - parts_.first_step));
-        if (mine.loss != undisturbed && mine.first_difference < 0) mine.first_difference = done;
-        ++done;
+        parts_.strategy.step(parts_.context);
+        const std::int64_t made = state.taken - 1 - trial.step;  // below done: a guard went back
+        if (mine.not_finite_after >= made) mine.not_finite_after = -1;
+        mine.loss = model_.loss().value_or(0.0);
+        if (!std::isfinite(mine.loss) && mine.not_finite_after < 0) mine.not_finite_after = made;
+        const double undisturbed = losses_.at(static_cast<std::size_t>(trial.step + made - state.first));
+        if (mine.loss != undisturbed && mine.first_difference < 0) mine.first_difference = made;
+        done = made + 1;
     }
+    at_hand_->set(nullptr, nullptr);
     mine.caught = guards.caught();
     if (stored) mine.read = stored->sum();
     if (stored) mine.drawn.drawn_from = static_cast<double>(mine.read.bits);
@@ -189,12 +235,12 @@ TrialLoop::OfRank TrialLoop::go_on(const base::Trial& trial, std::string& accura
 // Of weights that are read once all ranks read the same; of those that are read again and again, each its own.
 void TrialLoop::alter(const base::Trial& trial, OfRank& mine, std::optional<StoredWeights>& stored)
 {
-    if (trial.kind == base::trial_kind::trial) mine.drawn = alter_state(parts_.model, trial);
-    if (trial.kind == base::trial_kind::positive) mine.drawn = put_nan(parts_.model);
+    if (trial.kind == base::trial_kind::trial) mine.drawn = alter_state(model_, trial);
+    if (trial.kind == base::trial_kind::positive) mine.drawn = put_nan(model_);
     if (trial.kind != base::trial_kind::stored) return;
     const bool once = trial.reads == base::stored::once;
-    stored.emplace(parts_.model, base::weight_memory(trial.store, trial.detect, trial.rate), trial.location, trial.seed,
-                   once ? 0 : static_cast<std::uint64_t>(parts_.exchanges.rank()));
+    stored.emplace(model_, base::weight_memory(trial.store, trial.detect, trial.rate), trial.location, trial.seed,
+                   once ? 0 : static_cast<std::uint64_t>(exchanges_.rank()));
     if (once) stored->read();
     mine.drawn.path = stored->paths();
 }
@@ -208,31 +254,11 @@ std::optional<double> TrialLoop::look(StoredWeights* stored, bool last)
     return accuracy;
 }
 
-void TrialLoop::step(Loader& loader, std::int64_t number, TrialGuards* guards, StoredWeights* stored)
+// The next step is the first after so many.
+void TrialLoop::go_to(std::int64_t step)
 {
-    parts_.clock.begin_step(static_cast<std::uint64_t>(number));
-    if (stored != nullptr) stored->read();
-    for (int pass = 1; pass <= parts_.accumulate; ++pass) {
-        parts_.clock.enter(Phase::load);
-        Batch batch = loader.next();
-        parts_.model.take(std::move(batch));
-        parts_.clock.enter(Phase::forward);
-        parts_.model.forward();
-        if (pass == parts_.accumulate) {
-            parts_.strategy.backward(parts_.model, parts_.clock);
-        } else {
-            parts_.clock.enter(Phase::backward);
-            parts_.model.backward();
-        }
-    }
-    if (stored != nullptr) stored->put_back();
-    if (guards != nullptr) guards->before_update(number);
-    parts_.clock.enter(Phase::update);
-    parts_.model.update();
-    parts_.strategy.after_update(parts_.clock);
-    if (guards != nullptr) guards->after_update();
-    parts_.clock.leave();
-    parts_.clock.end_step();
+    parts_.context.state = {.first = parts_.context.state.first, .taken = step, .at_once = false};
+    parts_.context.input.go_to(step);
 }
 
 void TrialLoop::write(const base::Trial& trial, const std::vector<std::string>& ranks, base::Outcome outcome)

@@ -4,11 +4,7 @@
 
 #include "base/contract/trials.hpp"
 #include "ddl-workloads/alteration/stored_weights.hpp"
-#include "ddl-workloads/data/loading/loader.hpp"
-#include "ddl-workloads/instruments/phases.hpp"
-#include "ddl-workloads/models/model.hpp"
-#include "ddl-workloads/strategies/strategy.hpp"
-#include "ddl-workloads/transports/exchange_thread.hpp"
+#include "ddl-workloads/step/strategy.hpp"
 #include "ddl-workloads/trials/drawn_alteration.hpp"
 #include "ddl-workloads/trials/outcome_file.hpp"
 #include "ddl-workloads/trials/snapshot.hpp"
@@ -27,15 +23,10 @@ namespace ddl {
 
 // What the loop takes of a training; all of it outlives the loop.
 struct TrialParts {
-    Model& model;
     Strategy& strategy;
-    ExchangeThread& exchanges;
-    PhaseClock& clock;
+    StepContext& context;
     Guarded guarded;  // of the guards that trials have
-    int accumulate = 1;
     std::string strategy_name;
-    std::int64_t first_step = 0;                                           // where the training begins
-    std::function<std::unique_ptr<Loader>(std::int64_t first_step)> load;  // batches from that step on
     std::function<std::optional<double>()> accuracy;                       // collective; on rank 0
     std::function<std::string()> checksum;                                 // of this rank's parameters
     std::function<void(double fraction, const std::string& detail)> show;  // how far they are
@@ -56,6 +47,7 @@ class TrialLoop {
 
  private:
     struct OfRank;
+    class OneTrial;
 
     void train_undisturbed();
     std::string all_state_checksums();
@@ -67,15 +59,18 @@ class TrialLoop {
     OfRank go_on(const base::Trial& trial, std::string& accuracies, std::optional<double>& accuracy);
     void alter(const base::Trial& trial, OfRank& mine, std::optional<StoredWeights>& stored);
     std::optional<double> look(StoredWeights* stored, bool last);
-    void step(Loader& loader, std::int64_t number, TrialGuards* guards = nullptr, StoredWeights* stored = nullptr);
+    void go_to(std::int64_t step);
     void write(const base::Trial& trial, const std::vector<std::string>& ranks, base::Outcome outcome);
 
     TrialParts parts_;
+    Model& model_;
+    ExchangeThread& exchanges_;
     const std::vector<base::Trial>& trials_;
     std::optional<OutcomeFile> outcomes_;  // rank 0
     std::map<std::int64_t, Snapshot> moments_;
     std::vector<double> losses_;                       // of each step of the undisturbed training
     std::map<std::int64_t, std::string> undisturbed_;  // rank 0: checksums of the state after so many steps
+    std::shared_ptr<OneTrial> at_hand_;
     bool stopped_ = false;
 };
 

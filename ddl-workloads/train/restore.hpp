@@ -1,9 +1,9 @@
-// What of a training goes into its checkpoints, and comes back out of one.
+// How a training becomes what a checkpoint holds.
 #pragma once
 
 #include "ddl-workloads/checkpoint/checkpoint_format.hpp"
 #include "ddl-workloads/models/model.hpp"
-#include "ddl-workloads/train/plan.hpp"
+#include "ddl-workloads/plan/plan.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
 #include <cstdint>
@@ -11,14 +11,6 @@
 #include <vector>
 
 namespace ddl {
-
-CheckpointMeta checkpoint_meta(const TrainingPlan& plan, int ranks, std::int64_t steps_per_epoch, std::int64_t steps);
-
-// What this rank has. Ranks that are not kept equal have each its own.
-std::vector<StateTensor> training_state(Model& model, bool ranks_are_equal);
-
-// Throws UsageError if there is no state, or if one file cannot hold it.
-void check_can_be_written(const TrainingPlan& plan, const std::vector<StateTensor>& state);
 
 // Collective: the checkpoint that rank 0 found (empty: none), on all ranks.
 std::filesystem::path as_rank0_found(const std::filesystem::path& checkpoint, ExchangeThread& exchanges);

@@ -1,4 +1,4 @@
-#include "ddl-workloads/train/skipped_records.hpp"
+#include "ddl-workloads/data/loading/skipped_records.hpp"
 
 #include "base/error.hpp"
 

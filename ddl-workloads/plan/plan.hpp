@@ -11,9 +11,9 @@
 #include "ddl-workloads/instruments/injected_delay.hpp"
 #include "ddl-workloads/instruments/recording_options.hpp"
 #include "ddl-workloads/models/model.hpp"
+#include "ddl-workloads/plan/end_options.hpp"
+#include "ddl-workloads/plan/placement.hpp"
 #include "ddl-workloads/strategies/strategy.hpp"
-#include "ddl-workloads/train/ends.hpp"
-#include "ddl-workloads/train/placement.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 
 #include <cstdint>

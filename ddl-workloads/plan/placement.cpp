@@ -1,4 +1,4 @@
-#include "ddl-workloads/train/placement.hpp"
+#include "ddl-workloads/plan/placement.hpp"
 
 #include "base/cli/option_checks.hpp"
 #include "base/error.hpp"

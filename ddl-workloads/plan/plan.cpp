@@ -1,4 +1,4 @@
-#include "ddl-workloads/train/plan.hpp"
+#include "ddl-workloads/plan/plan.hpp"
 
 #include "base/cli/option_checks.hpp"
 #include "base/cli/options.hpp"
@@ -69,12 +69,12 @@ class PlugInOptions {
     std::string progress_;
 };
 
-// Trials say themselves how many steps they make; what would write or delay between them does not go with them.
+// Trials say themselves how many steps they make; what would write between them does not go with them.
 void read_trials(TrainingPlan& plan, const std::string& file, const base::Options& options)
 {
-    for (const char* name : {"steps", "epochs", "duration", "until-loss", "until-accuracy", "alter", "guard",
-                             "on-guard", "replicas-every", "golden", "checkpoint-every", "delay", "control-delay",
-                             "trace", "openmetrics", "store", "detect", "bit-error-rate"})
+    for (const char* name :
+         {"steps", "epochs", "duration", "until-loss", "until-accuracy", "guard", "on-guard", "replicas-every",
+          "golden", "checkpoint-every", "trace", "openmetrics", "store", "detect", "bit-error-rate"})
         if (options.given(name)) base::fail_usage("--trials: --", name, " does not go with it");
     plan.trials = base::read_trials(file);
     plan.recording.trace = false;

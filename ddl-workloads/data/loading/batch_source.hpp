@@ -1,0 +1,40 @@
+// Batches of a data set, from any step on.
+#pragma once
+
+#include "ddl-workloads/data/loading/loader.hpp"
+#include "ddl-workloads/data/loading/skipped_records.hpp"
+#include "ddl-workloads/data/loading/source.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace ddl {
+
+class BatchSource : public Source {
+ public:
+    // Starts to read ahead, after so many steps of so many passes. Throws as Loader does.
+    BatchSource(LoaderPlan plan, int passes, std::int64_t steps_done);
+
+    Batch next() override;
+    void go_to(std::int64_t steps_done) override;
+    std::int64_t steps_per_epoch() const override;
+
+    // Ends its threads; next() then throws, until go_to().
+    void stop() { loader_->stop(); }
+
+    const Records& records() const { return *plan_.records; }
+    int queue_depth() const { return loader_->queue_depth(); }
+    std::int64_t bytes_read() const { return earlier_bytes_ + loader_->bytes_read(); }  // since it was made
+    SkippedRecords& skipped() { return skipped_; }
+
+ private:
+    void start(std::int64_t steps_done);
+
+    LoaderPlan plan_;
+    int passes_;
+    std::optional<Loader> loader_;
+    std::int64_t earlier_bytes_ = 0;  // by loaders that go_to() ended
+    SkippedRecords skipped_;
+};
+
+}  // namespace ddl

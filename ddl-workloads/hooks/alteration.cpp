@@ -1,0 +1,65 @@
+// Bits of the state, the input or the gradients that flip in a step (--alter).
+#include "base/error.hpp"
+#include "ddl-workloads/alteration/live_alteration.hpp"
+#include "ddl-workloads/hooks/make_hooks.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <utility>
+
+namespace ddl {
+
+namespace {
+
+class Alterations : public Hook {
+ public:
+    Alterations(const HookParts& parts, std::vector<LiveAlteration> mine)
+        : plan_{parts.plan},
+          alterer_{parts.instruments.recorder(), parts.instruments.main(), parts.model, std::move(mine)}
+    {
+    }
+
+    void before_step(StepContext& context) override
+    {
+        alterer_.before_step(static_cast<std::uint64_t>(context.state.taken));
+    }
+
+    void input(StepContext&, Batch& batch, int pass) override
+    {
+        if (pass == 1) alterer_.input(batch);
+    }
+
+    void gradients(StepContext&) override { alterer_.before_update(); }
+
+    void describe(nlohmann::ordered_json& mine) const override { mine["alterations"] = alterer_.count(); }
+
+    // Trials make steps of their own again and again; a signal may come before the step.
+    std::optional<std::string> broken_promise(const StepContext& context) const override
+    {
+        const StepState& state = context.state;
+        if (state.stop == Stop::signal || !plan_.trials.empty()) return std::nullopt;
+        for (const LiveAlteration& one : plan_.alterations)
+            if (std::cmp_less(one.step, state.first) || std::cmp_greater_equal(one.step, state.taken))
+                return base::join("--alter: step ", one.step, " was not made, and nothing was altered in it");
+        return std::nullopt;
+    }
+
+ private:
+    const TrainingPlan& plan_;
+    LiveAlterer alterer_;
+};
+
+}  // namespace
+
+std::shared_ptr<Hook> make_alteration(const HookParts& parts)
+{
+    std::vector<LiveAlteration> mine;
+    for (const LiveAlteration& alteration : parts.plan.alterations) {
+        if (alteration.rank >= parts.exchanges.size())
+            base::fail_usage("--alter: there is no rank ", alteration.rank, " of ", parts.exchanges.size());
+        if (alteration.rank < 0 || alteration.rank == parts.exchanges.rank()) mine.push_back(alteration);
+    }
+    return std::make_shared<Alterations>(parts, std::move(mine));
+}
+
+}  // namespace ddl

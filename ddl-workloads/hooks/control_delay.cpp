@@ -1,0 +1,68 @@
+// The built-in positive control: a delay of known length, requested through the control file, the same for all ranks;
+// and its sham, the same barriers and rests without a delay. Steps outside of the slots of control.delay and
+// control.sham are untouched.
+#include "base/system/clock.hpp"
+#include "ddl-workloads/hooks/make_hooks.hpp"
+#include "trace-tools/training/known_delay.hpp"
+
+namespace ddl {
+
+namespace {
+
+// Rank 0 reads the request at the beginning of a step; it reaches the other ranks with that step's news, and all ranks
+// make it in the next step.
+class ControlDelay : public Hook {
+ public:
+    explicit ControlDelay(const HookParts& parts)
+        : delay_ns_{parts.plan.delays.control.count()},
+          page_{parts.page},
+          slot_{parts.board.add<base::ControlRequest>()}
+    {
+    }
+
+    void post(StepContext& context) override
+    {
+        if (over_ || page_ == nullptr) return;
+        page_->acknowledged.fetch_add(1, std::memory_order_relaxed);
+        if (context.exchanges.rank() != 0) return;
+        // None if the next step would not end before its slot does, judged by the last one.
+        const bool this_is_controlled = requested_ != base::ControlRequest::none;
+        requested_ = base::request_for_next_step(*page_, base::now_ns(), last_.without_control_ns(), this_is_controlled,
+                                                 delay_ns_);
+        slot_.post(requested_);
+    }
+
+    // Between barriers: rest, delay of rank 0 (phase control_delay) or none, rest; all but the delay is control_settle.
+    void before_step(StepContext& context) override
+    {
+        const std::vector<base::ControlRequest> agreed = slot_.heard();
+        if (!context.state.at_once || agreed.empty() || agreed.front() == base::ControlRequest::none) return;
+        training::make_known_delay(agreed.front(), delay_ns_, context.exchanges.rank(), context.clock, [&context] {
+            context.exchanges.barrier().get();
+            return true;
+        });
+        if (page_ != nullptr) page_->controlled.fetch_add(1, std::memory_order_relaxed);
+    }
+
+    void end_step(StepContext&, const StepTimes& times) override { last_ = times; }
+
+    void after_last_step(StepContext&) override { over_ = true; }
+
+ private:
+    std::int64_t delay_ns_;
+    base::ControlPage* page_;
+    NewsBoard::Slot<base::ControlRequest> slot_;
+    base::ControlRequest requested_ = base::ControlRequest::none;  // rank 0: for the step that begins now
+    StepTimes last_;                                               // without times: not known yet
+    bool over_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<Hook> make_control_delay(const HookParts& parts)
+{
+    if (parts.plan.delays.control.count() == 0) return nullptr;
+    return std::make_shared<ControlDelay>(parts);
+}
+
+}  // namespace ddl

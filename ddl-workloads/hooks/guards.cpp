@@ -1,0 +1,90 @@
+// Guards look at the state and the gradients (--guard), and take the training back if asked for (--on-guard).
+#include "ddl-workloads/guards/guards.hpp"
+
+#include "ddl-workloads/hooks/make_hooks.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace ddl {
+
+namespace {
+
+class GuardHook : public Hook {
+ public:
+    explicit GuardHook(const HookParts& parts)
+        : guards_{parts.plan.guards, Guarded{.recorder = parts.instruments.recorder(),
+                                             .location = parts.instruments.main(),
+                                             .model = parts.model,
+                                             .exchanges = parts.exchanges,
+                                             .directory = parts.directory}}
+    {
+        if (parts.plan.guards.replicas_every > 0) slot_.emplace(parts.board.add<ReplicaNews>());
+    }
+
+    void begin(StepContext&) override { guards_.after_update(); }
+
+    void post(StepContext& context) override
+    {
+        if (guards_.stops()) context.state.wish = std::max(context.state.wish, Stop::guard);
+        if (slot_) slot_->post(guards_.news());
+    }
+
+    void hear(StepContext&) override
+    {
+        if (slot_) guards_.hear(slot_->heard());
+    }
+
+    void check_state(StepContext& context) override
+    {
+        const StepState& state = context.state;
+        if (guards_.before_forward(static_cast<std::uint64_t>(state.taken), state.done()))
+            go_back(context, guards_.went_back_to());
+    }
+
+    void before_update(StepContext& context) override
+    {
+        if (guards_.look_at_gradients()) context.clock.leave();
+        guards_.before_update(static_cast<std::uint64_t>(context.state.taken));
+    }
+
+    void after_update(StepContext&) override { guards_.after_update(); }
+
+    void describe(nlohmann::ordered_json& mine) const override { mine["guards"] = guards_.summary(); }
+
+    void summarise(nlohmann::ordered_json& result, const nlohmann::ordered_json& ranks) override
+    {
+        nlohmann::ordered_json all = ranks.front()["guards"];
+        for (std::size_t i = 1; !all.is_null() && i < ranks.size(); ++i) {
+            const nlohmann::ordered_json& one = ranks[i]["guards"];
+            for (auto& [guard, count] : all["caught"].items())
+                count = count.get<std::int64_t>() + one["caught"][guard].get<std::int64_t>();
+            all["repaired"] = all["repaired"].get<std::int64_t>() + one["repaired"].get<std::int64_t>();
+            all["stopped"] = all["stopped"].get<bool>() || one["stopped"].get<bool>();
+        }
+        stopped_ = !all.is_null() && all["stopped"].get<bool>();
+        result["guards"] = all;
+        result["replicas"] = guards_.replicas();
+    }
+
+    std::optional<std::string> broken_promise(const StepContext&) const override
+    {
+        if (!stopped_) return std::nullopt;
+        return "a guard ended the training: guards.csv says what it found";
+    }
+
+ private:
+    Guards guards_;
+    std::optional<NewsBoard::Slot<ReplicaNews>> slot_;  // if ranks are compared
+    bool stopped_ = false;                              // rank 0: by a guard of any rank
+};
+
+}  // namespace
+
+std::shared_ptr<Hook> make_guards(const HookParts& parts)
+{
+    return std::make_shared<GuardHook>(parts);
+}
+
+}  // namespace ddl

@@ -1,0 +1,39 @@
+// The hooks of a training, made from its plan.
+#pragma once
+
+#include "base/contract/control_file.hpp"
+#include "ddl-workloads/data/loading/batch_source.hpp"
+#include "ddl-workloads/instruments/instruments.hpp"
+#include "ddl-workloads/models/model.hpp"
+#include "ddl-workloads/plan/plan.hpp"
+#include "ddl-workloads/step/step_context.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+namespace ddl {
+
+// What hooks are made of. All of it outlives them.
+struct HookParts {
+    const TrainingPlan& plan;
+    Model& model;
+    BatchSource& input;
+    ExchangeThread& exchanges;
+    Instruments& instruments;
+    NewsBoard& board;
+    base::ControlPage* page = nullptr;       // this node's; null on all but its first rank
+    const std::filesystem::path& directory;  // DIR/train, which is there
+    bool ranks_are_equal = true;             // all ranks have the same state after each step
+    std::int64_t first_step = 0;
+};
+
+// Each is null where the plan does not ask for it. Collective; throws UsageError.
+#define HOOK(name) std::shared_ptr<Hook> make_##name(const HookParts& parts);
+#include "ddl-workloads/hooks/hooks.inc"
+#undef HOOK
+
+// All that the plan asks for, in the order in which they are called.
+std::vector<std::shared_ptr<Hook>> make_hooks(const HookParts& parts);
+
+}  // namespace ddl

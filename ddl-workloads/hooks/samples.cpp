@@ -1,0 +1,65 @@
+// The metrics of every tenth step in the trace.
+#include "ddl-workloads/guards/state_scan.hpp"
+#include "ddl-workloads/hooks/make_hooks.hpp"
+
+#include <cmath>
+
+namespace ddl {
+
+namespace {
+
+constexpr std::int64_t steps_of_a_sample = 10;
+
+bool is_due(const StepContext& context)
+{
+    return context.state.taken % steps_of_a_sample == 0;
+}
+
+// The L2 norm of all of them together.
+double norm(const std::vector<std::span<float>>& values)
+{
+    double sum = 0.0;
+    for (const std::span<float> span : values) sum += sum_of_squares(span);
+    return std::sqrt(sum);
+}
+
+class Samples : public Hook {
+ public:
+    explicit Samples(const HookParts& parts)
+        : input_{parts.input}, instruments_{parts.instruments}, level_{parts.plan.recording.level}
+    {
+    }
+
+    void before_update(StepContext& context) override
+    {
+        gradient_norm_.reset();
+        if (!is_due(context) || level_ == DetailLevel::L0) return;
+        context.clock.leave();
+        gradient_norm_ = norm(context.model.gradients());
+    }
+
+    void after_update(StepContext& context) override
+    {
+        if (!is_due(context)) return;
+        instruments_.sample({.loss = context.model.loss(),
+                             .gradient_norm = gradient_norm_,
+                             .queue_depth = input_.queue_depth(),
+                             .bytes_read = input_.bytes_read()});
+    }
+
+ private:
+    BatchSource& input_;
+    Instruments& instruments_;
+    DetailLevel level_;
+    std::optional<double> gradient_norm_;
+};
+
+}  // namespace
+
+std::shared_ptr<Hook> make_samples(const HookParts& parts)
+{
+    if (!parts.plan.trials.empty()) return nullptr;
+    return std::make_shared<Samples>(parts);
+}
+
+}  // namespace ddl

@@ -1,0 +1,70 @@
+// Weights that lie in memory whose bits flip: each forward uses what is read of them (--store).
+#include "ddl-workloads/alteration/stored_weights.hpp"
+
+#include "base/contract/trace_names.hpp"
+#include "ddl-workloads/hooks/make_hooks.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace ddl {
+
+namespace {
+
+class WeightsInMemory : public Hook {
+ public:
+    explicit WeightsInMemory(const HookParts& parts)
+        : instruments_{parts.instruments}, region_{instruments_.recorder().region(base::region::stored_weights)}
+    {
+        constexpr std::uint64_t stream_of_rank_0 = std::uint64_t{1} << 40U;  // beyond those of epochs
+        const StorePlan& plan = parts.plan.store;
+        if (plan.on())
+            stored_.emplace(parts.model, base::weight_memory(plan.code, plan.detection, plan.rate), "", parts.plan.seed,
+                            stream_of_rank_0 + static_cast<std::uint64_t>(parts.exchanges.rank()));
+    }
+
+    void before_passes(StepContext&) override
+    {
+        if (!stored_) return;
+        const otf2::Scope scope{instruments_.main(), region_};
+        stored_->read();
+    }
+
+    void after_passes(StepContext&) override
+    {
+        if (stored_) stored_->put_back();
+    }
+
+    void describe(nlohmann::ordered_json& mine) const override
+    {
+        mine["stored"] = nullptr;
+        if (!stored_) return;
+        const base::WeightRead& sum = stored_->sum();
+        mine["stored"] = {{"bits", sum.bits}, {"flipped", sum.flipped}, {"detected", sum.detected}};
+    }
+
+    // What all ranks read.
+    void summarise(nlohmann::ordered_json& result, const nlohmann::ordered_json& ranks) override
+    {
+        nlohmann::ordered_json all = ranks.front()["stored"];
+        for (auto& [name, sum] : all.items()) {
+            std::uint64_t of_ranks = 0;
+            for (const auto& rank : ranks) of_ranks += rank["stored"][name].get<std::uint64_t>();
+            sum = of_ranks;
+        }
+        result["stored"] = all;
+    }
+
+ private:
+    Instruments& instruments_;
+    otf2::RegionRef region_;
+    std::optional<StoredWeights> stored_;  // none: they lie in memory like any other
+};
+
+}  // namespace
+
+std::shared_ptr<Hook> make_stored_weights(const HookParts& parts)
+{
+    return std::make_shared<WeightsInMemory>(parts);
+}
+
+}  // namespace ddl

@@ -1,0 +1,21 @@
+#include "ddl-workloads/step/hook.hpp"
+
+namespace ddl {
+
+void Hooks::exchange_news(StepContext& context)
+{
+    each(&Hook::post, context);
+    board_.exchange();
+    each(&Hook::hear, context);
+}
+
+void Hooks::exchange_last_news(StepContext& context)
+{
+    board_.settle();
+    each(&Hook::hear, context);
+    exchange_news(context);
+    board_.settle();
+    each(&Hook::hear, context);
+}
+
+}  // namespace ddl

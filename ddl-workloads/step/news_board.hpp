@@ -1,0 +1,73 @@
+// What ranks tell each other once a step, beside the step: slots of fixed size, one of each hook that has something to
+// tell. A rank waits only for ranks that are a whole step behind.
+#pragma once
+
+#include "ddl-workloads/transports/exchange_thread.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <future>
+#include <type_traits>
+#include <vector>
+
+namespace ddl {
+
+class NewsBoard {
+ public:
+    // A hook's place on the board. The board must outlive it.
+    template <class News>
+    class Slot {
+        static_assert(std::is_trivially_copyable_v<News>, "news travel as bytes");
+
+     public:
+        // What this rank tells with the next exchange, and with each one after it.
+        void post(const News& news) { std::memcpy(board_->mine_.data() + offset_, &news, sizeof news); }
+
+        // By rank, what all posted one exchange earlier; empty: nothing, as after the first exchange.
+        std::vector<News> heard() const
+        {
+            std::vector<News> all(board_->size_ == 0 ? 0 : board_->heard_.size() / board_->size_);
+            for (std::size_t rank = 0; rank < all.size(); ++rank)
+                std::memcpy(&all[rank], board_->heard_.data() + rank * board_->size_ + offset_, sizeof(News));
+            return all;
+        }
+
+     private:
+        friend class NewsBoard;
+        Slot(NewsBoard& board, std::size_t offset) : board_{&board}, offset_{offset} {}
+
+        NewsBoard* board_;
+        std::size_t offset_;
+    };
+
+    explicit NewsBoard(ExchangeThread& exchanges) : exchanges_{exchanges} {}
+
+    // Before the first exchange, in the same order on all ranks. The rank tells News{} until something is posted.
+    template <class News>
+    Slot<News> add()
+    {
+        const Slot<News> slot{*this, size_};
+        size_ += sizeof(News);
+        mine_.resize(size_);
+        const News none{};
+        std::memcpy(mine_.data() + slot.offset_, &none, sizeof none);
+        return slot;
+    }
+
+    // Collective. What was sent one call earlier can be heard; what is posted is sent. Nothing without slots.
+    void exchange();
+
+    // Collective. What is still under way can be heard.
+    void settle();
+
+ private:
+    ExchangeThread& exchanges_;
+    std::size_t size_ = 0;         // bytes of one rank
+    std::vector<std::byte> mine_;  // as posted
+    std::vector<std::byte> sent_;  // under way, and what arrives
+    std::vector<std::byte> all_;
+    std::vector<std::byte> heard_;
+    std::future<void> pending_;
+};
+
+}  // namespace ddl

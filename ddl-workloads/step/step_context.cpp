@@ -1,0 +1,29 @@
+#include "ddl-workloads/step/step_context.hpp"
+
+namespace ddl {
+
+void begin_step(StepContext& context)
+{
+    context.clock.begin_step(static_cast<std::uint64_t>(context.state.taken));
+    context.hooks.exchange_news(context);
+    context.hooks.each(&Hook::before_step, context);
+    context.state.at_once = true;
+    context.hooks.each(&Hook::check_state, context);
+}
+
+void end_step(StepContext& context)
+{
+    context.hooks.each(&Hook::after_update, context);
+    const StepTimes times = context.clock.end_step();
+    ++context.state.taken;
+    context.hooks.each(&Hook::end_step, context, times);
+}
+
+void go_back(StepContext& context, std::int64_t steps_done)
+{
+    context.state.taken_back = context.state.taken - steps_done;
+    context.hooks.each(&Hook::went_back, context);
+    context.input.go_to(steps_done);
+}
+
+}  // namespace ddl

@@ -1,0 +1,58 @@
+#include "ddl-workloads/hooks/ends.hpp"
+#include "ddl-workloads/instruments/phases.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+TEST_CASE("the strongest wish of any rank is what all agree on")
+{
+    using ddl::Stop;
+    const auto agreed = [](std::vector<Stop> stops) {
+        std::vector<ddl::EndNews> news;
+        for (const Stop stop : stops) news.push_back({.wish = stop});
+        return ddl::agreed(news);
+    };
+    CHECK(agreed({}) == Stop::no);
+    CHECK(agreed({Stop::no, Stop::no}) == Stop::no);
+    CHECK(agreed({Stop::no, Stop::time_is_up}) == Stop::time_is_up);
+    CHECK(agreed({Stop::signal, Stop::time_is_up}) == Stop::signal);
+}
+
+TEST_CASE("news of every slot are heard one exchange later with all they said")
+{
+    struct Odd {
+        std::array<char, 3> letters = {'-', '-', '-'};
+    };
+    ddl::ExchangeThread exchanges{ddl::connector("self", {})};
+    ddl::NewsBoard board{exchanges};
+    auto odd = board.add<Odd>();
+    auto times = board.add<ddl::StepTimes>();
+    auto unused = board.add<double>();
+    ddl::StepTimes last{.step = 2, .begin_ns = 10, .end_ns = 30};
+    last.of(ddl::Phase::forward) = 20;
+    times.post(last);
+    board.exchange();
+    CHECK(times.heard().empty());
+    odd.post({{'a', 'b', 'c'}});
+    times.post({});
+    board.exchange();
+    REQUIRE(times.heard().size() == 1);
+    CHECK(times.heard()[0].end_ns == 30);
+    CHECK(times.heard()[0].of(ddl::Phase::forward) == 20);
+    CHECK(odd.heard()[0].letters[0] == '-');
+    CHECK(unused.heard()[0] == 0.0);
+    board.settle();
+    CHECK(odd.heard()[0].letters[2] == 'c');
+    CHECK(times.heard()[0].end_ns == 0);
+    board.settle();
+    CHECK(odd.heard().empty());
+}
+
+TEST_CASE("a board without slots exchanges nothing")
+{
+    ddl::ExchangeThread exchanges{ddl::connector("self", {})};
+    ddl::NewsBoard board{exchanges};
+    board.exchange();
+    board.settle();
+}
