@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The example, from the run to the files beside this script: three minutes on a machine on which nothing else runs.
+# The example, from the run to the picture beside this script: three minutes on a machine on which nothing else runs.
 #
-#   results/example/run.sh [DIR]     makes the run DIR (default build/example), or takes the one that is there, and copies
-#                                    it without its archives; with Chromium also report.png, the top of the page
+#   results/example/run.sh [DIR]     makes the run DIR (default build/example), or takes the one that is there, and with
+#                                    Chromium report.png, the top of its page
 #
 # What came out, and when and where, is then to be said in README.md. CROSSTALK_BIN is the folder of the programs.
 set -euo pipefail
@@ -13,18 +13,10 @@ status=0
 [[ -e $run ]] || jobscripts/local.sh --out "$run" --duration 150 || status=$?
 [[ -f $run/report/index.html ]] || { echo "example: no report in $run" >&2; exit "$((status > 0 ? status : 1))"; }
 
-rm -rf "$results"/{train,noise,report}
-mkdir "$results"/{train,noise}
-cp "$run"/train/{run.json,steps.csv} "$results/train"
-cp "$run"/noise/*/noise.{csv,json} "$results/noise"
-cp -r "$run/report" "$results"
-rm -f "$results"/report/report.{md,json,txt} # what `interference analyse --format` prints of it
-# Paths are told from the root of the tree.
-grep -rlIF "$PWD/" "$results"/{train,noise,report} | xargs -r sed -i "s|$PWD/||g"
 for browser in chromium chromium-browser google-chrome; do
     command -v "$browser" >/dev/null || continue
     "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1200,1210 \
-        --user-data-dir="$run/browser" --screenshot="$results/report.png" "file://$results/report/index.html" 2>/dev/null
+        --user-data-dir="$run/browser" --screenshot="$results/report.png" "file://$(realpath "$run")/report/index.html" 2>/dev/null
     rm -rf "$run/browser"
     exit "$status"
 done
