@@ -1,4 +1,4 @@
-// What of a training goes into its checkpoints.
+// The part of a training that its checkpoints hold.
 #pragma once
 
 #include "ddl-workloads/models/model.hpp"
@@ -7,7 +7,7 @@
 
 namespace ddl {
 
-// What this rank has. Ranks that are not kept equal have each its own.
+// The state of this rank. Ranks that are not kept equal each have their own.
 std::vector<StateTensor> training_state(Model& model, bool ranks_are_equal);
 
 }  // namespace ddl

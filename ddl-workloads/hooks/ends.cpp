@@ -45,7 +45,7 @@ void Ends::hear(StepContext& context)
     context.state.stop = std::max(agreed(news), loss_is_low_enough(news) ? Stop::loss : Stop::no);
 }
 
-// Of a GPU this waits, as part of the step.
+// On a GPU the loss is waited for, as part of the step.
 void Ends::after_update(StepContext& context)
 {
     news_.loss = context.model.loss().value_or(0.0);

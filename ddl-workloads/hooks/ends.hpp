@@ -12,17 +12,17 @@
 
 namespace ddl {
 
-// What a rank tells the others once a step.
+// A rank's report to the others, once a step.
 struct EndNews {
     Stop wish = Stop::no;
     bool complete = false;  // a step was made, and this was its loss, 0 of a model without one
     double loss = 0.0;
 };
 
-// The strongest wish of any rank.
+// The strongest request of any rank.
 Stop agreed(std::span<const EndNews> news);
 
-// StepState::stop is what all ranks agree on, one step after the first of them wished it.
+// StepState::stop is what all ranks agree on, one step after the first of them requested it.
 class Ends : public Hook {
  public:
     // The plan must outlive it.
@@ -38,7 +38,7 @@ class Ends : public Hook {
     bool reached(std::int64_t steps) const;
     bool ends_epoch(std::int64_t steps) const;
 
-    // What was guessed right of the held-out samples, 0 to 1.
+    // The share of held-out samples that was guessed right, 0 to 1.
     void evaluated(std::optional<double> accuracy) { accuracy_ = accuracy; }
 
     // 0 to 1: how far a training of so many steps has come.

@@ -14,7 +14,7 @@
 
 namespace ddl {
 
-// What hooks are made of. All of it outlives them.
+// The parts of a training that hooks are made of. All of them outlive the hooks.
 struct HookParts {
     const TrainingPlan& plan;
     Model& model;

@@ -13,7 +13,7 @@
 
 namespace ddl {
 
-// What a rank tells the others once a step.
+// A rank's report to the others, once a step.
 struct StepNews {
     std::int64_t complete_steps = 0;  // 0: no times yet
     StepTimes last = {};              // of the last complete step

@@ -1,4 +1,4 @@
-// What a checkpoint says of the training that wrote it.
+// The training that a checkpoint was written by.
 #pragma once
 
 #include "ddl-workloads/checkpoint/checkpoint_format.hpp"
@@ -10,7 +10,7 @@ namespace ddl {
 
 CheckpointMeta checkpoint_meta(const TrainingPlan& plan, int ranks, std::int64_t steps_per_epoch, std::int64_t steps);
 
-// Throws UsageError that says in what the trainings differ, if they would not go on alike.
+// Throws UsageError with the first difference, if the trainings would not continue alike.
 void check_same_training(const CheckpointMeta& was, const CheckpointMeta& is, const char* option = "--resume");
 
 }  // namespace ddl

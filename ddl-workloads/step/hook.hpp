@@ -1,4 +1,4 @@
-// What listens to a training's steps, or changes them: control delays, alterations, guards, checkpoints, logs.
+// Hooks listen to a training's steps, or change them: control delays, alterations, guards, checkpoints, logs.
 #pragma once
 
 #include "ddl-workloads/data/loading/batch.hpp"
@@ -26,7 +26,7 @@ class Hook {
     // Collective. Once, before the first step.
     virtual void begin(StepContext&) {}
 
-    // What the other ranks shall know is posted on the news board; then what all posted one step earlier can be heard.
+    // Reports to the other ranks are posted on the news board; then those posted one step earlier can be read.
     virtual void post(StepContext&) {}
     virtual void hear(StepContext&) {}
 
@@ -58,11 +58,11 @@ class Hook {
     virtual void after_last_step(StepContext&) {}
     virtual void finish(StepContext&) {}
 
-    // For the run record: what this rank has to say, and then on rank 0 what all of them have. `ranks`: by rank.
+    // For the run record: the part of this rank, and then on rank 0 the sums over all. `ranks`: by rank.
     virtual void describe(nlohmann::ordered_json& /*mine*/) const {}
     virtual void summarise(nlohmann::ordered_json& /*result*/, const nlohmann::ordered_json& /*ranks*/) {}
 
-    // On rank 0, after finish(): what was asked for and did not happen (exit code 3).
+    // On rank 0, after finish(): a request that was not met (exit code 3).
     virtual std::optional<std::string> broken_promise(const StepContext&) const { return std::nullopt; }
 };
 

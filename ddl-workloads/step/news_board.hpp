@@ -1,5 +1,5 @@
-// What ranks tell each other once a step, beside the step: slots of fixed size, one of each hook that has something to
-// tell. A rank waits only for ranks that are a whole step behind.
+// Reports that ranks exchange once a step, beside the step: slots of fixed size, one for each hook that reports. A rank
+// waits only for ranks that are a whole step behind.
 #pragma once
 
 #include "ddl-workloads/transports/exchange_thread.hpp"
@@ -20,7 +20,7 @@ class NewsBoard {
         static_assert(std::is_trivially_copyable_v<News>, "news travel as bytes");
 
      public:
-        // What this rank tells with the next exchange, and with each one after it.
+        // The report that this rank sends with the next exchange, and with each one after it.
         void post(const News& news) { std::memcpy(board_->mine_.data() + offset_, &news, sizeof news); }
 
         // By rank, what all posted one exchange earlier; empty: nothing, as after the first exchange.
@@ -42,7 +42,7 @@ class NewsBoard {
 
     explicit NewsBoard(ExchangeThread& exchanges) : exchanges_{exchanges} {}
 
-    // Before the first exchange, in the same order on all ranks. The rank tells News{} until something is posted.
+    // Before the first exchange, in the same order on all ranks. The rank sends News{} until something is posted.
     template <class News>
     Slot<News> add()
     {

@@ -1,4 +1,4 @@
-// What a step works on, and where its training stands.
+// The parts that a step works on, and the position of its training.
 #pragma once
 
 #include "ddl-workloads/data/loading/source.hpp"
@@ -34,7 +34,7 @@ struct StepContext {
     StepState state = {};
 };
 
-// What every step begins and ends with, whatever a strategy does between.
+// Every step begins and ends with these, whatever a strategy does between.
 void begin_step(StepContext& context);
 void end_step(StepContext& context);
 

@@ -1,4 +1,4 @@
-// Where a step takes its input from.
+// A source of the batches that steps take.
 #pragma once
 
 #include "ddl-workloads/data/loading/batch.hpp"
@@ -11,7 +11,7 @@ class Source {
  public:
     virtual ~Source() = default;
 
-    // The next batch of this rank. Waits until it is there; throws what went wrong.
+    // The next batch of this rank. Waits until it is there.
     virtual Batch next() = 0;
 
     // The next batch is the first one after so many steps.
