@@ -20,7 +20,7 @@ void refuse_taken(const std::filesystem::path& path);  // fails if it is already
 // Throws UsageError if it belongs to another user: what is to be done with it is run, or written, as this one.
 void refuse_foreign(const std::filesystem::path& path);
 
-// Throws UsageError if it is a link: whoever made it chose where this program writes.
+// Throws UsageError if it is a link: another user may have chosen where this program writes.
 void refuse_link(const std::filesystem::path& path);
 
 // Renames, or fails with EEXIST (ENOTEMPTY) where the name is taken. Returns as rename() does. On file systems that

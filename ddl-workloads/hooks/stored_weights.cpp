@@ -42,7 +42,7 @@ class WeightsInMemory : public Hook {
         mine["stored"] = {{"bits", sum.bits}, {"flipped", sum.flipped}, {"detected", sum.detected}};
     }
 
-    // What all ranks read.
+    // The sums over all ranks.
     void summarise(nlohmann::ordered_json& result, const nlohmann::ordered_json& ranks) override
     {
         nlohmann::ordered_json all = ranks.front()["stored"];

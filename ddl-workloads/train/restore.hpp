@@ -3,12 +3,9 @@
 
 #include "ddl-workloads/checkpoint/checkpoint_format.hpp"
 #include "ddl-workloads/models/model.hpp"
-#include "ddl-workloads/plan/plan.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
-#include <cstdint>
 #include <filesystem>
-#include <vector>
 
 namespace ddl {
 

@@ -87,8 +87,8 @@ void Training::train()
     if (state.stop != Stop::signal && outcome_.evaluated_after != state.taken) evaluate();
 }
 
-// Who sent a signal kills soon: mpirun after one second, Slurm after its KillWait (30 s unless set). So the trace comes
-// first: it takes little time and is no trace before it is complete. The held-out samples are not guessed any more.
+// After a signal the process is killed soon: by mpirun after one second, by Slurm after its KillWait (30 s unless set).
+// So the trace is finished first: it takes little time and is useless before. Held-out samples are not evaluated then.
 void Training::finish()
 {
     strategy_->finish();

@@ -45,11 +45,11 @@ class Training {
     // Collective, after run(). On rank 0 the result (also in DIR/train/run.json), elsewhere null.
     nlohmann::ordered_json result();
 
-    // What was asked for and did not happen, a line each. On rank 0, after result(); elsewhere none.
+    // Requests that were not met, a line each. On rank 0, after result(); elsewhere none.
     std::vector<std::string> broken_promises() const;
 
  private:
-    // What other programs see of this process while it runs.
+    // The control file, and the name of this process in it while it runs.
     struct Control {
         Control(const std::filesystem::path& run, const std::string& host)
             : file{base::ControlFile::open(run, host)}, named{file.page()}

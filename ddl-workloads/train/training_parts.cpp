@@ -1,6 +1,5 @@
 // What a training is made of: its directory, its trace, its input, its model and strategy, its checkpoints.
 #include "base/contract/run_directory.hpp"
-#include "base/contract/soft_error_tables.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"

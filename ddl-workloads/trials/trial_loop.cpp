@@ -44,7 +44,7 @@ struct TrialLoop::OfRank {
     base::WeightRead read = {};               // of kind stored
 };
 
-// What listens to the steps of the trial at hand: its guards, its weights in memory whose bits flip.
+// Listens to the steps of the current trial: its guards, its weights in memory whose bits flip.
 class TrialLoop::OneTrial : public Hook {
  public:
     void set(TrialGuards* guards, StoredWeights* stored)
