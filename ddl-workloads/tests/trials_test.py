@@ -13,6 +13,7 @@ import os
 import pathlib
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -123,9 +124,20 @@ def same_as_cold(scratch, ranks):
         assert row["path"].split(";") == tensors, (row["path"], tensors)
 
 
+def ask_for_delays(run):
+    """As noisegen does in a slot of control.delay that never ends, by the layout of the control file alone."""
+    page = bytearray(4096)
+    struct.pack_into("<II", page, 0, 0x58544C4B, 2)
+    struct.pack_into("<qIxxxxq", page, 64, 2**62, 1, 2**62)
+    (run / "control").mkdir(parents=True)
+    file = run / "control" / os.uname().nodename.split(".")[0]
+    file.write_bytes(page)
+    return file
+
+
 def altered_and_delayed(scratch):
-    """Hooks of a training are those of its trials: what --alter changes in a step is changed in each trial, and a delay
-    changes nothing."""
+    """Hooks of a training are those of its trials: what --alter changes in a step is changed in each trial, and delays
+    change nothing."""
     record = scratch / "flip.json"
     record.write_text(json.dumps({"input/images": [[[3], [30]]]}))
     also = ["--alter", f"all:{MOMENT + 5}:{record}"]
@@ -133,7 +145,11 @@ def altered_and_delayed(scratch):
     plain = train(1, scratch / "plain-cold", "--steps", END)
     assert cold["checksum"] != plain["checksum"]
     write_trials(scratch / "altered.csv", [trial("null", "null"), trial("exponent", bits="1-8", seed=3)])
-    make(1, scratch / "altered", scratch / "altered.csv", *also, "--delay", "0:forward:1ms")
+    page = ask_for_delays(scratch / "altered")
+    make(1, scratch / "altered", scratch / "altered.csv", *also, "--delay", "0:forward:1ms", "--control-delay", "1ms")
+    controlled = struct.unpack_from("<Q", page.read_bytes(), 136)[0]
+    # The first two steps have none: nothing to judge by, and a request is met in the step after it.
+    assert END - 2 <= controlled <= END + 2 * (END - MOMENT), controlled
     found = {row["trial"]: row for row in outcomes(scratch / "altered")}
     assert found["null"]["checksum"] == cold["checksum"] and found["null"]["class"] == "masked", found["null"]
     assert found["exponent"]["checksum"] != cold["checksum"]
