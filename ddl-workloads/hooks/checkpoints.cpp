@@ -36,9 +36,9 @@ class Checkpoints : public Hook {
 
     void post(StepContext&) override { slot_.post(checkpointer_.news()); }
 
-    void hear(StepContext&) override
+    void receive(StepContext&) override
     {
-        if (!over_) checkpointer_.hear(slot_.heard());
+        if (!over_) checkpointer_.hear(slot_.received());
     }
 
     void after_update(StepContext& context) override

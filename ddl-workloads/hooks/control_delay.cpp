@@ -35,7 +35,7 @@ class ControlDelay : public Hook {
     // Between barriers: rest, delay of rank 0 (phase control_delay) or none, rest; all but the delay is control_settle.
     void before_step(StepContext& context) override
     {
-        const std::vector<base::ControlRequest> agreed = slot_.heard();
+        const std::vector<base::ControlRequest> agreed = slot_.received();
         if (!context.state.at_once || agreed.empty() || agreed.front() == base::ControlRequest::none) return;
         training::make_known_delay(agreed.front(), delay_ns_, context.exchanges.rank(), context.clock, [&context] {
             context.exchanges.barrier().get();

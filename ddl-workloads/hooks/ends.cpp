@@ -18,7 +18,7 @@ constexpr std::size_t steps_of_a_loss = 10;  // one batch alone may be easy
 Stop agreed(std::span<const EndNews> news)
 {
     Stop strongest = Stop::no;
-    for (const EndNews& one : news) strongest = std::max(strongest, one.wish);
+    for (const EndNews& one : news) strongest = std::max(strongest, one.request);
     return strongest;
 }
 
@@ -34,14 +34,14 @@ void Ends::begin(StepContext&)
 
 void Ends::post(StepContext& context)
 {
-    news_.wish = std::max(wish(), context.state.wish);
+    news_.request = std::max(own_request(), context.state.request);
     slot_.post(news_);
 }
 
-void Ends::hear(StepContext& context)
+void Ends::receive(StepContext& context)
 {
     if (over_) return;
-    const std::vector<EndNews> news = slot_.heard();
+    const std::vector<EndNews> news = slot_.received();
     context.state.stop = std::max(agreed(news), loss_is_low_enough(news) ? Stop::loss : Stop::no);
 }
 
@@ -67,7 +67,7 @@ bool Ends::ends_epoch(std::int64_t steps) const
     return (plan_.epochs > 0 || plan_.until_accuracy) && steps % steps_per_epoch_ == 0;
 }
 
-Stop Ends::wish() const
+Stop Ends::own_request() const
 {
     if (base::stop_requested()) return Stop::signal;
     if (plan_.until_accuracy && accuracy_.value_or(0.0) >= *plan_.until_accuracy) return Stop::accuracy;

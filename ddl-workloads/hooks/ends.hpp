@@ -14,7 +14,7 @@ namespace ddl {
 
 // A rank's report to the others, once a step.
 struct EndNews {
-    Stop wish = Stop::no;
+    Stop request = Stop::no;
     bool complete = false;  // a step was made, and this was its loss, 0 of a model without one
     double loss = 0.0;
 };
@@ -30,7 +30,7 @@ class Ends : public Hook {
 
     void begin(StepContext& context) override;  // the training's time begins now
     void post(StepContext& context) override;
-    void hear(StepContext& context) override;
+    void receive(StepContext& context) override;
     void after_update(StepContext& context) override;
     void after_last_step(StepContext& context) override;
 
@@ -48,7 +48,7 @@ class Ends : public Hook {
     std::string text(const StepState& state) const;
 
  private:
-    Stop wish() const;
+    Stop own_request() const;
     bool loss_is_low_enough(std::span<const EndNews> news);
 
     const EndPlan& plan_;

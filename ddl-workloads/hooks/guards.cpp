@@ -27,13 +27,13 @@ class GuardHook : public Hook {
 
     void post(StepContext& context) override
     {
-        if (guards_.stops()) context.state.wish = std::max(context.state.wish, Stop::guard);
+        if (guards_.stops()) context.state.request = std::max(context.state.request, Stop::guard);
         if (slot_) slot_->post(guards_.news());
     }
 
-    void hear(StepContext&) override
+    void receive(StepContext&) override
     {
-        if (slot_) guards_.hear(slot_->heard());
+        if (slot_) guards_.hear(slot_->received());
     }
 
     void check_state(StepContext& context) override

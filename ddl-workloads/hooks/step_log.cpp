@@ -23,10 +23,10 @@ void StepLog::post(StepContext&)
     slot_.post(news_);
 }
 
-void StepLog::hear(StepContext&)
+void StepLog::receive(StepContext&)
 {
     if (!rows_) return;
-    const std::vector<StepNews> news = slot_.heard();
+    const std::vector<StepNews> news = slot_.received();
     for (std::size_t rank = 0; rank < news.size(); ++rank)
         if (news[rank].complete_steps > 0) rows_->add(static_cast<int>(rank), news[rank].last);
 }

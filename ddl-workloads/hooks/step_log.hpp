@@ -26,7 +26,7 @@ class StepLog : public Hook {
             NewsBoard& board);
 
     void post(StepContext& context) override;
-    void hear(StepContext& context) override;
+    void receive(StepContext& context) override;
     void after_update(StepContext& context) override;
     void end_step(StepContext& context, const StepTimes& times) override;
     void after_last_step(StepContext& context) override;

@@ -6,16 +6,16 @@ void Hooks::exchange_news(StepContext& context)
 {
     each(&Hook::post, context);
     board_.exchange();
-    each(&Hook::hear, context);
+    each(&Hook::receive, context);
 }
 
 void Hooks::exchange_last_news(StepContext& context)
 {
     board_.settle();
-    each(&Hook::hear, context);
+    each(&Hook::receive, context);
     exchange_news(context);
     board_.settle();
-    each(&Hook::hear, context);
+    each(&Hook::receive, context);
 }
 
 }  // namespace ddl

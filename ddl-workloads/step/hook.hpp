@@ -28,7 +28,7 @@ class Hook {
 
     // Reports to the other ranks are posted on the news board; then those posted one step earlier can be read.
     virtual void post(StepContext&) {}
-    virtual void hear(StepContext&) {}
+    virtual void receive(StepContext&) {}
 
     virtual void before_step(StepContext&) {}
 
@@ -81,7 +81,7 @@ class Hooks {
     }
     const std::vector<std::shared_ptr<Hook>>& all() const { return hooks_; }
 
-    // Collective. The exchange before a step, and those after the last one, so that all is heard.
+    // Collective. The exchange before a step, and those after the last one, so that all is read.
     void exchange_news(StepContext& context);
     void exchange_last_news(StepContext& context);
 

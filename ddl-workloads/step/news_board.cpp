@@ -13,10 +13,10 @@ void NewsBoard::exchange()
 
 void NewsBoard::settle()
 {
-    heard_.clear();
+    received_.clear();
     if (!pending_.valid()) return;
     pending_.get();
-    heard_ = all_;
+    received_ = all_;
 }
 
 }  // namespace ddl

@@ -24,11 +24,11 @@ class NewsBoard {
         void post(const News& news) { std::memcpy(board_->mine_.data() + offset_, &news, sizeof news); }
 
         // By rank, what all posted one exchange earlier; empty: nothing, as after the first exchange.
-        std::vector<News> heard() const
+        std::vector<News> received() const
         {
-            std::vector<News> all(board_->size_ == 0 ? 0 : board_->heard_.size() / board_->size_);
+            std::vector<News> all(board_->size_ == 0 ? 0 : board_->received_.size() / board_->size_);
             for (std::size_t rank = 0; rank < all.size(); ++rank)
-                std::memcpy(&all[rank], board_->heard_.data() + rank * board_->size_ + offset_, sizeof(News));
+                std::memcpy(&all[rank], board_->received_.data() + rank * board_->size_ + offset_, sizeof(News));
             return all;
         }
 
@@ -54,10 +54,10 @@ class NewsBoard {
         return slot;
     }
 
-    // Collective. What was sent one call earlier can be heard; what is posted is sent. Nothing without slots.
+    // Collective. What was sent one call earlier can be read; what is posted is sent. Nothing without slots.
     void exchange();
 
-    // Collective. What is still under way can be heard.
+    // Collective. What is still under way can be read.
     void settle();
 
  private:
@@ -66,7 +66,7 @@ class NewsBoard {
     std::vector<std::byte> mine_;  // as posted
     std::vector<std::byte> sent_;  // under way, and what arrives
     std::vector<std::byte> all_;
-    std::vector<std::byte> heard_;
+    std::vector<std::byte> received_;
     std::future<void> pending_;
 };
 

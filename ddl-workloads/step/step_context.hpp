@@ -18,7 +18,7 @@ struct StepState {
     std::int64_t taken = 0;       // steps made, those of before and those that were taken back among them
     std::int64_t taken_back = 0;  // by a guard
     bool at_once = true;          // no evaluation or checkpoint since the last step: what was agreed in it still holds
-    Stop wish = Stop::no;         // why a hook of this rank wants the training to end
+    Stop request = Stop::no;      // why a hook of this rank wants the training to end
     Stop stop = Stop::no;         // what all ranks agree on: the same on all
 
     std::int64_t done() const { return taken - taken_back; }

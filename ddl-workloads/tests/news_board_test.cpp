@@ -5,12 +5,12 @@
 
 #include <array>
 
-TEST_CASE("the strongest wish of any rank is what all agree on")
+TEST_CASE("the strongest request of any rank is what all agree on")
 {
     using ddl::Stop;
     const auto agreed = [](std::vector<Stop> stops) {
         std::vector<ddl::EndNews> news;
-        for (const Stop stop : stops) news.push_back({.wish = stop});
+        for (const Stop stop : stops) news.push_back({.request = stop});
         return ddl::agreed(news);
     };
     CHECK(agreed({}) == Stop::no);
@@ -19,7 +19,7 @@ TEST_CASE("the strongest wish of any rank is what all agree on")
     CHECK(agreed({Stop::signal, Stop::time_is_up}) == Stop::signal);
 }
 
-TEST_CASE("news of every slot are heard one exchange later with all they said")
+TEST_CASE("news of every slot are received one exchange later with all they said")
 {
     struct Odd {
         std::array<char, 3> letters = {'-', '-', '-'};
@@ -33,20 +33,20 @@ TEST_CASE("news of every slot are heard one exchange later with all they said")
     last.of(ddl::Phase::forward) = 20;
     times.post(last);
     board.exchange();
-    CHECK(times.heard().empty());
+    CHECK(times.received().empty());
     odd.post({{'a', 'b', 'c'}});
     times.post({});
     board.exchange();
-    REQUIRE(times.heard().size() == 1);
-    CHECK(times.heard()[0].end_ns == 30);
-    CHECK(times.heard()[0].of(ddl::Phase::forward) == 20);
-    CHECK(odd.heard()[0].letters[0] == '-');
-    CHECK(unused.heard()[0] == 0.0);
+    REQUIRE(times.received().size() == 1);
+    CHECK(times.received()[0].end_ns == 30);
+    CHECK(times.received()[0].of(ddl::Phase::forward) == 20);
+    CHECK(odd.received()[0].letters[0] == '-');
+    CHECK(unused.received()[0] == 0.0);
     board.settle();
-    CHECK(odd.heard()[0].letters[2] == 'c');
-    CHECK(times.heard()[0].end_ns == 0);
+    CHECK(odd.received()[0].letters[2] == 'c');
+    CHECK(times.received()[0].end_ns == 0);
     board.settle();
-    CHECK(odd.heard().empty());
+    CHECK(odd.received().empty());
 }
 
 TEST_CASE("a board without slots exchanges nothing")
