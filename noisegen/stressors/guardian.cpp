@@ -95,8 +95,10 @@ Guardian::Guardian(Duty duty, const std::string& word, const std::vector<int>& f
 Guardian::~Guardian()
 {
     if (pipe_ < 0) return;
+    // A stopped one would let us wait for ever. Before it ends: LeakSanitizer and debuggers stop what ends, and a
+    // SIGCONT that came then would take their SIGSTOP away.
+    ::kill(process_, SIGCONT);
     pipe_.close();
-    ::kill(process_, SIGCONT);  // a stopped one would let us wait for ever
     while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
     }
 }
