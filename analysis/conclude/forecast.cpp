@@ -5,6 +5,24 @@
 
 namespace analysis {
 
+namespace {
+
+// The mean of so many times as many blocks whose spread is the same. What else the present blocks do not rule out, more
+// of them will.
+Mean of_more_blocks(Mean percent, double times)
+{
+    percent.standard_error /= std::sqrt(times);
+    percent.degrees_of_freedom = (percent.degrees_of_freedom + 1.0) * times - 1.0;
+    for (base::RareEvents* events : {&percent.more, &percent.fewer}) {
+        events->variance /= times;
+        events->largest /= times;
+    }
+    percent.or_else = {};
+    return percent;
+}
+
+}  // namespace
+
 std::optional<Forecast> forecast(const Mean& percent, double confidence, double budget_percent, double run_minutes,
                                  int least)
 {
@@ -13,9 +31,8 @@ std::optional<Forecast> forecast(const Mean& percent, double confidence, double 
     const double now = percent.interval(confidence).half_width();
     const double wanted = 0.75 * budget_percent;
     const double target = now > wanted ? wanted : now / 2.0;
-    const double deviation = percent.standard_error * std::sqrt(have);
     double blocks = have;
-    while (t_quantile(confidence, blocks - 1.0) * deviation / std::sqrt(blocks) > target) {
+    while (of_more_blocks(percent, blocks / have).interval(confidence).half_width() > target) {
         blocks = std::ceil(blocks * 1.02);
         if (run_minutes * blocks / have >= forecast_limit_minutes) return Forecast{target, forecast_limit_minutes};
     }

@@ -17,11 +17,12 @@ struct Forecast {
     double minutes = 0.0;             // forecast_limit_minutes: that long or longer
 };
 
-// The half width falls with the square root of the run's length (and with Student's t as blocks are added). The target
-// is three quarters of the budget: an effect below a quarter of the budget then comes out as safe. Where the interval
-// is that narrow already, and the estimate too near to the budget, it is half of the present half width. It does not
-// rest on the estimate, which may be anything within its interval. None below `least` blocks, or runs where these are
-// the unit. run_minutes: length of this run, or of all runs.
+// The half width of the interval at that confidence falls with the square root of the run's length, and a little faster
+// with few blocks; it is that of an interval that holds at all looks if this one's is. The target is three quarters of
+// the budget: an effect below a quarter of the budget then comes out as safe. Where the interval is that narrow
+// already, and the estimate too near to the budget, it is half of the present half width. It does not rest on the
+// estimate, which may be anything within its interval. None below `least` blocks, or runs where these are the unit.
+// run_minutes: length of this run, or of all runs.
 std::optional<Forecast> forecast(const Mean& percent, double confidence, double budget_percent, double run_minutes,
                                  int least = least_blocks_to_forecast);
 

@@ -240,9 +240,8 @@ FactorVerdict judge_pooled(const std::vector<AnalysedRun>& runs, const PooledRun
     judge(judged, pooled.effect, verdict);
     if (verdict.looked && blocks < blocks_before_first_look) judged.verdict = base::verdict_word::undecided;
     if (judged.verdict == base::verdict_word::undecided || judged.verdict == base::verdict_word::insensitive)
-        judged.forecast =
-            forecast(pooled.effect.percent, verdict.confidence, verdict.budget_percent, verdict.run_minutes,
-                     pooled.between ? least_runs_to_forecast : least_blocks_to_forecast);
+        judged.forecast = forecast(pooled.effect.percent, confidence, verdict.budget_percent, verdict.run_minutes,
+                                   pooled.between ? least_runs_to_forecast : least_blocks_to_forecast);
     judged.cause = common_cause(runs, pooled, verdict.confidence);
     if (!pooled.effect.percent.interval(verdict.confidence).contains(0.0))
         judged.cause.made_of = decomposition_of(all.part_effects, all.own_effects, pooled.effect, verdict.confidence);

@@ -199,7 +199,7 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
     judge(judged, effect, verdict);
     if (verdict.looked && analysis.blocks < blocks_before_first_look) judged.verdict = base::verdict_word::undecided;
     if (judged.verdict == base::verdict_word::undecided || judged.verdict == base::verdict_word::insensitive)
-        judged.forecast = forecast(effect.percent, verdict.confidence, verdict.budget_percent, verdict.run_minutes);
+        judged.forecast = forecast(effect.percent, confidence, verdict.budget_percent, verdict.run_minutes);
     judged.cause = cause_of(run, analysis, effect, verdict.confidence);
     judged.setting = verdict.trustworthy ? advice(effect.stressor, judged.cause.mechanism, judged.verdict)
                                          : "None: this run is not trustworthy.";
@@ -251,7 +251,6 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
         factor.verdict = word;
         factor.why = std::move(why);
     };
-    const double half = factor.interval.half_width();
     if (factor.interval.low > budget && factor.at_least.low <= budget)
         return say(base::verdict_word::undecided,
                    base::join("it exceeds the budget only if what it leaves in the next slots adds to what it does, as "
@@ -262,9 +261,8 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
                    base::join("long steps may be rarer beside it: with all of them it costs ",
                               percent_text(effect.whole.value), " ± ", percent_text(effect.whole.standard_error)));
     if (factor.interval.low > budget) return say(base::verdict_word::unsafe, "");
-    if (half > budget)
-        return say(base::verdict_word::insensitive,
-                   base::join("its interval is ± ", percent_text(half), " wide, more than the budget"));
+    if (factor.interval.half_width() > budget)
+        return say(base::verdict_word::insensitive, "half the width of its interval exceeds the budget");
     if (factor.interval.high >= budget) return say(base::verdict_word::undecided, "the interval holds the budget");
     if (!verdict.insensitive.empty()) return say(base::verdict_word::insensitive, verdict.insensitive.front());
     if (const auto lacked = verdict.lacked.find({factor.factor, factor.level}); lacked != verdict.lacked.end())

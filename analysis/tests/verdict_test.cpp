@@ -142,6 +142,22 @@ TEST_CASE("an interval that is narrow already is halved by a run four times as l
     CHECK(forecast->minutes < 40.0);
 }
 
+TEST_CASE("where an interval holds at all looks the forecast is of one that does, too")
+{
+    // 20 blocks, standard deviation 2.236, rho 0.6: with n blocks the half width is 2.236 / n x
+    // sqrt((n 0.36 + 1) / 0.36 x log((n 0.36 + 1) / 0.05^2)), by hand 0.7533 of 86 blocks and 0.7493 of 87.
+    Mean looked{0.5, 0.5, 19.0};
+    looked.looked_at = true;
+    const auto forecast = analysis::forecast(looked, 0.95, 1.0, 10.0);
+    REQUIRE(forecast);
+    CHECK(forecast->half_width_percent == doctest::Approx(0.75));
+    CHECK(forecast->minutes >= 10.0 * 87.0 / 20.0);
+    CHECK(forecast->minutes <= 10.0 * 87.0 / 20.0 * 1.03);
+    // At the confidence of several noises together it takes longer.
+    CHECK(analysis::forecast(Mean{0.5, 0.5, 19.0}, 0.975, 1.0, 10.0)->minutes >
+          analysis::forecast(Mean{0.5, 0.5, 19.0}, 0.95, 1.0, 10.0)->minutes);
+}
+
 TEST_CASE("below ten blocks nothing is forecast and beyond a day no more than that")
 {
     CHECK_FALSE(analysis::forecast(Mean{0.5, 0.5, 8.0}, 0.95, 1.0, 10.0));
