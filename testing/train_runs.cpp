@@ -141,7 +141,7 @@ Words every_strategy(const std::map<std::string, Words>& forms)
 {
     Words all;
     for (const ddl::StrategyCard* card : ddl::strategies().cards()) {
-        if (!card->synchronous || card->name == "naive") continue;
+        if (!base::contains(card->offers, ddl::equal_ranks) || card->name == "naive") continue;
         const auto found = forms.find(card->name);
         const Words of_this = found != forms.end() ? found->second : Words{card->name};
         all.insert(all.end(), of_this.begin(), of_this.end());

@@ -2,6 +2,7 @@
 // --deterministic, --sync-phases, --cuda-graphs.
 #pragma once
 
+#include "base/cli/capabilities.hpp"
 #include "base/cli/options.hpp"
 
 #include <optional>
@@ -29,6 +30,8 @@ struct DevicePlan {
     bool deterministic = false;  // a GPU computes the same bits each time
     bool graphs = false;         // forward and backward are each handed in as a whole, with one call
 };
+
+inline constexpr base::Capability gpu{"--device cuda"};
 
 // "cpu", "staged", "cuda" or "cuda:1". Throws UsageError.
 DevicePlan parse_device(const std::string& text);

@@ -159,8 +159,11 @@ struct ModelCard {
     std::string summary;
     std::vector<base::OptionCard> options;
     std::unique_ptr<Model> (*make)(const base::Settings& settings, const ModelPlan& plan);
-    bool chooses_device = false;  // it computes where ModelPlan::device says
+    base::Capabilities offers = {};
 };
+
+inline constexpr base::Capability device_choice{"a model that computes where --device says"};
+inline constexpr base::Capability learning{"a model that learns"};
 
 // All models: those that need no Torch, and the given ones (torch_models()).
 base::Registry<ModelCard> model_registry(std::vector<const ModelCard*> more);

@@ -1,4 +1,4 @@
-// What the library crosstalk-torch shows to ddl-train, which loads it.
+// What the library crosstalk-torch shows to ddl-train, which loads it: what makes each model of torch_models.inc.
 #pragma once
 
 #include "ddl-workloads/models/model.hpp"
@@ -10,20 +10,12 @@ namespace ddl {
 // As ModelCard::make.
 using MakeModel = std::unique_ptr<Model>(const base::Settings& settings, const ModelPlan& plan);
 
-MakeModel make_mlp;
-MakeModel make_resnet18;
-MakeModel make_resnet34;
-MakeModel make_resnet50;
-MakeModel make_gpt;
-MakeModel make_dlrm;
+#define TORCH_MODEL(name, ...) MakeModel make_##name;
+#include "ddl-workloads/models/torch_models.inc"
 
 struct TorchMakers {
-    MakeModel* mlp = make_mlp;
-    MakeModel* resnet18 = make_resnet18;
-    MakeModel* resnet34 = make_resnet34;
-    MakeModel* resnet50 = make_resnet50;
-    MakeModel* gpt = make_gpt;
-    MakeModel* dlrm = make_dlrm;
+#define TORCH_MODEL(name, ...) MakeModel* name = make_##name;
+#include "ddl-workloads/models/torch_models.inc"
 };
 
 extern "C" const TorchMakers crosstalk_torch_makers;  // by this name

@@ -7,6 +7,7 @@
 #include "ddl-workloads/checkpoint/checkpoint_options.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/models/optimizer_options.hpp"
+#include "ddl-workloads/plan/choices.hpp"
 
 #include <algorithm>
 #include <iostream>
@@ -53,8 +54,7 @@ class PlugInOptions {
     void read() const
     {
         if (!options_.given("transport") && plan_.transport == "self") base::check_job_size(1);
-        if (options_.given("progress") && base::parse_plug_in(plan_.transport).name != "mpi")
-            base::fail_usage("--progress is of the transport mpi, not of ", plan_.transport);
+        plan_.progress_given = options_.given("progress");
         plan_.progress = parse_progress(progress_);
         check_name(models_, plan_.model);
         check_name(data_sets(), plan_.data);
@@ -80,23 +80,9 @@ void read_trials(TrainingPlan& plan, const std::string& file, const base::Option
     plan.recording.trace = false;
 }
 
-// Of NCCL and of graphs, what goes with them.
-void check_gpu_options(const TrainingPlan& plan)
+void check_graphs(const TrainingPlan& plan)
 {
-    const base::PlugInText strategy = base::parse_plug_in(plan.strategy);
-    if (base::parse_plug_in(plan.transport).name == "nccl") {
-        if (plan.device.kind != DeviceKind::cuda) base::fail_usage("--transport nccl goes with --device cuda");
-        if (strategy.name != "ddp" && strategy.name != "none")
-            base::fail_usage("--transport nccl goes with --strategy ddp: ", strategy.name,
-                             " exchanges in the host's memory, by --transport mpi or gloo");
-        if (strategy.options.contains("hook") && strategy.options.at("hook") != "none")
-            base::fail_usage("--transport nccl: ddp[hook=", strategy.options.at("hook"),
-                             "] exchanges in the host's memory, by --transport mpi or gloo");
-    }
     if (!plan.device.graphs) return;
-    if (strategy.name != "none" && strategy.name != "naive")
-        base::fail_usage("--cuda-graphs goes with --strategy none or naive: ", strategy.name,
-                         " exchanges while backward runs");
     if (plan.accumulate > 1) base::fail_usage("--cuda-graphs goes with --accumulate 1");
     if (!plan.alterations.empty() || !plan.trials.empty())
         base::fail_usage("--cuda-graphs does not go with ", plan.trials.empty() ? "--alter" : "--trials");
@@ -171,7 +157,8 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
     recording.read();
     if (!trials.empty()) read_trials(plan, trials, options);
     if (plan.only_check && trials.empty()) base::fail_usage("--check goes with --trials");
-    check_gpu_options(plan);
+    check_choices(plan, models);
+    check_graphs(plan);
     if (!plan.trials.empty() || !plan.guards.golden.empty()) plan.device.deterministic = true;
     if (out.empty()) base::fail_usage("--out DIR is needed: where the results go");
     plan.out = out;

@@ -30,6 +30,7 @@ struct TrainingPlan {
     std::string strategy = "ddp";
     std::string transport = "mpi";
     Progress progress;
+    bool progress_given = false;
     OptimizerPlan optimizer;
 
     std::int64_t batch = 8;  // samples of one rank and pass

@@ -71,4 +71,10 @@ BucketOverlap::Plan BucketOverlap::parsed(const base::Settings& settings)
             .precision = parsed_hook(settings.text("hook"))};
 }
 
+base::Capabilities BucketOverlap::needs(const base::Settings& settings)
+{
+    if (parsed(settings).precision == Precision::full) return {};
+    return {&host_exchange};
+}
+
 }  // namespace ddl

@@ -23,6 +23,7 @@ class BucketOverlap {
     // Its options on the card of a strategy. Throws UsageError.
     static std::vector<base::OptionCard> options();
     static Plan parsed(const base::Settings& settings);
+    static base::Capabilities needs(const base::Settings& settings);
 
  private:
     Plan plan_;

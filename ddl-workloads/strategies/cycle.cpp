@@ -167,6 +167,8 @@ extern const StrategyCard cycle_strategy;
 const StrategyCard cycle_strategy{
     .name = "cycle",
     .summary = "ranks negotiate in cycles what is ready and fuse it (Horovod's design)",
+    .offers = {&equal_ranks, &whole_means},
+    .needs = needs_host_exchange,
     .options = {{"cycle", "1ms", "time from one round of negotiation to the next"},
                 {"fusion", "128MiB", "at most so much is exchanged at once; 0B: each tensor alone"},
                 {"alone", "512KiB", "a tensor that is larger is exchanged where it is, so that it need not be copied"},

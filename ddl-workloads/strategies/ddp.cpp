@@ -25,6 +25,8 @@ extern const StrategyCard ddp_strategy;
 const StrategyCard ddp_strategy{
     .name = "ddp",
     .summary = "buckets overlap with backward (c10d::Reducer)",
+    .offers = {&equal_ranks, &whole_means},
+    .needs = BucketOverlap::needs,
     .options = BucketOverlap::options(),
     .make = [](const base::Settings& settings, ExchangeThread& exchanges,
                Instruments& instruments) -> std::unique_ptr<Strategy> {

@@ -30,6 +30,8 @@ extern const StrategyCard naive_strategy;
 const StrategyCard naive_strategy{
     .name = "naive",
     .summary = "after backward one tensor after the other, nothing overlaps",
+    .offers = {&equal_ranks, &whole_means, &exchange_after_backward},
+    .needs = needs_host_exchange,
     .options = {},
     .make = [](const base::Settings&, ExchangeThread& exchanges, Instruments& instruments)
         -> std::unique_ptr<Strategy> { return std::make_unique<OneByOne>(exchanges, instruments); },

@@ -21,7 +21,8 @@ extern const StrategyCard none_strategy;
 const StrategyCard none_strategy{
     .name = "none",
     .summary = "no exchange: each rank trains alone",
-    .synchronous = false,
+    .offers = {&whole_means, &exchange_after_backward},
+    .needs = [](const base::Settings&) { return base::Capabilities{}; },
     .options = {},
     .make = [](const base::Settings&, ExchangeThread&, Instruments&) -> std::unique_ptr<Strategy> {
         return std::make_unique<NoExchange>();

@@ -15,12 +15,22 @@ namespace ddl {
 struct StrategyCard {
     std::string name;
     std::string summary;
-    bool synchronous = true;  // all ranks end with the same parameters
-    bool whole_means = true;  // each rank has the mean of every gradient, not of its shard only
+    base::Capabilities offers = {};
+    base::Capabilities (*needs)(const base::Settings& settings);
     std::vector<base::OptionCard> options;
     std::unique_ptr<Strategy> (*make)(const base::Settings& settings, ExchangeThread& exchanges,
                                       Instruments& instruments);
 };
+
+inline constexpr base::Capability equal_ranks{"a strategy that gives all ranks the same parameters"};
+inline constexpr base::Capability whole_means{"a strategy that gives each rank the mean of every gradient"};
+inline constexpr base::Capability exchange_after_backward{"a strategy that exchanges after backward, if at all"};
+
+// That of most strategies.
+inline base::Capabilities needs_host_exchange(const base::Settings&)
+{
+    return {&host_exchange};
+}
 
 const base::Registry<StrategyCard>& strategies();
 

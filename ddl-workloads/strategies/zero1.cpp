@@ -43,7 +43,8 @@ extern const StrategyCard zero1_strategy;
 const StrategyCard zero1_strategy{
     .name = "zero1",
     .summary = "as ddp, with the optimizer's state and work shared out among the ranks (ZeRO stage 1)",
-    .whole_means = false,
+    .offers = {&equal_ranks},
+    .needs = needs_host_exchange,
     .options = BucketOverlap::options(),
     .make = [](const base::Settings& settings, ExchangeThread& exchanges,
                Instruments& instruments) -> std::unique_ptr<Strategy> {

@@ -228,7 +228,7 @@ def propagation(golden, checkpoint, altered):
 
 def refused():
     _, said = train("--guard", "replicas", strategy="none", code=2)
-    assert "a state of its own" in said, said
+    assert "--guard replicas needs a strategy that gives all ranks the same parameters: --strategy naive" in said, said
     for words, ranks, part in ((("--replicas-every", "2"), 1, "one rank"),
                                (("--guard", "rang=2"), 1, "did you mean range"),
                                (("--guard", "range=-1"), 1, "above zero"),

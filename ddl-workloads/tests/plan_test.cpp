@@ -20,6 +20,34 @@ std::optional<ddl::TrainingPlan> parsed(std::vector<std::string> words)
 
 }  // namespace
 
+TEST_CASE("plug-ins and options that do not go together are refused with those that would")
+{
+    const auto refusal = [](std::vector<std::string> words) -> std::string {
+        words.insert(words.end(), {"--out", "there"});
+        try {
+            parsed(words);
+        } catch (const base::UsageError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    CHECK(refusal({"--transport", "self"}).empty());
+    CHECK(refusal({"--transport", "nccl", "--strategy", "none"}) == "--transport nccl needs --device cuda");
+    for (const std::string strategy : {"zero1", "naive", "cycle", "ddp[hook=fp16]"})
+        CHECK(refusal({"--transport", "nccl", "--strategy", strategy})
+                  .starts_with("--strategy " + strategy +
+                               " needs a transport that exchanges buckets in the host's memory: --transport "));
+    CHECK(refusal({"--transport", "self", "--progress", "spin"})
+              .starts_with("--progress needs a transport that waits as --progress says"));
+    // There is no such model without LibTorch's.
+    CHECK(refusal({"--transport", "self", "--device", "staged"}) ==
+          "--device staged needs a model that computes where --device says");
+    CHECK(refusal({"--transport", "self", "--until-accuracy", "90%"}) == "--until-accuracy needs a model that learns");
+    CHECK(refusal({"--transport", "self", "--strategy", "none", "--replicas-every", "2"})
+              .starts_with("--replicas-every needs a strategy that gives all ranks the same parameters: --strategy "
+                           "naive, --strategy ddp"));
+}
+
 TEST_CASE("options of a training that make no sense are refused")
 {
     const std::vector<std::vector<std::string>> wrong{

@@ -223,7 +223,8 @@ std::vector<std::string> Training::broken_promises() const
 {
     std::vector<std::string> all;
     if (exchanges_.rank() != 0) return all;
-    if (strategy_card_.synchronous && !outcome_.ranks_agree && !told_to_differ(plan_.alterations))
+    if (base::contains(strategy_card_.offers, equal_ranks) && !outcome_.ranks_agree &&
+        !told_to_differ(plan_.alterations))
         all.emplace_back("ranks ended with different parameters: the exchange went wrong");
     for (const std::shared_ptr<Hook>& hook : hooks_.all())
         if (std::optional<std::string> broken = hook->broken_promise(*context_)) all.push_back(std::move(*broken));

@@ -71,7 +71,7 @@ void Training::prepare_parts()
                                 .rank = exchanges_.rank(),
                                 .ranks = exchanges_.size(),
                                 .first_step = first_step,
-                                .synchronous = strategy_card_.synchronous});
+                                .equal = base::contains(strategy_card_.offers, equal_ranks)});
     if (exchanges_.rank() == 0 && !plan_.only_check) write_record(nullptr);
 }
 
@@ -80,26 +80,18 @@ void Training::check_plan() const
 {
     if (plan_.checkpoint.on() && !plan_.checkpoint.sharded && !ranks_are_equal())
         base::fail_usage("--checkpoint-by rank0: with ",
-                         strategy_card_.synchronous ? "--alter" : "--strategy " + plan_.strategy,
+                         told_to_differ(plan_.alterations) ? "--alter" : "--strategy " + plan_.strategy,
                          " every rank has a state of its own; --checkpoint-by sharded writes them all");
-    if (plan_.guards.replicas_every > 0) {
-        const char* const option = plan_.guards.has("replicas") ? "--guard replicas: " : "--replicas-every: ";
-        if (!strategy_card_.synchronous)
-            base::fail_usage(option, "with --strategy ", plan_.strategy, " every rank has a state of its own");
-        if (exchanges_.size() == 1) base::fail_usage(option, "there is one rank, and none to compare it with");
-    }
+    if (plan_.guards.replicas_every > 0 && exchanges_.size() == 1)
+        base::fail_usage(plan_.guards.has("replicas") ? "--guard replicas: " : "--replicas-every: ",
+                         "there is one rank, and none to compare it with");
     if (!plan_.guards.golden.empty()) const GoldenComparison is_there{plan_.guards.golden};
-    if (strategy_card_.whole_means) return;
-    const auto is_mean = [](const base::Injection& one) { return one.path.starts_with("mean/"); };
-    for (const LiveAlteration& alteration : plan_.alterations)
-        if (std::any_of(alteration.injections.begin(), alteration.injections.end(), is_mean))
-            base::fail_usage("--alter: with --strategy ", strategy_card_.name,
-                             " a rank has no whole mean/; gradient/ is before the exchange");
 }
 
 bool Training::ranks_are_equal() const
 {
-    return exchanges_.size() == 1 || (strategy_card_.synchronous && !told_to_differ(plan_.alterations));
+    return exchanges_.size() == 1 ||
+           (base::contains(strategy_card_.offers, equal_ranks) && !told_to_differ(plan_.alterations));
 }
 
 void Training::claim()
@@ -173,13 +165,7 @@ void Training::make_model(const ModelPlan& plan)
 {
     const base::PlugInText model = base::parse_plug_in(plan_.model);
     const ModelCard& card = models_.find(model.name);
-    if (plan.device.kind != DeviceKind::cpu && !card.chooses_device)
-        base::fail_usage("--device ", text(plan_.device), ": ", card.name, " computes without LibTorch, on the CPU",
-                         card.name == "emulated" ? "; emulated[device=cuda] keeps a GPU busy" : "");
     model_ = card.make(models_.settings(card, model.options), plan);
-    if ((plan_.ends.until_loss || plan_.ends.until_accuracy) && !model_->learns())
-        base::fail_usage(plan_.ends.until_loss ? "--until-loss: " : "--until-accuracy: ", plan_.model,
-                         " does not learn");
     const std::vector<std::span<std::byte>> parameters = model_->parameters();
     for (const std::span<std::byte> bytes : parameters) exchanges_.broadcast(bytes, 0).get();
     model_->written(parameters);

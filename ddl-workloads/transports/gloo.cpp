@@ -347,6 +347,7 @@ extern const TransportCard gloo_transport;
 const TransportCard gloo_transport{
     .name = "gloo",
     .summary = "Gloo over TCP, without MPI: ranks as mpirun, srun or torchrun number them",
+    .offers = {&host_exchange},
     .options = {{"store", "", "directory that all ranks see, where they find each other; if not given that of the run"},
                 {"host", "",
                  "this host's name or address for the others; if not given its own name, or 127.0.0.1 if "

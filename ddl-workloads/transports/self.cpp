@@ -42,6 +42,7 @@ extern const TransportCard self_transport;
 const TransportCard self_transport{
     .name = "self",
     .summary = "one process alone, without MPI",
+    .offers = {&host_exchange},
     .options = {},
     .make = [](const base::Settings&, const TransportPlan&) -> std::unique_ptr<Transport> {
         return std::make_unique<SelfTransport>();

@@ -1,6 +1,7 @@
 // What carries the exchange between ranks: the calls of one library, made on the transport thread and nowhere else.
 #pragma once
 
+#include "base/cli/capabilities.hpp"
 #include "base/cli/cards.hpp"
 #include "base/gpu/cuda_driver.hpp"
 #include "ddl-workloads/transports/half.hpp"
@@ -128,9 +129,14 @@ struct TransportPlan {
 struct TransportCard {
     std::string name;
     std::string summary;
+    base::Capabilities offers = {};
+    base::Capabilities needs = {};
     std::vector<base::OptionCard> options;
     std::unique_ptr<Transport> (*make)(const base::Settings& settings, const TransportPlan& plan);
 };
+
+inline constexpr base::Capability host_exchange{"a transport that exchanges buckets in the host's memory"};
+inline constexpr base::Capability progress_policy{"a transport that waits as --progress says"};
 
 const base::Registry<TransportCard>& transports();
 

@@ -17,7 +17,7 @@ namespace {
 void check_guard(const GuardPlan& guards, const TrialTraining& training)
 {
     if (!guards.has("replicas")) return;
-    if (!training.synchronous) base::fail_usage("guard replicas: with this strategy every rank has a state of its own");
+    if (!training.equal) base::fail_usage("guard replicas: with this strategy every rank has a state of its own");
     if (training.ranks == 1) base::fail_usage("guard replicas: there is one rank, and none to compare it with");
 }
 

@@ -15,7 +15,7 @@ struct TrialTraining {
     int rank = 0;
     int ranks = 1;
     std::int64_t first_step = 0;
-    bool synchronous = true;  // ranks have the same state
+    bool equal = true;  // ranks have the same state
 };
 
 // Not collective: a tensor may be on one rank alone. Throws UsageError that names the trial, what this training lacks,

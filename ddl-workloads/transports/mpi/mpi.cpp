@@ -296,6 +296,7 @@ extern const TransportCard mpi_transport;
 const TransportCard mpi_transport{
     .name = "mpi",
     .summary = "the ranks of an MPI job",
+    .offers = {&host_exchange, &progress_policy},
     .options = {},
     .make = [](const base::Settings&, const TransportPlan& plan) -> std::unique_ptr<Transport> {
         return std::make_unique<MpiTransport>(plan.progress);

@@ -1,6 +1,7 @@
 // NCCL between the GPUs of ranks, for what they compute; another transport for all that is the host's.
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"
+#include "ddl-workloads/devices/device_plan.hpp"
 #include "ddl-workloads/transports/nccl/nccl_library.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 
@@ -182,6 +183,7 @@ extern const TransportCard nccl_transport;
 const TransportCard nccl_transport{
     .name = "nccl",
     .summary = "NCCL between the GPUs of --device cuda, for the buckets of --strategy ddp",
+    .needs = {&gpu},
     .options = {{"host", "",
                  "transport for what is the host's; if not given mpi under mpirun, else gloo, or self of one"}},
     .make = make,

@@ -1,0 +1,78 @@
+#include "ddl-workloads/plan/choices.hpp"
+
+#include "base/cli/capabilities.hpp"
+
+#include <algorithm>
+
+namespace ddl {
+
+namespace {
+
+template <class Card>
+std::vector<base::Choice> alternatives(const std::string& option, const base::Registry<Card>& registry)
+{
+    std::vector<base::Choice> all;
+    for (const Card* card : registry.cards()) all.push_back({.text = option + card->name, .offers = card->offers});
+    return all;
+}
+
+base::Choice chosen_strategy(const std::string& text)
+{
+    const base::PlugInText given = base::parse_plug_in(text);
+    const StrategyCard& card = strategies().find(given.name);
+    return {.text = "--strategy " + text,
+            .offers = card.offers,
+            .needs = card.needs(strategies().settings(card, given.options))};
+}
+
+base::Choice chosen_transport(const std::string& text)
+{
+    const TransportCard& card = transports().find(base::parse_plug_in(text).name);
+    return {.text = "--transport " + text, .offers = card.offers, .needs = card.needs};
+}
+
+base::Choice chosen_device(const DevicePlan& device)
+{
+    base::Choice choice{.text = "--device " + text(device)};
+    if (device.kind == DeviceKind::cuda) choice.offers = {&gpu};
+    if (device.kind != DeviceKind::cpu) choice.needs = {&device_choice};
+    return choice;
+}
+
+bool alters_means(const LiveAlteration& alteration)
+{
+    return std::any_of(alteration.injections.begin(), alteration.injections.end(),
+                       [](const base::Injection& one) { return one.path.starts_with("mean/"); });
+}
+
+std::vector<base::Choice> choices(const TrainingPlan& plan, const base::Registry<ModelCard>& models)
+{
+    std::vector<base::Choice> all{
+        {.text = "--model " + plan.model, .offers = models.find(base::parse_plug_in(plan.model).name).offers},
+        chosen_strategy(plan.strategy),
+        chosen_transport(plan.transport),
+        chosen_device(plan.device)};
+    const auto add = [&](bool given, const std::string& option, const base::Capability& needed) {
+        if (given) all.push_back({.text = option, .needs = {&needed}});
+    };
+    add(plan.progress_given, "--progress", progress_policy);
+    add(plan.device.graphs, "--cuda-graphs", exchange_after_backward);
+    add(plan.ends.until_loss.has_value(), "--until-loss", learning);
+    add(plan.ends.until_accuracy.has_value(), "--until-accuracy", learning);
+    add(plan.guards.has("replicas"), "--guard replicas", equal_ranks);
+    add(plan.guards.replicas_every > 0, "--replicas-every", equal_ranks);
+    add(std::any_of(plan.alterations.begin(), plan.alterations.end(), alters_means), "--alter of mean/", whole_means);
+    return all;
+}
+
+}  // namespace
+
+void check_choices(const TrainingPlan& plan, const base::Registry<ModelCard>& models)
+{
+    std::vector<base::Choice> others = alternatives("--model ", models);
+    for (const auto& more : {alternatives("--strategy ", strategies()), alternatives("--transport ", transports())})
+        others.insert(others.end(), more.begin(), more.end());
+    base::check_needs(choices(plan, models), others);
+}
+
+}  // namespace ddl
