@@ -51,17 +51,28 @@ void ExchangeThread::work(const std::function<std::unique_ptr<Transport>()>& con
         return;
     }
     connected.set_value();
-    while (std::optional<Call> call = rounds_ != nullptr ? next_after_rounds(*transport) : next()) (*call)(*transport);
+    while (std::optional<Call> call = rounds_ != nullptr ? next_after_rounds(*transport) : next(*transport))
+        (*call)(*transport);
+    groups_.clear();
     const std::lock_guard lock{mutex_};
     transport_ = nullptr;
 }
 
-std::optional<ExchangeThread::Call> ExchangeThread::next()
+std::optional<ExchangeThread::Call> ExchangeThread::next(Transport& transport)
 {
     std::unique_lock lock{mutex_};
-    changed_.wait(lock, [this] { return abort_code_ != 0 || closing_ || !line_.empty(); });
-    if (abort_code_ != 0) transport_->abort(abort_code_);
+    wait_for_line(transport, lock);
+    if (abort_code_ != 0) transport.abort(abort_code_);
     return front();
+}
+
+// With the lock held. Messages of this rank may still be under way meanwhile.
+void ExchangeThread::wait_for_line(Transport& transport, std::unique_lock<std::mutex>& lock)
+{
+    constexpr std::chrono::microseconds look_again{100};
+    const auto is_over = [this] { return abort_code_ != 0 || closing_ || !line_.empty(); };
+    while (!is_over() && transport.advance()) changed_.wait_for(lock, look_again, is_over);
+    changed_.wait(lock, is_over);
 }
 
 std::optional<ExchangeThread::Call> ExchangeThread::next_after_rounds(Transport& transport)
@@ -95,6 +106,51 @@ std::optional<ExchangeThread::Call> ExchangeThread::front()
 void ExchangeThread::go_round(Rounds* rounds)
 {
     post([this, rounds](Transport&) { rounds_ = rounds; }).get();
+}
+
+Transport& ExchangeThread::group(const std::vector<int>& ranks)
+{
+    Transport* made = nullptr;
+    post([&](Transport& transport) { made = groups_.emplace_back(transport.group(ranks)).get(); }).get();
+    return *made;
+}
+
+void ExchangeThread::LineMailbox::join_line(std::function<void(Mailbox&)> call)
+{
+    constexpr std::chrono::seconds at_once{0};
+    while (!calls_.empty() && calls_.front().wait_for(at_once) == std::future_status::ready) {
+        std::future<void> made = std::move(calls_.front());
+        calls_.pop_front();
+        made.get();
+    }
+    calls_.push_back(exchanges_.post([call = std::move(call)](Transport& transport) { call(transport.mailbox()); }));
+}
+
+void ExchangeThread::LineMailbox::send(int to, int tag, std::span<const std::byte> message)
+{
+    join_line([to, tag, copy = std::vector<std::byte>{message.begin(), message.end()}](Mailbox& mailbox) {
+        mailbox.send(to, tag, copy);
+    });
+}
+
+void ExchangeThread::LineMailbox::post_receive(Ticket ticket, int from, int tag, std::span<std::byte> into)
+{
+    join_line([ticket, from, tag, into](Mailbox& mailbox) { mailbox.post_receive(ticket, from, tag, into); });
+}
+
+std::optional<Mailbox::Ticket> ExchangeThread::LineMailbox::wait_any(std::span<const Ticket> tickets,
+                                                                     std::optional<std::chrono::nanoseconds> at_most)
+{
+    std::optional<Ticket> ended;
+    exchanges_.post([&](Transport& transport) { ended = transport.mailbox().wait_any(tickets, at_most); }).get();
+    return ended;
+}
+
+bool ExchangeThread::LineMailbox::cancel(Ticket ticket)
+{
+    bool is_cancelled = false;
+    exchanges_.post([&](Transport& transport) { is_cancelled = transport.mailbox().cancel(ticket); }).get();
+    return is_cancelled;
 }
 
 std::future<void> ExchangeThread::post(std::function<void(Transport&)> function)

@@ -106,6 +106,14 @@ class ExchangeThread {
     std::future<void> barrier();
     std::future<std::vector<std::string>> gather(std::string text);
 
+    // Collective over these ranks, all of which give the same list: see Transport::group(). For calls on the transport
+    // thread: post(). It lives as long as this.
+    Transport& group(const std::vector<int>& ranks);
+
+    // The transport's, whose calls it makes there in the line's order. A wait is one of them: what joins the line
+    // meanwhile is done after it. What goes wrong in a call that does not wait is thrown by the next one.
+    Mailbox& mailbox() { return mailbox_; }
+
     // Anything else that must be done by the thread that owns the transport, such as MPI calls of the trace recorder.
     std::future<void> post(std::function<void(Transport&)> call);
 
@@ -133,8 +141,25 @@ class ExchangeThread {
     template <class Value>
     void reduce_scatter(Transport& transport, std::vector<Value>& packed, std::span<const int> lengths, BucketTag tag);
 
+    class LineMailbox : public Mailbox {
+     public:
+        explicit LineMailbox(ExchangeThread& exchanges) : exchanges_{exchanges} {}
+        void send(int to, int tag, std::span<const std::byte> message) override;
+        void post_receive(Ticket ticket, int from, int tag, std::span<std::byte> into) override;
+        std::optional<Ticket> wait_any(std::span<const Ticket> tickets,
+                                       std::optional<std::chrono::nanoseconds> at_most) override;
+        bool cancel(Ticket ticket) override;
+
+     private:
+        void join_line(std::function<void(Mailbox&)> call);
+
+        ExchangeThread& exchanges_;
+        std::deque<std::future<void>> calls_;  // that may not have been made yet
+    };
+
     void work(const std::function<std::unique_ptr<Transport>()>& connect, std::promise<void>& connected);
-    std::optional<Call> next();
+    std::optional<Call> next(Transport& transport);
+    void wait_for_line(Transport& transport, std::unique_lock<std::mutex>& lock);
     std::optional<Call> next_after_rounds(Transport& transport);
     std::optional<Call> front();
 
@@ -148,14 +173,16 @@ class ExchangeThread {
     int rank_ = 0;
     int size_ = 1;
     nlohmann::ordered_json description_;
-    ExchangeObserver* observer_ = nullptr;  // of the transport thread, as the next six
+    ExchangeObserver* observer_ = nullptr;  // of the transport thread, as the next seven
     std::vector<Half> halves_;
     std::vector<float> packed_;
     std::vector<std::byte> shard_;
     GpuExchange* gpus_ = nullptr;
     Rounds* rounds_ = nullptr;
     std::chrono::steady_clock::time_point round_due_;
+    std::vector<std::unique_ptr<Transport>> groups_;
     std::atomic<std::int64_t> bytes_averaged_ = 0;
+    LineMailbox mailbox_{*this};
     std::thread thread_;
 };
 

@@ -1,4 +1,6 @@
 // One process alone, without MPI: every exchange is done as soon as it is asked for.
+#include "base/error.hpp"
+#include "ddl-workloads/transports/inbox_mailbox.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 
 #include <nlohmann/json.hpp>
@@ -10,6 +12,17 @@
 namespace ddl {
 
 namespace {
+
+class SelfMailbox : public InboxMailbox {
+ public:
+    SelfMailbox() : InboxMailbox{{0}, 1} {}
+
+ private:
+    void transmit(int to, int tag, std::span<const std::byte> message) override
+    {
+        inbox().deliver(to, tag, {message.begin(), message.end()});
+    }
+};
 
 class SelfTransport : public Transport {
  public:
@@ -31,9 +44,18 @@ class SelfTransport : public Transport {
     void barrier() override {}
     std::vector<std::string> gather(const std::string& text) override { return {text}; }
     std::unique_ptr<otf2::Team> team() override { return std::make_unique<otf2::SoloTeam>(); }
-    void record(otf2::LocationRecorder*) override {}
+    void record(otf2::LocationRecorder* location) override { mailbox_.record(location); }
+    Mailbox& mailbox() override { return mailbox_; }
+    std::unique_ptr<Transport> group(const std::vector<int>& ranks) override
+    {
+        if (ranks != std::vector<int>{0}) base::fail("one process alone is the only group of itself");
+        return std::make_unique<SelfTransport>();
+    }
     void abort(int code) noexcept override { _exit(code); }
     nlohmann::ordered_json describe() const override { return {{"name", "self"}}; }
+
+ private:
+    SelfMailbox mailbox_;
 };
 
 }  // namespace
@@ -42,7 +64,7 @@ extern const TransportCard self_transport;
 const TransportCard self_transport{
     .name = "self",
     .summary = "one process alone, without MPI",
-    .offers = {&host_exchange},
+    .offers = {&host_exchange, &messages, &groups},
     .options = {},
     .make = [](const base::Settings&, const TransportPlan&) -> std::unique_ptr<Transport> {
         return std::make_unique<SelfTransport>();

@@ -5,6 +5,7 @@
 #include "base/cli/cards.hpp"
 #include "base/gpu/cuda_driver.hpp"
 #include "ddl-workloads/transports/half.hpp"
+#include "ddl-workloads/transports/mailbox.hpp"
 #include "ddl-workloads/transports/progress.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 
@@ -91,6 +92,19 @@ class Transport {
     virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
     virtual void barrier() = 0;
 
+    // Messages between these ranks. Lives as long as the transport.
+    virtual Mailbox& mailbox() { base::fail("this transport carries no messages"); }
+
+    // Between other calls: see Mailbox::advance().
+    virtual bool advance() { return false; }
+
+    // Collective over these ranks alone, all of which give the same list: their own transport, in which their place in
+    // the list is their rank. To be destroyed before this one, by all of them.
+    virtual std::unique_ptr<Transport> group(const std::vector<int>& /*ranks*/)
+    {
+        base::fail("this transport has no groups");
+    }
+
     // Collective: connects the ranks' GPUs, of which this rank's has that number; lives as long as the transport. Null
     // if it does no such thing: what a GPU has goes by way of the host's memory.
     virtual GpuExchange* connect_gpus(int /*number*/) { return nullptr; }
@@ -136,6 +150,8 @@ struct TransportCard {
 };
 
 inline constexpr base::Capability host_exchange{"a transport that exchanges buckets in the host's memory"};
+inline constexpr base::Capability messages{"a transport that carries messages between ranks"};
+inline constexpr base::Capability groups{"a transport with groups of ranks"};
 inline constexpr base::Capability progress_policy{"a transport that waits as --progress says"};
 
 const base::Registry<TransportCard>& transports();

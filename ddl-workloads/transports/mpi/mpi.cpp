@@ -1,6 +1,8 @@
 // MPI: nonblocking collectives, polled by the transport thread as the progress policy says.
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"
+#include "ddl-workloads/transports/mpi/check.hpp"
+#include "ddl-workloads/transports/mpi/mpi_mailbox.hpp"
 #include "ddl-workloads/transports/mpi/sum_algorithm.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 #include "trace-tools/mpi/mpi_team.hpp"
@@ -22,15 +24,6 @@ namespace ddl {
 namespace {
 
 constexpr std::size_t largest_count = 1U << 30U;  // elements of one call; MPI counts with int
-
-void check(int code, const char* call)
-{
-    if (code == MPI_SUCCESS) return;
-    std::array<char, MPI_MAX_ERROR_STRING> text{};
-    int length = 0;
-    MPI_Error_string(code, text.data(), &length);
-    base::fail(call, ": ", text.data());
-}
 
 // Whether the library itself gives the CPU away while it waits: mpirun switches that on where ranks outnumber slots.
 std::string yield_when_idle()
@@ -84,31 +77,45 @@ void mean_of_two(void* given, void* means, int* count, MPI_Datatype*)
                    [](float one, float other) { return with_one_nan((one + other) * 0.5F); });
 }
 
-class MpiTransport : public Transport {
+// From MPI_Init to MPI_Finalize.
+class MpiLibrary {
  public:
-    explicit MpiTransport(const Progress& progress) : waiting_{progress}
+    MpiLibrary()
     {
         int provided = 0;
-        check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+        check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
         if (provided < MPI_THREAD_FUNNELED)
             base::unavailable("this MPI allows no thread of a rank but its first to call it");
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-        MPI_Comm_size(MPI_COMM_WORLD, &size_);
-        base::check_job_size(size_);
-        check(MPI_Type_contiguous(sizeof(Half), MPI_BYTE, &half_type_), "MPI_Type_contiguous");
-        check(MPI_Type_commit(&half_type_), "MPI_Type_commit");
-        check(MPI_Op_create(add_halves, 1, &sum_of_halves_), "MPI_Op_create");
-        check(MPI_Op_create(mean_of_two, 1, &mean_of_two_), "MPI_Op_create");
-        algorithm_.emplace(size_);
+    }
+    ~MpiLibrary() { MPI_Finalize(); }
+    MpiLibrary(const MpiLibrary&) = delete;
+    MpiLibrary& operator=(const MpiLibrary&) = delete;
+};
+
+class MpiTransport : public Transport {
+ public:
+    // The communicator becomes its own.
+    MpiTransport(MPI_Comm communicator, const Progress& progress, std::shared_ptr<SumAlgorithm> algorithm)
+        : communicator_{communicator},
+          waiting_{progress},
+          algorithm_{std::move(algorithm)},
+          mailbox_{std::in_place, communicator, progress, [this] { abort_if_asked(); }}
+    {
+        MPI_Comm_rank(communicator_, &rank_);
+        MPI_Comm_size(communicator_, &size_);
+        check_mpi(MPI_Type_contiguous(sizeof(Half), MPI_BYTE, &half_type_), "MPI_Type_contiguous");
+        check_mpi(MPI_Type_commit(&half_type_), "MPI_Type_commit");
+        check_mpi(MPI_Op_create(add_halves, 1, &sum_of_halves_), "MPI_Op_create");
+        check_mpi(MPI_Op_create(mean_of_two, 1, &mean_of_two_), "MPI_Op_create");
     }
 
     ~MpiTransport() override
     {
-        algorithm_.reset();
+        mailbox_.reset();
         MPI_Op_free(&mean_of_two_);
         MPI_Op_free(&sum_of_halves_);
         MPI_Type_free(&half_type_);
-        MPI_Finalize();
+        if (communicator_ != MPI_COMM_WORLD) MPI_Comm_free(&communicator_);
     }
 
     int rank() const override { return rank_; }
@@ -136,11 +143,11 @@ class MpiTransport : public Transport {
 
     void bitwise_and(std::span<std::uint64_t> words) override
     {
-        algorithm_->choose_for(words.size());
+        algorithm_->choose_for(words.size(), size_);
         finish(
-            [words](MPI_Request* request) {
+            [this, words](MPI_Request* request) {
                 return MPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UINT64_T,
-                                      MPI_BAND, MPI_COMM_WORLD, request);
+                                      MPI_BAND, communicator_, request);
             },
             "MPI_Iallreduce");
     }
@@ -150,8 +157,8 @@ class MpiTransport : public Transport {
         if (mine.size() > largest_count) base::fail("an all-gather carries at most 1 GiB a rank");
         const int bytes = static_cast<int>(mine.size());
         finish(
-            [mine, all, bytes](MPI_Request* request) {
-                return MPI_Iallgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, MPI_COMM_WORLD,
+            [this, mine, all, bytes](MPI_Request* request) {
+                return MPI_Iallgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, communicator_,
                                       request);
             },
             "MPI_Iallgather");
@@ -166,7 +173,7 @@ class MpiTransport : public Transport {
         finish(
             [&](MPI_Request* request) {
                 return MPI_Ialltoallv(mine.data(), sent_bytes.data(), sent_begins.data(), MPI_BYTE, all.data(),
-                                      received_bytes.data(), received_begins.data(), MPI_BYTE, MPI_COMM_WORLD, request);
+                                      received_bytes.data(), received_begins.data(), MPI_BYTE, communicator_, request);
             },
             "MPI_Ialltoallv");
     }
@@ -176,8 +183,8 @@ class MpiTransport : public Transport {
         while (!bytes.empty()) {
             const std::span<std::byte> part = bytes.first(std::min(bytes.size(), largest_count));
             finish(
-                [part, root](MPI_Request* request) {
-                    return MPI_Ibcast(part.data(), static_cast<int>(part.size()), MPI_BYTE, root, MPI_COMM_WORLD,
+                [this, part, root](MPI_Request* request) {
+                    return MPI_Ibcast(part.data(), static_cast<int>(part.size()), MPI_BYTE, root, communicator_,
                                       request);
                 },
                 "MPI_Ibcast");
@@ -187,7 +194,7 @@ class MpiTransport : public Transport {
 
     void barrier() override
     {
-        finish([](MPI_Request* request) { return MPI_Ibarrier(MPI_COMM_WORLD, request); }, "MPI_Ibarrier");
+        finish([this](MPI_Request* request) { return MPI_Ibarrier(communicator_, request); }, "MPI_Ibarrier");
     }
 
     std::vector<std::string> gather(const std::string& text) override
@@ -196,19 +203,35 @@ class MpiTransport : public Transport {
         const int length = static_cast<int>(text.size());
         const std::size_t ranks = rank_ == 0 ? static_cast<std::size_t>(size_) : 0;
         std::vector<int> lengths(ranks);
-        check(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Gather");
+        check_mpi(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, communicator_), "MPI_Gather");
         const std::vector<int> places = begins(lengths);
         std::string all(ranks == 0 ? 0 : static_cast<std::size_t>(places.back() + lengths.back()), '\0');
-        check(MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), places.data(), MPI_CHAR, 0,
-                          MPI_COMM_WORLD),
-              "MPI_Gatherv");
+        check_mpi(MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), places.data(), MPI_CHAR, 0,
+                              communicator_),
+                  "MPI_Gatherv");
         std::vector<std::string> texts;
         for (std::size_t i = 0; i < ranks; ++i)
             texts.push_back(all.substr(static_cast<std::size_t>(places[i]), static_cast<std::size_t>(lengths[i])));
         return texts;
     }
 
-    std::unique_ptr<otf2::Team> team() override { return std::make_unique<otf2::MpiTeam>(MPI_COMM_WORLD); }
+    Mailbox& mailbox() override { return *mailbox_; }
+    bool advance() override { return mailbox_->advance(); }
+
+    std::unique_ptr<Transport> group(const std::vector<int>& ranks) override
+    {
+        MPI_Group all = MPI_GROUP_NULL;
+        MPI_Group some = MPI_GROUP_NULL;
+        MPI_Comm made = MPI_COMM_NULL;
+        check_mpi(MPI_Comm_group(communicator_, &all), "MPI_Comm_group");
+        check_mpi(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &some), "MPI_Group_incl");
+        check_mpi(MPI_Comm_create_group(communicator_, some, 0, &made), "MPI_Comm_create_group");
+        MPI_Group_free(&some);
+        MPI_Group_free(&all);
+        return std::make_unique<MpiTransport>(made, waiting_.progress(), algorithm_);
+    }
+
+    std::unique_ptr<otf2::Team> team() override { return std::make_unique<otf2::MpiTeam>(communicator_); }
 
     void record(otf2::LocationRecorder* location) override
     {
@@ -240,11 +263,11 @@ class MpiTransport : public Transport {
         if (values.empty()) barrier();
         while (!values.empty()) {
             const std::span<Value> part = values.first(std::min(values.size(), largest_count));
-            algorithm_->choose_for(part.size());
+            algorithm_->choose_for(part.size(), size_);
             finish(
                 [&](MPI_Request* request) {
                     return MPI_Iallreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), type, operation,
-                                          MPI_COMM_WORLD, request);
+                                          communicator_, request);
                 },
                 "MPI_Iallreduce");
             values = values.subspan(part.size());
@@ -257,7 +280,7 @@ class MpiTransport : public Transport {
         if (values.size() > largest_count) base::fail("a reduce-scatter carries at most 2^30 numbers");
         finish(
             [&](MPI_Request* request) {
-                return MPI_Ireduce_scatter(MPI_IN_PLACE, values.data(), lengths.data(), type, operation, MPI_COMM_WORLD,
+                return MPI_Ireduce_scatter(MPI_IN_PLACE, values.data(), lengths.data(), type, operation, communicator_,
                                            request);
             },
             "MPI_Ireduce_scatter");
@@ -271,23 +294,40 @@ class MpiTransport : public Transport {
     void finish(Start start, const char* call)
     {
         MPI_Request request = MPI_REQUEST_NULL;
-        check(start(&request), call);
+        check_mpi(start(&request), call);
         waiting_.begin();
         for (int done = 0; done == 0;) {
-            check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+            check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
             if (done != 0) return;
-            if (abort_code() != 0) abort(abort_code());
+            abort_if_asked();
             waiting_.pause();
         }
     }
 
+    void abort_if_asked() noexcept
+    {
+        if (abort_code() != 0) abort(abort_code());
+    }
+
+    MPI_Comm communicator_;
     Waiting waiting_;
+    std::shared_ptr<SumAlgorithm> algorithm_;
     int rank_ = 0;
     int size_ = 1;
     MPI_Datatype half_type_ = MPI_DATATYPE_NULL;
     MPI_Op sum_of_halves_ = MPI_OP_NULL;
     MPI_Op mean_of_two_ = MPI_OP_NULL;
-    std::optional<SumAlgorithm> algorithm_;  // while MPI is there
+    std::optional<MpiMailbox> mailbox_;  // while the communicator is there
+};
+
+// That of all ranks.
+class WorldTransport : private MpiLibrary, public MpiTransport {
+ public:
+    explicit WorldTransport(const Progress& progress)
+        : MpiTransport{MPI_COMM_WORLD, progress, std::make_shared<SumAlgorithm>()}
+    {
+        base::check_job_size(size());
+    }
 };
 
 }  // namespace
@@ -296,10 +336,10 @@ extern const TransportCard mpi_transport;
 const TransportCard mpi_transport{
     .name = "mpi",
     .summary = "the ranks of an MPI job",
-    .offers = {&host_exchange, &progress_policy},
+    .offers = {&host_exchange, &messages, &groups, &progress_policy},
     .options = {},
     .make = [](const base::Settings&, const TransportPlan& plan) -> std::unique_ptr<Transport> {
-        return std::make_unique<MpiTransport>(plan.progress);
+        return std::make_unique<WorldTransport>(plan.progress);
     },
 };
 

@@ -4,11 +4,10 @@
 
 namespace ddl {
 
-SumAlgorithm::SumAlgorithm(int ranks) : ranks_{ranks}
+SumAlgorithm::SumAlgorithm()
 {
     int provided = 0;
     if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return;
-    if (ranks < 2 || !std::has_single_bit(static_cast<unsigned>(ranks))) return;
     int index = 0;
     int count = 0;
     if (MPI_T_cvar_get_index("coll_libnbc_iallreduce_algorithm", &index) != MPI_SUCCESS) return;
@@ -26,12 +25,14 @@ SumAlgorithm::~SumAlgorithm()
     MPI_T_finalize();
 }
 
-void SumAlgorithm::choose_for(std::size_t numbers)
+void SumAlgorithm::choose_for(std::size_t numbers, int ranks)
 {
     // Below that a number for each rank is not there to add, and one exchange is faster than two.
     constexpr std::size_t few = 1024;
     if (variable_ == nullptr) return;
-    const int best = numbers < few * static_cast<std::size_t>(ranks_) ? recursive_doubling : rabenseifner;
+    const int best = ranks < 2 || !std::has_single_bit(static_cast<unsigned>(ranks)) ? library_chooses
+                     : numbers < few * static_cast<std::size_t>(ranks)               ? recursive_doubling
+                                                                                     : rabenseifner;
     if (best != chosen_ && MPI_T_cvar_write(variable_, &best) == MPI_SUCCESS) chosen_ = best;
 }
 

@@ -13,18 +13,17 @@ namespace ddl {
 // number of ranks and in other libraries the choice stays the library's.
 class SumAlgorithm {
  public:
-    explicit SumAlgorithm(int ranks);
+    SumAlgorithm();
     ~SumAlgorithm();
     SumAlgorithm(const SumAlgorithm&) = delete;
     SumAlgorithm& operator=(const SumAlgorithm&) = delete;
 
-    // For the next MPI_Iallreduce, of so many numbers; the same on all ranks.
-    void choose_for(std::size_t numbers);
+    // For the next MPI_Iallreduce, of so many numbers over so many ranks; the same on all of these.
+    void choose_for(std::size_t numbers, int ranks);
 
  private:
     enum Algorithm : int { library_chooses = 0, rabenseifner = 3, recursive_doubling = 4 };
 
-    int ranks_;
     MPI_T_cvar_handle variable_ = nullptr;  // null: the choice is not ours
     int chosen_ = library_chooses;
 };

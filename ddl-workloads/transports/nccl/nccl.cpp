@@ -129,6 +129,10 @@ class NcclTransport : public Transport {
     std::unique_ptr<otf2::Team> team() override { return host_->team(); }
     void record(otf2::LocationRecorder* location) override { host_->record(location); }
     void abort(int code) noexcept override { host_->abort(code); }
+    Mailbox& mailbox() override { return host_->mailbox(); }
+    bool advance() override { return host_->advance(); }
+    std::unique_ptr<Transport> group(const std::vector<int>& ranks) override { return host_->group(ranks); }
+
     void ask_abort(int code) noexcept override
     {
         Transport::ask_abort(code);
@@ -183,6 +187,7 @@ extern const TransportCard nccl_transport;
 const TransportCard nccl_transport{
     .name = "nccl",
     .summary = "NCCL between the GPUs of --device cuda, for the buckets of --strategy ddp",
+    .offers = {&messages, &groups},
     .needs = {&gpu},
     .options = {{"host", "",
                  "transport for what is the host's; if not given mpi under mpirun, else gloo, or self of one"}},

@@ -1,12 +1,11 @@
 // Gloo over TCP, as PyTorch uses it without GPUs: blocking collectives, whose I/O is done by a thread of Gloo's own.
 // Ranks find each other through files in a directory that all of them see; nothing of MPI is needed.
-#ifdef CROSSTALK_HAS_GLOO
-
 #include "base/error.hpp"
+#include "base/hash.hpp"
 #include "base/system/clock.hpp"
-#include "base/system/environment.hpp"
 #include "base/system/launcher.hpp"
-#include "base/system/local_rank.hpp"
+#include "ddl-workloads/transports/gloo/gloo_mailbox.hpp"
+#include "ddl-workloads/transports/gloo/meeting.hpp"
 #include "ddl-workloads/transports/roll_call.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 #include "trace-tools/otf2/write/clock_comparison.hpp"
@@ -14,8 +13,10 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
+#include <map>
+#include <numeric>
+#include <optional>
 
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
@@ -25,11 +26,8 @@
 #include <gloo/config.h>
 #include <gloo/math.h>
 #include <gloo/rendezvous/context.h>
-#include <gloo/rendezvous/file_store.h>
 #include <gloo/transport/tcp/device.h>
 #include <gloo/types.h>
-#include <netdb.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 namespace ddl {
@@ -77,97 +75,64 @@ void attempt(const std::string& what, Work work)
     }
 }
 
-// No other job's that may use the same directory at the same time: the launcher's number of this one.
-std::string job_name()
-{
-    std::string name;
-    for (const char* variable :
-         {"PMIX_NAMESPACE", "TORCHELASTIC_RUN_ID", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID"})
-        if (const auto value = base::environment(variable)) name += "." + *value;
-    std::replace_if(
-        name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '.'; }, '-');
-    return "gloo" + name;
-}
-
-// Gloo would crash on an unknown name.
-void check_known(const std::string& host)
-{
-    addrinfo* addresses = nullptr;
-    const int code = ::getaddrinfo(host.c_str(), nullptr, nullptr, &addresses);
-    if (code != 0)
-        base::fail("the host name ", host, " has no address (", ::gai_strerror(code),
-                   "): --transport gloo[host=NAME] or gloo[interface=NAME] says how others reach this host");
-    ::freeaddrinfo(addresses);
-}
-
-std::string own_name()
-{
-    utsname name{};
-    ::uname(&name);
-    return name.nodename;
-}
-
-// Within one host the loopback, which even those have whose own name has no address.
-gloo::transport::tcp::attr address(const std::string& host, const std::string& interface, const base::JobRank& job)
-{
-    gloo::transport::tcp::attr attributes;
-    attributes.iface = interface;
-    if (!interface.empty()) return attributes;
-    const bool one_host = base::local_rank().size == job.size;
-    attributes.hostname = !host.empty() ? host : one_host ? "127.0.0.1" : own_name();
-    check_known(attributes.hostname);
-    return attributes;
-}
-
-// Where ranks leave their addresses for each other. Of no use once they have met, or cannot.
-class MeetingPlace {
- public:
-    explicit MeetingPlace(const fs::path& path) : path_{made(path)}, store_{path} {}
-    ~MeetingPlace()
-    {
-        std::error_code ignored;
-        for (const std::string& file : store_.getAllKeyFilePaths()) fs::remove(file, ignored);
-        fs::remove(path_, ignored);  // the last one does
-    }
-    MeetingPlace(const MeetingPlace&) = delete;
-    MeetingPlace& operator=(const MeetingPlace&) = delete;
-
-    gloo::rendezvous::FileStore& store() { return store_; }
-
- private:
-    static const fs::path& made(const fs::path& path)
-    {
-        fs::create_directories(path);
-        return path;
-    }
-
-    fs::path path_;
-    gloo::rendezvous::FileStore store_;
+struct GlooPlan {
+    fs::path meeting_place;
+    gloo::transport::tcp::attr address;
+    milliseconds patience;
+    base::JobRank job;
+    std::vector<int> members;  // ranks of the job, this one among them
 };
+
+// Of the groups of these ranks the so manieth.
+std::string group_name(const std::vector<int>& ranks, int number)
+{
+    base::Fnv1a hash;
+    hash.add(std::as_bytes(std::span{ranks}));
+    return base::join(".group.", hash.value(), ".", number);
+}
 
 class GlooTransport : public Transport {
  public:
-    GlooTransport(const fs::path& meeting_place, const std::string& host, const std::string& interface,
-                  milliseconds patience)
-        : job_{base::job_rank()}, patience_{patience}
+    explicit GlooTransport(const GlooPlan& plan)
+        : plan_{plan},
+          rank_{static_cast<int>(std::find(plan.members.begin(), plan.members.end(), plan.job.rank) -
+                                 plan.members.begin())}
     {
-        if (job_.size == 1) return;
-        const gloo::transport::tcp::attr own_address = address(host, interface, job_);
+        if (alone()) return;
         const auto meet = [&] {
-            device_ = gloo::transport::tcp::CreateDevice(own_address);
-            const RollCall present{meeting_place, job_.rank, job_.size, patience};
-            MeetingPlace meeting{meeting_place / present.name()};
-            const auto context = std::make_shared<gloo::rendezvous::Context>(job_.rank, job_.size);
-            context->setTimeout(patience);
+            device_ = gloo::transport::tcp::CreateDevice(plan_.address);
+            const RollCall present{plan_.meeting_place, rank(), size(), plan_.patience};
+            GlooMeeting meeting{plan_.meeting_place / present.name()};
+            const auto context = std::make_shared<gloo::rendezvous::Context>(rank(), size());
+            context->setTimeout(plan_.patience);
             context->connectFullMesh(meeting.store(), device_);
             context_ = context;
             barrier();
         };
-        attempt("meet the other ranks in " + meeting_place.string(), meet);
+        attempt("meet the other ranks in " + plan_.meeting_place.string(), meet);
     }
 
-    int rank() const override { return job_.rank; }
-    int size() const override { return job_.size; }
+    int rank() const override { return rank_; }
+    int size() const override { return static_cast<int>(plan_.members.size()); }
+
+    Mailbox& mailbox() override
+    {
+        if (mailbox_) return *mailbox_;
+        mailbox_.emplace(context_, plan_.members, plan_.job.size);
+        mailbox_->record(location_);
+        return *mailbox_;
+    }
+
+    std::unique_ptr<Transport> group(const std::vector<int>& ranks) override
+    {
+        GlooPlan plan = plan_;
+        plan.members.clear();
+        for (const int member : ranks) plan.members.push_back(plan_.members.at(static_cast<std::size_t>(member)));
+        plan.meeting_place += group_name(plan.members, made_[plan.members]++);
+        auto made = std::make_unique<GlooTransport>(plan);
+        made->record(location_);
+        return made;
+    }
 
     void sum(std::span<float> values) override { reduce("sum", values, combine<float, std::plus<>>); }
     void sum(std::span<Half> values) override { reduce("sum", values, combine<Half, AddHalves>); }
@@ -235,7 +200,7 @@ class GlooTransport : public Transport {
         const auto work = [&] {
             const auto buffer = context_->createUnboundBuffer(writable(message), message.size());
             buffer->send(to, message_slot());
-            buffer->waitSend(patience_);
+            buffer->waitSend(plan_.patience);
         };
         attempt(base::join("send to rank ", to), work);
     }
@@ -245,15 +210,19 @@ class GlooTransport : public Transport {
         const auto work = [&] {
             const auto buffer = context_->createUnboundBuffer(message.data(), message.size());
             buffer->recv(from, message_slot());
-            buffer->waitRecv(patience_);
+            buffer->waitRecv(plan_.patience);
         };
         attempt(base::join("receive from rank ", from), work);
     }
 
     std::unique_ptr<otf2::Team> team() override;
 
-    // Its calls are no events: exchanges are regions, as with every transport.
-    void record(otf2::LocationRecorder*) override {}
+    // Collectives are no events: exchanges are regions, as with every transport.
+    void record(otf2::LocationRecorder* location) override
+    {
+        location_ = location;
+        if (mailbox_) mailbox_->record(location);
+    }
 
     // The others notice that this rank's connections are closed.
     void abort(int code) noexcept override { _exit(code); }
@@ -264,12 +233,12 @@ class GlooTransport : public Transport {
                 {"library", base::join("gloo ", GLOO_VERSION_MAJOR, ".", GLOO_VERSION_MINOR, ".", GLOO_VERSION_PATCH)},
                 {"device", device_ ? device_->str() : "none: there is one rank"},
                 {"progress", "blocks; a thread of gloo's own does the I/O"},
-                {"timeout", base::format(base::Nanoseconds{patience_})},
+                {"timeout", base::format(base::Nanoseconds{plan_.patience})},
                 {"half_precision", "operation of our own"}};
     }
 
  private:
-    bool alone() const { return job_.size == 1; }
+    bool alone() const { return plan_.members.size() == 1; }
 
     static void copy(std::span<const std::byte> from, std::span<std::byte> to)
     {
@@ -289,10 +258,13 @@ class GlooTransport : public Transport {
         attempt(what, [&] { gloo::allreduce(options); });
     }
 
-    base::JobRank job_;
-    milliseconds patience_;
+    GlooPlan plan_;
+    int rank_;
     std::shared_ptr<gloo::transport::Device> device_;  // null, as the next one, if there is one rank
     std::shared_ptr<gloo::Context> context_;
+    otf2::LocationRecorder* location_ = nullptr;  // null: nothing is recorded
+    std::optional<GlooMailbox> mailbox_;          // once it is asked for
+    std::map<std::vector<int>, int> made_;        // groups, by their ranks of the job
 };
 
 class GlooTeam : public otf2::Team {
@@ -338,7 +310,16 @@ std::unique_ptr<Transport> make(const base::Settings& settings, const TransportP
     const auto timeout = std::chrono::duration_cast<milliseconds>(settings.get<base::Nanoseconds>("timeout"));
     if (timeout.count() <= 0) base::fail_usage("gloo[timeout]: must be a millisecond or longer");
     const fs::path store = settings.given("store") ? fs::path{settings.text("store")} : plan.run;
-    return std::make_unique<GlooTransport>(store / job_name(), host, interface, timeout);
+    const base::JobRank job = base::job_rank();
+    std::vector<int> everyone(static_cast<std::size_t>(job.size));
+    std::iota(everyone.begin(), everyone.end(), 0);
+    return std::make_unique<GlooTransport>(GlooPlan{
+        .meeting_place = store / gloo_job_name(),
+        .address = job.size > 1 ? gloo_address(host, interface, job) : gloo::transport::tcp::attr{},
+        .patience = timeout,
+        .job = job,
+        .members = everyone,
+    });
 }
 
 }  // namespace
@@ -347,7 +328,7 @@ extern const TransportCard gloo_transport;
 const TransportCard gloo_transport{
     .name = "gloo",
     .summary = "Gloo over TCP, without MPI: ranks as mpirun, srun or torchrun number them",
-    .offers = {&host_exchange},
+    .offers = {&host_exchange, &messages, &groups},
     .options = {{"store", "", "directory that all ranks see, where they find each other; if not given that of the run"},
                 {"host", "",
                  "this host's name or address for the others; if not given its own name, or 127.0.0.1 if "
@@ -358,5 +339,3 @@ const TransportCard gloo_transport{
 };
 
 }  // namespace ddl
-
-#endif

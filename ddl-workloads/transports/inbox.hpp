@@ -1,0 +1,58 @@
+// What has arrived at a rank and what it waits for, matched by sender and tag; for mailboxes of libraries that do not
+// match messages themselves.
+#pragma once
+
+#include "ddl-workloads/transports/mailbox.hpp"
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace ddl {
+
+class Inbox {
+ public:
+    struct Arrival {
+        Mailbox::Ticket ticket = 0;
+        int from = 0;
+        int tag = 0;
+        std::size_t bytes = 0;
+    };
+
+    // From any thread. After lose() nothing more of that rank is expected.
+    void deliver(int from, int tag, std::vector<std::byte> message);
+    void lose(int from, std::exception_ptr why);
+
+    // As those of Mailbox; `gone` ranks' receives throw why.
+    void post(Mailbox::Ticket ticket, int from, int tag, std::span<std::byte> into);
+    std::optional<Arrival> wait_any(std::span<const Mailbox::Ticket> tickets,
+                                    std::optional<std::chrono::nanoseconds> at_most);
+    bool cancel(Mailbox::Ticket ticket);
+
+ private:
+    struct Receive {
+        int from = 0;
+        int tag = 0;
+        std::span<std::byte> into;
+        bool done = false;
+    };
+    using Sender = std::pair<int, int>;  // rank and tag
+
+    void take(Receive& receive, const std::vector<std::byte>& message) const;
+    std::optional<Arrival> taken(std::span<const Mailbox::Ticket> tickets);
+    void throw_if_lost(std::span<const Mailbox::Ticket> tickets) const;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::map<Mailbox::Ticket, Receive> receives_;
+    std::map<Sender, std::deque<Mailbox::Ticket>> waiting_;       // without a message, in the order of the posts
+    std::map<Sender, std::deque<std::vector<std::byte>>> early_;  // messages without a receive
+    std::map<int, std::exception_ptr> lost_;
+};
+
+}  // namespace ddl

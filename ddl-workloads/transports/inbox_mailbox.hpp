@@ -1,0 +1,42 @@
+// A mailbox whose messages another rank's mailbox delivers into this one's inbox.
+#pragma once
+
+#include "ddl-workloads/transports/inbox.hpp"
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace ddl {
+
+class InboxMailbox : public Mailbox {
+ public:
+    // members: the ranks of the transport, as ranks of the job, which has that many.
+    InboxMailbox(std::vector<int> members, int job_size);
+    ~InboxMailbox() override;
+
+    void send(int to, int tag, std::span<const std::byte> message) final;
+    void post_receive(Ticket ticket, int from, int tag, std::span<std::byte> into) final;
+    std::optional<Ticket> wait_any(std::span<const Ticket> tickets,
+                                   std::optional<std::chrono::nanoseconds> at_most) final;
+    bool cancel(Ticket ticket) final;
+    void record(otf2::LocationRecorder* location) final;
+
+ protected:
+    Inbox& inbox() { return inbox_; }
+
+    // To that rank's inbox.
+    virtual void transmit(int to, int tag, std::span<const std::byte> message) = 0;
+    // Messages of that rank are asked for.
+    virtual void expect(int /*from*/) {}
+
+ private:
+    class Record;
+
+    std::vector<int> members_;
+    int job_size_;
+    Inbox inbox_;
+    std::unique_ptr<Record> record_;  // null: nothing is recorded
+};
+
+}  // namespace ddl

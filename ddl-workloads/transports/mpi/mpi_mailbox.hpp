@@ -1,0 +1,49 @@
+// Messages over MPI. Every call is made, and waited for, on the transport thread.
+#pragma once
+
+#include "ddl-workloads/transports/mailbox.hpp"
+#include "ddl-workloads/transports/progress.hpp"
+
+#include <mpi.h>
+
+#include <functional>
+#include <list>
+#include <map>
+#include <vector>
+
+namespace ddl {
+
+class MpiMailbox : public Mailbox {
+ public:
+    // poll: called between looks at what a wait waits for; may end the process.
+    MpiMailbox(MPI_Comm communicator, const Progress& progress, std::function<void()> poll);
+    // Receives that are under way are cancelled. Messages that nobody receives within 10 s are given up.
+    ~MpiMailbox() override;
+    MpiMailbox(const MpiMailbox&) = delete;
+    MpiMailbox& operator=(const MpiMailbox&) = delete;
+
+    void send(int to, int tag, std::span<const std::byte> message) override;
+    void post_receive(Ticket ticket, int from, int tag, std::span<std::byte> into) override;
+    std::optional<Ticket> wait_any(std::span<const Ticket> tickets,
+                                   std::optional<std::chrono::nanoseconds> at_most) override;
+    bool cancel(Ticket ticket) override;
+    bool advance() override;
+
+ private:
+    struct Sent {
+        std::vector<std::byte> message;
+        MPI_Request request = MPI_REQUEST_NULL;
+    };
+    struct Receive {
+        MPI_Request request = MPI_REQUEST_NULL;
+        bool done = false;  // it was complete when it was to be cancelled
+    };
+
+    MPI_Comm communicator_;
+    Waiting waiting_;
+    std::function<void()> poll_;
+    std::list<Sent> sent_;  // under way
+    std::map<Ticket, Receive> receives_;
+};
+
+}  // namespace ddl
