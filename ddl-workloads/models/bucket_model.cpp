@@ -60,8 +60,7 @@ void BucketModel::backward()
     const bool last_pass = ++pass_ == passes_;
     for (const Bucket& bucket : buckets_) {
         complete(bucket);
-        bucket.gradients.front() = static_cast<float>(rank_ + 1);
-        bucket.gradients.back() = static_cast<float>(rank_ + steps_ % steps_of_a_pattern);
+        fill(bucket.index);
         if (!last_pass) continue;
         if (std::find(altered_.begin(), altered_.end(), bucket.index) != altered_.end())
             alter_(bucket.index, bucket.gradients);
@@ -69,6 +68,13 @@ void BucketModel::backward()
         if (ready_) ready_(bucket.index, bucket.gradients, {});
     }
     for (std::future<void>& exchange : exchanges) exchange.get();
+}
+
+void BucketModel::fill(std::size_t bucket)
+{
+    const std::span<float> gradients = buckets_[bucket].gradients;
+    gradients.front() = static_cast<float>(rank_ + 1);
+    gradients.back() = static_cast<float>(rank_ + steps_ % steps_of_a_pattern);
 }
 
 // A real update would run on the device. This one only remembers both ends of each averaged bucket, so that ranks end

@@ -34,6 +34,8 @@ class BucketModel : public Model {
  protected:
     // Computes what completes the bucket.
     virtual void complete(const Bucket& bucket) = 0;
+    // Its gradients are this step's.
+    void fill(std::size_t bucket);
     std::int64_t steps() const { return steps_; }  // complete ones
 
  private:

@@ -8,6 +8,7 @@
 #include "ddl-workloads/models/bucket_model.hpp"
 #include "ddl-workloads/models/emulated_work.hpp"
 #include "ddl-workloads/models/gpu_clockwork.hpp"
+#include "ddl-workloads/models/layered_model.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -123,6 +124,7 @@ struct Emulation {
     std::vector<StepCompute> steps;  // one after the other, and again; at least one
     std::vector<double> ready;       // bucket i is complete after this share of backward; ascending
     std::int64_t floats = 0;         // of all buckets
+    std::int64_t activations = 0;    // numbers of a sample between two layers
 };
 
 std::vector<std::size_t> equal_parts(std::int64_t whole, std::size_t parts)
@@ -133,7 +135,8 @@ std::vector<std::size_t> equal_parts(std::int64_t whole, std::size_t parts)
     return sizes;
 }
 
-class Emulated : public BucketModel {
+// A layer for each bucket, the first bucket being that of the last layer.
+class Emulated : public BucketModel, public LayeredModel {
  public:
     Emulated(Emulation emulation, std::unique_ptr<Computer> computer, int rank)
         : BucketModel{equal_parts(emulation.floats, emulation.ready.size()), rank},
@@ -141,6 +144,64 @@ class Emulated : public BucketModel {
           computer_{std::move(computer)}
     {
     }
+
+    LayeredModel* layered() override { return this; }
+    std::vector<std::string> layer_names() const override
+    {
+        std::vector<std::string> names;
+        for (std::size_t layer = 0; layer < layers(); ++layer) names.push_back(base::join("layer ", layer));
+        return names;
+    }
+    std::size_t output_size(std::size_t layer, std::int64_t samples) const override
+    {
+        return layer + 1 == layers() ? 0 : static_cast<std::size_t>(emulation_.activations * samples);
+    }
+    void take_parts(std::vector<Batch> parts) override
+    {
+        parts_.assign(parts.size(), {});
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            parts_[i].samples = parts[i].samples;
+            parts_[i].outputs.resize(layers());
+            parts_[i].input_gradients.resize(layers());
+        }
+    }
+
+    // A layer adds 1 to what it takes, forward and backward, so that it can be seen where numbers went.
+    void put_input(std::size_t layer, std::size_t part, std::span<const float> numbers) override
+    {
+        parts_.at(part).outputs.at(layer - 1).assign(numbers.begin(), numbers.end());
+    }
+    void forward_layer(std::size_t layer, std::size_t part) override
+    {
+        compute_share(now().forward_ns, static_cast<double>(layer) / static_cast<double>(layers()),
+                      static_cast<double>(layer + 1) / static_cast<double>(layers()));
+        PartOfBatch& there = parts_.at(part);
+        there.outputs[layer] =
+            plus_one(layer == 0 ? std::vector<float>{} : there.outputs[layer - 1], output_size(layer, there.samples));
+    }
+    std::span<const float> output(std::size_t layer, std::size_t part) override
+    {
+        return parts_.at(part).outputs.at(layer);
+    }
+    void put_output_gradient(std::size_t layer, std::size_t part, std::span<const float> numbers) override
+    {
+        parts_.at(part).input_gradients.at(layer + 1).assign(numbers.begin(), numbers.end());
+    }
+    void backward_layer(std::size_t layer, std::size_t part) override
+    {
+        const std::size_t bucket = layers() - 1 - layer;
+        compute_share(now().backward_ns, bucket == 0 ? 0.0 : emulation_.ready[bucket - 1], emulation_.ready[bucket]);
+        PartOfBatch& there = parts_.at(part);
+        there.input_gradients[layer] =
+            plus_one(layer + 1 == layers() ? std::vector<float>{} : there.input_gradients[layer + 1],
+                     layer == 0 ? 0 : output_size(layer - 1, there.samples));
+        fill(bucket);
+    }
+    std::span<const float> input_gradient(std::size_t layer, std::size_t part) override
+    {
+        return parts_.at(part).input_gradients.at(layer);
+    }
+    std::optional<double> part_loss(std::size_t) const override { return std::nullopt; }
 
     void forward() override
     {
@@ -170,9 +231,34 @@ class Emulated : public BucketModel {
         return emulation_.steps[static_cast<std::size_t>(steps()) % emulation_.steps.size()];
     }
 
+    struct PartOfBatch {
+        std::int64_t samples = 0;
+        std::vector<std::vector<float>> outputs;          // by layer
+        std::vector<std::vector<float>> input_gradients;  // by layer
+    };
+
+    std::size_t layers() const { return emulation_.ready.size(); }
+
+    static std::vector<float> plus_one(const std::vector<float>& taken, std::size_t count)
+    {
+        std::vector<float> given(count, 1.0F);
+        for (std::size_t i = 0; i < std::min(count, taken.size()); ++i) given[i] = taken[i] + 1.0F;
+        return given;
+    }
+
+    // From one share of it to another, of one part of the batch.
+    void compute_share(std::int64_t ns, double from, double to)
+    {
+        const double of_part = static_cast<double>(ns) / static_cast<double>(parts_.size());
+        computer_->compute({.begun_ns = base::now_ns(),
+                            .from_ns = 0,
+                            .to_ns = static_cast<std::int64_t>(std::lround(of_part * (to - from)))});
+    }
+
     Emulation emulation_;
     std::unique_ptr<Computer> computer_;
     Part part_;  // of backward
+    std::vector<PartOfBatch> parts_;
 };
 
 double percent(const std::string& option, const std::string& text)
@@ -242,6 +328,9 @@ Emulation emulation(const base::Settings& settings, int rank)
     result.steps =
         replay.empty() ? std::vector<StepCompute>{{forward_ns, compute - forward_ns}} : replayed(replay, rank);
     result.ready = ready_shares(settings, buckets);
+    result.activations = settings.get<base::Bytes>("activations").count / static_cast<std::int64_t>(sizeof(float));
+    if (result.activations < 0)
+        base::fail_usage("emulated[activations]: ", settings.text("activations"), " is negative");
     result.floats = bytes / static_cast<std::int64_t>(sizeof(float));
     return result;
 }
@@ -256,7 +345,8 @@ const ModelCard emulated_model{
         {{"compute", "80ms", "time of forward and backward"},
          {"forward", "33%", "share of forward"},
          {"gradients", "100MiB", "size of what is exchanged"},
-         {"buckets", "4", "into which gradients are cut"},
+         {"buckets", "4", "into which gradients are cut, each that of a layer"},
+         {"activations", "64KiB", "of a sample, from one layer to the next where layers are on different ranks"},
          {"ready", "", "when buckets are complete: 50%/80%/100% of backward; evenly if empty"},
          {"replay", "",
           "steps.csv of an earlier run: forward and backward take as long as they did there, step by step"},
@@ -270,6 +360,7 @@ const ModelCard emulated_model{
     .make = [](const base::Settings& settings, const ModelPlan& plan) -> std::unique_ptr<Model> {
         return std::make_unique<Emulated>(emulation(settings, plan.rank), computer(settings, plan), plan.rank);
     },
+    .offers = {&layered},
 };
 
 }  // namespace ddl

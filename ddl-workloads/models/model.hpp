@@ -25,6 +25,7 @@ namespace ddl {
 
 class Details;
 class ExchangeThread;
+class LayeredModel;
 
 // Gradients that are exchanged together.
 struct Bucket {
@@ -95,6 +96,10 @@ class Model {
     // of a step, before it is exchanged or announced.
     virtual void alter_gradients(const std::vector<std::size_t>& tensors, AlterGradient alter) = 0;
 
+    // Its layers, one by one, in the place of take(), forward() and backward(); null: it has none of its own. A model
+    // whose card offers `layered` has some.
+    virtual LayeredModel* layered() { return nullptr; }
+
     // The batch goes to where the model computes.
     virtual void take(Batch batch) = 0;
     virtual void forward() = 0;
@@ -163,6 +168,7 @@ struct ModelCard {
 };
 
 inline constexpr base::Capability device_choice{"a model that computes where --device says"};
+inline constexpr base::Capability layered{"a model whose layers are computed one by one"};
 inline constexpr base::Capability learning{"a model that learns"};
 
 // All models: those that need no Torch, and the given ones (torch_models()).

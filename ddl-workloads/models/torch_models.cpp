@@ -27,17 +27,21 @@ const TorchMakers& makers()
     return all;
 }
 
+// What they offer.
+const base::Capabilities as_a_whole{&device_choice, &learning};
+const base::Capabilities in_layers{&device_choice, &learning, &layered};
+
 }  // namespace
 
 std::vector<const ModelCard*> torch_models()
 {
     static const std::vector<ModelCard> cards{
-#define TORCH_MODEL(id, text, ...)                                                                              \
+#define TORCH_MODEL(id, text, offered, ...)                                                                     \
     {.name = #id,                                                                                               \
      .summary = text,                                                                                           \
      .options = {__VA_ARGS__},                                                                                  \
      .make = [](const base::Settings& settings, const ModelPlan& plan) { return makers().id(settings, plan); }, \
-     .offers = {&device_choice, &learning}},
+     .offers = offered},
 #include "ddl-workloads/models/torch_models.inc"
     };
     std::vector<const ModelCard*> all;

@@ -1,5 +1,6 @@
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
+#include "ddl-workloads/models/layered_model.hpp"
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 #include "testing/cuda_stub.hpp"
@@ -196,4 +197,33 @@ TEST_CASE("an emulated step on a GPU that is not there is refused in one line")
     CHECK(outcome.status == 77);
     CHECK(outcome.err == "ddl-train: there is no GPU: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected\n");
     CHECK_FALSE(std::filesystem::exists(scratch / "run" / "train"));
+}
+
+TEST_CASE("emulated layers add one to what they take, for each part of a batch")
+{
+    const auto model = emulated({{"compute", "2ms"}, {"gradients", "40kB"}, {"buckets", "3"}, {"activations", "8B"}});
+    ddl::LayeredModel& layers = *model->layered();
+    CHECK(layers.layer_names() == std::vector<std::string>{"layer 0", "layer 1", "layer 2"});
+    CHECK(layers.output_size(0, 5) == 10);
+    CHECK(layers.output_size(2, 5) == 0);
+    std::vector<ddl::Batch> parts(2);
+    parts[0].samples = 1;
+    parts[1].samples = 2;
+    layers.take_parts(parts);
+    const auto numbers = [](const std::span<const float>& span) {
+        return std::vector<float>(span.begin(), span.end());
+    };
+    for (std::size_t part = 0; part < 2; ++part)
+        for (std::size_t layer = 0; layer < 2; ++layer) layers.forward_layer(layer, part);
+    CHECK(numbers(layers.output(1, 0)) == std::vector<float>(2, 2.0F));
+    CHECK(numbers(layers.output(1, 1)) == std::vector<float>(4, 2.0F));
+    // As on a rank that has the last layer alone.
+    layers.take_parts(parts);
+    layers.put_input(2, 1, std::vector<float>(4, 7.0F));
+    layers.forward_layer(2, 1);
+    layers.backward_layer(2, 1);
+    CHECK(numbers(layers.input_gradient(2, 1)) == std::vector<float>(4, 1.0F));
+    layers.put_output_gradient(1, 1, std::vector<float>(4, 5.0F));
+    layers.backward_layer(1, 1);
+    CHECK(numbers(layers.input_gradient(1, 1)) == std::vector<float>(4, 6.0F));
 }

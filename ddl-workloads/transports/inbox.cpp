@@ -22,11 +22,11 @@ void Inbox::deliver(int from, int tag, std::vector<std::byte> message)
     changed_.notify_all();
 }
 
-void Inbox::lose(int from, std::exception_ptr why)
+void Inbox::lose(int from, const std::exception_ptr& why)
 {
     {
         const std::lock_guard lock{mutex_};
-        lost_.try_emplace(from, std::move(why));
+        lost_.try_emplace(from, why);
     }
     changed_.notify_all();
 }

@@ -26,7 +26,7 @@ class Inbox {
 
     // From any thread. After lose() nothing more of that rank is expected.
     void deliver(int from, int tag, std::vector<std::byte> message);
-    void lose(int from, std::exception_ptr why);
+    void lose(int from, const std::exception_ptr& why);
 
     // As those of Mailbox; `gone` ranks' receives throw why.
     void post(Mailbox::Ticket ticket, int from, int tag, std::span<std::byte> into);

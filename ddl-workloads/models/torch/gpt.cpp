@@ -118,10 +118,14 @@ class DecoderBlock : public nn::Module {
     nn::Linear contract_;
 };
 
-class Gpt : public Network {
+class Gpt : public LayeredNetwork {
  public:
-    Gpt(const Size& size, std::int64_t context, std::int64_t vocabulary)
-        : words_{embedding(vocabulary, size.width)}, positions_{embedding(context, size.width)}, norm_{norm(size.width)}
+    Gpt(const Size& size, std::int64_t length, std::int64_t context, std::int64_t vocabulary)
+        : length_{length},
+          width_{size.width},
+          words_{embedding(vocabulary, size.width)},
+          positions_{embedding(context, size.width)},
+          norm_{norm(size.width)}
     {
         register_module("words", words_);
         register_module("positions", positions_);
@@ -131,13 +135,18 @@ class Gpt : public Network {
         register_module("norm", norm_);
     }
 
-    torch::Tensor forward(const Inputs& inputs) override
+    std::size_t layers() const override { return blocks_->count() + 2; }
+    std::string layer_name(std::size_t layer) const override
     {
-        const std::int64_t length = inputs.tokens.size(1) - 1;
-        const torch::Tensor x = blocks_->forward(embedded(inputs.tokens.narrow(1, 0, length), length));
-        const ModuleScope scope{"head"};
+        return layer == 0 ? "embedding" : layer == blocks_->count() + 1 ? "head" : blocks_->name(layer - 1);
+    }
+    torch::Tensor forward_layer(std::size_t layer, const torch::Tensor& x, const Inputs& inputs) override
+    {
+        if (layer == 0) return embedded(inputs.tokens);
+        if (layer <= blocks_->count()) return blocks_->forward(layer - 1, x);
         return torch::matmul(norm_->forward(x), words_->weight.t()).flatten(0, 1);
     }
+    std::vector<std::int64_t> output_shape(std::size_t) const override { return {length_, width_}; }
 
     torch::Tensor answers(const Inputs& inputs) const override
     {
@@ -145,12 +154,15 @@ class Gpt : public Network {
     }
 
  private:
-    torch::Tensor embedded(const torch::Tensor& tokens, std::int64_t length)
+    // Of all tokens but the last, which is only guessed.
+    torch::Tensor embedded(const torch::Tensor& tokens)
     {
-        const ModuleScope scope{"embedding"};
-        return words_->forward(tokens) + positions_->weight.narrow(0, 0, length);
+        const std::int64_t length = tokens.size(1) - 1;
+        return words_->forward(tokens.narrow(1, 0, length)) + positions_->weight.narrow(0, 0, length);
     }
 
+    std::int64_t length_;
+    std::int64_t width_;
     nn::Embedding words_;
     nn::Embedding positions_;
     std::shared_ptr<NamedLayers> blocks_ = std::make_shared<NamedLayers>();
@@ -194,7 +206,7 @@ std::unique_ptr<Model> make_gpt(const base::Settings& settings, const ModelPlan&
     const Size chosen = size(settings);
     const std::int64_t context = no_less(settings, "context", plan.shape.length);
     const std::int64_t vocabulary = no_less(settings, "vocabulary", plan.shape.classes);
-    return torch_model([&] { return std::make_shared<Gpt>(chosen, context, vocabulary); }, plan);
+    return torch_model([&] { return std::make_shared<Gpt>(chosen, plan.shape.length, context, vocabulary); }, plan);
 }
 
 }  // namespace ddl

@@ -6,9 +6,9 @@ namespace ddl {
 
 namespace {
 
-class Mlp : public Network {
+class Mlp : public LayeredNetwork {
  public:
-    Mlp(const SampleShape& shape, std::int64_t hidden, int layers)
+    Mlp(const SampleShape& shape, std::int64_t hidden, int layers) : hidden_{hidden}
     {
         std::int64_t in = shape.pixels();
         for (int layer = 0; layer < layers; ++layer) {
@@ -20,9 +20,16 @@ class Mlp : public Network {
         register_module("layers", layers_);
     }
 
-    torch::Tensor forward(const Inputs& inputs) override { return layers_->forward(inputs.images.flatten(1)); }
+    std::size_t layers() const override { return layers_->count(); }
+    std::string layer_name(std::size_t layer) const override { return layers_->name(layer); }
+    torch::Tensor forward_layer(std::size_t layer, const torch::Tensor& x, const Inputs& inputs) override
+    {
+        return layers_->forward(layer, layer == 0 ? inputs.images.flatten(1) : x);
+    }
+    std::vector<std::int64_t> output_shape(std::size_t) const override { return {hidden_}; }
 
  private:
+    std::int64_t hidden_;
     std::shared_ptr<NamedLayers> layers_ = std::make_shared<NamedLayers>();
 };
 

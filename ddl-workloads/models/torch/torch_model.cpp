@@ -6,6 +6,7 @@
 #include "ddl-workloads/models/torch/operator_recorder.hpp"
 #include "ddl-workloads/models/torch/parameter_shards.hpp"
 #include "ddl-workloads/models/torch/reducer.hpp"
+#include "ddl-workloads/models/torch/torch_layers.hpp"
 #include "ddl-workloads/models/torch/torch_state.hpp"
 
 #include <nlohmann/json.hpp>
@@ -70,6 +71,8 @@ class TorchModel : public Model {
     {
         if (device_.plan().graphs && network_->own_part() != nullptr)
             base::fail_usage("--cuda-graphs: a part of this model is not on the GPU");
+        if (auto* const layered = dynamic_cast<LayeredNetwork*>(network_.get()))
+            layers_.emplace(*layered, device_, [this](const Batch& batch) { return inputs_of(batch); });
         if (plan.details != nullptr && plan.details->level() != DetailLevel::L0) operators_.emplace(*plan.details);
     }
 
@@ -165,6 +168,8 @@ class TorchModel : public Model {
     }
 
     void accumulate(int passes) override { passes_ = passes; }
+
+    LayeredModel* layered() override { return layers_ ? &*layers_ : nullptr; }
 
     void take(Batch batch) override
     {
@@ -366,6 +371,7 @@ class TorchModel : public Model {
     HostCopies seen_shards_{device_};
     HostCopies seen_gradients_{device_};
     std::optional<OperatorRecorder> operators_;
+    std::optional<TorchLayers> layers_;
 };
 
 }  // namespace

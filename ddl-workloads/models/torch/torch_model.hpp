@@ -45,12 +45,6 @@ class Network : public torch::nn::Module {
     virtual OwnPart* own_part() { return nullptr; }
 };
 
-// `build` is called once threads and seed are set.
-std::unique_ptr<Model> torch_model(const std::function<std::shared_ptr<Network>()>& build, const ModelPlan& plan);
-
-// Throws UsageError for a data set of another kind.
-void check_images(const std::string& model, const SampleShape& shape);
-
 // A region of this name from here to the brace, in a trace that shows modules.
 class ModuleScope {
  public:
@@ -63,6 +57,33 @@ class ModuleScope {
     at::RecordFunction function_;
 };
 
+// A network of layers, each of which takes what the one before it gives.
+class LayeredNetwork : public Network {
+ public:
+    virtual std::size_t layers() const = 0;
+    virtual std::string layer_name(std::size_t layer) const = 0;
+    // The first takes the inputs, and no tensor; the last gives scores.
+    virtual torch::Tensor forward_layer(std::size_t layer, const torch::Tensor& x, const Inputs& inputs) = 0;
+    // What a layer but the last gives for a sample.
+    virtual std::vector<std::int64_t> output_shape(std::size_t layer) const = 0;
+
+    torch::Tensor forward(const Inputs& inputs) final
+    {
+        torch::Tensor x;
+        for (std::size_t layer = 0; layer < layers(); ++layer) {
+            const ModuleScope scope{layer_name(layer).c_str()};
+            x = forward_layer(layer, x, inputs);
+        }
+        return x;
+    }
+};
+
+// `build` is called once threads and seed are set.
+std::unique_ptr<Model> torch_model(const std::function<std::shared_ptr<Network>()>& build, const ModelPlan& plan);
+
+// Throws UsageError for a data set of another kind.
+void check_images(const std::string& model, const SampleShape& shape);
+
 // Modules one after the other, each a region in a trace that shows modules.
 class NamedLayers : public torch::nn::Module {
  public:
@@ -71,6 +92,10 @@ class NamedLayers : public torch::nn::Module {
         register_module(name, layer);
         layers_.emplace_back(name, layer);
     }
+
+    std::size_t count() const { return layers_.size(); }
+    const std::string& name(std::size_t layer) const { return layers_[layer].first; }
+    torch::Tensor forward(std::size_t layer, const torch::Tensor& x) { return layers_[layer].second->forward(x); }
 
     torch::Tensor forward(torch::Tensor x)
     {

@@ -2,6 +2,7 @@
 // of a model learn what one rank alone would.
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "ddl-workloads/models/layered_model.hpp"
 #include "ddl-workloads/models/torch_models.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
@@ -326,4 +327,81 @@ TEST_CASE("models refuse data of another kind and numbers that make no sense")
         CHECK_THROWS_AS(made("gpt", options, text), base::UsageError);
     for (const Options& options : {Options{{"embedding", "0"}}, Options{{"rows", "5/6"}}, Options{{"top", "-3"}}})
         CHECK_THROWS_AS(made("dlrm", options, clicks), base::UsageError);
+}
+
+TEST_CASE("layers computed one by one give the losses and gradients of the whole")
+{
+    const auto numbers = [](std::int64_t count, std::uint64_t seed) {
+        base::Random random{seed};
+        std::vector<float> all(static_cast<std::size_t>(count));
+        for (float& one : all) one = static_cast<float>(base::draw_unit(random));
+        return all;
+    };
+    ddl::Batch images;
+    images.samples = 6;
+    images.images = numbers(6 * 8 * 8, 1);
+    images.labels = {0, 1, 2, 3, 4, 5};
+    ddl::SampleShape of_images;
+    of_images.channels = 1;
+    of_images.height = 8;
+    of_images.width = 8;
+    of_images.classes = 10;
+    ddl::SampleShape of_text;
+    of_text.kind = ddl::SampleShape::Kind::text;
+    of_text.length = 12;
+    of_text.classes = 256;
+    struct Case {
+        std::string model;
+        Options options;
+        ddl::SampleShape shape;
+        ddl::Batch batch;
+        std::vector<std::string> layers;
+    };
+    const std::vector<Case> cases{{"mlp", {{"hidden", "16"}}, of_images, images, {"layer 0", "layer 1", "head"}},
+                                  {"gpt",
+                                   {{"layers", "2"}, {"width", "16"}, {"heads", "2"}},
+                                   of_text,
+                                   counting_text(6, 12),
+                                   {"embedding", "block 0", "block 1", "head"}}};
+    for (const Case& one : cases) {
+        CAPTURE(one.model);
+        const ddl::ModelPlan plan{.shape = one.shape};
+        const std::unique_ptr<ddl::Model> whole = made(one.model, one.options, plan);
+        const std::unique_ptr<ddl::Model> cut = made(one.model, one.options, plan);
+        // Layers on two ranks: what goes from one to the other is put in as if it had been sent.
+        const std::unique_ptr<ddl::Model> rest = made(one.model, one.options, plan);
+        whole->take(one.batch);
+        whole->forward();
+        whole->backward();
+        ddl::LayeredModel& layered = *cut->layered();
+        ddl::LayeredModel& remote = *rest->layered();
+        CHECK(layered.layer_names() == one.layers);
+        const std::size_t layers = one.layers.size();
+        layered.take_parts({one.batch});
+        for (std::size_t layer = 0; layer < layers; ++layer) layered.forward_layer(layer, 0);
+        CHECK(*layered.part_loss(0) == *whole->loss());
+        for (std::size_t layer = layers; layer-- > 0;) layered.backward_layer(layer, 0);
+        const auto equal = [](const std::span<float>& a, const std::span<float>& b) {
+            return std::equal(a.begin(), a.end(), b.begin(), b.end());
+        };
+        const auto wanted = whole->gradients();
+        const auto found = cut->gradients();
+        REQUIRE(found.size() == wanted.size());
+        for (std::size_t i = 0; i < wanted.size(); ++i) CHECK(equal(found[i], wanted[i]));
+
+        const std::size_t border = 2;
+        layered.take_parts({one.batch});
+        remote.take_parts({one.batch});
+        for (std::size_t layer = 0; layer < border; ++layer) layered.forward_layer(layer, 0);
+        const std::span<const float> sent = layered.output(border - 1, 0);
+        CHECK(sent.size() == layered.output_size(border - 1, one.batch.samples));
+        remote.put_input(border, 0, sent);
+        for (std::size_t layer = border; layer < layers; ++layer) remote.forward_layer(layer, 0);
+        CHECK(*remote.part_loss(0) == *whole->loss());
+        for (std::size_t layer = layers; layer-- > border;) remote.backward_layer(layer, 0);
+        layered.put_output_gradient(border - 1, 0, remote.input_gradient(border, 0));
+        for (std::size_t layer = border; layer-- > 0;) layered.backward_layer(layer, 0);
+        CHECK(layered.input_gradient(1, 0).size() == layered.output_size(0, one.batch.samples));
+        CHECK_THROWS_AS(remote.put_input(border, 0, sent.first(sent.size() - 1)), base::Error);
+    }
 }

@@ -26,6 +26,15 @@ MpiMailbox::MpiMailbox(MPI_Comm communicator, const Progress& progress, std::fun
 
 MpiMailbox::~MpiMailbox()
 {
+    try {
+        end();
+    } catch (const std::exception& error) {
+        base::warn(error.what());
+    }
+}
+
+void MpiMailbox::end()
+{
     for (auto& [ticket, receive] : receives_) {
         if (receive.done) continue;
         MPI_Cancel(&receive.request);
@@ -38,10 +47,9 @@ MpiMailbox::~MpiMailbox()
         poll_();
         waiting_.pause();
     }
-    for (Sent& one : sent_) {  // MPI may still read them
-        MPI_Request_free(&one.request);
-        static_cast<void>(new Sent{std::move(one)});
-    }
+    static auto& given_up = *new std::list<Sent>;  // MPI may still read them
+    for (Sent& one : sent_) MPI_Request_free(&one.request);
+    given_up.splice(given_up.end(), sent_);
 }
 
 void MpiMailbox::send(int to, int tag, std::span<const std::byte> message)

@@ -30,6 +30,8 @@ class MpiMailbox : public Mailbox {
     bool advance() override;
 
  private:
+    void end();
+
     struct Sent {
         std::vector<std::byte> message;
         MPI_Request request = MPI_REQUEST_NULL;
