@@ -26,7 +26,6 @@ CONTRACT = [
 DEFINES = {  # where a name of the contract is what the file is about
     "control.delay": "noisegen/stressors/control/", "control.sham": "noisegen/stressors/control/",
     "control.pause": "noisegen/stressors/control/",
-    "control_delay": "analysis/conclude/cause.cpp", "control_settle": "analysis/conclude/cause.cpp",
 }
 
 

@@ -1,5 +1,6 @@
 #include "analysis/conclude/cause.hpp"
 
+#include "base/contract/phases.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>
@@ -23,18 +24,8 @@ std::string share(double percent)
 // What an operator calls a phase.
 std::string plain(const std::string& phase)
 {
-    static const std::map<std::string, std::string> words{{"load", "waiting for input data"},
-                                                          {"to_device", "copying input to the device"},
-                                                          {"forward", "computing the forward pass"},
-                                                          {"backward", "computing the backward pass"},
-                                                          {"wait_exchange", "waiting for gradients of other ranks"},
-                                                          {"update", "updating the parameters"},
-                                                          {"checkpoint", "writing checkpoints"},
-                                                          {"control_delay", "the control delay"},
-                                                          {"control_settle", "the barriers of the control delay"},
-                                                          {"other", "work between the phases"}};
-    const auto found = words.find(phase);
-    return found == words.end() ? phase : found->second;
+    const base::PhaseCard* const known = base::find_phase(phase);
+    return known == nullptr ? phase : std::string{known->words};
 }
 
 constexpr double significant = 0.05;
@@ -66,11 +57,21 @@ const Effect* largest_phase(const DesignedRun& run, const Analysis& analysis, co
 // What a phase stands for. Waiting for the exchange is either: which, only buckets tell.
 Mechanism mechanism_of(const std::string& phase)
 {
-    static const std::map<std::string, Mechanism> known{
-        {"load", Mechanism::input},       {"to_device", Mechanism::input}, {"forward", Mechanism::compute},
-        {"backward", Mechanism::compute}, {"update", Mechanism::compute},  {"checkpoint", Mechanism::checkpoint}};
-    const auto found = known.find(phase);
-    return found == known.end() ? Mechanism::unknown : found->second;
+    const base::PhaseCard* const known = base::find_phase(phase);
+    if (known == nullptr) return Mechanism::unknown;
+    switch (known->part) {
+        case base::PhasePart::input:
+            return Mechanism::input;
+        case base::PhasePart::compute:
+            return Mechanism::compute;
+        case base::PhasePart::checkpoint:
+            return Mechanism::checkpoint;
+        case base::PhasePart::exchange:
+        case base::PhasePart::control:
+        case base::PhasePart::rest:
+            break;
+    }
+    return Mechanism::unknown;
 }
 
 // On which ranks own work got slower: those whose slowdown differs from zero and is at least half of the largest.
@@ -148,7 +149,7 @@ std::string text(Mechanism mechanism)
 
 namespace {
 
-constexpr const char* wait_phase = "wait_exchange";
+constexpr std::string_view wait_phase = base::card_of(base::TrainingPhase::wait_exchange).name;
 
 // Is half of the slowdown or more own work of one rank in one region, of which phases say nothing, or the wrong thing?
 // wait_exchange by itself looks like the network; regions of other programs are no phases.
@@ -164,7 +165,7 @@ Cause late_in(const Decomposition& made_of)
                                            "), which the others then wait for.");
     if (made_of.region == wait_phase)
         return {
-            wait_phase, Mechanism::compute,
+            std::string{wait_phase}, Mechanism::compute,
             base::join("Not the transfer: rank ", *made_of.critical_rank, " itself was late in the exchange", amounts)};
     return {made_of.region, Mechanism::compute,
             base::join("Own work of rank ", *made_of.critical_rank, " got slower ", where(made_of.region), amounts)};

@@ -1,5 +1,7 @@
 #include "analysis/metrics/metric.hpp"
 
+#include "base/contract/phases.hpp"
+#include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
 #include "trace-tools/replay/wait_states.hpp"
@@ -7,14 +9,6 @@
 #include <algorithm>
 
 namespace analysis {
-
-namespace metric {
-
-#define METRIC(card) extern const MetricCard card;
-#include "analysis/metrics/metrics.inc"
-#undef METRIC
-
-}  // namespace metric
 
 namespace {
 
@@ -34,13 +28,40 @@ MetricCard card_of(const replay::WaitState& state)
                        {"waits.csv", "seconds", base::join("pattern is ", state.cube_name, " (trace-waits)")}}};
 }
 
+MetricCard card_of(const base::PhaseCard& phase)
+{
+    const std::string name{phase.name};
+    const std::string in_its_rows = "phase is " + name;
+    return {.name = name,
+            .unit = "percent of the quiet mean step",
+            .summary = std::string{phase.summary},
+            .formula = "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
+            .reading = std::string{phase.reading},
+            .better = phase.part == base::PhasePart::control ? Better::neither : Better::less,
+            .from = "regions directly inside `step`, or columns of a table of steps",
+            .source = "docs/formats.md, steps.csv",
+            .places = {{base::file::effects, "effect_percent", in_its_rows},
+                       {"phases_effects.csv", "effect_percent", "row is that of " + name},
+                       {"pooled.csv", "effect_percent", in_its_rows},
+                       {"compare.csv", "effect_percent", in_its_rows},
+                       {"phases_over_time.csv", "mean_ms", in_its_rows},
+                       {base::file::steps, name + "_ns"}}};
+}
+
 std::vector<MetricCard> all_cards()
 {
-    std::vector<MetricCard> all{
-#define METRIC(card) metric::card,
-#include "analysis/metrics/metrics.inc"
+    std::vector<MetricCard> all;
+#define METRIC(...) all.push_back(MetricCard{__VA_ARGS__});
+// clang-format off
+#include "analysis/metrics/step.inc"
+    for (const base::PhaseCard& phase : base::phase_cards) all.push_back(card_of(phase));
+#include "analysis/metrics/split.inc"
+#include "analysis/metrics/inference.inc"
+#include "analysis/metrics/dose.inc"
+#include "analysis/metrics/trace.inc"
+#include "analysis/metrics/gpu.inc"
+// clang-format on
 #undef METRIC
-    };
     for (const replay::WaitState& state : replay::wait_states) all.push_back(card_of(state));
     return all;
 }

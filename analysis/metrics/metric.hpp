@@ -1,5 +1,5 @@
-// Metrics: what the report and its tables show. Each is a file that ends in its card; the page explains its terms, and
-// `interference explain` all of them, from these cards.
+// Metrics: what the report and its tables show. Each has a card, a row in the table of its family (*.inc); the page
+// explains its terms, and `interference explain` all of them, from these cards.
 #pragma once
 
 #include <string>

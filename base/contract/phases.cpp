@@ -3,36 +3,32 @@
 #include "base/error.hpp"
 #include "base/words.hpp"
 
-#include <algorithm>
 #include <vector>
 
 namespace base {
 
-namespace {
-
-const std::vector<std::string>& words_of_phases()  // in the order of TrainingPhase
+const PhaseCard* find_phase(std::string_view name)
 {
-    static const std::vector<std::string> all{"none",          "load",           "to_device", "forward",
-                                              "backward",      "wait_exchange",  "update",    "checkpoint",
-                                              "control_delay", "control_settle", "other"};
-    return all;
+    const auto* const found =
+        std::find_if(phase_cards.begin(), phase_cards.end(), [&](const PhaseCard& card) { return card.name == name; });
+    return found == phase_cards.end() ? nullptr : found;
 }
-
-}  // namespace
 
 std::string text(TrainingPhase phase)
 {
-    const auto number = static_cast<std::size_t>(phase);
-    return number < words_of_phases().size() ? words_of_phases()[number] : "unknown";
+    if (phase == TrainingPhase::none) return "none";
+    const auto number = static_cast<std::size_t>(phase) - 1;
+    return number < phase_cards.size() ? std::string{phase_cards[number].name} : "unknown";
 }
 
 TrainingPhase parse_training_phase(const std::string& word)
 {
-    const std::vector<std::string> real{words_of_phases().begin() + 1, words_of_phases().end() - 1};
-    const auto found = std::find(real.begin(), real.end(), word);
-    if (found == real.end())
+    std::vector<std::string> real;
+    for (const TrainingPhase phase : recorded_phases) real.push_back(text(phase));
+    const PhaseCard* const found = find_phase(word);
+    if (found == nullptr || found->phase == TrainingPhase::other)
         fail_usage("'", word, "' is no phase of a training (", join_words(real, ", "), ")", did_you_mean(word, real));
-    return static_cast<TrainingPhase>(found - real.begin() + 1);
+    return found->phase;
 }
 
 }  // namespace base

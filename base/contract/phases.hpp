@@ -1,32 +1,59 @@
 // The phases of a training step. They partition it: in the trace, in steps.csv and in the control file.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace base {
 
 // The numbers are part of the control file's layout.
 enum class TrainingPhase : std::uint32_t {
     none = 0,
-    load,
-    to_device,
-    forward,
-    backward,
-    wait_exchange,
-    update,
-    checkpoint,
-    control_delay,
-    control_settle,
-    other
+#define PHASE(name, ...) name,
+#include "base/contract/phases.inc"
+#undef PHASE
 };
 
+// What of a training's work a phase is part of.
+enum class PhasePart { input, compute, exchange, checkpoint, control, rest };
+
+struct PhaseCard {
+    TrainingPhase phase;
+    std::string_view name;  // of its region in a trace, and with _ns of its column in steps.csv
+    PhasePart part;
+    std::string_view words;        // "computing the forward pass"
+    std::uint32_t colour;          // 0xrrggbb, on white ..
+    std::uint32_t colour_on_dark;  // .. and on black
+    std::string_view summary;
+    std::string_view reading;
+};
+
+inline constexpr std::array phase_cards{
+#define PHASE(name, part, words, colour, on_dark, summary, reading) \
+    PhaseCard{TrainingPhase::name, #name, PhasePart::part, words, colour, on_dark, summary, reading},
+#include "base/contract/phases.inc"
+#undef PHASE
+};
+
+// Of any but none.
+constexpr const PhaseCard& card_of(TrainingPhase phase)
+{
+    return phase_cards[static_cast<std::size_t>(phase) - 1];
+}
+
 // Those that are regions inside of `step`, in a step's order; the rest of the step is `other`.
-inline constexpr std::array recorded_phases{
-    TrainingPhase::load,       TrainingPhase::to_device,     TrainingPhase::forward,
-    TrainingPhase::backward,   TrainingPhase::wait_exchange, TrainingPhase::update,
-    TrainingPhase::checkpoint, TrainingPhase::control_delay, TrainingPhase::control_settle};
+inline constexpr std::array recorded_phases = [] {
+    std::array<TrainingPhase, phase_cards.size() - 1> all{};
+    std::transform(phase_cards.begin(), phase_cards.end() - 1, all.begin(),
+                   [](const PhaseCard& card) { return card.phase; });
+    return all;
+}();
+
+// Null if no phase has that name.
+const PhaseCard* find_phase(std::string_view name);
 
 // "wait_exchange". parse_training_phase() throws UsageError for any other word, and for none and other.
 std::string text(TrainingPhase phase);

@@ -17,11 +17,12 @@ enum class HostRegion : std::uint8_t { none, input, exchange, delay };
 
 HostRegion host_region(const otf2::Region& region)
 {
-    using base::TrainingPhase;
-    const auto is = [&](TrainingPhase phase) { return region.name == base::text(phase); };
-    if (is(TrainingPhase::load) || is(TrainingPhase::to_device)) return HostRegion::input;
-    if (is(TrainingPhase::wait_exchange) || otf2::is_mpi_call(region)) return HostRegion::exchange;
-    return is(TrainingPhase::control_delay) ? HostRegion::delay : HostRegion::none;
+    const base::PhaseCard* const phase = base::find_phase(region.name);
+    if (phase != nullptr && phase->part == base::PhasePart::input) return HostRegion::input;
+    if ((phase != nullptr && phase->part == base::PhasePart::exchange) || otf2::is_mpi_call(region))
+        return HostRegion::exchange;
+    return phase != nullptr && phase->phase == base::TrainingPhase::control_delay ? HostRegion::delay
+                                                                                  : HostRegion::none;
 }
 
 // Of a process that uses GPUs.

@@ -19,7 +19,7 @@ namespace analysis {
 namespace {
 
 constexpr std::size_t no_column = SIZE_MAX;
-constexpr const char* wait_phase = "wait_exchange";
+constexpr std::string_view wait_phase = base::card_of(base::TrainingPhase::wait_exchange).name;
 
 bool is_mpi_call_without_files(const otf2::Region& region)
 {
@@ -45,14 +45,21 @@ base::LongColumn<TimeSpan> in_order_of_begins(const base::LongColumn<TimeSpan>& 
 
 Part part_of_phase(const std::string& phase)
 {
-    using base::TrainingPhase;
-    static const std::map<std::string, Part> known{{base::text(TrainingPhase::load), Part::input},
-                                                   {base::text(TrainingPhase::to_device), Part::input},
-                                                   {base::text(TrainingPhase::checkpoint), Part::checkpoint},
-                                                   {base::text(TrainingPhase::control_delay), Part::rest},
-                                                   {base::text(TrainingPhase::control_settle), Part::rest}};
-    const auto found = known.find(phase);
-    return found == known.end() ? Part::own : found->second;
+    const base::PhaseCard* const known = base::find_phase(phase);
+    if (known == nullptr) return Part::own;
+    switch (known->part) {
+        case base::PhasePart::input:
+            return Part::input;
+        case base::PhasePart::checkpoint:
+            return Part::checkpoint;
+        case base::PhasePart::control:
+            return Part::rest;
+        case base::PhasePart::compute:
+        case base::PhasePart::exchange:
+        case base::PhasePart::rest:
+            break;
+    }
+    return Part::own;
 }
 
 WorkReader::WorkReader(const otf2::Archive& archive, bool has_phases)

@@ -1,5 +1,6 @@
 #include "analysis/report/plots/palette.hpp"
 
+#include "base/contract/phases.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>
@@ -64,16 +65,7 @@ std::string hex(const Rgb& colour)
     return text;
 }
 
-constexpr std::array phase_families{
-    Family{"load", {0xd5, 0x8a, 0x00}, {0xff, 0xc1, 0x4d}},
-    Family{"to_device", {0x9c, 0x75, 0x5f}, {0xd7, 0xb0, 0x95}},
-    Family{"forward", {0x5b, 0x8d, 0xc4}, {0x8c, 0xb8, 0xe6}},
-    Family{"backward", {0x2a, 0x5a, 0x8c}, {0x5a, 0x94, 0xcf}},
-    Family{"wait_exchange", {0xe1, 0x57, 0x59}, {0xff, 0x8b, 0x8d}},
-    Family{"update", {0x59, 0xa1, 0x4f}, {0x8f, 0xd4, 0x84}},
-    Family{"checkpoint", {0x8c, 0x5a, 0x9e}, {0xd4, 0xa3, 0xe0}},
-    Family{"other", {0x9a, 0xa0, 0xa6}, {0x6d, 0x76, 0x80}},
-};
+// Of programs whose phases have other names.
 constexpr std::array more_phases{
     Family{"a", {0xc2, 0x4d, 0x9a}, {0xf2, 0x94, 0xd0}},
     Family{"b", {0x1b, 0x99, 0x8b}, {0x5f, 0xdc, 0xcc}},
@@ -81,9 +73,29 @@ constexpr std::array more_phases{
     Family{"d", {0x6a, 0x4c, 0x2e}, {0xc9, 0xa4, 0x7e}},
 };
 
+constexpr Rgb rgb(std::uint32_t colour)
+{
+    constexpr unsigned byte = 0xff;
+    return {static_cast<int>(colour >> 16 & byte), static_cast<int>(colour >> 8 & byte),
+            static_cast<int>(colour & byte)};
+}
+
+constexpr Family family_of(const base::PhaseCard& phase)
+{
+    return {phase.name, rgb(phase.colour), rgb(phase.colour_on_dark)};
+}
+
 Colour colour_of_phase(const Family& phase)
 {
     return {hex(phase.light), hex(phase.dark), base::join("--phase-", phase.name)};
+}
+
+std::vector<Family> families_of_phases()
+{
+    std::vector<Family> all;
+    for (const base::PhaseCard& phase : base::phase_cards) all.push_back(family_of(phase));
+    all.insert(all.end(), more_phases.begin(), more_phases.end());
+    return all;
 }
 
 const Family& family_of(std::string_view stressor)
@@ -105,8 +117,7 @@ std::map<Rgb, std::string> variables()
     std::map<Rgb, std::string> all;
     for (const Family& family : families)
         for (std::size_t s = 0; s < shades; ++s) all[shaded(family.light, s)] = colour_of(family, s).variable;
-    for (const Family& phase : phase_families) all[phase.light] = colour_of_phase(phase).variable;
-    for (const Family& phase : more_phases) all[phase.light] = colour_of_phase(phase).variable;
+    for (const Family& phase : families_of_phases()) all[phase.light] = colour_of_phase(phase).variable;
     for (const Fixed& one : fixed_colours) all[one.colour] = one.variable;
     return all;
 }
@@ -134,9 +145,8 @@ std::vector<Colour> colours(const Experiment& plan)
 
 Colour phase_colour(std::string_view phase, std::size_t number)
 {
-    const auto* known = std::find_if(phase_families.begin(), phase_families.end(),
-                                     [&](const Family& family) { return family.name == phase; });
-    return colour_of_phase(known == phase_families.end() ? more_phases[number % more_phases.size()] : *known);
+    const base::PhaseCard* const known = base::find_phase(phase);
+    return colour_of_phase(known == nullptr ? more_phases[number % more_phases.size()] : family_of(*known));
 }
 
 std::string palette_css()
@@ -147,8 +157,7 @@ std::string palette_css()
         light += one.variable + ":" + one.light + ";";
         dark += one.variable + ":" + one.dark + ";";
     };
-    for (const Family& phase : phase_families) add(colour_of_phase(phase));
-    for (const Family& phase : more_phases) add(colour_of_phase(phase));
+    for (const Family& phase : families_of_phases()) add(colour_of_phase(phase));
     for (const Family& family : families) {
         for (std::size_t s = 0; s < shades; ++s) add(colour_of(family, s));
     }

@@ -48,10 +48,10 @@ std::vector<Bin> bins(Eigen::Index count, Eigen::Index most)
 std::vector<Eigen::Index> phases_not_own(const std::vector<std::string>& phases)
 {
     std::vector<Eigen::Index> all;
-    for (const base::TrainingPhase not_own : {base::TrainingPhase::wait_exchange, base::TrainingPhase::control_delay,
-                                              base::TrainingPhase::control_settle}) {
-        const auto found = std::find(phases.begin(), phases.end(), base::text(not_own));
-        if (found != phases.end()) all.push_back(found - phases.begin());
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        const base::PhaseCard* const known = base::find_phase(phases[i]);
+        if (known != nullptr && (known->part == base::PhasePart::exchange || known->part == base::PhasePart::control))
+            all.push_back(static_cast<Eigen::Index>(i));
     }
     return all;
 }
