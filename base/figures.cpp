@@ -1,8 +1,11 @@
 #include "base/figures.hpp"
 
+#include "base/error.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <sstream>
 
 namespace base {
@@ -28,7 +31,45 @@ std::string with_prefix(double amount, const std::string& unit, Prefixes which =
     return text.str();
 }
 
+std::string with_sign(const std::string& text)
+{
+    return text[0] == '-' || text.find_first_of("123456789") == std::string::npos ? text : "+" + text;
+}
+
 }  // namespace
+
+std::string fixed(double number, int digits)
+{
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", digits, number);
+    const std::string plain = text;
+    return plain.find_first_of("123456789") == std::string::npos && plain[0] == '-' ? plain.substr(1) : plain;
+}
+
+std::string percent(double number, int digits)
+{
+    return fixed(number, digits) + " %";
+}
+
+std::string percent(double number)
+{
+    return percent(number, std::abs(number) < 9.995 ? 2 : 1);
+}
+
+std::string signed_percent(double number)
+{
+    return with_sign(percent(number));
+}
+
+std::string signed_percent(double number, int digits)
+{
+    return with_sign(percent(number, digits));
+}
+
+std::string counted(std::size_t number, const std::string& noun)
+{
+    return join(number, " ", noun, number == 1 ? "" : "s");
+}
 
 std::string bytes_text(double bytes, Prefixes prefixes)
 {

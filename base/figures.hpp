@@ -1,4 +1,4 @@
-// Amounts, and amounts per second, for the eye, not for files.
+// Numbers as text for the eye, not for files.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,15 @@
 #include <vector>
 
 namespace base {
+
+std::string fixed(double number, int digits);  // "-3.10"; never "-0.00"
+
+std::string percent(double number);                     // "3.14 %", "31.4 %"; two digits below ten
+std::string percent(double number, int digits);         // "3.1 %"
+std::string signed_percent(double number);              // "+3.14 %"; of zero no sign
+std::string signed_percent(double number, int digits);  // "+3.1 %"
+
+std::string counted(std::size_t number, const std::string& noun);  // "1 block", "2 blocks"
 
 enum class Prefixes { decimal, binary };
 

@@ -55,7 +55,7 @@ SoFar so_far(const RunSoFar& run, const Settings& settings)
     if (run.steps.numbers.empty()) return {"no step yet"};
     const RankSteps& rank = run.steps.ranks.front();
     const double seconds = static_cast<double>(rank.end_ns.back() - rank.begin_ns.front()) / 1e9;
-    const std::string head = base::join(std::lround(seconds), " s, ", count(run.steps.numbers.size(), "step"), ": ");
+    const std::string head = base::join(std::lround(seconds), " s, ", counted(run.steps.numbers.size(), "step"), ": ");
     const std::optional<EstimateSoFar> found = estimate(run, settings);
     if (!found || found->verdict.factors.empty())
         return {head + (run.slots.empty() ? "no noise yet" : "no interval yet, it takes two blocks")};

@@ -2,6 +2,7 @@
 
 #include "base/contract/phases.hpp"
 #include "base/error.hpp"
+#include "base/figures.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,9 +17,7 @@ namespace {
 
 std::string share(double percent)
 {
-    char text[32];
-    std::snprintf(text, sizeof text, "%+.1f %%", percent);
-    return text;
+    return base::signed_percent(percent, 1);
 }
 
 // What an operator calls a phase.

@@ -1,6 +1,7 @@
 #include "analysis/conclude/harm.hpp"
 
 #include "base/error.hpp"
+#include "base/figures.hpp"
 
 #include <cstdio>
 
@@ -13,24 +14,17 @@ std::optional<std::string> harm_after(const CarryOver& left)
     if (left.long_steps_slots > 0)
         return base::join("long steps are more frequent, or longer, in the ",
                           left.long_steps_slots == 1 ? "slot" : base::join(left.long_steps_slots, " slots"),
-                          " after it: ", percent_text(left.long_steps_percent), " of a step there");
+                          " after it: ", base::percent(left.long_steps_percent), " of a step there");
     if (left.debt.found_percent > 0.0)
         return base::join("long steps (", left.debt.to, ") that follow it are longer, which would cost ",
-                          percent_text(left.debt.found_percent));
+                          base::percent(left.debt.found_percent));
     if (left.helps)
-        return base::join("steps are shorter in the slots after it (", percent_text(left.percent.value),
+        return base::join("steps are shorter in the slots after it (", base::percent(left.percent.value),
                           "), which noise should not do: what it costs when it is on all the time may be more");
     return std::nullopt;
 }
 
 }  // namespace
-
-std::string percent_text(double percent)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2f %%", percent);
-    return text;
-}
 
 std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& effect, double budget_percent,
                                        double confidence)
@@ -48,19 +42,19 @@ std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& e
     const Effect* alone = find(analysis.effects, effect.factor, effect.level, Kind::alone, "step");
     if (effect.kind != Kind::alone && alone != nullptr) {
         if (harms(*alone, confidence))
-            return base::join("without the other noises it costs ", percent_text(alone->percent.value));
+            return base::join("without the other noises it costs ", base::percent(alone->percent.value));
         if (most(*alone) >= budget_percent)
-            return base::join("without the other noises it may cost up to ", percent_text(most(*alone)));
+            return base::join("without the other noises it may cost up to ", base::percent(most(*alone)));
     }
     for (const Effect& of_rank : analysis.effects) {
         if (of_rank.rank == all_ranks || of_rank.phase != "step" || of_rank.factor != effect.factor ||
             of_rank.level != effect.level || of_rank.kind != effect.kind)
             continue;
         if (harms(of_rank, distrust_confidence))
-            return base::join("steps of rank ", of_rank.rank, " take ", percent_text(of_rank.percent.value),
+            return base::join("steps of rank ", of_rank.rank, " take ", base::percent(of_rank.percent.value),
                               " longer beside it, and a job is as slow as its slowest rank");
         if (most(effect) < budget_percent && most(of_rank) >= budget_percent)
-            return base::join("steps of rank ", of_rank.rank, " may take up to ", percent_text(most(of_rank)),
+            return base::join("steps of rank ", of_rank.rank, " may take up to ", base::percent(most(of_rank)),
                               " longer beside it, and a job is as slow as its slowest rank");
     }
     return std::nullopt;

@@ -11,8 +11,6 @@ namespace analysis {
 // For what is distrusted or refused: of many runs few may be it by chance.
 constexpr double distrust_confidence = 0.999;
 
-std::string percent_text(double percent);  // "3.14 %"
-
 // Why a noise cannot be called safe though the interval of its effect may lie below the budget: long steps or shorter
 // ones in the slots after it, what it costs without the other noises, or to a single rank.
 std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& effect, double budget_percent,

@@ -5,6 +5,7 @@
 #include "analysis/conclude/harm.hpp"
 #include "base/contract/roles.hpp"
 #include "base/error.hpp"
+#include "base/figures.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,9 +22,7 @@ constexpr double least_covered =
 // Never rounded up to what would be enough.
 std::string percent_of_time(double share)
 {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f %%", std::floor(1000.0 * share) / 10.0);
-    return text;
+    return base::percent(std::floor(1000.0 * share) / 10.0, 1);
 }
 
 // Every control of that role in the schedule, with its name.
@@ -65,9 +64,9 @@ void check_control(Verdict& verdict, const std::string& name, Control& control, 
     control.holds = !contradicts(control);
     if (control.holds) return;
     const Interval wide = control.percent.interval(distrust_confidence);
-    distrust(verdict, base::join("the ", name, " came out as ", percent_text(control.percent.value), ", ", truth,
-                                 " lies outside its 99.9 % interval (", percent_text(wide.low), " to ",
-                                 percent_text(wide.high), ")"));
+    distrust(verdict, base::join("the ", name, " came out as ", base::percent(control.percent.value), ", ", truth,
+                                 " lies outside its 99.9 % interval (", base::percent(wide.low), " to ",
+                                 base::percent(wide.high), ")"));
 }
 
 void check_placebo(Verdict& verdict, const Analysis& analysis)
@@ -123,13 +122,13 @@ void check_against_truth(Verdict& verdict, const std::string& name, Control& con
     }
     control.true_percent = *truth;
     if (!control.judged) return;
-    check_control(verdict, name, control, base::join(what_it_is, " of ", percent_text(*truth)));
+    check_control(verdict, name, control, base::join(what_it_is, " of ", base::percent(*truth)));
     look_for(control);
     if (!control.found)
         verdict.insensitive.push_back(base::join(
-            "the ", name, " of ", percent_text(*truth),
-            control.interval.low > 0.0 ? " came out as " : " was not found: ", percent_text(control.percent.value),
-            " (", percent_text(control.interval.low), " to ", percent_text(control.interval.high), ")"));
+            "the ", name, " of ", base::percent(*truth),
+            control.interval.low > 0.0 ? " came out as " : " was not found: ", base::percent(control.percent.value),
+            " (", base::percent(control.interval.low), " to ", base::percent(control.interval.high), ")"));
 }
 
 void check_delay(Verdict& verdict, const DesignedRun& run, const Analysis& analysis)
@@ -255,11 +254,11 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
         return say(base::verdict_word::undecided,
                    base::join("it exceeds the budget only if what it leaves in the next slots adds to what it does, as "
                               "where it is on all the time; neither alone does (",
-                              percent_text(effect.at_least.value), ")"));
+                              base::percent(effect.at_least.value), ")"));
     if (factor.interval.low > budget && effect.whole.value - quantile_90 * effect.whole.standard_error <= budget)
         return say(base::verdict_word::undecided,
                    base::join("long steps may be rarer beside it: with all of them it costs ",
-                              percent_text(effect.whole.value), " ± ", percent_text(effect.whole.standard_error)));
+                              base::percent(effect.whole.value), " ± ", base::percent(effect.whole.standard_error)));
     if (factor.interval.low > budget) return say(base::verdict_word::unsafe, "");
     if (factor.interval.half_width() > budget)
         return say(base::verdict_word::insensitive, "half the width of its interval exceeds the budget");
@@ -274,7 +273,7 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
         return say(factor.at_worst.high - effect.at_worst.value > budget ? base::verdict_word::insensitive
                                                                          : base::verdict_word::undecided,
                    base::join("with outliers, and with what may be left in the next slots, it may cost up to ",
-                              percent_text(factor.at_worst.high)));
+                              base::percent(factor.at_worst.high)));
     if (factor.interval.high < 0.0)
         return say(base::verdict_word::undecided,
                    "steps are faster beside it than without, which noise should not do: look for what else it changes "

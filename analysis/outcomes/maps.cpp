@@ -85,8 +85,9 @@ int along(double percent)
 std::string share_text(const ClassShare& share)
 {
     const std::string percent = fixed(share.percent, 1) + " %";
-    if (!share.is_weighted) return base::join(percent, " of ", count(static_cast<std::size_t>(share.trials), "trial"));
-    return base::join(percent, " (", share.count, " of ", count(static_cast<std::size_t>(share.trials), "trial"),
+    if (!share.is_weighted)
+        return base::join(percent, " of ", counted(static_cast<std::size_t>(share.trials), "trial"));
+    return base::join(percent, " (", share.count, " of ", counted(static_cast<std::size_t>(share.trials), "trial"),
                       weighting(share), ")");
 }
 

@@ -39,7 +39,7 @@ std::vector<ClassShare> in_front(const OutcomeReport& report)
 std::string altered(const ClassShare& one)
 {
     return one.flips == 0 ? one.target
-                          : base::join(one.target, ", ", count(static_cast<std::size_t>(one.flips), "flip"));
+                          : base::join(one.target, ", ", counted(static_cast<std::size_t>(one.flips), "flip"));
 }
 
 void write_classes(const fs::path& file, const OutcomeReport& report)

@@ -44,7 +44,7 @@ std::string measured(const Report& report)
 {
     constexpr double much = 0.05;
     const double between = report.run.steps.between_share;
-    return join(count(report.analysis.counts.at(LeftOut::no), "step"), " measured, a quiet step takes ",
+    return join(counted(report.analysis.counts.at(LeftOut::no), "step"), " measured, a quiet step takes ",
                 fixed(report.verdict.quiet_step_ms, 2), " ms, budget ", report.verdict.budget_percent, " %",
                 between > much ? join("; steps cover only ", fixed(100.0 * (1.0 - between), 1),
                                       " % of the time: measured from the begin of a step to the begin of the next")
@@ -62,7 +62,7 @@ std::string headline(const Report& report)
         const std::vector<std::string> noises = judged_as(verdict, word);
         if (noises.empty()) continue;
         const bool few = noises.size() <= most_named;
-        parts.push_back(join(word, ": ", few ? base::join_words(noises, ", ") : count(noises.size(), "noise")));
+        parts.push_back(join(word, ": ", few ? base::join_words(noises, ", ") : counted(noises.size(), "noise")));
     }
     if (parts.empty()) return "No answer: the schedule held no noise but controls";
     std::string line = base::join_words(parts, "; ");

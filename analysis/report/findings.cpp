@@ -63,7 +63,7 @@ std::size_t count_of(const Analysis& analysis, LeftOut reason)
 
 Check check_of_outliers(const Analysis& analysis)
 {
-    const std::string found = join(analysis.long_steps.count(), " of ", count(steps_looked_at(analysis), "step"));
+    const std::string found = join(analysis.long_steps.count(), " of ", counted(steps_looked_at(analysis), "step"));
     if (!analysis.long_steps.rare)
         return {false, "Outliers", found,
                 "Too many under one noise for accidents, so they stay in the estimate; intervals are wider."};
@@ -297,9 +297,9 @@ std::vector<Check> checks(const Report& report)
                    fixed(100.0 * analysis.covered_share, 1) + " % after its warm-up",
                    "By the noise's own record, on the clock of each node."});
     all.push_back({analysis.blocks >= 5, "Independent repetitions",
-                   count(static_cast<std::size_t>(analysis.blocks), "block"),
+                   counted(static_cast<std::size_t>(analysis.blocks), "block"),
                    join("Each holds every noise and quiet", report.run.plan.randomised() ? ", in random order" : "",
-                        "; ", count(static_cast<std::size_t>(analysis.dropped_blocks), "incomplete block"),
+                        "; ", counted(static_cast<std::size_t>(analysis.dropped_blocks), "incomplete block"),
                         " left out. Intervals rest on blocks, not on steps.")});
     all.push_back(check_of_order(report.run.plan));
     all.push_back(check_of_outliers(analysis));
@@ -316,7 +316,7 @@ std::string steps_used(const Analysis& analysis)
     std::vector<std::string> parts;
     for (const auto& [reason, count] : analysis.counts)
         if (reason != LeftOut::no && count > 0) parts.push_back(join(count, " (", text(reason), ")"));
-    return join(count(count_of(analysis, LeftOut::no), "step"), " used; ",
+    return join(counted(count_of(analysis, LeftOut::no), "step"), " used; ",
                 parts.empty() ? "none left out" : "left out: " + base::join_words(parts, ", "), ".");
 }
 

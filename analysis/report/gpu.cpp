@@ -46,7 +46,7 @@ NoiseTable times_by_noise(const Report& report, const std::vector<std::size_t>& 
         .title = "GPU",
         .head = {"Noise"},
         .rows = {},
-        .note = join("Milliseconds of a step, mean over ", count(work.devices.size(), "GPU"),
+        .note = join("Milliseconds of a step, mean over ", counted(work.devices.size(), "GPU"),
                      " and over the steps that lie mostly under this noise: without an interval. Computing "
                      "and idle add up to the step, the causes to idle. ",
                      absorption(report))};

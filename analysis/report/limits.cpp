@@ -97,7 +97,7 @@ void add_noise_place(std::vector<std::string>& limits, const Json& noise, const 
     const std::size_t cores = cores_of(noise, cpus);
     const double left = online ? *online - static_cast<double>(training.size()) : 0.0;
     if (cores == 1 || static_cast<double>(cpus.size()) < left)
-        limits.push_back(join("noise came from ", count(cores, "core"), " of ", host, " (CPU",
+        limits.push_back(join("noise came from ", counted(cores, "core"), " of ", host, " (CPU",
                               cpus.size() == 1 ? " " : "s ", base::format_cpus(cpus),
                               online ? join("; it has ", *online) : "", "): jobs on more cores would make more of it"));
 }
@@ -293,7 +293,7 @@ std::vector<std::string> limits(const Report& report)
     }
     if (const auto guard = report.analysis.counts.find(LeftOut::guard); guard != report.analysis.counts.end())
         limits.push_back(
-            join(count(guard->second, "step"),
+            join(counted(guard->second, "step"),
                  " after the begin of a slot are left out (--guard): what noise does there is in no effect"));
     add_counted_outliers(limits, report);
     add_uncertain_strata(limits, report);
@@ -301,7 +301,7 @@ std::vector<std::string> limits(const Report& report)
     if (report.run.steps.incomplete > 1)  // the last one of a training may be
         limits.push_back(join(report.run.steps.incomplete, " steps are left out: not all ranks have them"));
     if (report.analysis.blocks < least_blocks_to_forecast)
-        limits.push_back(join("only ", count(static_cast<std::size_t>(report.analysis.blocks), "block"),
+        limits.push_back(join("only ", counted(static_cast<std::size_t>(report.analysis.blocks), "block"),
                               ": intervals are wide, because few repetitions say little about their own spread"));
     if (!report.run.plan.randomised())
         limits.push_back(

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace analysis {
 
@@ -17,25 +16,6 @@ int digits_for(double number)
 }
 
 }  // namespace
-
-std::string fixed(double number, int digits)
-{
-    char text[64];
-    std::snprintf(text, sizeof text, "%.*f", digits, number);
-    const std::string plain = text;
-    return plain.find_first_of("123456789") == std::string::npos && plain[0] == '-' ? plain.substr(1) : plain;
-}
-
-std::string percent(double number)
-{
-    return fixed(number, digits_for(number)) + " %";
-}
-
-std::string signed_percent(double number)
-{
-    const std::string text = percent(number);
-    return text[0] == '-' || text.find_first_of("123456789") == std::string::npos ? text : "+" + text;
-}
 
 std::string range(const Interval& interval)
 {
@@ -54,11 +34,6 @@ std::string length(double minutes)
     if (minutes <= 5.0) return base::join(std::ceil(60.0 * minutes - 0.5), " s");
     if (minutes <= 120.0) return base::join(std::ceil(minutes), " min");
     return base::join(std::ceil(minutes / 60.0), " h");
-}
-
-std::string count(std::size_t number, const std::string& noun)
-{
-    return base::join(number, " ", noun, number == 1 ? "" : "s");
 }
 
 }  // namespace analysis

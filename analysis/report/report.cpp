@@ -53,7 +53,7 @@ std::string outlook(const Report& report, const FactorVerdict& factor)
                            ? base::join("this run cannot tell ", report.verdict.budget_percent, " %: ", factor.why)
                            : factor.why;
     if (!text.empty()) text += "; ";
-    text += base::join(of_runs ? count(report.runs, "run") : length(report.verdict.run_minutes), " gave ± ",
+    text += base::join(of_runs ? counted(report.runs, "run") : length(report.verdict.run_minutes), " gave ± ",
                        fixed(factor.interval.half_width(), 2), " points");
     if (insensitive) {
         const std::string other_budget = report.verdict.insensitive.empty()
@@ -67,7 +67,8 @@ std::string outlook(const Report& report, const FactorVerdict& factor)
     }
     if (!factor.forecast)
         return text + "; no forecast from " +
-               (of_runs ? count(report.runs, "run") : count(static_cast<std::size_t>(report.analysis.blocks), "block"));
+               (of_runs ? counted(report.runs, "run")
+                        : counted(static_cast<std::size_t>(report.analysis.blocks), "block"));
     const std::string half_width = base::join("± ", fixed(factor.forecast->half_width_percent, 2));
     if (factor.forecast->minutes >= forecast_limit_minutes)
         return text + "; " + half_width + " would take more than a day";

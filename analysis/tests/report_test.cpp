@@ -70,8 +70,8 @@ TEST_CASE("lengths and counts read well")
     CHECK(analysis::length(13.2) == "14 min");
     CHECK(analysis::length(150.0) == "3 h");
     CHECK(analysis::length(analysis::forecast_limit_minutes) == "more than a day");
-    CHECK(analysis::count(1, "block") == "1 block");
-    CHECK(analysis::count(0, "block") == "0 blocks");
+    CHECK(analysis::counted(1, "block") == "1 block");
+    CHECK(analysis::counted(0, "block") == "0 blocks");
 }
 
 namespace {

@@ -1,4 +1,5 @@
 #include "base/contract/campaign_directory.hpp"
+#include "base/figures.hpp"
 #include "base/markup.hpp"
 #include "base/words.hpp"
 #include "jobscripts/campaign/collect.hpp"
@@ -28,17 +29,10 @@ td, th { overflow-wrap: normal } td.number { text-align: right; font-variant-num
 </style>
 )";
 
-std::string percent(double value)
-{
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%+.2f %%", value);
-    return text.data();
-}
-
 std::string training_of(const PlannedRun& run)
 {
     if (run.ranks == 0) return run.model;
-    return run.model + ", " + run.strategy + ", " + counted(static_cast<std::size_t>(run.ranks), "rank");
+    return run.model + ", " + run.strategy + ", " + base::counted(static_cast<std::size_t>(run.ranks), "rank");
 }
 
 struct PageCell {
@@ -90,12 +84,13 @@ void add_effects(std::ostream& page, const Collection& all, const std::string& b
     for (const CollectedEffect& effect : all.effects) {
         std::array<char, 32> p{};
         std::snprintf(p.data(), p.size(), "%.3g", effect.p_holm);
-        rows.push_back(
-            {cell(training_of(effect.of)), cell(treatment_name(effect.of)), number_cell(percent(effect.effect_percent)),
-             number_cell(effect.interval ? percent(effect.interval->low) + " to " + percent(effect.interval->high)
-                                         : "one block"),
-             number_cell(std::to_string(effect.blocks)), number_cell(p.data()), cell(effect.verdict),
-             effect.comparison.empty() ? PageCell{} : link_cell(effect.comparison, "phases")});
+        rows.push_back({cell(training_of(effect.of)), cell(treatment_name(effect.of)),
+                        number_cell(base::signed_percent(effect.effect_percent)),
+                        number_cell(effect.interval ? base::signed_percent(effect.interval->low) + " to " +
+                                                          base::signed_percent(effect.interval->high)
+                                                    : "one block"),
+                        number_cell(std::to_string(effect.blocks)), number_cell(p.data()), cell(effect.verdict),
+                        effect.comparison.empty() ? PageCell{} : link_cell(effect.comparison, "phases")});
     }
     add_table(page, {"training", "noise", "slowdown", "95 % interval", "blocks", "p (Holm)", "verdict", ""}, rows);
 }
@@ -106,12 +101,13 @@ void add_designed(std::ostream& page, const Collection& all)
     page << "<h2>Designed runs</h2>\n";
     PageRows rows;
     for (const DesignedEffect& one : all.designed)
-        rows.push_back({cell(one.run.name), cell(training_of(one.run)), cell(one.factor),
-                        number_cell(percent(one.effect_percent)),
-                        number_cell(percent(one.low_percent) + " to " + percent(one.high_percent)), cell(one.verdict),
-                        cell(one.trustworthy ? "yes" : "no"),
-                        link_cell(std::string{"../"} + base::campaign::runs + "/" + one.run.name + "/report/index.html",
-                                  "report")});
+        rows.push_back(
+            {cell(one.run.name), cell(training_of(one.run)), cell(one.factor),
+             number_cell(base::signed_percent(one.effect_percent)),
+             number_cell(base::signed_percent(one.low_percent) + " to " + base::signed_percent(one.high_percent)),
+             cell(one.verdict), cell(one.trustworthy ? "yes" : "no"),
+             link_cell(std::string{"../"} + base::campaign::runs + "/" + one.run.name + "/report/index.html",
+                       "report")});
     add_table(page, {"run", "training", "noise", "slowdown", "95 % interval", "verdict", "trustworthy", ""}, rows);
 }
 
@@ -137,10 +133,11 @@ void add_left_out_runs(std::ostream& page, const Collection& all)
 void print_effects(std::ostream& out, const Collection& collection)
 {
     for (const CollectedEffect& effect : collection.effects) {
-        out << base::printable(treatment_name(effect.of)) << "  " << percent(effect.effect_percent);
+        out << base::printable(treatment_name(effect.of)) << "  " << base::signed_percent(effect.effect_percent);
         if (effect.interval)
-            out << " (" << percent(effect.interval->low) << " to " << percent(effect.interval->high) << ")";
-        out << "  " << effect.verdict << ", " << counted(effect.blocks, "block") << ", "
+            out << " (" << base::signed_percent(effect.interval->low) << " to "
+                << base::signed_percent(effect.interval->high) << ")";
+        out << "  " << effect.verdict << ", " << base::counted(effect.blocks, "block") << ", "
             << base::printable(training_of(effect.of)) << "\n";
     }
 }

@@ -4,6 +4,7 @@
 #include "base/contract/campaign_directory.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/figures.hpp"
 #include "base/random.hpp"
 #include "base/words.hpp"
 
@@ -139,18 +140,11 @@ void add_block(Plan& plan, const PlannedRun& training, std::vector<PlannedRun> r
     }
 }
 
-std::string rounded(double number, int digits)
-{
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.*f", digits, number);
-    return text.data();
-}
-
 std::string about(base::Nanoseconds time)
 {
     const double minutes = base::seconds(time) / 60.0;
-    return minutes < 120.0 ? rounded(minutes, minutes < 10.0 ? 1 : 0) + " minutes"
-                           : rounded(minutes / 60.0, 1) + " hours";
+    return minutes < 120.0 ? base::fixed(minutes, minutes < 10.0 ? 1 : 0) + " minutes"
+                           : base::fixed(minutes / 60.0, 1) + " hours";
 }
 
 }  // namespace
@@ -166,11 +160,6 @@ Plan make_plan(const Spec& spec)
         for (const PlannedRun& training : victims) add_block(plan, training, treatments(spec), spec);
     }
     return plan;
-}
-
-std::string counted(std::size_t number, const std::string& noun)
-{
-    return base::join(number, " ", noun, number == 1 ? "" : "s");
 }
 
 std::string treatment_name(const PlannedRun& run)
@@ -248,15 +237,15 @@ void print_plan(std::ostream& out, const Plan& plan, const Spec& spec)
 {
     const Expected all = expected(plan, spec);
     const auto blocks = static_cast<std::size_t>(plan.empty() ? 0 : plan.back().block);
-    out << counted(plan.size(), "run") << " in " << counted(blocks, "block") << ", about " << about(all.time)
-        << ", about " << rounded(static_cast<double>(all.disk.count) / 1048576.0, 0) << " MiB\n";
+    out << base::counted(plan.size(), "run") << " in " << base::counted(blocks, "block") << ", about "
+        << about(all.time) << ", about " << base::fixed(static_cast<double>(all.disk.count) / 1048576.0, 0) << " MiB\n";
     int block = 0;
     for (const PlannedRun& run : plan) {
         if (run.block != block) {
             block = run.block;
             out << "block " << block << ": " << run.model;
             if (run.ranks > 0)
-                out << ", " << run.strategy << ", " << counted(static_cast<std::size_t>(run.ranks), "rank");
+                out << ", " << run.strategy << ", " << base::counted(static_cast<std::size_t>(run.ranks), "rank");
             out << "\n";
         }
         out << "  " << run.name << "  " << treatment_name(run)

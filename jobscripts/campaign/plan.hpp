@@ -40,9 +40,6 @@ inline constexpr base::Nanoseconds slot_of_steady_noise{500'000'000};
 // slots), in random order; so are the blocks of a repetition. Depends on nothing but the spec.
 Plan make_plan(const Spec& spec);
 
-// "1 block", "2 blocks".
-std::string counted(std::size_t number, const std::string& noun);
-
 // What is left out of the name of a treatment is equal in all runs: "memory.stream[rate=1GiB/s] on 2 cores".
 std::string treatment_name(const PlannedRun& run);
 

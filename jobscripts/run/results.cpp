@@ -2,6 +2,7 @@
 
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
+#include "base/figures.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/words.hpp"
@@ -27,25 +28,18 @@ std::string reason_for(int code)
     return base::join("interference ended with ", code);
 }
 
-std::string two_digits(double number)
-{
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.2f", number);
-    return text.data();
-}
-
 // "| memory.stream | +7.57 % | 5.13 to 10.01 % | unsafe |"
 std::string markdown(const Json& verdict)
 {
     std::string table =
         base::join("| noise | slowdown of a step | 95 % interval | verdict at ",
-                   two_digits(verdict.at("budget_percent").get<double>()), " % |\n| --- | ---: | ---: | --- |\n");
+                   base::fixed(verdict.at("budget_percent").get<double>(), 2), " % |\n| --- | ---: | ---: | --- |\n");
     for (const auto& [name, factor] : verdict.at("factors").items())
-        table += base::join("| ", name, " | ", two_digits(factor.at("effect_percent").get<double>()), " % | ",
-                            two_digits(factor.at("low_percent").get<double>()), " to ",
-                            two_digits(factor.at("high_percent").get<double>()), " % | ",
+        table += base::join("| ", name, " | ", base::fixed(factor.at("effect_percent").get<double>(), 2), " % | ",
+                            base::fixed(factor.at("low_percent").get<double>(), 2), " to ",
+                            base::fixed(factor.at("high_percent").get<double>(), 2), " % | ",
                             factor.at("verdict").get<std::string>(), " |\n");
-    table += base::join("\nQuiet step: ", two_digits(verdict.at("quiet_step_ms").get<double>()), " ms. This run ",
+    table += base::join("\nQuiet step: ", base::fixed(verdict.at("quiet_step_ms").get<double>(), 2), " ms. This run ",
                         verdict.at("trustworthy").get<bool>() ? "can be trusted.\n" : "can not be trusted:\n");
     for (const Json& reason : verdict.at("reasons")) table += "- " + reason.get<std::string>() + "\n";
     return table;

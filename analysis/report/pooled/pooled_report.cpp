@@ -250,7 +250,7 @@ PooledReport pooled(std::vector<std::vector<NamedReport>> runs, const std::strin
 std::string what_was_pooled(const PooledReport& report)
 {
     const std::size_t parts = report.parts().size();
-    const std::string runs = count(report.runs.size(), "run");
+    const std::string runs = counted(report.runs.size(), "run");
     return parts == report.runs.size() ? runs : join(runs, " in ", parts, " parts");
 }
 

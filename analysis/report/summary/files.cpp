@@ -131,7 +131,7 @@ Cell cell_of_run(const RunSummary& run, const fs::path& page_folder)
     const fs::path page = run.report / "index.html";
     const std::string link =
         fs::exists(page) ? fill(R"(<a href="{}">{}</a>)", {url_path(fs::relative(page, page_folder)), name}) : name;
-    std::vector<std::string> who{run.model, run.strategy, count(run.ranks, "rank"), run.hosts};
+    std::vector<std::string> who{run.model, run.strategy, counted(run.ranks, "rank"), run.hosts};
     std::erase(who, "");
     return {
         fill(R"(<div class="name">{}<div class="small">{}</div></div>)", {link, escape(base::join_words(who, ", "))}),
@@ -194,7 +194,7 @@ std::string page_of(const Summary& summary, const Plot& plot, const fs::path& fo
 {
     const auto trusted = static_cast<std::size_t>(
         std::count_if(summary.runs.begin(), summary.runs.end(), [](const RunSummary& run) { return run.trustworthy; }));
-    const std::string title = join(count(summary.runs.size(), "run"), ", ", trusted, " trustworthy");
+    const std::string title = join(counted(summary.runs.size(), "run"), ", ", trusted, " trustworthy");
     return page(
         "Crosstalk: " + title, title,
         fill(R"(<h1>{}</h1>

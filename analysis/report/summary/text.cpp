@@ -46,7 +46,7 @@ std::string sentence(const Trend& trend)
 {
     return join(base::factor_name(trend.factor, trend.level), trend.of.model.empty() ? "" : " beside " + trend.of.model,
                 ": ", signed_percent(trend.change), " (", range(trend.interval), ") in ", fixed(trend.days, 1),
-                " days, ", count(trend.runs, "run"));
+                " days, ", counted(trend.runs, "run"));
 }
 
 std::string sentence(const NoReport& without)
@@ -75,7 +75,7 @@ void print_markdown(std::ostream& out, const Summary& summary)
         for (std::string& cell : row) cell = plain_markdown(cell);
     const std::vector<std::string> head = rows.front();
     rows.erase(rows.begin());
-    out << "## " << count(summary.runs.size(), "run") << "\n\n" << markdown_table(head, rows);
+    out << "## " << counted(summary.runs.size(), "run") << "\n\n" << markdown_table(head, rows);
     if (!summary.trends.empty()) out << "\n### Change over time, trustworthy runs\n\n";
     for (const Trend& trend : summary.trends) out << "- " << plain_markdown(sentence(trend)) << "\n";
     if (!summary.without.empty()) out << "\n### Without a report\n\n";

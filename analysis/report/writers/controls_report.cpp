@@ -131,7 +131,7 @@ void print_controls(std::ostream& out, const std::string& victim, const std::vec
     for (const RunControls& run : runs) steps.push_back(run.quiet_step_ms);
     char step[32];
     std::snprintf(step, sizeof step, "%.1f ms", base::mean_of(steps).value);
-    out << victim << ": " << count(runs.size(), "run") << ", quiet step " << step << ", "
+    out << victim << ": " << counted(runs.size(), "run") << ", quiet step " << step << ", "
         << std::count_if(runs.begin(), runs.end(), [](const RunControls& run) { return run.trustworthy; })
         << " of them trustworthy\n";
     Results delays = of(runs, &RunControls::delay);

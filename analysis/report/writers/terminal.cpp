@@ -69,9 +69,9 @@ void print(std::ostream& out, const Report& report)
             : verdict.trustworthy ? "TRUSTWORTHY"
                                   : "NOT TRUSTWORTHY")
         << ": quiet step " << fixed(verdict.quiet_step_ms, 2) << " ms, "
-        << count(static_cast<std::size_t>(report.analysis.blocks), "block") << ", "
-        << count(report.analysis.counts.at(LeftOut::no), "step") << " used, "
-        << count(report.analysis.long_steps.count(), "outlier") << ", noise scheduled over "
+        << counted(static_cast<std::size_t>(report.analysis.blocks), "block") << ", "
+        << counted(report.analysis.counts.at(LeftOut::no), "step") << " used, "
+        << counted(report.analysis.long_steps.count(), "outlier") << ", noise scheduled over "
         << fixed(100.0 * report.analysis.covered_share, 1) << " % of the training after warm-up\n";
     out << "  " << text(identity(report)) << "\n";
     if (const std::string left_out = steps_left_out(report); !left_out.empty())
