@@ -3,6 +3,7 @@
 #include "analysis/conclude/advice.hpp"
 #include "analysis/conclude/controls.hpp"
 #include "analysis/conclude/harm.hpp"
+#include "analysis/conclude/unseen.hpp"
 #include "base/contract/roles.hpp"
 #include "base/error.hpp"
 #include "base/figures.hpp"
@@ -255,7 +256,11 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
                    base::join("it exceeds the budget only if what it leaves in the next slots adds to what it does, as "
                               "where it is on all the time; neither alone does (",
                               base::percent(effect.at_least.value), ")"));
-    if (factor.interval.low > budget && effect.whole.value - quantile_90 * effect.whole.standard_error <= budget)
+    // Where one kind of long steps is in one of the two alone, what it is called may be what the noise changes.
+    const double at_least_as_it_was = effect.lacks_a_stratum
+                                          ? effect.whole.interval(factor.confidence).low
+                                          : effect.whole.value - quantile_90 * effect.whole.standard_error;
+    if (factor.interval.low > budget && at_least_as_it_was <= budget)
         return say(base::verdict_word::undecided,
                    base::join("long steps may be rarer beside it: with all of them it costs ",
                               base::percent(effect.whole.value), " ± ", base::percent(effect.whole.standard_error)));
@@ -334,6 +339,10 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
     check_delay(verdict, run, analysis);
     check_pause(verdict, run, analysis);
     check_positive_control(verdict);
+    if (const auto why = steps_that_wait(run, analysis)) {
+        verdict.insensitive.push_back(*why);
+        verdict.recorded.push_back(*why);
+    }
     const std::vector<const Effect*> judged = judged_effects(analysis);
     verdict.looked = rules.looked;
     const std::vector<double> each = confidences(means_of(judged), rules);
@@ -341,8 +350,9 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
     for (std::size_t i = 0; i < judged.size(); ++i) {
         const Effect& effect = *judged[i];
         if (effect.percent.interval(each[i]).low > verdict.budget_percent) continue;  // unsafe by itself
-        if (auto why = harm_beside(analysis, effect, verdict.budget_percent, verdict.confidence))
-            verdict.lacked.try_emplace({effect.factor, effect.level}, std::move(*why));
+        std::optional<std::string> why = harm_beside(analysis, effect, verdict.budget_percent, verdict.confidence);
+        if (!why) why = unseen_slots(run, analysis, effect);
+        if (why) verdict.lacked.try_emplace({effect.factor, effect.level}, std::move(*why));
     }
     for (std::size_t i = 0; i < judged.size(); ++i)
         verdict.factors.push_back(judge_factor(run, analysis, *judged[i], verdict, each[i]));

@@ -236,7 +236,8 @@ Estimate estimate(const Fit& fit, const Combination& weights, Eigen::Index measu
         bool lacks = false;
         for (Eigen::Index t = 0; t < of.size(); ++t) lacks = lacks || (of[t] != 0.0 && stratum.count[t] == 0.0);
         found.lacks_a_stratum = found.lacks_a_stratum || lacks;
-        if (lacks) continue;
+        // As frequent as they were means never, where there was none; but steps with a period come to every noise.
+        if (lacks && !(weights.strata_counted && stratum.counted.size() > 1)) continue;
         const StratumMean mean = mean_of(stratum, measure);
         double variance = 0.0;
         for (const StratumShare& share : weights.strata_counted ? stratum.counted : stratum.assumed) {

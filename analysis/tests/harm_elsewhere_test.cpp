@@ -214,3 +214,38 @@ TEST_CASE("a run too short to look for what noise leaves acquits none")
     CHECK(all.on("net").verdict == "insensitive");
     CHECK(all.verdict.lacked.at({"net", ""}).find("what noise leaves in the next slots cannot be told") == 0);
 }
+
+TEST_CASE("a long step that does not recur hides what a noise does in the slots that it covers")
+{
+    const std::vector<Slot> slots = calm_and_net(60, 400.0);
+    const auto run_with = [&](double longest_ms) {
+        bool was_there = false;
+        return judged(laid(slots, [&, was_there](std::int64_t number, const Slot& slot) mutable {
+            if (was_there || number < 300 || has(slot, "net")) return 20.0 * jitter(number);
+            was_there = true;
+            return longest_ms;
+        }));
+    };
+    // The 40 slots of 16 s are more than a twentieth of all.
+    const Judged hidden = run_with(16000.0);
+    CHECK(hidden.on("net").verdict == "insensitive");
+    CHECK(hidden.verdict.lacked.at({"net", ""}).find(" of its slots lie within long steps") != std::string::npos);
+    const Judged seen = run_with(800.0);
+    CHECK(seen.verdict.lacked.find({"net", ""}) == seen.verdict.lacked.end());
+}
+
+TEST_CASE("where one step in seven waits for the work of the others a slot has to hold four of those")
+{
+    const auto run_with = [&](double slot_ms) {
+        return judged(laid(calm_and_net(60, slot_ms), [](std::int64_t number, const Slot&) {
+            return (number % 7 == 6 ? 134.0 : 1.0) * jitter(number);
+        }));
+    };
+    const auto says_so = [](const Judged& all) {
+        return std::any_of(all.verdict.insensitive.begin(), all.verdict.insensitive.end(), [](const std::string& why) {
+            return why.find("holds too few of them") != std::string::npos;
+        });
+    };
+    CHECK(says_so(run_with(400.0)));
+    CHECK_FALSE(says_so(run_with(800.0)));
+}

@@ -21,8 +21,8 @@ class Training:
     """Steps in slots of `slot` steps. A step is f(training, number, beside mem) -> (number in the table, length, time
     beyond it, whether that is a checkpoint), in quiet steps."""
 
-    def __init__(self, random, blocks, slot, spread=0.02):
-        self.random, self.spread = random, spread
+    def __init__(self, random, blocks, slot, spread=0.02, delay=1.0):
+        self.random, self.spread, self.delay, self.settle = random, spread, delay, 0.8 * delay
         self.slots = draw_slots(random, blocks)
         self.slot_ms, self.start = STEP * slot, 600.0
         self.end = self.start + self.slot_ms * len(self.slots)
@@ -33,6 +33,11 @@ class Training:
 
     def on(self, place):
         return self.slots[place][2] if place >= 0 else None
+
+    def control(self, at):
+        on = self.on(self.place(at))
+        return (self.delay if on == "control.delay" else 0.0,
+                self.settle if on in ("control.delay", "control.sham") else 0.0)
 
     def until(self, at, work, pace):
         while True:
@@ -47,8 +52,7 @@ class Training:
         rows, now, number = [], 0.0, 0
         while now < self.end - 2 * STEP:
             on = self.on(self.place(now))
-            settle = 0.8 if on in ("control.delay", "control.sham") else 0.0
-            delay = 1.0 if on == "control.delay" else 0.0
+            delay, settle = self.control(now)
             shown, length, beyond, checkpoint = step(self, number, on == "mem", now)
             begin = now + settle + delay + STEP * beyond
             work = STEP * length * max(0.2, 1 + self.spread * self.random.standard_normal())
@@ -225,6 +229,53 @@ def checkpoint_after(random, blocks=120, every=100, length=8.0, more=0.4, spread
     return t, t.rows(step, slowed(t, 0))
 
 
+def steps_that_wait(random, every=7, percent=1.15):
+    """Work is queued: rows of 2 ms, each seventh waits for all that was queued since; mem slows all work."""
+    t = Training(random, 200, 10, delay=0.3)
+    rows, queued = t.rows(plain, slowed(t, percent)), []
+    for first in range(0, len(rows) - every + 1, every):
+        at, done = rows[first][2], rows[first + every - 1][3]
+        for place in range(every):
+            _, number, *_, delay, settle = rows[first + place]
+            end = at + 2.0 if place < every - 1 else done
+            queued.append((0, number, at, end, 0.9 * (end - at - delay - settle), 0.0, 0.0, delay, settle))
+            at = end
+    return t, queued
+
+
+def one_evaluation(random, after=5500, length=2000, harm=0.06):
+    """An evaluation between steps as long as a quarter of the run, a little slower while mem is on."""
+    t = Training(random, 100, 10)
+    rows, now = [], 0.0
+    while now < t.end - 2 * STEP:
+        delay, settle = t.control(now)
+        work = STEP * (1 + t.spread * random.standard_normal())
+        rows.append((0, len(rows), now, now + delay + settle + work, work, 0.0, 0.0, delay, settle))
+        now = rows[-1][3]
+        if len(rows) == after:
+            now = t.until(now, length * STEP, slowed(t, 100 * harm))
+    return t, rows
+
+
+def unlabelled_checkpoints(random):
+    """Checkpoints at random, whose phase is not recorded beside mem, which does nothing else."""
+    t = Training(random, 100, 10)
+    rows = t.rows(lambda t, i, mem, now: (i, 1, 4.0 * (t.random.random() < 0.04), True), slowed(t, 0))
+    return t, [(*row[:6], 0.0, *row[7:]) if t.on(t.place(row[2])) == "mem" else row for row in rows]
+
+
+def writes_above_a_threshold(random):
+    """A fifth of the steps writes for a fifth of a step, which the phase shows from 0.18 on; beside mem writes take 40 %
+    less, and ordinary work 2 % more."""
+    t = Training(random, 200, 10)
+
+    def step(t, i, mem, now):
+        write = 0.2 * (1 + 0.15 * t.random.standard_normal()) * (0.6 if mem else 1) * (t.random.random() < 0.2)
+        return i, 1, write, write > 0.18
+
+    return t, t.rows(step, slowed(t, 2.0))
+
+
 # By name: the training, and the slowdown in percent of one that has mem beside it all the time.
 ATTACKS = {
     "numbers leap with each epoch": (epochs, 100 * 4 / 29),
@@ -242,4 +293,8 @@ ATTACKS = {
     "checkpoints a third rarer": (somewhat_fewer_checkpoints, 100 * (1.086 / 1.08 - 1)),
     "debts that vary": (vague_debts, 100 * 6 / 208),
     "checkpoints longer in the slot after": (checkpoint_after, 100 * 3.2 / 108),
+    "steps that wait for others": (steps_that_wait, 1.15),
+    "one evaluation that began elsewhere": (one_evaluation, 100 * 0.06 * 2000 / 7500),
+    "checkpoints without a label": (unlabelled_checkpoints, 0.0),
+    "writes above a threshold": (writes_above_a_threshold, 100 * (1.044 / 1.04 - 1)),
 }

@@ -65,7 +65,8 @@ MAY_MISS = {"rare stalls"}  # where a run may meet none
 HELD_OUT = {"stalls in the slot after", "checkpoints a quarter more often", "debts that the next checkpoint pays",
             "two blocks", "a state that stays for a slot", "a state that stays for three slots",
             "accidents half as frequent", "checkpoints a third rarer", "debts that vary",
-            "checkpoints longer in the slot after"}
+            "checkpoints longer in the slot after", "steps that wait for others",
+            "one evaluation that began elsewhere", "checkpoints without a label", "writes above a threshold"}
 
 
 def train(random, what, slots):

@@ -1,0 +1,20 @@
+// What of a noise's time no step shows by itself.
+#pragma once
+
+#include "analysis/estimate/analyse.hpp"
+
+#include <optional>
+#include <string>
+
+namespace analysis {
+
+// Why a noise cannot be called safe: more than a twentieth of its slots lie within long steps, or times between steps,
+// that began elsewhere and do not recur. They are charged to where they began.
+std::optional<std::string> unseen_slots(const DesignedRun& run, const Analysis& analysis, const Effect& effect);
+
+// Why no noise can: half of the time lies in steps that last more than twice as long as most, as where work is queued
+// and one step in some waits for it, and a slot holds fewer than four of those. The work of such a step is then from
+// several slots, and is charged to one.
+std::optional<std::string> steps_that_wait(const DesignedRun& run, const Analysis& analysis);
+
+}  // namespace analysis
