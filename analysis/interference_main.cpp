@@ -136,7 +136,8 @@ class SoFar : public base::Command {
         options.add_positional("DIR", directory_, "the run's directory, with train/ and noise/ in it");
         add_common(options, settings_);
         options.add_choice("until", until_, {base::until_decided},
-                           "decided: intervals that hold at every look at the run, and the verdicts");
+                           "decided: intervals that hold at every look at the run, and the verdicts; so it is anyway "
+                           "for a run that ends when all is decided");
         options.add_switch("json", json_, "print it as JSON, with whether all is decided");
         options.example("watch -n 10 interference so-far run1");
         options.epilogue(
@@ -150,7 +151,7 @@ class SoFar : public base::Command {
         if (!options.given("budget"))
             settings_.budget_text = analysis::recorded_budget(directory_).value_or(settings_.budget_text);
         check(settings_);
-        settings_.looked = until_ == base::until_decided;
+        settings_.looked = until_ == base::until_decided || analysis::ends_when_decided(directory_);
         const analysis::SoFar found = so_far(analysis::read_so_far(directory_), settings_);
         if (json_)
             std::cout << base::json_text(nlohmann::ordered_json{{"format", base::format_version},

@@ -45,7 +45,7 @@ void take_record(RunFiles& files, std::string& steps, const fs::path& directory,
     const fs::path record = directory / base::file::request;
     if (!fs::exists(record)) return;
     const Json json = base::read_json(record);
-    files.settings.looked = json.value("until", std::string{}) == base::until_decided;
+    files.settings.looked = ends_when_decided(directory);
     const Json reading = json.value("reading", Json::object());
     if (!given.budget) files.settings.budget_text = recorded_budget(directory).value_or(files.settings.budget_text);
     if (!given.warm_up) files.settings.warm_up_text = reading.value("warmup", files.settings.warm_up_text);
@@ -105,6 +105,15 @@ std::string name_of(const fs::path& directory)
     return (normal.has_filename() ? normal : normal.parent_path()).filename().string();
 }
 
+std::optional<std::string> recorded_text(const fs::path& directory, const char* name)
+{
+    const fs::path record = directory / base::file::request;
+    if (!fs::exists(record)) return std::nullopt;
+    const Json json = base::read_json(record);
+    const auto text = json.find(name);
+    return text != json.end() && text->is_string() ? std::optional{text->get<std::string>()} : std::nullopt;
+}
+
 // Where two directories have one name: where they lie.
 void name_by_place(std::vector<RunParts>& runs)
 {
@@ -116,11 +125,12 @@ void name_by_place(std::vector<RunParts>& runs)
 
 std::optional<std::string> recorded_budget(const fs::path& directory)
 {
-    const fs::path record = directory / base::file::request;
-    if (!fs::exists(record)) return std::nullopt;
-    const Json json = base::read_json(record);
-    const auto budget = json.find("budget");
-    return budget != json.end() && budget->is_string() ? std::optional{budget->get<std::string>()} : std::nullopt;
+    return recorded_text(directory, "budget");
+}
+
+bool ends_when_decided(const fs::path& directory)
+{
+    return recorded_text(directory, "until") == base::until_decided;
 }
 
 std::vector<RunParts> runs_in(const std::vector<std::string>& directories, const Settings& settings, const Given& given)

@@ -33,6 +33,9 @@ struct Given {
 // The budget that `crosstalk run` was given for the run in that directory.
 std::optional<std::string> recorded_budget(const std::filesystem::path& directory);
 
+// Was the run there to end as soon as all is decided, so that its intervals hold at every look?
+bool ends_when_decided(const std::filesystem::path& directory);
+
 // Of each directory its run, with DIR/part-2, DIR/part-3, ..; of a directory that holds none itself DIR/run-1,
 // DIR/run-2, ... Throws Error where there is none.
 std::vector<RunParts> runs_in(const std::vector<std::string>& directories, const Settings& settings,

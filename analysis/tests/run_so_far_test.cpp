@@ -1,6 +1,7 @@
 // What a run that still goes on is read from.
 #include "analysis/input/run_so_far.hpp"
 
+#include "analysis/cli/run_files.hpp"
 #include "base/files.hpp"
 #include "testing/testing.hpp"
 
@@ -32,4 +33,20 @@ TEST_CASE("a run without phases of controls and without a record yet is read wit
     REQUIRE(run.stopped.size() == 2);
     CHECK(run.stopped[0].begin_ns == 110);
     CHECK(analysis::overlap_ns(100, 170, run.stopped) == 20);
+}
+
+TEST_CASE("a run says itself whether it ends when all is decided, and at which budget")
+{
+    const testing::Scratch scratch;
+    CHECK_FALSE(analysis::ends_when_decided(scratch.path()));
+    CHECK_FALSE(analysis::recorded_budget(scratch.path()));
+    const auto record = [&](const char* text) { base::write_whole(scratch / "request.json", text); };
+    record(R"({"until": "decided", "budget": "5%"})");
+    CHECK(analysis::ends_when_decided(scratch.path()));
+    CHECK(analysis::recorded_budget(scratch.path()) == "5%");
+    for (const char* other : {R"({"until": "", "budget": 5})", R"({"until": 1})", "{}"}) {
+        record(other);
+        CHECK_FALSE(analysis::ends_when_decided(scratch.path()));
+        CHECK_FALSE(analysis::recorded_budget(scratch.path()));
+    }
 }
