@@ -144,11 +144,29 @@ bool names_a_secret(std::string_view name)
     return false;
 }
 
+constexpr const char* hidden = "***";
+
+// https://USER:***@HOST, Authorization: ***, Bearer ***
+std::string without_credentials(std::string word)
+{
+    const auto hide = [&](std::size_t begin, std::size_t end) { word.replace(begin, end - begin, hidden); };
+    if (const std::size_t scheme = word.find("://"); scheme != std::string::npos) {
+        const std::size_t host = word.find('@', scheme);
+        const std::size_t colon = word.find(':', scheme + 3);
+        if (host < word.find('/', scheme + 3) && colon < host) hide(colon + 1, host);
+    }
+    for (const std::string_view before : {"Authorization:", "authorization:", "Bearer ", "bearer ", "Basic "})
+        if (const std::size_t found = word.find(before); found != std::string::npos) {
+            hide(found + before.size(), word.size());
+            break;
+        }
+    return word;
+}
+
 }  // namespace
 
 std::vector<std::string> without_secrets(std::vector<std::string> words)
 {
-    constexpr const char* hidden = "***";
     bool is_value = false;
     for (std::string& word : words) {
         const std::size_t sign = word.find('=');
@@ -156,6 +174,8 @@ std::vector<std::string> without_secrets(std::vector<std::string> words)
             word = hidden;
         else if (sign != std::string::npos && names_a_secret(std::string_view{word}.substr(0, sign)))
             word = word.substr(0, sign + 1) + hidden;
+        else
+            word = without_credentials(std::move(word));
         is_value = sign == std::string::npos && word.starts_with('-') && names_a_secret(word);
     }
     return words;

@@ -39,7 +39,8 @@ std::string shortened(std::string_view text, std::size_t most);
 std::string join_words(std::span<const std::string> words, std::string_view separator);
 
 // Words of a command line with *** for the value of each option or variable whose name says that it is a secret:
-// --token VALUE, API_KEY=VALUE. For records that others read; what a name does not say stays.
+// --token VALUE, API_KEY=VALUE; and of what its form says: https://USER:***@HOST, Authorization: ***, Bearer ***. For
+// records that others read; what neither says stays.
 std::vector<std::string> without_secrets(std::vector<std::string> words);
 
 // A word for a shell, in quotes if it needs them.

@@ -78,6 +78,10 @@ TEST_CASE("values of options that are named after secrets are hidden, and other 
     CHECK(
         base::without_secrets(Words{"env", "HF_TOKEN=a=b", "./x", "--api-key", "k", "--password=p", "--steps", "9"}) ==
         Words{"env", "HF_TOKEN=***", "./x", "--api-key", "***", "--password=***", "--steps", "9"});
+    CHECK(base::without_secrets(Words{"curl", "https://me:pw@host/x", "-H", "Authorization: Bearer t", "Bearer t"}) ==
+          Words{"curl", "https://me:***@host/x", "-H", "Authorization:***", "Bearer ***"});
+    const Words links{"https://host:80/a@b", "http://me@host", "file:///x:y@z", "a@b:c"};
+    CHECK(base::without_secrets(links) == links);
     const Words plain{"--tokenizer", "gpt2", "--key", "1", "--token-file", "-x", "monkey=1"};
     CHECK(base::without_secrets(plain) == Words{"--tokenizer", "gpt2", "--key", "1", "--token-file", "-x", "monkey=1"});
 }
