@@ -62,6 +62,11 @@ Report report_of(const RunFiles& files)
     report.records.push_back(record_beside(files.train, "training", base::file::run_record, report.notes));
     for (const fs::path& archive : files.noise)
         report.records.push_back(record_beside(archive, "noise", base::file::noise_record, report.notes));
+    for (const Record& record : report.records)
+        if (std::string lost =
+                lost_record(record, record.what == "noise" ? base::file::noise_record : base::file::run_record);
+            !lost.empty())
+            joined.promises_broken.push_back(std::move(lost));
     drop_foreign_records(report, training, noise);
     for (std::string& reason : noise_elsewhere(report)) joined.promises_broken.push_back(std::move(reason));
     for (std::string& reason : noise_stood_still(report)) joined.promises_broken.push_back(std::move(reason));

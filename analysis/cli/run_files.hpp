@@ -43,6 +43,10 @@ std::vector<RunParts> runs_in(const std::vector<std::string>& directories, const
 
 std::vector<std::filesystem::path> archives_of(const std::vector<RunParts>& runs);
 
+// What is lost with a record that cannot be read, or of a noise process whose rows are there without it; empty:
+// nothing. Other archives come without records.
+std::string lost_record(const Record& record, const std::string& name);
+
 // The record beside an archive DIR/trace/traces.otf2 or a table of steps: DIR/name. It only adds to the report, so a
 // bad one is left out, with a note.
 Record record_beside(const std::filesystem::path& archive, const std::string& what, const std::string& name,
