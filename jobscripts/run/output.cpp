@@ -83,10 +83,15 @@ std::string without_numbers(const std::string& line)
     return kind;
 }
 
-// Numbers fill a column, or leave blanks in it.
-std::string without_blanks(std::string kind)
+// Numbers fill a column, or leave blanks in it; between [ ] or | | a bar of =, >, # and such grows.
+std::string without_blanks_and_bars(std::string kind)
 {
     kind.erase(std::remove(kind.begin(), kind.end(), ' '), kind.end());
+    for (std::size_t begin = 0; (begin = kind.find_first_of("[|", begin)) != std::string::npos; ++begin) {
+        const std::size_t end = kind.find_first_not_of("=>#.-*_+~", begin + 1);
+        if (end != std::string::npos && kind[end] == (kind[begin] == '[' ? ']' : '|'))
+            kind.erase(begin + 1, end - begin - 1);
+    }
     return kind;
 }
 
@@ -168,9 +173,12 @@ void LineKinds::add(const std::string& line, std::int64_t at_ns)
         return;
     }
     const std::string name = without_numbers(line);
-    const std::string kind = without_blanks(name);
-    if (kind.find('#') == std::string::npos || (kinds_.size() >= most_kinds && !kinds_.contains(kind))) return;
+    const std::string kind = without_blanks_and_bars(name);
+    if (kind.empty() || (kinds_.size() >= most_kinds && !kinds_.contains(kind))) return;
     Lines& lines = kinds_[kind];
+    lines.has_numbers = name.find('#') != std::string::npos;
+    constexpr std::int64_t together_ns = 1'000'000;  // ranks that print the same
+    if (!lines.has_numbers && !lines.at_ns.empty() && at_ns - lines.at_ns.back() < together_ns) return;
     if (lines.name.empty()) lines.name = name;
     lines.same.push_back(!lines.at_ns.empty() && lines.last == line);
     lines.last = line;
@@ -206,8 +214,15 @@ LineTimes LineKinds::steps_of(const Lines& lines)
 
 std::optional<LineKinds::Kind> LineKinds::most_frequent(std::size_t least) const
 {
+    std::optional<Kind> most = most_frequent(least, true);
+    return most ? most : most_frequent(least, false);
+}
+
+std::optional<LineKinds::Kind> LineKinds::most_frequent(std::size_t least, bool has_numbers) const
+{
     std::optional<Kind> most;
     for (const auto& [kind, lines] : kinds_) {
+        if (!expression_ && lines.has_numbers != has_numbers) continue;
         if (lines.at_ns.size() < least || (most && lines.at_ns.size() <= most->at_ns.size())) continue;
         Kind found{lines.name, expression_ ? lines.at_ns : steps_of(lines)};
         if (found.at_ns.size() >= least && (!most || found.at_ns.size() > most->at_ns.size())) most = std::move(found);
@@ -218,8 +233,12 @@ std::optional<LineKinds::Kind> LineKinds::most_frequent(std::size_t least) const
 std::size_t LineKinds::most() const
 {
     std::size_t most = 0;
-    for (const auto& [kind, lines] : kinds_) most = std::max(most, lines.at_ns.size());
-    return most;
+    std::size_t most_without_numbers = 0;
+    for (const auto& [kind, lines] : kinds_) {
+        std::size_t& of_these = expression_ || lines.has_numbers ? most : most_without_numbers;
+        of_these = std::max(of_these, lines.at_ns.size());
+    }
+    return most > 1 ? most : std::max(most, most_without_numbers);
 }
 
 Output::Output(const std::filesystem::path& log, LineKinds kinds) : log_{log}, kinds_{std::move(kinds)}

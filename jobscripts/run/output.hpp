@@ -23,7 +23,7 @@ using LineTimes = std::vector<std::int64_t>;
 // Lines by kind. Given a regular expression, those that it finds something in are the only kind; if it has a group, of
 // lines that agree in it the first one counts (other ranks print it, too); it is one of POSIX (extended), whose
 // matching needs neither stack nor time without bound, and knows \d, too. Without one, lines that differ only in their
-// numbers and blanks are a kind.
+// numbers, blanks and progress bars are a kind; those without numbers count only where there are no others.
 class LineKinds {
  public:
     LineKinds() = default;
@@ -45,8 +45,10 @@ class LineKinds {
         std::string last;
         LineTimes at_ns;
         std::vector<bool> same;  // as the line before of its kind; empty for an expression
+        bool has_numbers = false;
     };
     static LineTimes steps_of(const Lines& lines);
+    std::optional<Kind> most_frequent(std::size_t least, bool has_numbers) const;
 
     std::shared_ptr<const regex_t> expression_;  // null: none was given
     std::string expression_text_;

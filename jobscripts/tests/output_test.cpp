@@ -28,7 +28,7 @@ TEST_CASE("lines that differ only in their numbers are of one kind and the large
 {
     CHECK(times_of({}, {"start", "step 1: loss 2.5", "saved 1", "step 2: loss 2.25", "step 10: loss 1"}) ==
           LineTimes{20, 40, 50});
-    CHECK(times_of({}, {"a", "b", "a"}).empty());
+    CHECK(times_of({}, {"a", "b", "a"}, 2).empty());  // at once, as several ranks print it
     CHECK(times_of({}, {"1", "2", "3"}, 4).empty());
 }
 
@@ -60,6 +60,31 @@ TEST_CASE("equal lines are steps that look alike, unless all come in groups as l
     CHECK(times_of({}, converged) == all);
     CHECK(times_of({}, {"done 1", "done 1", "done 1"}) == LineTimes{10, 20, 30});
     CHECK(times_of({}, of_two_ranks) == first);
+}
+
+TEST_CASE("a growing bar of letters is part of no kind")
+{
+    const auto are_alike = [](const std::vector<std::string>& lines) {
+        return times_of({}, lines).size() == lines.size();
+    };
+    CHECK(are_alike({"1/99 [>.....] - loss: 0.5", "50/99 [==>...] - loss: 0.4", "99/99 [=====] - loss: 0.3"}));
+    CHECK(are_alike({"  1%|1         | 1/99", " 56%|#####6    | 55/99", "100%|##########| 99/99"}));
+    CHECK(are_alike({"step 1 [##        ]", "step 2 [####      ]", "step 3 [----------]"}));
+    CHECK(!are_alike({"step 1 [train]", "step 2 [test]"}));
+}
+
+TEST_CASE("lines without a number are steps where none has numbers")
+{
+    LineKinds constant;
+    for (std::int64_t step = 0; step < 5; ++step)
+        for (int rank = 0; rank < 3; ++rank) constant.add("done", 20'000'000 * step + 1000 * rank);
+    CHECK(constant.most_frequent(2)->at_ns == LineTimes{0, 20'000'000, 40'000'000, 60'000'000, 80'000'000});
+    CHECK(constant.most() == 5);
+    constant.add("step 1", 1);
+    CHECK(constant.most_frequent(2)->at_ns.size() == 5);
+    constant.add("step 2", 2);
+    CHECK(constant.most_frequent(2)->at_ns == LineTimes{1, 2});
+    CHECK(constant.most() == 2);
 }
 
 TEST_CASE("a line that other ranks print too counts once")
