@@ -21,7 +21,7 @@ TemporaryDirectory::TemporaryDirectory(const std::string& name)
 TemporaryDirectory::~TemporaryDirectory()
 {
     std::error_code ignored;
-    remove_tree(path_, ignored);
+    if (!keeps_) remove_tree(path_, ignored);
 }
 
 Descriptor unnamed_file(const std::filesystem::path& directory)

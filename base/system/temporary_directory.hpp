@@ -18,8 +18,12 @@ class TemporaryDirectory {
 
     const std::filesystem::path& path() const { return path_; }
 
+    // It stays when this ends.
+    void keep() { keeps_ = true; }
+
  private:
     std::filesystem::path path_;
+    bool keeps_ = false;
 };
 
 // A file without a name, to read and write. Throws std::system_error if the directory can hold none.

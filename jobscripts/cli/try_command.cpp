@@ -52,7 +52,16 @@ int TryCommand::run()
     std::optional<base::TemporaryDirectory> scratch;
     if (out_.empty()) scratch.emplace("crosstalk-try");
     request_.out = request_.whole = fs::absolute(out_.empty() ? scratch->path() : fs::path{out_});
-    return try_job(request_);
+    try {
+        const int code = try_job(request_);
+        if (scratch && code != base::exit_fine) scratch->keep();  // messages name its logs
+        return code;
+    } catch (const base::Interrupted&) {
+        throw;
+    } catch (...) {
+        if (scratch) scratch->keep();
+        throw;
+    }
 }
 
 }  // namespace crosstalk

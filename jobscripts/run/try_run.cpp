@@ -9,6 +9,7 @@
 #include "jobscripts/leftovers/guardian.hpp"
 #include "jobscripts/run/first_steps.hpp"
 #include "jobscripts/run/job.hpp"
+#include "jobscripts/run/leftover.hpp"
 #include "jobscripts/run/noise_command.hpp"
 #include "jobscripts/run/noise_plan.hpp"
 #include "jobscripts/run/programs.hpp"
@@ -196,8 +197,9 @@ int report(const Request& request, const Split& cores, const Job& job, const std
                       base::join("at ", budget, " % needs about ", rounded_up(length), ": crosstalk run --duration ",
                                  rounded_up(length), " -- ..; noise that makes steps vary needs more"));
     }
-    const std::vector<std::string> ways =
+    std::vector<std::string> ways =
         in_the_way(request, steps, slot, needed, ended, !job.cooperates() && request.steps.empty(), cores.shared);
+    if (const std::string words = left_out_by_recording(request); !words.empty()) ways.push_back(words);
     for (const std::string& way : ways) print_row("in the way", way);
     if (ways.empty()) print_row("in the way", "nothing was seen");
     base::flush_stdout();
