@@ -79,9 +79,7 @@ class Run {
     // Returns interference's exit code.
     int report()
     {
-        std::vector<std::string> reading = job_.finish();
-        reading.insert(reading.end(), {"--warmup", base::warm_up_until_noise});
-        write_request(request_, reading);
+        take_steps();
         put_old_report_aside(request_);
         const int code = analyse(request_, cores_.noise);
         has_report_ = fs::exists(request_.whole / base::part::report);
@@ -90,6 +88,25 @@ class Run {
             throw Ended{base::exit_promise_not_kept, "noise did not cover the training"};
         return code;
     }
+
+    // After a signal: ends the job and the noise, and leaves what a report can be made from.
+    void keep()
+    {
+        constexpr std::int64_t patience_to_job_ns = 10'000'000'000;
+        if (noise_on_ns_ == 0) return;
+        try {
+            ask_to_end();
+            if (!base::wait_until([this] { return !job_.running(); }, patience_to_job_ns, look_again_ns))
+                signal_job(SIGKILL);
+            end_noise();
+            end_started_processes();
+            take_steps();
+            is_kept_ = true;
+        } catch (const std::exception& error) {
+            base::warn(error.what());
+        }
+    }
+    bool is_kept() const { return is_kept_; }
 
     // Of its own, and not of a part before.
     bool has_report() const { return has_report_; }
@@ -114,6 +131,21 @@ class Run {
             base::warn(
                 "noise and job share their cores: this measures what sharing a core costs, which idle cores "
                 "don't");
+    }
+
+    void take_steps()
+    {
+        std::vector<std::string> reading = job_.finish();
+        reading.insert(reading.end(), {"--warmup", base::warm_up_until_noise});
+        write_request(request_, reading);
+    }
+
+    void ask_to_end()
+    {
+        if (job_.source() == StepSource::scorep || job_.source() == StepSource::ddl_train)
+            end_job();
+        else
+            job_.stop();
     }
 
     void rest() const
@@ -228,10 +260,7 @@ class Run {
             if (!asked && now_ns >= end_ns && !has_to_end_by_itself()) {
                 asked = true;
                 asked_ns = now_ns;
-                if (job_.source() == StepSource::scorep || job_.source() == StepSource::ddl_train)
-                    end_job();
-                else
-                    job_.stop();
+                ask_to_end();
             }
             if (asked && now_ns >= asked_ns + patience_to_end_ns) {  // while noise is still on
                 signal_job(SIGKILL);
@@ -331,6 +360,7 @@ class Run {
     bool waits_for_its_end_ = false;
     bool decided_ = false;  // before the longest time was over
     bool has_report_ = false;
+    bool is_kept_ = false;
 };
 
 int measured(const Request& request, Run& run)
@@ -353,6 +383,7 @@ int measured(const Request& request, Run& run)
         write_status(request, 128 + by.signal, reason);
         export_failure(request, reason);
         base::warn(reason, ": what there is of it is in ", request.out.string());
+        run.keep();
         throw;
     } catch (const base::UsageError& error) {
         write_status(request, base::exit_usage, error.what());
@@ -373,9 +404,10 @@ int designed_run(const Request& request)
     run.plan();
     const base::Descriptor lock = claim_directory(request);
     const auto say_what_is_left = [&] {
-        if (run.has_report()) return;
         if (const std::string words = left_out_by_recording(request); !words.empty()) base::warn(words);
-        const std::string command = command_for_a_report(request, run.missing());
+        if (run.has_report()) return;
+        const std::string command = run.is_kept() ? "interference analyse " + base::shell_word(request.whole.string())
+                                                  : command_for_a_report(request, run.missing());
         if (!command.empty()) base::warn("a report from what is there: ", command);
     };
     try {
