@@ -57,9 +57,13 @@ Bytes available_memory(const fs::path& root)
     return {left};
 }
 
-Bytes installed_memory()
+Bytes usable_memory(const fs::path& root)
 {
-    return {static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE)};
+    std::int64_t most = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+    for (const auto& [directory, version] : cgroup_directories("memory", root))
+        if (const auto limit = number_in(directory / (version == 1 ? version_1 : version_2).limit))
+            most = std::min(most, *limit);
+    return {most};
 }
 
 Bytes free_disk(const fs::path& directory)

@@ -13,8 +13,8 @@ namespace base {
 // (v1 and v2; page cache that can be dropped counts as left). `root` stands for / in tests.
 Bytes available_memory(const std::filesystem::path& root = "/");
 
-// All memory that the kernel has, used or not.
-Bytes installed_memory();
+// All memory, used or not, that the kernel has and that the process's cgroup and its parents allow.
+Bytes usable_memory(const std::filesystem::path& root = "/");
 
 // Throws std::system_error for a directory that is not there.
 Bytes free_disk(const std::filesystem::path& directory);

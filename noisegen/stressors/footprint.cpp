@@ -36,7 +36,7 @@ Cache last_level_cache(int cpu, const fs::path& root)
 base::Bytes beyond_caches(int cpu, const fs::path& root)
 {
     const std::int64_t wanted = std::max(4 * last_level_cache(cpu, root).size.count, least);
-    return {std::clamp(base::installed_memory().count / 40 / mib * mib, least, wanted)};
+    return {std::clamp(base::usable_memory(root).count / 40 / mib * mib, least, wanted)};
 }
 
 bool is_bounded_by_memory(int cpu, const fs::path& root)

@@ -18,7 +18,8 @@ struct Cache {
 Cache last_level_cache(int cpu, const std::filesystem::path& root = "/");
 
 // Size of memory that no cache holds: four times the last-level cache, which leaves a quarter of hits at most, and at
-// least 64 MiB. At most a fortieth of the machine's memory: a virtual machine may be shown the cache of its whole host.
+// least 64 MiB. At most a fortieth of the memory that there is for it: a virtual machine may be shown the cache of its
+// whole host.
 base::Bytes beyond_caches(int cpu, const std::filesystem::path& root = "/");
 
 // Is that less than four times the cache?

@@ -50,6 +50,7 @@ TEST_CASE("the narrowest cgroup above the process limits")
     put(root / "sys/fs/cgroup/job/step/memory.max", "max\n");
     put(root / "sys/fs/cgroup/job/step/memory.current", "3000000\n");
     CHECK(base::available_memory(root.path()).count == 2500000);
+    CHECK(base::usable_memory(root.path()).count == 5000000);
 }
 
 TEST_CASE("version 1 of cgroups is understood too")
@@ -60,6 +61,7 @@ TEST_CASE("version 1 of cgroups is understood too")
     put(root / "sys/fs/cgroup/memory/slurm/job_7/memory.limit_in_bytes", "1000\n");
     put(root / "sys/fs/cgroup/memory/slurm/job_7/memory.usage_in_bytes", "400\n");
     CHECK(base::available_memory(root.path()).count == 600);
+    CHECK(base::usable_memory(root.path()).count == 1000);
 }
 
 TEST_CASE("demands over the share are refused with the option that decides")
