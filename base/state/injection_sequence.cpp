@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace base {
 
 namespace fs = std::filesystem;
@@ -31,6 +33,11 @@ std::vector<Injection> injections_of_ours(const fs::path& record)
         all.push_back({tensor.path, {number.index}, set_bits(tensor.format, number.before ^ number.after)});
     }
     return all;
+}
+
+bool is_whole(const ordered_json& number)
+{
+    return number.is_number_unsigned() || (number.is_number_integer() && number.get<std::int64_t>() >= 0);
 }
 
 }  // namespace
@@ -69,6 +76,9 @@ std::vector<Injection> injections_of(const ordered_json& theirs)
         for (const ordered_json& one : sequence) {
             if (!one.is_array() || one.size() != 2 || !one[0].is_array() || !one[1].is_array())
                 fail(path, ": each alteration is [index, bits], such as [[1, 4], [17]]");
+            if (!std::all_of(one[0].begin(), one[0].end(), is_whole) ||
+                !std::all_of(one[1].begin(), one[1].end(), is_whole))
+                fail(path, ": index and bits are whole numbers from 0 on, not ", one.dump());
             all.push_back({without_leading_slash(path), one[0].get<std::vector<std::uint64_t>>(),
                            one[1].get<std::vector<int>>()});
         }

@@ -573,7 +573,8 @@ def test_replay(directory):
     assert len({row["index"] for row in told}) == 3 and {row["bits"] for row in told} == {"0"}
     for wrong in ('{"dense/kernel:0": [[[0], [40]]]}', '{"dense/kernel:0": [[[35], [1]]]}', '{"no": [[[0], [1]]]}',
                   "[1]", '{"dense/kernel:0": 3}', '{"dense/kernel:0": [[[0, 1], [1], [2]]]}', "{}",
-                  '{"dense/kernel:0": [[0], [1]]}', '{"dense/kernel:0": [[0, 1]]}', '{"dense/kernel:0": [[[0, 7], [1]]]}'):
+                  '{"dense/kernel:0": [[0], [1]]}', '{"dense/kernel:0": [[0, 1]]}', '{"dense/kernel:0": [[[0, 7], [1]]]}',
+                  '{"dense/kernel:0": [[[0], [4.5]]]}', '{"dense/kernel:0": [[[-1], [1]]]}'):
         (directory / "wrong.json").write_text(wrong)
         run("alter", keras, "--replay", directory / "wrong.json", "--out", directory / "k6.h5", code=1)
 
