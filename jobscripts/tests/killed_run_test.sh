@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# killed_run_test.sh: kill -9 of crosstalk run. Nothing of its job and its noise goes on, be it in a session of its own or
-# below a script that ends alone.
+# killed_run_test.sh: kill -9 and SIGTERM of crosstalk run. Nothing of its job and its noise goes on, be it in a session of
+# its own or below a script that ends alone.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
-needs setpriv crosstalk noisegen
+needs setpriv crosstalk noisegen interference
 cat >"$scratch/job.sh" <<'SCRIPT'
 #!/usr/bin/env bash
 setsid sh -c 'while sleep 0.1; do :; done' &
@@ -21,3 +21,19 @@ kill -9 "$run_pid"
 within 20 none_with_variable "CROSSTALK_TEST=$scratch" ||
     broken "nothing of it goes on" "$(described "$(with_variable "CROSSTALK_TEST=$scratch")")"
 check "the noise's table is whole up to there" whole_csv "$scratch"/run/noise/*/noise.csv
+
+# A signal ends it in good order: steps by lines are written, and the last line says what makes a report of them.
+CROSSTALK_TEST=$scratch crosstalk run --out "$scratch/ended" --duration 60s --step-line step \
+    --schedule 'rotation(cpu.spin, placebo, control.pause; slot=200ms)' -- \
+    sh -c 'while sleep 0.02; do echo step; done' >"$scratch/log" 2>&1 </dev/null &
+run_pid=$!
+blocks_are_over() { (($(cat "$scratch"/ended/noise/*/noise.csv 2>/dev/null | wc -l) > 30)); }
+within 60 blocks_are_over || broken "the noise takes turns" "$(cat "$scratch/log")"
+kill -TERM "$run_pid"
+code=0
+wait "$run_pid" || code=$?
+check "it ends with the signal" test "$code" = 143
+check "its last line makes a report" grep -q "a report from what is there: interference analyse $scratch/ended" "$scratch/log"
+check "nothing of it goes on" none_with_variable "CROSSTALK_TEST=$scratch"
+interference analyse "$scratch/ended" --draws 99 >"$scratch/analysed" 2>&1 || true
+check "there is a report" test -s "$scratch/ended/report/verdict.json"

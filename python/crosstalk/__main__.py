@@ -14,8 +14,9 @@ Runs a program with the steps of its PyTorch training recorded, under `crosstalk
   crosstalk run -- mpirun -n 2 crosstalk-python train.py
   crosstalk run -- torchrun --nproc_per_node 2 -m crosstalk train.py
 
-A step ends with the step() of the optimizer that first makes one. Its phases: load (DataLoader), forward, backward,
-wait_exchange (DistributedDataParallel, after its last bucket), update (optimizer), checkpoint (torch.save).
+A step ends with the step() of the optimizer; with several, of the last one in each round. Its phases: load
+(DataLoader), forward, backward, wait_exchange (DistributedDataParallel, after its last bucket), update
+(optimizer), checkpoint (torch.save).
 
   --openmetrics FILE  steps and their time, every 5 s, for Prometheus' node exporter; also without crosstalk run
   --version           print the version and end"""

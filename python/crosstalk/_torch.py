@@ -23,6 +23,34 @@ from crosstalk._metrics import metrics
 
 
 BACKWARDS_WITHOUT_STEP = 50
+LONGEST_ROUND = 100
+
+
+class Round:
+    """Which optimizer ends the steps. A round begins with the leader: the first optimizer that steps.
+
+    The leader ends the steps, until another optimizer is the last of two successive rounds, and steps once in
+    each.
+    So steps keep their length with an optimizer that steps in some rounds only, or several times in a round.
+    """
+
+    def __init__(self) -> None:
+        self.ender: int | None = None
+        self.last: int | None = None  # of the round before: the optimizer that ended it
+        self.stepped: list[int] = []  # in this round, the leader first
+
+    def ends_with(self, optimizer: int) -> bool:
+        """This optimizer steps: does it end the step?"""
+        if self.ender is None:
+            self.ender = optimizer
+        elif optimizer == self.stepped[0] or len(self.stepped) == LONGEST_ROUND:  # the leader may be gone
+            last = self.stepped[-1] if self.stepped.count(self.stepped[-1]) == 1 else self.stepped[0]
+            if last == self.last:
+                self.ender = last
+            self.last = last
+            self.stepped = []
+        self.stepped.append(optimizer)
+        return optimizer == self.ender
 
 
 class Steps:
@@ -35,7 +63,7 @@ class Steps:
     """
 
     def __init__(self) -> None:
-        self.optimizer: int | None = None  # the one that ends steps
+        self.round = Round()
         self.thread = threading.get_ident()
         self.inside = False
         self.number = 0
@@ -43,7 +71,8 @@ class Steps:
         self.since_ns: int | None = None  # the end of the step before; None after an evaluation
         self.before: list[tuple[str | None, int]] = []  # changes of the phase since then
         self.stack = marks.phases
-        self.evaluated: dict[int, tuple[int, bool]] = {}  # modules: called before which step, and does that belong to it
+        # Modules, in training mode or not: called before which step, and does the call belong to it?
+        self.evaluated: dict[tuple[int, bool], tuple[int, bool]] = {}
         self.after_first: list[Callable[[], None]] = []  # to be done when the first step is over
         self.at_rest: list[Callable[[], None]] = []  # to be done where the next module may be a training's outermost
 
@@ -77,23 +106,33 @@ class Steps:
         self.before = []
         self.since_ns = time.monotonic_ns()
 
-    def unfinished(self) -> None:
-        """The program ends: a step that no update has ended would last until then, whatever the program does."""
+    def drop(self) -> None:
+        """The program ends, or an exception leaves the update: the step is none, the next begins anew."""
         if self.inside and not marks.explicit:
             marks.step_drop()
             self.inside = False
+        self.since_ns = None
+        self.before = []
 
-    def evaluation(self, module: Any) -> None:
-        """A call outside of training, between steps, belongs to none; one that comes before every step belongs to it."""
+    def belongs(self, module: Any) -> bool:
+        """Does a call without gradients, or in evaluation mode, belong to a step?
+
+        A call inside of a step does, and one before every step. Any other is an evaluation: time until then
+        is in no step.
+        """
+        if self.inside:
+            return True
         if len(self.evaluated) > 1000:
             self.evaluated.clear()  # modules that are made for one call
-        last, belongs = self.evaluated.get(id(module), (-2, False))
+        called = (id(module), module.training)  # a generator makes samples in each step, and is evaluated
+        last, belongs = self.evaluated.get(called, (-2, False))
         if last != self.number:
             belongs = last == self.number - 1
-        self.evaluated[id(module)] = (self.number, belongs)
+        self.evaluated[called] = (self.number, belongs)
         if not belongs:
             self.since_ns = None
             self.before = []
+        return belongs
 
     def show(self, name: str | None) -> None:
         """This phase, until the next is entered, or the one around it is left."""
@@ -164,11 +203,15 @@ def _watch_forward(torch: Any) -> None:
             steps.begin()
             steps.show("forward")
             return
-        if not steps.inside:
-            steps.evaluation(module)
+        around = steps.stack[-1] if steps.stack else None  # "load", if the data set calls a model
+        forward = steps.belongs(module) and around is None
+        if forward:
+            steps.show("forward")
 
         def returned(*_: Any) -> None:
             handle.remove()
+            if forward and not torch.is_grad_enabled():  # with gradients the loss follows
+                steps.show(None)
             wait()
 
         try:
@@ -188,7 +231,7 @@ def _watch_backward(torch: Any) -> None:
     def counted(*arguments: Any, **named: Any) -> Any:
         nonlocal count
         count += 1
-        if count == BACKWARDS_WITHOUT_STEP and steps.optimizer is None and not marks.explicit:
+        if count == BACKWARDS_WITHOUT_STEP and steps.round.ender is None and not marks.explicit:
             print(
                 f"crosstalk: {count} times backward() and no step() of a torch.optim optimizer, which would end a step; "
                 "call crosstalk.step() where one begins",
@@ -278,8 +321,7 @@ def _watched_step(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(step)
     def watched(self: Any, *arguments: Any, **named: Any) -> Any:
-        if steps.optimizer is None:
-            steps.optimizer = id(self)
+        if steps.round.ender is None and not marks.explicit:
             if threading.get_ident() != steps.thread:
                 steps.thread = threading.get_ident()
                 steps.stack.clear()
@@ -288,13 +330,17 @@ def _watched_step(step: Callable[..., Any]) -> Callable[..., Any]:
         closures = [steps.during(None, word) if callable(word) else word for word in arguments]
         if callable(named.get("closure")):
             named["closure"] = steps.during(None, named["closure"])
-        if id(self) != steps.optimizer:
-            return updated(self, *closures, **named)
-        steps.begin()  # where no module was called
+        ends = steps.round.ends_with(id(self))
+        if ends:
+            steps.begin()  # where no module was called
         try:
-            return updated(self, *closures, **named)
-        finally:
+            result = updated(self, *closures, **named)
+        except BaseException:
+            steps.drop()
+            raise
+        if ends:
             steps.end()
+        return result
 
     watched._crosstalk = True  # type: ignore[attr-defined]
     return watched
@@ -361,7 +407,7 @@ def watch() -> None:
     if marks.recorder is None and metrics.file is None:
         return
     _watch_spawned()
-    atexit.register(steps.unfinished)
+    atexit.register(steps.drop)
     if "torch" in sys.modules:
         _watch_all(sys.modules["torch"])
     else:

@@ -136,9 +136,49 @@ for _ in range(20):
         loss_of(net).backward()
         optimizer.step()
 """,
-            20,  # the last one has no second update
+            20,  # the first one has no second update
         )
         self.assert_phases(steps[1:], 2 * FORWARD, 2 * BACKWARD, 2 * UPDATE)
+
+    def test_an_evaluation_after_the_last_of_several_optimizers_is_in_no_step(self) -> None:
+        (steps,) = self.steps_of(
+            """
+one, two = Net(), Net()
+first, second = SlowSGD(one.parameters(), lr=0.01), SlowSGD(two.parameters(), lr=0.01)
+for i in range(20):
+    with torch.no_grad():
+        one(torch.randn(2, 4))  # a sample in training mode, which is no evaluation
+    for net, optimizer in ((one, first), (two, second)):
+        optimizer.zero_grad()
+        loss_of(net).backward()
+        optimizer.step()
+    if i % 5 == 4:
+        one.eval(), two.eval()
+        with torch.no_grad():
+            one(torch.randn(2, 4)), two(torch.randn(2, 4))
+        one.train(), two.train()
+        time.sleep(2)  # metrics
+""",
+            20,
+        )
+        self.assert_phases(steps[1:], 2 * FORWARD, 2 * BACKWARD, 2 * UPDATE)
+        for step in steps[1:]:
+            self.assertLess(step["end_ns"] - step["begin_ns"], 2e9)
+
+    def test_an_optimizer_that_steps_several_times_in_a_round_ends_each_step(self) -> None:
+        self.steps_of(
+            """
+one, two = Net(), Net()
+first, second = SlowSGD(one.parameters(), lr=0.01), SlowSGD(two.parameters(), lr=0.01)
+for i in range(20):
+    loss_of(one).backward()
+    first.step()
+    if i % 5 == 4:
+        loss_of(two).backward()
+        second.step()
+""",
+            20,
+        )
 
     def test_a_step_that_no_update_ends_is_none(self) -> None:
         (steps,) = self.steps_of(
@@ -155,6 +195,38 @@ time.sleep(1)
         )
         for step in steps:
             self.assertLess(step["end_ns"] - step["begin_ns"], 1e9)
+
+    def test_a_step_that_an_exception_ends_in_the_update_is_none(self) -> None:
+        for raised, count in (("SystemExit(0)", 5), ("RuntimeError", 9)):  # the program catches the latter
+            for closure in ("", "closure"):
+                with self.subTest(raised=raised, closure=closure):
+                    self.steps_of(
+                        f"""
+net = Net()
+calls = 0
+class Failing(torch.optim.SGD):
+    def step(self, closure=None):
+        if closure is None and calls == 6:
+            raise {raised}
+        return super().step(closure)
+optimizer = Failing(net.parameters(), lr=0.01)
+def closure():
+    loss = loss_of(net)
+    loss.backward()
+    if "{closure}" and calls == 6:
+        raise {raised}
+    return loss
+while calls < 10:
+    calls += 1
+    if not "{closure}":
+        closure()
+    try:
+        optimizer.step({closure})
+    except RuntimeError:
+        pass
+""",
+                        count,
+                    )
 
     def test_what_comes_after_an_evaluation_is_in_no_step(self) -> None:
         (steps,) = self.steps_of(
@@ -195,8 +267,25 @@ for _ in range(20):
 """,
             20,
         )
-        for step in steps[1:]:
-            self.assertGreaterEqual(step["end_ns"] - step["begin_ns"], 3 * FORWARD + BACKWARD + UPDATE)
+        self.assert_phases(steps[1:], 3 * FORWARD, BACKWARD, UPDATE)
+
+    def test_a_teacher_that_is_called_after_the_student_is_forward_too(self) -> None:
+        (steps,) = self.steps_of(
+            """
+net, teacher = Net(), Net().eval()
+optimizer = SlowSGD(net.parameters(), lr=0.01)
+for _ in range(20):
+    optimizer.zero_grad()
+    loss_of(net).backward()
+    with torch.no_grad():
+        teacher(torch.randn(2, 4))
+    time.sleep(0.004)
+    optimizer.step()
+""",
+            20,
+        )
+        self.assert_phases(steps, 2 * FORWARD, BACKWARD, UPDATE)
+        self.assertGreaterEqual(min(step["other_ns"] for step in steps), 4e6)
 
     def test_a_model_can_be_saved_whole_while_it_is_watched(self) -> None:
         self.steps_of(
