@@ -63,9 +63,7 @@ Report report_of(const RunFiles& files)
     for (const fs::path& archive : files.noise)
         report.records.push_back(record_beside(archive, "noise", base::file::noise_record, report.notes));
     for (const Record& record : report.records)
-        if (std::string lost =
-                lost_record(record, record.what == "noise" ? base::file::noise_record : base::file::run_record);
-            !lost.empty())
+        if (std::string lost = lost_noise_record(record); !lost.empty())
             joined.promises_broken.push_back(std::move(lost));
     drop_foreign_records(report, training, noise);
     for (std::string& reason : noise_elsewhere(report)) joined.promises_broken.push_back(std::move(reason));

@@ -163,17 +163,15 @@ std::vector<fs::path> archives_of(const std::vector<RunParts>& runs)
     return archives;
 }
 
-std::string lost_record(const Record& record, const std::string& name)
+std::string lost_noise_record(const Record& record)
 {
-    if (!record.json.is_null()) return {};
+    if (record.what != "noise" || !record.json.is_null()) return {};
     std::error_code ignored;
-    for (const fs::path& folder : {record.archive.parent_path().parent_path(), record.archive.parent_path()}) {
-        const bool is_there = fs::exists(folder / name, ignored);
-        if (is_there || (record.what == "noise" && fs::exists(folder / base::file::noise_rows, ignored)))
-            return base::join("the record of the ", record.what, ", ", (folder / name).string(), ", ",
-                              is_there ? "cannot be read" : "is missing", ": nothing says whether all went as planned");
-    }
-    return {};
+    const fs::path folder = record.archive.parent_path().parent_path();
+    const bool is_there = fs::exists(folder / base::file::noise_record, ignored);
+    if (!is_there && !fs::exists(folder / base::file::noise_rows, ignored)) return {};
+    return base::join("the record of the noise, ", (folder / base::file::noise_record).string(), ", ",
+                      is_there ? "cannot be read" : "is missing", ": nothing says whether all went as planned");
 }
 
 Record record_beside(const fs::path& archive, const std::string& what, const std::string& name,

@@ -43,9 +43,9 @@ std::vector<RunParts> runs_in(const std::vector<std::string>& directories, const
 
 std::vector<std::filesystem::path> archives_of(const std::vector<RunParts>& runs);
 
-// What is lost with a record that cannot be read, or of a noise process whose rows are there without it; empty:
-// nothing. Other archives come without records.
-std::string lost_record(const Record& record, const std::string& name);
+// Why noise is not trusted whose record cannot be read, or is gone though its rows are there; empty: it is. Archives of
+// other tools come without records.
+std::string lost_noise_record(const Record& record);
 
 // The record beside an archive DIR/trace/traces.otf2 or a table of steps: DIR/name. It only adds to the report, so a
 // bad one is left out, with a note.

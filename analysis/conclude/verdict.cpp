@@ -257,10 +257,11 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
                               "where it is on all the time; neither alone does (",
                               base::percent(effect.at_least.value), ")"));
     // Where one kind of long steps is in one of the two alone, what it is called may be what the noise changes.
-    const double at_least_as_it_was = effect.lacks_a_stratum
-                                          ? effect.whole.interval(factor.confidence).low
-                                          : effect.whole.value - quantile_90 * effect.whole.standard_error;
-    if (factor.interval.low > budget && at_least_as_it_was <= budget)
+    const auto at_least_as_it_was = [&] {
+        return effect.lacks_a_stratum ? effect.whole.interval(factor.confidence).low
+                                      : effect.whole.value - quantile_90 * effect.whole.standard_error;
+    };
+    if (factor.interval.low > budget && at_least_as_it_was() <= budget)
         return say(base::verdict_word::undecided,
                    base::join("long steps may be rarer beside it: with all of them it costs ",
                               base::percent(effect.whole.value), " ± ", base::percent(effect.whole.standard_error)));

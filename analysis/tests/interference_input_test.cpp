@@ -411,7 +411,4 @@ TEST_CASE("noise whose record is cut off or gone is not trusted, archives withou
     fs::remove(record);
     base::write_whole(scratch / "run/noise/here.0/noise.csv", "slot\n");
     CHECK(reasons().find("noise.json, is missing") != std::string::npos);
-    fs::remove(scratch / "run/noise/here.0/noise.csv");
-    base::write_whole(scratch / "run/train/run.json", "{");
-    CHECK(reasons().find("run.json, cannot be read") != std::string::npos);
 }
