@@ -1,4 +1,4 @@
-// What of a noise's time no step shows by itself.
+// Parts of a noise's time that no step shows by itself.
 #pragma once
 
 #include "analysis/estimate/analyse.hpp"

@@ -1,4 +1,4 @@
-// What plug-ins can do, and what they need of each other. Their cards say both, so that no code asks for a plug-in by
+// Capabilities that plug-ins offer, and need of each other. Their cards say both, so that no code asks for a plug-in by
 // its name.
 #pragma once
 

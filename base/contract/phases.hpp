@@ -17,7 +17,7 @@ enum class TrainingPhase : std::uint32_t {
 #undef PHASE
 };
 
-// What of a training's work a phase is part of.
+// The part of a training's work that a phase belongs to.
 enum class PhasePart { input, compute, exchange, checkpoint, control, rest };
 
 struct PhaseCard {
@@ -38,7 +38,7 @@ inline constexpr std::array phase_cards{
 #undef PHASE
 };
 
-// Of any but none.
+// The card of any phase but none.
 constexpr const PhaseCard& card_of(TrainingPhase phase)
 {
     return phase_cards[static_cast<std::size_t>(phase) - 1];

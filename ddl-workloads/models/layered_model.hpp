@@ -38,7 +38,7 @@ class LayeredModel {
     // With respect to the layer's input, from its backward on until the next step; none of the first layer.
     virtual std::span<const float> input_gradient(std::size_t layer, std::size_t part) = 0;
 
-    // Of a part, once its last layer is computed here; none of models that do not learn.
+    // The loss of a part, once its last layer is computed here; none of models that do not learn.
     virtual std::optional<double> part_loss(std::size_t part) const = 0;
 };
 

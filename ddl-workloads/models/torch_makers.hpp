@@ -1,4 +1,4 @@
-// What the library crosstalk-torch shows to ddl-train, which loads it: what makes each model of torch_models.inc.
+// The interface of the library crosstalk-torch, which ddl-train loads: a function for each model of torch_models.inc.
 #pragma once
 
 #include "ddl-workloads/models/model.hpp"

@@ -27,7 +27,7 @@ const TorchMakers& makers()
     return all;
 }
 
-// What they offer.
+// Capabilities of LibTorch's models.
 const base::Capabilities as_a_whole{&device_choice, &learning};
 const base::Capabilities in_layers{&device_choice, &learning, &layered};
 

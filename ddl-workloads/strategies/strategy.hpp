@@ -26,7 +26,7 @@ inline constexpr base::Capability equal_ranks{"a strategy that gives all ranks t
 inline constexpr base::Capability whole_means{"a strategy that gives each rank the mean of every gradient"};
 inline constexpr base::Capability exchange_after_backward{"a strategy that exchanges after backward, if at all"};
 
-// That of most strategies.
+// The needs of most strategies.
 inline base::Capabilities needs_host_exchange(const base::Settings&)
 {
     return {&host_exchange};

@@ -71,7 +71,7 @@ TEST_CASE("a wait ends with the message or with the loss of its sender, on whate
     std::thread loser{[&] { inbox.lose(1, std::make_exception_ptr(base::Error{"rank 1 is gone"})); }};
     CHECK_THROWS_WITH(inbox.wait_any(one(1), {}), "rank 1 is gone");
     loser.join();
-    // What it sent before is there all the same.
+    // Messages that it sent before are there all the same.
     inbox.deliver(1, 9, Bytes{std::byte{7}});
     inbox.post(3, 1, 9, other);
     CHECK(inbox.wait_any(one(3), {})->ticket == 3);

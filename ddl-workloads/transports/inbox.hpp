@@ -1,5 +1,5 @@
-// What has arrived at a rank and what it waits for, matched by sender and tag; for mailboxes of libraries that do not
-// match messages themselves.
+// Messages that have arrived at a rank and receives that wait for them, matched by sender and tag; for mailboxes of
+// libraries that do not match messages themselves.
 #pragma once
 
 #include "ddl-workloads/transports/mailbox.hpp"

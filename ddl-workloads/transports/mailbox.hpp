@@ -11,9 +11,9 @@
 
 namespace ddl {
 
-// Messages of one sender and tag arrive in the order in which they were sent; one that nobody has asked for yet is
-// kept. All calls come on one thread. A receive is known by its ticket, a number of the caller's that no other receive
-// under way has.
+// Messages of one sender and tag arrive in the order in which they were sent; one that no receive has asked for
+// yet is kept. All calls come on one thread. A receive is known by its ticket, a number of the caller's that no other
+// receive under way has.
 class Mailbox {
  public:
     using Ticket = std::uint64_t;
@@ -33,10 +33,10 @@ class Mailbox {
     virtual std::optional<Ticket> wait_any(std::span<const Ticket> tickets,
                                            std::optional<std::chrono::nanoseconds> at_most = {}) = 0;
 
-    // Ends a receive that has no message yet. False: it has one, and goes on until wait_any() ends it.
+    // Ends a receive that has no message yet. False: it has one, and stays until wait_any() ends it.
     virtual bool cancel(Ticket ticket) = 0;
 
-    // Goes on with what is under way. Whether messages of this rank still are, so that this is to be called again.
+    // Advances messages under way. True while some of this rank's are, so that this is to be called again.
     virtual bool advance() { return false; }
 
     // As Transport::record(), where the messages are no calls that record themselves.

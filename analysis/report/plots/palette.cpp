@@ -65,7 +65,7 @@ std::string hex(const Rgb& colour)
     return text;
 }
 
-// Of programs whose phases have other names.
+// Colours for the phases of programs that name them otherwise.
 constexpr std::array more_phases{
     Family{"a", {0xc2, 0x4d, 0x9a}, {0xf2, 0x94, 0xd0}},
     Family{"b", {0x1b, 0x99, 0x8b}, {0x5f, 0xdc, 0xcc}},

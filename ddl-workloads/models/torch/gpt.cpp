@@ -154,7 +154,7 @@ class Gpt : public LayeredNetwork {
     }
 
  private:
-    // Of all tokens but the last, which is only guessed.
+    // Embeds all tokens but the last, which is only guessed.
     torch::Tensor embedded(const torch::Tensor& tokens)
     {
         const std::int64_t length = tokens.size(1) - 1;

@@ -64,7 +64,7 @@ class LayeredNetwork : public Network {
     virtual std::string layer_name(std::size_t layer) const = 0;
     // The first takes the inputs, and no tensor; the last gives scores.
     virtual torch::Tensor forward_layer(std::size_t layer, const torch::Tensor& x, const Inputs& inputs) = 0;
-    // What a layer but the last gives for a sample.
+    // Shape of a sample's output of any layer but the last.
     virtual std::vector<std::int64_t> output_shape(std::size_t layer) const = 0;
 
     torch::Tensor forward(const Inputs& inputs) final

@@ -83,7 +83,7 @@ struct GlooPlan {
     std::vector<int> members;  // ranks of the job, this one among them
 };
 
-// Of the groups of these ranks the so manieth.
+// The name of the group of these ranks that was made as number `number`, from 0 on.
 std::string group_name(const std::vector<int>& ranks, int number)
 {
     base::Fnv1a hash;

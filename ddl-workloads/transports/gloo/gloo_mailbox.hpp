@@ -22,7 +22,7 @@ class GlooMailbox : public InboxMailbox {
  public:
     // context: null if there is one rank.
     GlooMailbox(std::shared_ptr<gloo::Context> context, std::vector<int> members, int job_size);
-    // Messages that nobody has received by then are lost.
+    // Messages that were not received by then are lost.
     ~GlooMailbox() override;
 
  private:

@@ -320,7 +320,7 @@ class MpiTransport : public Transport {
     std::optional<MpiMailbox> mailbox_;  // while the communicator is there
 };
 
-// That of all ranks.
+// The transport of all ranks.
 class WorldTransport : private MpiLibrary, public MpiTransport {
  public:
     explicit WorldTransport(const Progress& progress)

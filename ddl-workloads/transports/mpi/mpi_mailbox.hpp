@@ -17,7 +17,7 @@ class MpiMailbox : public Mailbox {
  public:
     // poll: called between looks at what a wait waits for; may end the process.
     MpiMailbox(MPI_Comm communicator, const Progress& progress, std::function<void()> poll);
-    // Receives that are under way are cancelled. Messages that nobody receives within 10 s are given up.
+    // Receives that are under way are cancelled. Messages that are not received within 10 s are given up.
     ~MpiMailbox() override;
     MpiMailbox(const MpiMailbox&) = delete;
     MpiMailbox& operator=(const MpiMailbox&) = delete;
