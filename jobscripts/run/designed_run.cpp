@@ -18,6 +18,7 @@
 #include "jobscripts/run/leftover.hpp"
 #include "jobscripts/run/noise_command.hpp"
 #include "jobscripts/run/noise_plan.hpp"
+#include "jobscripts/run/noise_process.hpp"
 #include "jobscripts/run/programs.hpp"
 #include "jobscripts/run/request/request_record.hpp"
 #include "jobscripts/run/request/run_directory.hpp"
@@ -38,8 +39,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr base::Nanoseconds noise_ready_within = std::chrono::minutes{5};
-constexpr std::int64_t patience_to_end_ns = 20'000'000'000;    // of a job that was asked to end
-constexpr std::int64_t patience_to_noise_ns = 60'000'000'000;  // while it writes its archive
+constexpr std::int64_t patience_to_end_ns = 20'000'000'000;  // of a job that was asked to end
 
 class Run {
  public:
@@ -72,7 +72,7 @@ class Run {
         start_noise();
         wait_for_noise();
         watch();
-        end_noise();
+        noise_.end(ended_early_);
         end_started_processes();
     }
 
@@ -98,10 +98,12 @@ class Run {
             ask_to_end();
             if (!base::wait_until([this] { return !job_.running(); }, patience_to_job_ns, look_again_ns))
                 signal_job(SIGKILL);
-            end_noise();
+            noise_.end(ended_early_);
             end_started_processes();
-            take_steps();
+            if (!has_steps_) take_steps();
             is_kept_ = true;
+        } catch (const Ended& ended) {
+            base::warn(ended.reason);
         } catch (const std::exception& error) {
             base::warn(error.what());
         }
@@ -138,6 +140,7 @@ class Run {
         std::vector<std::string> reading = job_.finish();
         reading.insert(reading.end(), {"--warmup", base::warm_up_until_noise});
         write_request(request_, reading);
+        has_steps_ = true;
     }
 
     void ask_to_end()
@@ -189,17 +192,7 @@ class Run {
         std::vector<std::string> words = words_to_start(request_, schedule_, cores_, waits_for_job);
         if (!job_.cooperates())
             for (const pid_t pid : victims_of(job_.pid())) words.insert(words.end(), {"--victim", std::to_string(pid)});
-        const fs::path log = noise_log();
-        noise_ = start({.words = words, .folder = {}, .output = log, .errors = log}, cores_.noise);
-    }
-
-    fs::path noise_log() const { return request_.out / base::part::log / "noise.log"; }
-
-    bool noise_runs()
-    {
-        if (noise_->pid() == 0) return false;
-        if (const std::optional<int> code = noise_->wait(base::Nanoseconds{0})) noise_code_ = *code;
-        return noise_->pid() != 0;
+        noise_.start(words, cores_.noise);
     }
 
     // Stressors may take a while to get their memory and files, and slot=auto measures steps first.
@@ -218,13 +211,13 @@ class Run {
                 noise_on_ns_ = plan->on_ns;
                 return check_length(two_blocks(schedule_, slots_, plan->slot));
             }
-            if (!noise_runs()) {
-                end_noise();  // throws where it failed
-                throw Ended{base::exit_promise_not_kept, "noise ended before it was on: see " + noise_log().string()};
+            if (!noise_.runs()) {
+                noise_.end(ended_early_);  // throws where it failed
+                throw Ended{base::exit_promise_not_kept, "noise ended before it was on: see " + noise_.log().string()};
             }
             if (now_ns >= limit_ns)
                 throw Ended{base::exit_promise_not_kept,
-                            base::join("noise was not on after ", seconds, " s: see ", noise_log().string())};
+                            base::join("noise was not on after ", seconds, " s: see ", noise_.log().string())};
             if (now_ns >= next_line_ns) {
                 next_line_ns += line_every_ns;
                 base::warn("preparing noise, ", seconds, " s");
@@ -253,9 +246,9 @@ class Run {
         std::int64_t asked_ns = 0;
         while (job_.running()) {
             const std::int64_t now_ns = base::now_ns();
-            if (!ended_early_ && !asked && !noise_runs()) {
+            if (!ended_early_ && !asked && !noise_.runs()) {
                 ended_early_ = true;
-                base::warn("noise ended before the job: see ", noise_log().string());
+                base::warn("noise ended before the job: see ", noise_.log().string());
             }
             if (!asked && now_ns >= end_ns && !has_to_end_by_itself()) {
                 asked = true;
@@ -328,30 +321,11 @@ class Run {
         return found.line;
     }
 
-    // SIGTERM lets noise finish its trace.
-    void end_noise()
-    {
-        if (noise_runs()) {
-            noise_->signal(SIGTERM);
-            if (!base::wait_until([this] { return !noise_runs(); }, patience_to_noise_ns, look_again_ns)) {
-                base::warn("noise does not end: it is killed");
-                noise_->signal(SIGKILL);
-                noise_code_ = noise_->wait();
-            }
-        }
-        // A launcher that is asked to end has a code of its own; then the archives tell.
-        if (!request_.noise_launch.empty() && !ended_early_) return;
-        if (noise_code_ != base::exit_fine && noise_code_ != base::exit_promise_not_kept)
-            throw Ended{base::exit_promise_not_kept, base::join("noise did not cover the job: it failed (", noise_code_,
-                                                                "), see ", noise_log().string())};
-    }
-
     const Request& request_;
     Split cores_;
     Job job_;
     std::string schedule_;
-    std::unique_ptr<base::Child> noise_;
-    int noise_code_ = 0;
+    NoiseProcess noise_{request_};
     std::string slots_;
     std::int64_t noise_on_ns_ = 0;
     base::Nanoseconds needed_{};  // of noise, for a report
@@ -360,6 +334,7 @@ class Run {
     bool waits_for_its_end_ = false;
     bool decided_ = false;  // before the longest time was over
     bool has_report_ = false;
+    bool has_steps_ = false;
     bool is_kept_ = false;
 };
 
