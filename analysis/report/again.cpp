@@ -117,8 +117,8 @@ std::string what_is_missing(const Report& report, double minutes)
         const std::size_t runs = missing_runs(report, minutes);
         return join(runs, runs == 1 ? " more run" : " more runs");
     }
-    if (adds(report)) return length(round_seconds(missing_minutes(report, minutes)) / 60.0) + " more";
-    return "a new run of " + length(minutes);
+    if (adds(report)) return length_needed(round_seconds(missing_minutes(report, minutes)) / 60.0) + " more";
+    return "a new run of " + length_needed(minutes);
 }
 
 }  // namespace analysis

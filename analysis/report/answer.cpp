@@ -144,7 +144,7 @@ std::optional<Again> again(const Report& report)
     const double minutes = feasible ? longest->minutes : anew ? have : 2.0 * have;
     const std::string command = command_for(report, minutes);
     if (command.empty()) return std::nullopt;
-    const std::string missing = anew ? length(minutes) : what_is_missing(report, minutes);
+    const std::string missing = anew ? length_needed(minutes) : what_is_missing(report, minutes);
     if (!feasible)
         return Again{anew ? "Run this again, for as long" : join("Measure on: ", missing), std::nullopt, 60.0 * minutes,
                      command};

@@ -28,12 +28,26 @@ std::string p_value(double p)
     return p < 0.001 ? "< 0.001" : fixed(p, 3);
 }
 
-std::string length(double minutes)
+namespace {
+
+std::string in_units(double minutes, double (*whole)(double))
+{
+    if (minutes <= 5.0) return base::join(std::round(60.0 * minutes), " s");
+    if (minutes <= 120.0) return base::join(whole(minutes), " min");
+    return base::join(whole(minutes / 60.0), " h");
+}
+
+}  // namespace
+
+std::string length_needed(double minutes)
 {
     if (minutes >= forecast_limit_minutes) return "more than a day";
-    if (minutes <= 5.0) return base::join(std::ceil(60.0 * minutes - 0.5), " s");
-    if (minutes <= 120.0) return base::join(std::ceil(minutes), " min");
-    return base::join(std::ceil(minutes / 60.0), " h");
+    return in_units(minutes, std::ceil);
+}
+
+std::string length_measured(double minutes)
+{
+    return in_units(minutes, std::round);
 }
 
 }  // namespace analysis

@@ -53,7 +53,7 @@ std::string outlook(const Report& report, const FactorVerdict& factor)
                            ? base::join("this run cannot tell ", report.verdict.budget_percent, " %: ", factor.why)
                            : factor.why;
     if (!text.empty()) text += "; ";
-    text += base::join(of_runs ? counted(report.runs, "run") : length(report.verdict.run_minutes), " gave ± ",
+    text += base::join(of_runs ? counted(report.runs, "run") : length_measured(report.verdict.run_minutes), " gave ± ",
                        fixed(factor.interval.half_width(), 2), " points");
     if (insensitive) {
         const std::string other_budget = report.verdict.insensitive.empty()

@@ -66,10 +66,12 @@ TEST_CASE("the first line of a page is the answer")
 
 TEST_CASE("lengths and counts read well")
 {
-    CHECK(analysis::length(2.5) == "150 s");
-    CHECK(analysis::length(13.2) == "14 min");
-    CHECK(analysis::length(150.0) == "3 h");
-    CHECK(analysis::length(analysis::forecast_limit_minutes) == "more than a day");
+    CHECK(analysis::length_needed(2.5) == "150 s");
+    CHECK(analysis::length_needed(13.2) == "14 min");
+    CHECK(analysis::length_needed(150.0) == "3 h");
+    CHECK(analysis::length_needed(analysis::forecast_limit_minutes) == "more than a day");
+    CHECK(analysis::length_measured(304.4 / 60.0) == "5 min");
+    CHECK(analysis::length_measured(100.4 / 60.0) == "100 s");
     CHECK(analysis::counted(1, "block") == "1 block");
     CHECK(analysis::counted(0, "block") == "0 blocks");
 }

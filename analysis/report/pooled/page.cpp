@@ -106,7 +106,7 @@ std::string parts_section(const PooledReport& report)
         const Verdict& own = part->report.verdict;
         const Record* record = training_record(part->report);
         rows.push_back({words(part->name), words(record == nullptr ? "" : word(record->json, "started")),
-                        number(length(own.run_minutes)), number(std::to_string(part->report.analysis.blocks)),
+                        number(length_measured(own.run_minutes)), number(std::to_string(part->report.analysis.blocks)),
                         number(part->report.seed), words(own.trustworthy ? "yes" : base::join_words(own.reasons, "; ")),
                         words(headline(part->report))});
     }
