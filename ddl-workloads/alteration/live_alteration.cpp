@@ -195,8 +195,8 @@ void LiveAlterer::alter(const std::string& path, const base::NumberFormat& forma
     if (wanted == wanted_.end()) return;
     const auto size = static_cast<std::uint64_t>(format.bytes);
     const std::uint64_t count = bytes.size() / size;
-    std::vector<std::uint64_t> sizes(shape.begin(), shape.end());
-    if (sizes.empty()) sizes.push_back(count);  // input and gradients are a row of numbers
+    std::vector<std::uint64_t> sizes{count};  // input and gradients are a row of numbers
+    if (!shape.empty()) sizes.assign(shape.begin(), shape.end());
     for (const base::Injection* one : wanted->second) {
         const std::uint64_t index = base::index_in(*one, sizes, "--alter: " + path);
         if (index >= count) base::fail("--alter: ", path, " has ", count, " numbers, and none of index ", index);
