@@ -272,7 +272,7 @@ std::string answer_of(const OutcomeReport& report)
             list += "<li>" +
                     escape(base::join(one.strategy, ", ", altered(one), ": ", one.what, " ", fixed(one.percent, 2),
                                       " % (", interval_text(one), ")", weighting(one), "; ", one.count, " of ",
-                                      one.trials, " trials")) +
+                                      counted(static_cast<std::size_t>(one.trials), "trial"))) +
                     "</li>\n";
     list += worst_of(bit_map(report), "bit") + worst_of(layer_map(report), "layer");
     for (const GuardRow& one : report.guards)
@@ -378,7 +378,7 @@ void print_outcomes(std::ostream& out, const OutcomeReport& report)
     for (const ClassShare& one : in_front(report)) {
         if (const std::string next = base::join(one.strategy, ", ", altered(one)); next != group) {
             group = next;
-            out << group << ", " << one.trials << " trials\n";
+            out << group << ", " << counted(static_cast<std::size_t>(one.trials), "trial") << "\n";
         }
         if (one.count > 0)
             out << "  " << one.what << ": " << one.count << ", " << fixed(one.percent, 2) << " % ("
