@@ -37,7 +37,7 @@ bool slower(const Effect* effect, double confidence)
 // A part of the step as percent of the step; zero if it does not differ from that.
 double extra(const Analysis& analysis, const Effect& step, const std::string& name, double confidence)
 {
-    const Effect* effect = find(analysis.extra_effects, step.factor, step.level, step.kind, name);
+    const Effect* effect = find(analysis.effects, step.factor, step.level, step.kind, name, all_ranks, Family::measure);
     return slower(effect, confidence) ? effect->percent.value : 0.0;
 }
 
@@ -78,8 +78,8 @@ std::string slow_ranks(const DesignedRun& run, const Analysis& analysis, const E
 {
     std::vector<std::pair<double, int>> later;
     for (const RankSteps& rank : run.steps.ranks) {
-        const Effect* ready =
-            find(analysis.extra_effects, step.factor, step.level, step.kind, base::join("ready rank ", rank.rank));
+        const Effect* ready = find(analysis.effects, step.factor, step.level, step.kind,
+                                   base::join("ready rank ", rank.rank), all_ranks, Family::measure);
         if (slower(ready, confidence)) later.emplace_back(ready->percent.value, rank.rank);
     }
     const std::size_t ranks = run.steps.ranks.size();
@@ -233,7 +233,8 @@ std::optional<Cause> cause_on_gpu(const Analysis& analysis, const Effect& step, 
     const GpuReason* reason = nullptr;
     double most = step.percent.value / 2.0;
     for (const GpuReason& one : gpu_reasons) {
-        const Effect* const effect = find(analysis.gpu_effects, step.factor, step.level, step.kind, one.measure);
+        const Effect* const effect =
+            find(analysis.effects, step.factor, step.level, step.kind, one.measure, all_ranks, Family::gpu);
         if (!slower(effect, confidence) || effect->percent.value < most) continue;
         most = effect->percent.value;
         reason = &one;
@@ -249,8 +250,7 @@ Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& s
 {
     if (!slower(&step, confidence)) return {"", Mechanism::unknown, "No slowdown that differs from zero."};
     if (step.p_holm > significant) return {"", Mechanism::unknown, not_significant(analysis, step)};
-    std::optional<Decomposition> made_of =
-        decomposition_of(analysis.part_effects, analysis.own_effects, step, confidence);
+    std::optional<Decomposition> made_of = decomposition_of(analysis.effects, step, confidence);
     Cause cause = named_cause(run, analysis, step, confidence, made_of);
     if (std::optional<Cause> on_gpu = cause_on_gpu(analysis, step, confidence)) {
         if (run.steps.ranks.size() > 1) on_gpu->sentence += " " + cause.sentence;

@@ -28,7 +28,7 @@ struct Observed {
 std::vector<Observed> noises(const DesignedRun& run, const Analysis& analysis)
 {
     std::vector<Observed> all;
-    for (const Effect& effect : analysis.effects) {
+    for (const Effect& effect : of(analysis.effects, Family::step)) {
         if (effect.phase != "step" || effect.rank != all_ranks || effect.kind != Kind::alone) continue;
         Observed& one = all.emplace_back();
         one.name = base::factor_name(effect.factor, effect.level);

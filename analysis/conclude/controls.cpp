@@ -46,7 +46,7 @@ std::optional<double> true_percent(const DesignedRun& run, const Analysis& analy
                         }};
     const Series series = job_series(run, analysis, both, {"step", "recorded"});
     const StepsOf steps = steps_of(run, analysis);
-    const std::vector<Effect> all = effects(series, steps, fit(series, steps), {.count = 0});
+    const EffectTable all = effects(series, steps, fit(series, steps), {.count = 0});
     const Effect* recorded = find(all, control.factor, control.level, Kind::alone, "recorded");
     return recorded == nullptr ? std::nullopt : std::optional{recorded->percent.value};
 }

@@ -67,10 +67,10 @@ double part_percent(const Decomposition& found, Part part)
     return percent_of(found.parts, found.rank, part);
 }
 
-std::vector<Change> changes(const std::vector<Effect>& effects, const Effect& step, double confidence)
+std::vector<Change> changes(const EffectTable& effects, Family family, const Effect& step, double confidence)
 {
     std::vector<Change> all;
-    for (const Effect& effect : effects)
+    for (const Effect& effect : of(effects, family))
         if (effect.factor == step.factor && effect.level == step.level && effect.kind == step.kind)
             all.push_back({effect.rank, effect.phase, effect.percent.value, effect.percent.interval(confidence)});
     return all;
@@ -134,14 +134,12 @@ Decomposition decompose(double step_percent, const Interval& step, const std::ve
     return found;
 }
 
-std::optional<Decomposition> decomposition_of(const std::vector<Effect>& part_effects,
-                                              const std::vector<Effect>& own_effects, const Effect& step,
-                                              double confidence)
+std::optional<Decomposition> decomposition_of(const EffectTable& effects, const Effect& step, double confidence)
 {
-    const std::vector<Change> parts = changes(part_effects, step, confidence);
+    const std::vector<Change> parts = changes(effects, Family::part, step, confidence);
     if (parts.empty()) return {};
-    Decomposition found =
-        decompose(step.percent.value, step.percent.interval(confidence), parts, changes(own_effects, step, confidence));
+    Decomposition found = decompose(step.percent.value, step.percent.interval(confidence), parts,
+                                    changes(effects, Family::own_work, step, confidence));
     found.resource = resource_of_stressor(step.stressor);
     found.by_design = found.resource != Resource::unknown;
     if (found.by_design)

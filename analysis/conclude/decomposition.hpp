@@ -53,9 +53,7 @@ Decomposition decompose(double step_percent, const Interval& step, const std::ve
 
 // Of an effect on the job's step, by the effects on the parts of each rank's step and on its own work; none where there
 // are none.
-std::optional<Decomposition> decomposition_of(const std::vector<Effect>& part_effects,
-                                              const std::vector<Effect>& own_effects, const Effect& step,
-                                              double confidence);
+std::optional<Decomposition> decomposition_of(const EffectTable& effects, const Effect& step, double confidence);
 
 // Of sets of runs; the resource by its signature.
 Decomposition decomposition_of(const Comparison& comparison);

@@ -46,7 +46,7 @@ std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& e
         if (most(*alone) >= budget_percent)
             return base::join("without the other noises it may cost up to ", base::percent(most(*alone)));
     }
-    for (const Effect& of_rank : analysis.effects) {
+    for (const Effect& of_rank : of(analysis.effects, Family::step)) {
         if (of_rank.rank == all_ranks || of_rank.phase != "step" || of_rank.factor != effect.factor ||
             of_rank.level != effect.level || of_rank.kind != effect.kind)
             continue;

@@ -42,29 +42,28 @@ std::optional<OverRuns> over_runs(const std::vector<AnalysedRun>& runs, const Es
     return found;
 }
 
-using Effects = std::vector<Effect> Analysis::*;
+const Effect* same_in(const AnalysedPart& part, const Effect& effect)
+{
+    return find(part.analysis->effects, effect.factor, effect.level, effect.kind, effect.phase, effect.rank,
+                effect.family);
+}
 
-std::vector<PooledEffect> pooled_effects(const std::vector<AnalysedRun>& runs, Effects effects)
+std::vector<PooledEffect> pooled_effects(const std::vector<AnalysedRun>& runs)
 {
     std::vector<PooledEffect> all;
-    for (const Effect& first : runs.front().front().analysis->*effects) {
+    for (const Effect& first : runs.front().front().analysis->effects) {
+        if (first.family != Family::step && first.family != Family::measure) continue;
         std::int64_t steps = 0;
         bool lacks = false;
         const auto found = over_runs(runs, [&](const AnalysedPart& part) -> const Mean* {
-            const Effect* own =
-                find(part.analysis->*effects, first.factor, first.level, first.kind, first.phase, first.rank);
+            const Effect* own = same_in(part, first);
             steps += own == nullptr ? 0 : own->steps;
             lacks = lacks || (own != nullptr && own->lacks_a_stratum);
             return own == nullptr ? nullptr : &own->percent;
         });
         if (!found) continue;
         const auto over_all = [&](Mean Effect::*estimate) {
-            return over_runs(runs,
-                             [&](const AnalysedPart& part) {
-                                 return &(find(part.analysis->*effects, first.factor, first.level, first.kind,
-                                               first.phase, first.rank)
-                                              ->*estimate);
-                             })
+            return over_runs(runs, [&](const AnalysedPart& part) { return &(same_in(part, first)->*estimate); })
                 ->all.mean;
         };
         PooledEffect& pooled = all.emplace_back(PooledEffect{first, found->all.runs, found->parts, found->all.between});
@@ -81,19 +80,19 @@ std::vector<PooledEffect> pooled_effects(const std::vector<AnalysedRun>& runs, E
 }
 
 // Of parts of the step: a run weighs as in the effect on the step, so that the parts add up to it.
-std::vector<Effect> pooled_parts(const std::vector<AnalysedRun>& runs, const std::vector<PooledEffect>& steps,
-                                 Effects effects)
+EffectTable pooled_parts(const std::vector<AnalysedRun>& runs, const std::vector<PooledEffect>& steps)
 {
-    std::vector<Effect> all;
+    EffectTable all;
     for (const PooledEffect& step : steps) {
-        if (step.effect.phase != "step" || step.effect.rank != all_ranks) continue;
-        for (const Effect& first : runs.front().front().analysis->*effects) {
+        if (step.effect.family != Family::step || step.effect.phase != "step" || step.effect.rank != all_ranks)
+            continue;
+        for (const Effect& first : runs.front().front().analysis->effects) {
+            if (first.family != Family::part && first.family != Family::own_work) continue;
             if (first.factor != step.effect.factor || first.level != step.effect.level ||
                 first.kind != step.effect.kind)
                 continue;
             const auto found = over_runs(runs, [&](const AnalysedPart& part) -> const Mean* {
-                const Effect* own =
-                    find(part.analysis->*effects, first.factor, first.level, first.kind, first.phase, first.rank);
+                const Effect* own = same_in(part, first);
                 return own == nullptr ? nullptr : &own->percent;
             });
             if (!found) continue;
@@ -106,7 +105,7 @@ std::vector<Effect> pooled_parts(const std::vector<AnalysedRun>& runs, const std
 
 void adjust_pooled(std::vector<PooledEffect>& pooled)
 {
-    std::vector<Effect> effects;
+    EffectTable effects;
     for (const PooledEffect& one : pooled) effects.push_back(one.effect);
     adjust(effects);
     for (std::size_t i = 0; i < effects.size(); ++i) pooled[i].effect.p_holm = effects[i].p_holm;
@@ -244,7 +243,7 @@ FactorVerdict judge_pooled(const std::vector<AnalysedRun>& runs, const PooledRun
                                    pooled.between ? least_runs_to_forecast : least_blocks_to_forecast);
     judged.cause = common_cause(runs, pooled, verdict.confidence);
     if (!pooled.effect.percent.interval(verdict.confidence).contains(0.0))
-        judged.cause.made_of = decomposition_of(all.part_effects, all.own_effects, pooled.effect, verdict.confidence);
+        judged.cause.made_of = decomposition_of(all.parts, pooled.effect, verdict.confidence);
     judged.setting = verdict.trustworthy ? advice(pooled.effect.stressor, judged.cause.mechanism, judged.verdict)
                                          : "None: this report is not trustworthy.";
     return judged;
@@ -254,8 +253,8 @@ const PooledEffect& pooled_of(const std::vector<PooledEffect>& all, const Effect
 {
     return *std::find_if(all.begin(), all.end(), [&](const PooledEffect& pooled) {
         const Effect& own = pooled.effect;
-        return own.factor == effect.factor && own.level == effect.level && own.kind == effect.kind &&
-               own.phase == effect.phase && own.rank == effect.rank;
+        return own.family == effect.family && own.factor == effect.factor && own.level == effect.level &&
+               own.kind == effect.kind && own.phase == effect.phase && own.rank == effect.rank;
     });
 }
 
@@ -264,11 +263,9 @@ const PooledEffect& pooled_of(const std::vector<PooledEffect>& all, const Effect
 PooledRuns pool(const std::vector<AnalysedRun>& runs, const VerdictRules& rules)
 {
     PooledRuns pooled;
-    pooled.effects = pooled_effects(runs, &Analysis::effects);
-    pooled.extra_effects = pooled_effects(runs, &Analysis::extra_effects);
+    pooled.effects = pooled_effects(runs);
     adjust_pooled(pooled.effects);
-    pooled.part_effects = pooled_parts(runs, pooled.effects, &Analysis::part_effects);
-    pooled.own_effects = pooled_parts(runs, pooled.effects, &Analysis::own_effects);
+    pooled.parts = pooled_parts(runs, pooled.effects);
 
     Verdict& verdict = pooled.verdict;
     verdict.budget_percent = rules.budget_percent;

@@ -31,10 +31,10 @@ struct PooledEffect {
 };
 
 struct PooledRuns {
-    std::vector<PooledEffect> effects;        // that all parts have; p_holm set
-    std::vector<PooledEffect> extra_effects;  // likewise
-    std::vector<Effect> part_effects;         // of the parts of each rank's step, as in Analysis. Runs weigh as in the
-    std::vector<Effect> own_effects;          // effect on the job's step, so that parts add up to it
+    std::vector<PooledEffect> effects;  // of steps and measures, that all parts have; p_holm set
+    // Of parts of each rank's step and its own work. Runs weigh as in the effect on the job's step, so that parts add
+    // up to it.
+    EffectTable parts;
     Verdict verdict;
 };
 

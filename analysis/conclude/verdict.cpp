@@ -36,7 +36,7 @@ struct Measured {
 std::vector<Measured> measured(const Analysis& analysis, base::Role role, const std::string& name, double confidence)
 {
     std::vector<Measured> all;
-    for (const Effect& effect : analysis.effects)
+    for (const Effect& effect : of(analysis.effects, Family::step))
         if (effect.role == role && effect.phase == "step" && effect.rank == all_ranks && effect.kind == Kind::alone)
             all.push_back({{effect.factor, effect.level, effect.stressor, effect.role},
                            name,
@@ -235,7 +235,7 @@ std::vector<double> confidences(const std::vector<Mean>& effects, const VerdictR
 std::vector<const Effect*> judged_effects(const Analysis& analysis)
 {
     std::vector<const Effect*> judged;
-    for (const Effect& effect : analysis.effects) {
+    for (const Effect& effect : of(analysis.effects, Family::step)) {
         if (effect.phase != "step" || effect.rank != all_ranks || effect.kind == Kind::interaction) continue;
         if (effect.role == base::Role::treatment && effect.kind == judged_kind(analysis.effects, effect))
             judged.push_back(&effect);

@@ -14,7 +14,7 @@ namespace analysis {
 namespace {
 
 // Re-randomisation gives p-values of a run whose length was fixed.
-void hold_at_all_looks(std::vector<Effect>& effects)
+void hold_at_all_looks(EffectTable& effects)
 {
     for (Effect& effect : effects) {
         effect.percent.looked_at = true;
@@ -141,7 +141,8 @@ void add_both_ways(const Series& series, const StepsOf& steps, const Fit& fit, A
                 contrast.kind != estimate.kind)
                 continue;
             for (const bool with : {true, false}) {
-                Effect& effect = result.extra_effects.emplace_back(estimate);
+                Effect& effect = result.effects.emplace_back(estimate);
+                effect.family = Family::measure;
                 effect.phase = with ? step_with_outliers : step_without_outliers;
                 effect.percent = percent_of_quiet(fit, combination(fit, contrast.weights, steps.lasting), 0, with);
                 effect.p = effect.percent.p_value();
@@ -165,7 +166,8 @@ void add_work_effects(const DesignedRun& run, std::size_t rank, const StepsOf& s
     for (Effect& effect : effects(series, steps, fit(series, steps), {.count = 0})) {
         const std::size_t at = next++ % series.names.size();
         if (at == 0) continue;
-        (at <= part_count ? result.part_effects : result.own_effects).push_back(std::move(effect));
+        effect.family = at <= part_count ? Family::part : Family::own_work;
+        result.effects.push_back(std::move(effect));
     }
 }
 
@@ -177,8 +179,11 @@ void add_gpu_effects(const DesignedRun& run, const Measures& job, const StepsOf&
     std::vector<std::string> names{"step"};
     names.insert(names.end(), run.gpu.names.begin(), run.gpu.names.end());
     const Series series = job_series(run, result, with_columns(job.only(1), run.gpu.ms), names);
-    for (Effect& effect : effects(series, steps, fit(series, steps), draws))
-        if (effect.phase != "step") result.gpu_effects.push_back(std::move(effect));
+    for (Effect& effect : effects(series, steps, fit(series, steps), draws)) {
+        if (effect.phase == "step") continue;
+        effect.family = Family::gpu;
+        result.effects.push_back(std::move(effect));
+    }
 }
 
 void add_effects(const DesignedRun& run, const Series& job, const Fit& job_fit, const StepsOf& steps,
@@ -187,7 +192,8 @@ void add_effects(const DesignedRun& run, const Series& job, const Fit& job_fit, 
     for (Effect& effect : effects(job, steps, job_fit, rules.draws)) {
         const bool extra =
             std::find(run.extra_names.begin(), run.extra_names.end(), effect.phase) != run.extra_names.end();
-        (extra ? result.extra_effects : result.effects).push_back(std::move(effect));
+        if (extra) effect.family = Family::measure;
+        result.effects.push_back(std::move(effect));
     }
     for (std::size_t r = 0; rules.by_rank && r < run.steps.ranks.size(); ++r) {
         const Series own = rank_series(run, result, r, measures_of(run.steps.ranks[r]), measure_names(run.steps));
@@ -237,7 +243,9 @@ std::vector<double> left_in_slots(const Experiment& plan, const std::vector<Carr
 void add_debts(Analysis& result)
 {
     for (Effect& effect : result.effects) {
-        if (effect.phase != "step" || effect.rank != all_ranks || effect.kind == Kind::interaction) continue;
+        if (effect.family != Family::step || effect.phase != "step" || effect.rank != all_ranks ||
+            effect.kind == Kind::interaction)
+            continue;
         for (const CarryOver& left : result.carry_over) {
             if (left.factor != effect.factor || left.level != effect.level) continue;
             effect.at_worst.value += std::max(0.0, left.debt.percent.value);
@@ -338,16 +346,10 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
 
     add_effects(run, job, job_fit, steps, rules, result);
     add_gpu_effects(run, job_ms, steps, rules.draws, result);
-    for (Effect& effect : median_effects(job, steps)) result.extra_effects.push_back(std::move(effect));
+    for (Effect& effect : median_effects(job, steps)) result.effects.push_back(std::move(effect));
     add_both_ways(job, steps, job_fit, result);
     add_debts(result);
-    if (rules.looked) {
-        hold_at_all_looks(result.effects);
-        hold_at_all_looks(result.part_effects);
-        hold_at_all_looks(result.own_effects);
-        hold_at_all_looks(result.extra_effects);
-        hold_at_all_looks(result.gpu_effects);
-    }
+    if (rules.looked) hold_at_all_looks(result.effects);
     adjust(result.effects);
 
     for (std::size_t i = 0; i < left_out.size(); ++i)

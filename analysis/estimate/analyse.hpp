@@ -37,11 +37,7 @@ struct Analysis {
     int blocks = 0;          // whole ones
     int dropped_blocks = 0;  // that are cut off by an end of the training, or lack a treatment by the schedule
     double quiet_step_ms = 0.0;
-    std::vector<Effect> effects;        // step and phases, job first, then each rank; p_holm set
-    std::vector<Effect> part_effects;   // of the parts of each rank's step; `phase` is one of part_names
-    std::vector<Effect> own_effects;    // of own work of each rank; `phase` is one of Work::regions
-    std::vector<Effect> extra_effects;  // of the extra measures, of the median step and of the next two; job only
-    std::vector<Effect> gpu_effects;    // of the measures of GPUs; job only
+    EffectTable effects;                       // p_holm set
     std::vector<AccidentRate> accident_rates;  // quiet first
     std::map<LeftOut, std::size_t> counts;     // steps by why they, or a part of them, are left out; LeftOut::no: used
     // Of the training's time after warm-up, on the rank with the least. Up to 10 s in which noise had not begun do not

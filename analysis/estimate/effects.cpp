@@ -136,13 +136,13 @@ Mean whole_percent(const Fit& fit, const Eigen::VectorXd& weights, const StepsOf
     return percent_of_quiet(fit, as_it_was, 0, true);
 }
 
-std::vector<Effect> effects(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws)
+EffectTable effects(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws)
 {
     if (fit.blocks.size() < 2) base::fail("an interval needs two blocks of the schedule that hold every treatment");
     // Labels of slots say nothing of steps that are longer.
     const bool spans =
         std::any_of(fit.strata.begin(), fit.strata.end(), [](const StratumSums& stratum) { return stratum.shared; });
-    std::vector<Effect> all;
+    EffectTable all;
     for (const Contrast& contrast : contrasts(steps.plan)) {
         const bool lasts = combination(fit, contrast.weights, steps.surely_lasting).carried.size() > 0;
         const bool exchange = steps.plan.randomised() && !contrast.exchangeable.empty() && draws.count > 0;
@@ -165,7 +165,7 @@ std::vector<Effect> effects(const Series& series, const StepsOf& steps, const Fi
     return all;
 }
 
-std::vector<Effect> median_effects(const Series& series, const StepsOf& steps)
+EffectTable median_effects(const Series& series, const StepsOf& steps)
 {
     const StepsByBlock by_block{steps.block, steps.plan.blocks};
     const auto treatments = static_cast<Eigen::Index>(steps.plan.treatments.size());
@@ -173,7 +173,7 @@ std::vector<Effect> median_effects(const Series& series, const StepsOf& steps)
     for (int b = 0; b < steps.plan.blocks; ++b)
         if (Eigen::VectorXd medians = block_medians(by_block, b, series, steps); medians.size() > 0)
             blocks.push_back(std::move(medians));
-    std::vector<Effect> all;
+    EffectTable all;
     if (blocks.size() < 2) return all;
     Eigen::VectorXd mean = Eigen::VectorXd::Zero(treatments);
     for (const Eigen::VectorXd& medians : blocks) mean += medians / static_cast<double>(blocks.size());
@@ -184,6 +184,7 @@ std::vector<Effect> median_effects(const Series& series, const StepsOf& steps)
             influence[static_cast<Eigen::Index>(b)] =
                 100.0 / mean[0] * (contrast.weights.dot(blocks[b] - mean) - ratio * (blocks[b][0] - mean[0]));
         Effect& effect = all.emplace_back(effect_of(contrast, "median step", series.rank));
+        effect.family = Family::measure;
         effect.percent = mean_of(influence);
         effect.percent.value = 100.0 * ratio;
         effect.p = effect.percent.p_value();
@@ -192,11 +193,12 @@ std::vector<Effect> median_effects(const Series& series, const StepsOf& steps)
     return all;
 }
 
-void adjust(std::vector<Effect>& effects)
+void adjust(EffectTable& effects)
 {
-    std::map<int, std::vector<std::size_t>> families;
-    for (std::size_t i = 0; i < effects.size(); ++i) families[effects[i].rank].push_back(i);
-    for (const auto& [rank, members] : families) {
+    std::map<int, std::vector<std::size_t>> of_ranks;
+    for (std::size_t i = 0; i < effects.size(); ++i)
+        if (effects[i].family == Family::step) of_ranks[effects[i].rank].push_back(i);
+    for (const auto& [rank, members] : of_ranks) {
         std::vector<double> p;
         for (const std::size_t i : members) p.push_back(effects[i].p);
         const std::vector<double> adjusted = holm(p);
@@ -204,17 +206,17 @@ void adjust(std::vector<Effect>& effects)
     }
 }
 
-const Effect* find(const std::vector<Effect>& effects, const std::string& factor, const std::string& level, Kind kind,
-                   const std::string& phase, int rank)
+const Effect* find(const EffectTable& effects, const std::string& factor, const std::string& level, Kind kind,
+                   const std::string& phase, int rank, Family family)
 {
-    for (const Effect& effect : effects)
+    for (const Effect& effect : of(effects, family))
         if (effect.factor == factor && effect.level == level && effect.kind == kind && effect.phase == phase &&
             effect.rank == rank)
             return &effect;
     return nullptr;
 }
 
-Kind judged_kind(const std::vector<Effect>& effects, const Effect& effect)
+Kind judged_kind(const EffectTable& effects, const Effect& effect)
 {
     const Effect* average = find(effects, effect.factor, effect.level, Kind::average, "step");
     return average == nullptr ? Kind::alone : Kind::average;

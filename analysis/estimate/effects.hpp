@@ -8,6 +8,7 @@
 #include "analysis/estimate/rerandomise.hpp"
 
 #include <cstdint>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,17 @@ namespace analysis {
 
 constexpr int all_ranks = -1;
 
+// What an effect is on. Families are corrected for their number, pooled and shown apart.
+enum class Family {
+    step,      // the step and its phases, of the job and of each rank
+    measure,   // of the job: the split of the step by its buckets, the median step, outliers, tails
+    part,      // of each rank's step: `phase` is one of part_names
+    own_work,  // of each rank: `phase` is one of Work::regions
+    gpu,       // of the job: `phase` is one of GpuWork::names
+};
+
 struct Effect {
+    Family family = Family::step;
     std::string factor;
     std::string level;
     std::string stressor;  // empty for an interaction
@@ -55,22 +66,30 @@ Mean percent_at_worst(const Fit& fit, const Eigen::VectorXd& weights);
 // With accidents, whether they count or not, and with long steps as frequent under each noise as they were.
 Mean whole_percent(const Fit& fit, const Eigen::VectorXd& weights, const StepsOf& steps);
 
+// All effects of a run, the job's before those of ranks.
+using EffectTable = std::vector<Effect>;
+
+inline auto of(const EffectTable& effects, Family family)
+{
+    return effects | std::views::filter([family](const Effect& effect) { return effect.family == family; });
+}
+
 // names[0] is the step. Measures are linear in the steps' times with the same work shares: where phases add up to the
 // step, so do their effects. Throws Error with fewer than two blocks.
-std::vector<Effect> effects(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws);
+EffectTable effects(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws);
 
 // How much slower the median step is: medians of wholly covered steps per block, otherwise as effects(). The phase is
-// "median step".
-std::vector<Effect> median_effects(const Series& series, const StepsOf& steps);
+// "median step", the family Family::measure.
+EffectTable median_effects(const Series& series, const StepsOf& steps);
 
-// Sets p_holm: over all effects of each rank.
-void adjust(std::vector<Effect>& effects);
+// Sets p_holm of Family::step: over all effects of each rank.
+void adjust(EffectTable& effects);
 
 // The effect on `phase`, or nullptr.
-const Effect* find(const std::vector<Effect>& effects, const std::string& factor, const std::string& level, Kind kind,
-                   const std::string& phase, int rank = all_ranks);
+const Effect* find(const EffectTable& effects, const std::string& factor, const std::string& level, Kind kind,
+                   const std::string& phase, int rank = all_ranks, Family family = Family::step);
 
 // A factor that was combined with others is judged by its average over their settings, which rests on all slots.
-Kind judged_kind(const std::vector<Effect>& effects, const Effect& effect);
+Kind judged_kind(const EffectTable& effects, const Effect& effect);
 
 }  // namespace analysis

@@ -113,8 +113,7 @@ std::vector<NamedDecomposition> decompositions(const Report& report)
 {
     std::vector<NamedDecomposition> all;
     for (const Effect* effect : judged_effects(report.analysis))
-        if (auto found = decomposition_of(report.analysis.part_effects, report.analysis.own_effects, *effect,
-                                          report.verdict.confidence))
+        if (auto found = decomposition_of(report.analysis.effects, *effect, report.verdict.confidence))
             all.push_back({effect->factor, effect->level, text(effect->kind), std::move(*found)});
     return all;
 }

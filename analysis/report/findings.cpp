@@ -87,7 +87,7 @@ NoiseTable table_of_effects(const Report& report, const std::string& title, cons
     NoiseTable table{.title = title, .head = {"Noise"}, .rows = {}, .note = ""};
     if (factorial) table.head.emplace_back("kind");
     table.head.insert(table.head.end(), columns.begin(), columns.end());
-    for (const Effect& effect : report.analysis.effects)
+    for (const Effect& effect : of(report.analysis.effects, Family::step))
         if (effect.rank == all_ranks && effect.phase == "step")
             table.rows.push_back({effect.factor, effect.level, factorial ? text(effect.kind) : "", cells(effect)});
     return table;
@@ -126,9 +126,9 @@ NoiseTable split_of_step(const Report& report)
     NoiseTable table = table_of_effects(report, "Own slowdown, transfer, waiting", columns, [&](const Effect& effect) {
         std::vector<NoiseTable::Cell> cells;
         for (const std::string& measure : measures)
-            cells.push_back(
-                cell_of(find(report.analysis.extra_effects, effect.factor, effect.level, effect.kind, measure),
-                        report.verdict.confidence));
+            cells.push_back(cell_of(find(report.analysis.effects, effect.factor, effect.level, effect.kind, measure,
+                                         all_ranks, Family::measure),
+                                    report.verdict.confidence));
         return cells;
     });
     table.note = "The first three columns add up to the step.";
@@ -145,13 +145,14 @@ NoiseTable effects_by_rank(const Report& report)
         for (const RankSteps& rank : ranks) columns.push_back(join("rank ", rank.rank, " ready"));
     NoiseTable table = table_of_effects(report, "Rank by rank", columns, [&](const Effect& effect) {
         std::vector<NoiseTable::Cell> cells;
-        const auto add = [&](const std::vector<Effect>& effects, const std::string& measure, auto... rank) {
-            cells.push_back(cell_of(find(effects, effect.factor, effect.level, effect.kind, measure, rank...),
-                                    report.verdict.confidence));
+        const auto add = [&](const std::string& measure, int rank, Family family) {
+            cells.push_back(
+                cell_of(find(report.analysis.effects, effect.factor, effect.level, effect.kind, measure, rank, family),
+                        report.verdict.confidence));
         };
-        for (const RankSteps& rank : ranks) add(report.analysis.effects, "step", rank.rank);
+        for (const RankSteps& rank : ranks) add("step", rank.rank, Family::step);
         if (with_buckets)
-            for (const RankSteps& rank : ranks) add(report.analysis.extra_effects, join("ready rank ", rank.rank));
+            for (const RankSteps& rank : ranks) add(join("ready rank ", rank.rank), all_ranks, Family::measure);
         return cells;
     });
     table.note =
@@ -164,7 +165,8 @@ NoiseTable effects_by_rank(const Report& report)
 std::string where_outliers_decide(const Report& report, const AccidentRate& rate)
 {
     const auto percent_of = [&](const char* measure) {
-        const Effect* effect = find(report.analysis.extra_effects, rate.factor, rate.level, Kind::alone, measure);
+        const Effect* effect =
+            find(report.analysis.effects, rate.factor, rate.level, Kind::alone, measure, all_ranks, Family::measure);
         return effect == nullptr ? 0.0 : effect->percent.value;
     };
     const double with = percent_of(step_with_outliers);
@@ -182,7 +184,8 @@ NoiseTable outliers(const Report& report)
         .rows = {},
         .note = "A verdict uses the mean step, because that is throughput."};
     for (const AccidentRate& rate : report.analysis.accident_rates) {
-        const Effect* median = find(report.analysis.extra_effects, rate.factor, rate.level, Kind::alone, "median step");
+        const Effect* median = find(report.analysis.effects, rate.factor, rate.level, Kind::alone, "median step",
+                                    all_ranks, Family::measure);
         const std::string effect = median == nullptr
                                        ? ""
                                        : join(signed_percent(median->percent.value), " (",

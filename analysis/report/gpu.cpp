@@ -73,13 +73,13 @@ NoiseTable effects_by_measure(const Report& report, const std::vector<std::size_
     if (factorial) table.head.emplace_back("kind");
     const std::vector<std::string>& names = report.run.gpu.names;
     for (const std::size_t m : measures) table.head.push_back(metric_named(names[m]).title);
-    for (const Effect& effect : report.analysis.effects) {
+    for (const Effect& effect : of(report.analysis.effects, Family::step)) {
         if (effect.rank != all_ranks || effect.phase != "step") continue;
         NoiseTable::Row row{effect.factor, effect.level, factorial ? text(effect.kind) : "", {}};
         for (const std::size_t m : measures)
-            row.cells.push_back(
-                cell_of(find(report.analysis.gpu_effects, effect.factor, effect.level, effect.kind, names[m]),
-                        report.verdict.confidence));
+            row.cells.push_back(cell_of(find(report.analysis.effects, effect.factor, effect.level, effect.kind,
+                                             names[m], all_ranks, Family::gpu),
+                                        report.verdict.confidence));
         table.rows.push_back(std::move(row));
     }
     return table;
@@ -91,7 +91,7 @@ void write_effects(const std::filesystem::path& file, const Report& report)
                           {"factor", "level", "measure", "kind", "effect_percent", "low_percent", "high_percent",
                            "effect_ms", "low_ms", "high_ms", "p", "steps"}};
     const double ms = report.analysis.quiet_step_ms / 100.0;
-    for (const Effect& effect : report.analysis.gpu_effects) {
+    for (const Effect& effect : of(report.analysis.effects, Family::gpu)) {
         const Interval interval = effect.percent.interval(report.verdict.confidence);
         table.row(effect.factor, effect.level, effect.phase, text(effect.kind), effect.percent.value, interval.low,
                   interval.high, ms * effect.percent.value, ms * interval.low, ms * interval.high, effect.p,

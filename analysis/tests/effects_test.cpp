@@ -233,7 +233,9 @@ TEST_CASE("the interval spans the estimate with accidents as soon as they are ch
         return analysis::analyse(run, {.draws = {.count = 0}});
     };
     const auto percent = [](const analysis::Analysis& result, const char* measure) {
-        return analysis::find(result.extra_effects, "f1", "", Kind::alone, measure)->percent.value;
+        return analysis::find(result.effects, "f1", "", Kind::alone, measure, analysis::all_ranks,
+                              analysis::Family::measure)
+            ->percent.value;
     };
     const auto is_charged = [](const analysis::Analysis& result) { return result.accident_rates.at(2).charged; };
     int most = 0;  // that are set aside
@@ -312,8 +314,8 @@ TEST_CASE("accidents that only one noise has are its effect and leave the other 
         phases += analysis::find(result.effects, "f1", "", Kind::alone, phase)->percent.value;
     CHECK(phases == doctest::Approx(step_effect(result, "f1").percent.value));
     CHECK(std::abs(step_effect(result, "f0").percent.value) < 1.0);
-    const Effect* without =
-        analysis::find(result.extra_effects, "f1", "", Kind::alone, analysis::step_without_outliers);
+    const Effect* without = analysis::find(result.effects, "f1", "", Kind::alone, analysis::step_without_outliers,
+                                           analysis::all_ranks, analysis::Family::measure);
     REQUIRE(without != nullptr);
     CHECK(std::abs(without->percent.value) < 1.0);
 }

@@ -229,8 +229,11 @@ TEST_CASE("tails and variability of steps of which one in ten is longer")
     const analysis::DesignedRun run = exact_run(planned, [](std::size_t s, int step) {
         return s % 2 == 1 && step % 10 == static_cast<int>((s * s + 3) % 10) ? 12.0 : 10.0;
     });
-    const std::vector<analysis::Effect> tails = analysis::tail_effects(run, analysed(run), 1);
-    const auto of = [&](const char* name) { return analysis::find(tails, "a", "", analysis::Kind::alone, name); };
+    const analysis::EffectTable tails = analysis::tail_effects(run, analysed(run), 1);
+    const auto of = [&](const char* name) {
+        return analysis::find(tails, "a", "", analysis::Kind::alone, name, analysis::all_ranks,
+                              analysis::Family::measure);
+    };
     REQUIRE(of("p95 step") != nullptr);
     CHECK(of("p95 step")->percent.value == doctest::Approx(20.0));
     CHECK(of("p95 step")->percent.standard_error == doctest::Approx(0.0));

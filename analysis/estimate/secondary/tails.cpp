@@ -125,7 +125,7 @@ bool has_tail(const std::vector<Sample>& samples, std::size_t tail)
 
 }  // namespace
 
-std::vector<Effect> tail_effects(const DesignedRun& run, const Analysis& analysis, std::uint64_t seed, int draws)
+EffectTable tail_effects(const DesignedRun& run, const Analysis& analysis, std::uint64_t seed, int draws)
 {
     const Fit fitted =
         fit(job_series(run, analysis, measures_of(run.steps).only(1), {"step"}), steps_of(run, analysis));
@@ -144,7 +144,7 @@ std::vector<Effect> tail_effects(const DesignedRun& run, const Analysis& analysi
         if (tails_drawn.allFinite()) drawn.push_back(tails_drawn);  // else a treatment had no whole step in it
     }
     if (drawn.size() < 2) return {};
-    std::vector<Effect> all;
+    EffectTable all;
     for (const Contrast& contrast : contrasts(run.plan))
         for (std::size_t tail = 0; tail < names_of_tails.size(); ++tail) {
             if (!has_tail(samples, tail)) continue;
@@ -154,6 +154,7 @@ std::vector<Effect> tail_effects(const DesignedRun& run, const Analysis& analysi
             const auto count = static_cast<double>(blocks);
             const double spread = base::mean_of(again).standard_error * std::sqrt(static_cast<double>(again.size()));
             Effect& effect = all.emplace_back();
+            effect.family = Family::measure;
             effect.factor = contrast.factor;
             effect.level = contrast.level;
             effect.stressor = contrast.stressor;

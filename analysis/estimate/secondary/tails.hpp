@@ -14,6 +14,6 @@ namespace analysis {
 // variation" in points of percent. A quantile of one block says nothing, so those of all blocks are taken together; the
 // spread is that of `draws` resampled runs, whole blocks at a time (bootstrap). A quantile with fewer than five steps
 // beyond it under any treatment has no rows.
-std::vector<Effect> tail_effects(const DesignedRun& run, const Analysis& analysis, std::uint64_t seed, int draws = 400);
+EffectTable tail_effects(const DesignedRun& run, const Analysis& analysis, std::uint64_t seed, int draws = 400);
 
 }  // namespace analysis

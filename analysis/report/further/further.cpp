@@ -47,7 +47,7 @@ void add_further(Report& report)
     add_curves(report, {{{&report.run, &report.analysis}}});
     report.secondary.carry_over = report.analysis.carry_over;
     for (Effect& effect : tail_effects(report.run, report.analysis, seed))
-        report.analysis.extra_effects.push_back(std::move(effect));
+        report.analysis.effects.push_back(std::move(effect));
 }
 
 }  // namespace analysis

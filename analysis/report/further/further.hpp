@@ -13,7 +13,7 @@
 namespace analysis {
 
 // Estimates it, of a report whose verdict is there: fills Report::secondary, and adds the effects on tails to
-// Analysis::extra_effects.
+// Analysis::effects.
 void add_further(Report& report);
 
 // The curves alone, of runs whose verdict is the report's: Report::secondary.

@@ -147,14 +147,14 @@ NoiseTable tails_table(const Report& report)
         .note =
             "Against quiet, outliers included: percent of the quiet mean step, of the last column "
             "points of percent. –: too few steps. The blocks are the unit."};
-    for (const Effect& effect : report.analysis.effects) {
+    for (const Effect& effect : of(report.analysis.effects, Family::step)) {
         if (effect.rank != all_ranks || effect.phase != "step" || effect.kind == Kind::interaction) continue;
         if (effect.kind != judged_kind(report.analysis.effects, effect)) continue;
         NoiseTable::Row& row = table.rows.emplace_back(NoiseTable::Row{effect.factor, effect.level, "", {}});
         for (const char* measure : measures)
-            row.cells.push_back(
-                cell_of(find(report.analysis.extra_effects, effect.factor, effect.level, effect.kind, measure),
-                        report.verdict.confidence));
+            row.cells.push_back(cell_of(find(report.analysis.effects, effect.factor, effect.level, effect.kind, measure,
+                                             all_ranks, Family::measure),
+                                        report.verdict.confidence));
     }
     return table;
 }

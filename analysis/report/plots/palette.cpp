@@ -15,24 +15,24 @@ namespace {
 
 using Rgb = std::array<int, 3>;
 
-struct Family {
+struct StressorFamily {
     std::string_view name;
     Rgb light;
     Rgb dark;
 };
 
 constexpr std::array families{
-    Family{"memory", {0x00, 0x72, 0xb2}, {0x56, 0xb4, 0xe9}},
-    Family{"cache", {0x7b, 0x3f, 0xa0}, {0xc4, 0x9a, 0xe8}},
-    Family{"cpu", {0x7a, 0x70, 0x00}, {0xd2, 0xc6, 0x3c}},
-    Family{"capacity", {0x8c, 0x51, 0x0a}, {0xd9, 0xa0, 0x66}},
-    Family{"network", {0x00, 0x85, 0x5f}, {0x2f, 0xcf, 0x9f}},
-    Family{"io", {0xc9, 0x6a, 0x00}, {0xff, 0xab, 0x40}},
-    Family{"metadata", {0x00, 0x7f, 0x8c}, {0x4f, 0xd0, 0xdd}},
-    Family{"gpu", {0x3f, 0x6b, 0x1f}, {0x8f, 0xcf, 0x60}},
-    Family{"control", {0xb0, 0x30, 0x7a}, {0xf0, 0x7a, 0xb8}},
-    Family{"placebo", {0x6b, 0x76, 0x85}, {0xa7, 0xb3, 0xc2}},
-    Family{"other", {0x55, 0x55, 0x55}, {0xbb, 0xbb, 0xbb}},
+    StressorFamily{"memory", {0x00, 0x72, 0xb2}, {0x56, 0xb4, 0xe9}},
+    StressorFamily{"cache", {0x7b, 0x3f, 0xa0}, {0xc4, 0x9a, 0xe8}},
+    StressorFamily{"cpu", {0x7a, 0x70, 0x00}, {0xd2, 0xc6, 0x3c}},
+    StressorFamily{"capacity", {0x8c, 0x51, 0x0a}, {0xd9, 0xa0, 0x66}},
+    StressorFamily{"network", {0x00, 0x85, 0x5f}, {0x2f, 0xcf, 0x9f}},
+    StressorFamily{"io", {0xc9, 0x6a, 0x00}, {0xff, 0xab, 0x40}},
+    StressorFamily{"metadata", {0x00, 0x7f, 0x8c}, {0x4f, 0xd0, 0xdd}},
+    StressorFamily{"gpu", {0x3f, 0x6b, 0x1f}, {0x8f, 0xcf, 0x60}},
+    StressorFamily{"control", {0xb0, 0x30, 0x7a}, {0xf0, 0x7a, 0xb8}},
+    StressorFamily{"placebo", {0x6b, 0x76, 0x85}, {0xa7, 0xb3, 0xc2}},
+    StressorFamily{"other", {0x55, 0x55, 0x55}, {0xbb, 0xbb, 0xbb}},
 };
 
 struct Fixed {
@@ -67,10 +67,10 @@ std::string hex(const Rgb& colour)
 
 // Colours for the phases of programs that name them otherwise.
 constexpr std::array more_phases{
-    Family{"a", {0xc2, 0x4d, 0x9a}, {0xf2, 0x94, 0xd0}},
-    Family{"b", {0x1b, 0x99, 0x8b}, {0x5f, 0xdc, 0xcc}},
-    Family{"c", {0x80, 0x78, 0x20}, {0xcf, 0xc4, 0x55}},
-    Family{"d", {0x6a, 0x4c, 0x2e}, {0xc9, 0xa4, 0x7e}},
+    StressorFamily{"a", {0xc2, 0x4d, 0x9a}, {0xf2, 0x94, 0xd0}},
+    StressorFamily{"b", {0x1b, 0x99, 0x8b}, {0x5f, 0xdc, 0xcc}},
+    StressorFamily{"c", {0x80, 0x78, 0x20}, {0xcf, 0xc4, 0x55}},
+    StressorFamily{"d", {0x6a, 0x4c, 0x2e}, {0xc9, 0xa4, 0x7e}},
 };
 
 constexpr Rgb rgb(std::uint32_t colour)
@@ -80,32 +80,33 @@ constexpr Rgb rgb(std::uint32_t colour)
             static_cast<int>(colour & byte)};
 }
 
-constexpr Family family_of(const base::PhaseCard& phase)
+constexpr StressorFamily family_of(const base::PhaseCard& phase)
 {
     return {phase.name, rgb(phase.colour), rgb(phase.colour_on_dark)};
 }
 
-Colour colour_of_phase(const Family& phase)
+Colour colour_of_phase(const StressorFamily& phase)
 {
     return {hex(phase.light), hex(phase.dark), base::join("--phase-", phase.name)};
 }
 
-std::vector<Family> families_of_phases()
+std::vector<StressorFamily> families_of_phases()
 {
-    std::vector<Family> all;
+    std::vector<StressorFamily> all;
     for (const base::PhaseCard& phase : base::phase_cards) all.push_back(family_of(phase));
     all.insert(all.end(), more_phases.begin(), more_phases.end());
     return all;
 }
 
-const Family& family_of(std::string_view stressor)
+const StressorFamily& family_of(std::string_view stressor)
 {
     const std::string_view name = stressor.substr(0, stressor.find('.'));
-    const auto* found = std::find_if(families.begin(), families.end(), [&](const Family& f) { return f.name == name; });
+    const auto* found =
+        std::find_if(families.begin(), families.end(), [&](const StressorFamily& f) { return f.name == name; });
     return found == families.end() ? families.back() : *found;
 }
 
-Colour colour_of(const Family& family, std::size_t shade)
+Colour colour_of(const StressorFamily& family, std::size_t shade)
 {
     shade %= shades;
     return {hex(shaded(family.light, shade)), hex(shaded(family.dark, shade)),
@@ -115,9 +116,9 @@ Colour colour_of(const Family& family, std::size_t shade)
 std::map<Rgb, std::string> variables()
 {
     std::map<Rgb, std::string> all;
-    for (const Family& family : families)
+    for (const StressorFamily& family : families)
         for (std::size_t s = 0; s < shades; ++s) all[shaded(family.light, s)] = colour_of(family, s).variable;
-    for (const Family& phase : families_of_phases()) all[phase.light] = colour_of_phase(phase).variable;
+    for (const StressorFamily& phase : families_of_phases()) all[phase.light] = colour_of_phase(phase).variable;
     for (const Fixed& one : fixed_colours) all[one.colour] = one.variable;
     return all;
 }
@@ -157,8 +158,8 @@ std::string palette_css()
         light += one.variable + ":" + one.light + ";";
         dark += one.variable + ":" + one.dark + ";";
     };
-    for (const Family& phase : families_of_phases()) add(colour_of_phase(phase));
-    for (const Family& family : families) {
+    for (const StressorFamily& phase : families_of_phases()) add(colour_of_phase(phase));
+    for (const StressorFamily& family : families) {
         for (std::size_t s = 0; s < shades; ++s) add(colour_of(family, s));
     }
     return ":root{" + light + "}\n@media screen and (prefers-color-scheme: dark){:root{" + dark + "}}\n";

@@ -38,7 +38,7 @@ constexpr std::size_t most_slots_to_point_at = 1500;  // the page grows by 300 b
 std::vector<const Effect*> step_effects(const Report& report)
 {
     std::vector<const Effect*> effects;
-    for (const Effect& effect : report.analysis.effects) {
+    for (const Effect& effect : of(report.analysis.effects, Family::step)) {
         if (effect.phase != "step" || effect.rank != all_ranks || effect.kind == Kind::interaction) continue;
         if (effect.kind == judged_kind(report.analysis.effects, effect)) effects.push_back(&effect);
     }

@@ -122,8 +122,8 @@ DesignedRun outline(const DesignedRun& run)
 void keep_common_phases(Report& all)
 {
     const auto missing = [&](const std::string& phase) {
-        return std::none_of(all.analysis.effects.begin(), all.analysis.effects.end(),
-                            [&](const Effect& effect) { return effect.phase == phase; });
+        return std::ranges::none_of(of(all.analysis.effects, Family::step),
+                                    [&](const Effect& effect) { return effect.phase == phase; });
     };
     std::erase_if(all.run.steps.phases, missing);
 }
@@ -234,10 +234,8 @@ PooledReport pooled(std::vector<std::vector<NamedReport>> runs, const std::strin
     for (const NamedReport* part : parts) add_part(all, part->report);
     all.limits = named_limits(parts);
     for (const PooledEffect& effect : report.pooled.effects) all.analysis.effects.push_back(effect.effect);
-    for (const PooledEffect& effect : report.pooled.extra_effects) all.analysis.extra_effects.push_back(effect.effect);
+    all.analysis.effects.insert(all.analysis.effects.end(), report.pooled.parts.begin(), report.pooled.parts.end());
     keep_common_phases(all);
-    all.analysis.part_effects = report.pooled.part_effects;
-    all.analysis.own_effects = report.pooled.own_effects;
     all.verdict = report.pooled.verdict;
     all.analysis.quiet_step_ms = all.verdict.quiet_step_ms;
     note_equal_seeds(report);
@@ -284,7 +282,9 @@ std::vector<const PooledEffect*> step_effects(const PooledReport& report)
     std::vector<const PooledEffect*> effects;
     for (const PooledEffect& pooled : report.pooled.effects) {
         const Effect& effect = pooled.effect;
-        if (effect.phase != "step" || effect.rank != all_ranks || effect.kind == Kind::interaction) continue;
+        if (effect.family != Family::step || effect.phase != "step" || effect.rank != all_ranks ||
+            effect.kind == Kind::interaction)
+            continue;
         if (effect.kind == judged_kind(report.all.analysis.effects, effect)) effects.push_back(&pooled);
     }
     return effects;

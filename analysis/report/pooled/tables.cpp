@@ -29,7 +29,7 @@ void write_pooled_effects(const std::filesystem::path& file, const PooledReport&
     const double confidence = report.all.verdict.confidence;
     for (const PooledEffect& pooled : report.pooled.effects) {
         const Effect& effect = pooled.effect;
-        if (effect.rank != all_ranks) continue;
+        if (effect.family != Family::step || effect.rank != all_ranks) continue;
         const Interval interval = effect.percent.interval(confidence);
         const auto predicted = prediction(pooled.runs, confidence);
         table.row(effect.factor, effect.level, text(effect.kind), effect.phase, pooled.runs.size(), pooled.parts.size(),
@@ -51,7 +51,7 @@ void write_runs(const std::filesystem::path& file, const PooledReport& report)
             const Report& own = parts[p].report;
             const Record* record = training_record(own);
             const std::string started = record == nullptr ? "" : word(record->json, "started");
-            for (const Effect& effect : own.analysis.effects) {
+            for (const Effect& effect : of(own.analysis.effects, Family::step)) {
                 if (effect.phase != "step" || effect.rank != all_ranks) continue;
                 const Interval interval = effect.percent.interval(own.verdict.confidence);
                 table.row(parts.front().name, p + 1, started, own.seed, own.verdict.run_minutes, own.analysis.blocks,

@@ -24,7 +24,7 @@ void write_effects(const std::filesystem::path& file, const Report& report)
     base::CsvWriter table{file,
                           {"factor", "level", "phase", "rank", "kind", "effect_percent", "low_percent", "high_percent",
                            "p_holm", "steps", "p", "blocks"}};
-    for (const Effect& effect : report.analysis.effects) {
+    for (const Effect& effect : of(report.analysis.effects, Family::step)) {
         const Interval interval = effect.percent.interval(report.verdict.confidence);
         table.row(effect.factor, effect.level, effect.phase,
                   effect.rank == all_ranks ? "all" : std::to_string(effect.rank), text(effect.kind),
@@ -108,7 +108,7 @@ void write_measures(const std::filesystem::path& file, const Report& report)
 {
     base::CsvWriter table{
         file, {"factor", "level", "measure", "kind", "effect_percent", "low_percent", "high_percent", "p", "steps"}};
-    for (const Effect& effect : report.analysis.extra_effects) {
+    for (const Effect& effect : of(report.analysis.effects, Family::measure)) {
         const Interval interval = effect.percent.interval(report.verdict.confidence);
         table.row(effect.factor, effect.level, effect.phase, text(effect.kind), effect.percent.value, interval.low,
                   interval.high, effect.p, effect.steps);

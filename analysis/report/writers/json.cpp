@@ -45,10 +45,10 @@ Json forecast_json(const Report& report, const Forecast& forecast)
 }
 
 // The factor's effects on the job by what they are on, the step left out.
-Json parts_json(const std::vector<Effect>& effects, const FactorVerdict& factor, double confidence)
+Json parts_json(const EffectTable& effects, Family family, const FactorVerdict& factor, double confidence)
 {
     Json parts = Json::object();
-    for (const Effect& effect : effects) {
+    for (const Effect& effect : of(effects, family)) {
         if (effect.factor != factor.factor || effect.level != factor.level || effect.kind != factor.kind) continue;
         if (effect.rank != all_ranks || effect.phase == "step") continue;
         const Interval interval = effect.percent.interval(confidence);
@@ -85,7 +85,8 @@ Json factor_json(const Report& report, const FactorVerdict& factor)
     json["detectable_percent"] =
         judged == nullptr ? Json(nullptr) : Json(detectable_percent(judged->percent, report.verdict.confidence_each));
     json["confidence_percent"] = 100.0 * factor.confidence;
-    if (const Effect* median = find(analysis.extra_effects, factor.factor, factor.level, factor.kind, "median step"))
+    if (const Effect* median =
+            find(analysis.effects, factor.factor, factor.level, factor.kind, "median step", all_ranks, Family::measure))
         json["median_effect_percent"] = median->percent.value;
     for (const AccidentRate& rate : analysis.accident_rates) {
         if (rate.factor != factor.factor || rate.level != factor.level) continue;
@@ -93,8 +94,8 @@ Json factor_json(const Report& report, const FactorVerdict& factor)
         json["outliers_p"] = rate.p;
     }
     json["decomposition"] = factor.cause.made_of ? json_of(*factor.cause.made_of) : Json(nullptr);
-    json["phases"] = parts_json(analysis.effects, factor, report.verdict.confidence);
-    json["measures"] = parts_json(analysis.extra_effects, factor, report.verdict.confidence);
+    json["phases"] = parts_json(analysis.effects, Family::step, factor, report.verdict.confidence);
+    json["measures"] = parts_json(analysis.effects, Family::measure, factor, report.verdict.confidence);
     return json;
 }
 

@@ -66,7 +66,7 @@ TidyJson control_rows(const Verdict& verdict)
 TidyJson effect_rows(const Report& report)
 {
     TidyJson rows = TidyJson::array();
-    for (const Effect& effect : report.analysis.effects) {
+    for (const Effect& effect : of(report.analysis.effects, Family::step)) {
         TidyJson row{{"factor", effect.factor},
                      {"level", effect.level},
                      {"phase", effect.phase},
