@@ -5,8 +5,6 @@
 #include "analysis/input/confined.hpp"
 #include "analysis/input/join.hpp"
 #include "analysis/report/answer.hpp"
-#include "analysis/report/further/further.hpp"
-#include "analysis/report/further/harvest_report.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/limits.hpp"
 #include "analysis/report/pooled/pooled_report.hpp"
@@ -15,13 +13,13 @@
 #include "analysis/report/writers/markdown.hpp"
 #include "analysis/report/writers/terminal.hpp"
 #include "analysis/report/writers/write.hpp"
+#include "analysis/sections/section.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/files.hpp"
 #include "base/words.hpp"
 
 #include <iostream>
-#include <new>
 
 namespace analysis {
 
@@ -29,15 +27,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// GPUs only add to the report: where they cannot be read, a note says why.
-void read_gpus(Report& report, const RunFiles& files, const otf2::StepChoice& choice)
-try {
-    if (files.train.extension() == ".csv") return;
-    report.run.gpu = read_gpu_work(files.train, choice, report.run.steps.numbers);
-} catch (const base::Error& error) {
-    report.notes.push_back(base::join("GPUs are left out: ", error.what()));
-} catch (const std::bad_alloc&) {
-    report.notes.emplace_back("GPUs are left out: they would take more memory than reading may");
+using SectionStep = void (*Section::*)(Report&, const SectionInput&);
+
+void run_sections(SectionStep step, Report& report, const RunFiles& files, const otf2::StepChoice& steps)
+{
+    const SectionInput input{files.train, steps, files.settings.steps.region, files.settings.empty_node,
+                             files.settings.node_hour_cost};
+    for (const Section* section : sections())
+        if (section->*step != nullptr) (section->*step)(report, input);
 }
 
 Report report_of(const RunFiles& files)
@@ -68,17 +65,14 @@ Report report_of(const RunFiles& files)
     drop_foreign_records(report, training, noise);
     for (std::string& reason : noise_elsewhere(report)) joined.promises_broken.push_back(std::move(reason));
     for (std::string& reason : noise_stood_still(report)) joined.promises_broken.push_back(std::move(reason));
-    read_gpus(report, files, training.choice);
+    run_sections(&Section::read, report, files, training.choice);
     report.analysis = analyse(report.run, report.rules);
     std::vector<std::string> insensitive = late_slots(report);
     for (std::string& reason : unknown_end(report)) insensitive.push_back(std::move(reason));
     report.verdict = verdict(report.run, report.analysis, joined.promises_broken,
                              {settings.budget.value, settings.confidence.fraction(), settings.looked,
                               std::move(insensitive), what_noise_lacked(report)});
-    add_further(report);
-    report.time = time_table(report.run, report.analysis);
-    report.node_hour_cost = settings.node_hour_cost;
-    add_harvest(report, settings.empty_node);
+    run_sections(&Section::estimate, report, files, training.choice);
     report.limits = limits(report);
     report.own_record = base::run_record("interference");
     return report;
@@ -98,17 +92,6 @@ try {
     base::fail(files.name, ": ", error.what());
 }
 
-// They only add to the report: where they cannot be read, a note says why.
-void read_waits(Report& report, const RunFiles& files)
-try {
-    if (files.train.extension() == ".csv") return;
-    report.waits = read_mpi_waits(files.train, report.run.steps, files.settings.steps.region);
-} catch (const base::Error& error) {
-    report.notes.push_back(base::join("waiting in MPI is left out: ", error.what()));
-} catch (const std::bad_alloc&) {
-    report.notes.emplace_back("waiting in MPI is left out: it would take more memory than reading may");
-}
-
 int exit_code(const Verdict& verdict, const Settings& settings)
 {
     if (!verdict.covered) return base::exit_promise_not_kept;
@@ -120,7 +103,7 @@ int exit_code(const Verdict& verdict, const Settings& settings)
 
 int finished(Report report, const RunFiles& files, const fs::path& out, const Settings& settings)
 {
-    read_waits(report, files);
+    run_sections(&Section::complete, report, files, files.settings.steps);
     otf2::reading_is_over();
     write_report(out, report);
     show(report, scope(report), out, settings,

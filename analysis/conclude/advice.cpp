@@ -100,4 +100,13 @@ std::string advice(const std::string& stressor, Mechanism mechanism, const std::
     return limit(stressor, mechanism);
 }
 
+std::optional<std::string> tried_setting(const std::string& level)
+{
+    for (const char* without : unlimited_levels)
+        if (level == without) return std::nullopt;
+    if (level.starts_with("limit=")) return level.substr(6);
+    if (level.starts_with("sched=")) return level;
+    return std::nullopt;
+}
+
 }  // namespace analysis

@@ -3,11 +3,18 @@
 
 #include "analysis/conclude/cause.hpp"
 
+#include <optional>
 #include <string>
 
 namespace analysis {
 
 // verdict: safe, unsafe, undecided. What each setting does: docs/slurm.md.
 std::string advice(const std::string& stressor, Mechanism mechanism, const std::string& verdict);
+
+// Levels without a setting, against which others are compared.
+inline constexpr const char* unlimited_levels[] = {"limit=none", "sched=other"};
+
+// "limit=io.max:50MiB/s" and "sched=idle": a setting that an operator can make, tried as a level; "io.max:50MiB/s".
+std::optional<std::string> tried_setting(const std::string& level);
 
 }  // namespace analysis

@@ -1,5 +1,6 @@
 #include "analysis/report/answer.hpp"
 
+#include "analysis/conclude/advice.hpp"
 #include "analysis/metrics/metric.hpp"
 #include "analysis/report/again.hpp"
 #include "analysis/report/numbers.hpp"

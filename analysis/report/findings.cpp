@@ -2,11 +2,8 @@
 
 #include "analysis/report/again.hpp"
 #include "analysis/report/answer.hpp"
-#include "analysis/report/decomposition_report.hpp"
-#include "analysis/report/gpu.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"
-#include "analysis/report/waits.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
@@ -79,162 +76,6 @@ Check check_of_outliers(const Analysis& analysis)
         "No noise has more of them than chance explains. Their excess time is set aside; with it intervals are wider."};
 }
 
-// A row for each effect on the job's step; in a factorial its kind stands in a column of its own.
-NoiseTable table_of_effects(const Report& report, const std::string& title, const std::vector<std::string>& columns,
-                            const std::function<std::vector<NoiseTable::Cell>(const Effect&)>& cells)
-{
-    const bool factorial = report.run.plan.design == Design::factorial;
-    NoiseTable table{.title = title, .head = {"Noise"}, .rows = {}, .note = ""};
-    if (factorial) table.head.emplace_back("kind");
-    table.head.insert(table.head.end(), columns.begin(), columns.end());
-    for (const Effect& effect : of(report.analysis.effects, Family::step))
-        if (effect.rank == all_ranks && effect.phase == "step")
-            table.rows.push_back({effect.factor, effect.level, factorial ? text(effect.kind) : "", cells(effect)});
-    return table;
-}
-
-NoiseTable effects_by_phase(const Report& report)
-{
-    std::vector<std::string> columns{"step"};
-    columns.insert(columns.end(), report.run.steps.phases.begin(), report.run.steps.phases.end());
-    NoiseTable table = table_of_effects(report, "Effects by phase, all ranks", columns, [&](const Effect& effect) {
-        std::vector<NoiseTable::Cell> cells;
-        for (const std::string& phase : columns) {
-            const Effect* here = find(report.analysis.effects, effect.factor, effect.level, effect.kind, phase);
-            cells.push_back(cell_of(here, report.verdict.confidence));
-            cells.back().strong = here->p_holm <= 0.05;
-        }
-        return cells;
-    });
-    table.note =
-        join("Percent of the quiet mean step, ± half of the ", 100.0 * report.verdict.confidence, " % interval. ",
-             "Strong: differs from zero with p ≤ 0.05 after Holm's correction over all noises and phases. "
-             "Phases add up to the step.");
-    if (report.run.plan.design == Design::factorial)
-        table.note +=
-            " Alone: this noise against quiet. Average: with it against without it, whatever else was on. "
-            "Interaction: what two together cost beyond the sum of each.";
-    return table;
-}
-
-NoiseTable split_of_step(const Report& report)
-{
-    const std::vector<std::string> measures{"critical_compute", "exposed_transfer", "after_exchange", "waiting",
-                                            "transfer_min"};
-    const std::vector<std::string> columns{"own work, slowest rank", "transfer", "after the exchange",
-                                           "waiting for a rank", "shortest exchange"};
-    NoiseTable table = table_of_effects(report, "Own slowdown, transfer, waiting", columns, [&](const Effect& effect) {
-        std::vector<NoiseTable::Cell> cells;
-        for (const std::string& measure : measures)
-            cells.push_back(cell_of(find(report.analysis.effects, effect.factor, effect.level, effect.kind, measure,
-                                         all_ranks, Family::measure),
-                                    report.verdict.confidence));
-        return cells;
-    });
-    table.note = "The first three columns add up to the step.";
-    return table;
-}
-
-NoiseTable effects_by_rank(const Report& report)
-{
-    const std::vector<RankSteps>& ranks = report.run.steps.ranks;
-    const bool with_buckets = !report.run.extra_names.empty();
-    std::vector<std::string> columns;
-    for (const RankSteps& rank : ranks) columns.push_back(join("rank ", rank.rank, " step"));
-    if (with_buckets)
-        for (const RankSteps& rank : ranks) columns.push_back(join("rank ", rank.rank, " ready"));
-    NoiseTable table = table_of_effects(report, "Rank by rank", columns, [&](const Effect& effect) {
-        std::vector<NoiseTable::Cell> cells;
-        const auto add = [&](const std::string& measure, int rank, Family family) {
-            cells.push_back(
-                cell_of(find(report.analysis.effects, effect.factor, effect.level, effect.kind, measure, rank, family),
-                        report.verdict.confidence));
-        };
-        for (const RankSteps& rank : ranks) add("step", rank.rank, Family::step);
-        if (with_buckets)
-            for (const RankSteps& rank : ranks) add(join("ready rank ", rank.rank), all_ranks, Family::measure);
-        return cells;
-    });
-    table.note =
-        "Ranks that exchange gradients wait for the slowest, so their steps slow down alike. "
-        "Phases by rank: effects.csv.";
-    return table;
-}
-
-// Empty where the effect with outliers and that without are the same against the budget.
-std::string where_outliers_decide(const Report& report, const AccidentRate& rate)
-{
-    const auto percent_of = [&](const char* measure) {
-        const Effect* effect =
-            find(report.analysis.effects, rate.factor, rate.level, Kind::alone, measure, all_ranks, Family::measure);
-        return effect == nullptr ? 0.0 : effect->percent.value;
-    };
-    const double with = percent_of(step_with_outliers);
-    const double without = percent_of(step_without_outliers);
-    if (std::abs(with - without) <= report.verdict.budget_percent) return "";
-    return join(" With outliers ", base::factor_name(rate.factor, rate.level), " costs ", signed_percent(with),
-                ", without them ", signed_percent(without), ".");
-}
-
-NoiseTable outliers(const Report& report)
-{
-    NoiseTable table{
-        .title = "Outliers and the median step",
-        .head = {"Noise", "outliers, share of steps", "share of time", "p against quiet", "effect on the median step"},
-        .rows = {},
-        .note = "A verdict uses the mean step, because that is throughput."};
-    for (const AccidentRate& rate : report.analysis.accident_rates) {
-        const Effect* median = find(report.analysis.effects, rate.factor, rate.level, Kind::alone, "median step",
-                                    all_ranks, Family::measure);
-        const std::string effect = median == nullptr
-                                       ? ""
-                                       : join(signed_percent(median->percent.value), " (",
-                                              range(median->percent.interval(report.verdict.confidence)), ")");
-        table.rows.push_back({rate.factor,
-                              rate.level,
-                              "",
-                              {{fixed(rate.percent_of_steps, 2) + " %", ""},
-                               {fixed(rate.percent_of_time, 2) + " %", ""},
-                               {rate.factor == "quiet" ? "" : p_value(rate.p), ""},
-                               {effect, ""}}});
-        table.note += where_outliers_decide(report, rate);
-    }
-    return table;
-}
-
-// The time of the first rank by treatment and reason; time.csv has all ranks.
-NoiseTable time_by_treatment(const Report& report)
-{
-    std::vector<std::string> reasons{"used"};
-    std::vector<std::string> treatments;
-    std::map<std::pair<std::string, std::string>, double> seconds;
-    for (const TimeRow& row : report.time) {
-        if (row.rank != report.time.front().rank) continue;
-        if (std::find(reasons.begin(), reasons.end(), row.reason) == reasons.end()) reasons.push_back(row.reason);
-        if (std::find(treatments.begin(), treatments.end(), row.treatment) == treatments.end())
-            treatments.push_back(row.treatment);
-        seconds[{row.treatment, row.reason}] += static_cast<double>(row.ns) / 1e9;
-    }
-    NoiseTable table{
-        .title = "Where the training's time is",
-        .head = {"Step begins under"},
-        .rows = {},
-        .note =
-            "Seconds of the first rank, by the treatment in whose slot a step begins, and why they are not in the "
-            "estimate: each nanosecond once (time.csv). Outliers: what they took beyond ordinary steps; "
-            "under a noise to which they are charged they are used."};
-    for (const std::string& reason : reasons) table.head.push_back(reason);
-    for (const std::string& treatment : treatments) {
-        NoiseTable::Row row{.factor = treatment.empty() ? "no slot" : treatment, .level = "", .kind = "", .cells = {}};
-        for (const std::string& reason : reasons) {
-            const auto found = seconds.find({treatment, reason});
-            row.cells.push_back({found == seconds.end() ? "–" : fixed(found->second, 2), ""});
-        }
-        table.rows.push_back(std::move(row));
-    }
-    return table;
-}
-
 // One value of a record as text, whatever its type.
 std::string shown(const Json& json, const std::string& key)
 {
@@ -271,13 +112,14 @@ std::string speed(double per_s, double unit, const std::string& name)
 
 }  // namespace
 
-NoiseTable::Cell cell_of(const Effect* effect, double confidence)
+std::string absorption(const Report& report)
 {
-    if (effect == nullptr) return {"–", ""};
-    const double half = effect->percent.interval(confidence).half_width();
-    // What is zero to two digits is only "0".
-    if (std::abs(effect->percent.value) + half < 0.005) return {.value = "0", .half = "", .zero = true};
-    return {fixed(effect->percent.value, 2), fixed(half, 2)};
+    const std::optional<Control>& delay = report.verdict.delay;
+    if (!report.run.gpu.known() || !delay || !delay->connected || delay->true_percent <= 0.0) return "";
+    const Absorbed absorbed = absorbed_of(*delay);
+    return join("Of the control delay ", fixed(absorbed.percent, 1), " % (",
+                range({absorbed.low_percent, absorbed.high_percent}), ") is not in the step. GPUs computed in ",
+                fixed(delay->covered_percent, 1), " % of it: no more can be absorbed by work that was queued.");
 }
 
 std::vector<Check> checks(const Report& report)
@@ -321,23 +163,6 @@ std::string steps_used(const Analysis& analysis)
         if (reason != LeftOut::no && count > 0) parts.push_back(join(count, " (", text(reason), ")"));
     return join(counted(count_of(analysis, LeftOut::no), "step"), " used; ",
                 parts.empty() ? "none left out" : "left out: " + base::join_words(parts, ", "), ".");
-}
-
-std::vector<NoiseTable> noise_tables(const Report& report)
-{
-    constexpr std::size_t most_ranks = 8;  // of more, the table would be too wide
-    const std::size_t ranks = report.run.steps.ranks.size();
-    std::vector<NoiseTable> tables{effects_by_phase(report)};
-    if (!report.run.extra_names.empty()) tables.push_back(split_of_step(report));
-    if (const auto all = decompositions(report); !all.empty()) tables.push_back(table_of(all));
-    if (ranks > 1 && ranks <= most_ranks) tables.push_back(effects_by_rank(report));
-    tables.push_back(outliers(report));
-    if (!report.time.empty()) tables.push_back(time_by_treatment(report));
-    const std::vector<NoiseTable> of_waits = wait_tables(report);
-    tables.insert(tables.end(), of_waits.begin(), of_waits.end());
-    const std::vector<NoiseTable> of_gpus = gpu_tables(report);
-    tables.insert(tables.end(), of_gpus.begin(), of_gpus.end());
-    return tables;
 }
 
 std::vector<Fact> facts(const Json& record)

@@ -1,12 +1,9 @@
 // All that a report of one designed run is made of; each writer visits it.
 #pragma once
 
-#include "analysis/conclude/harvest.hpp"
 #include "analysis/conclude/verdict.hpp"
 #include "analysis/estimate/analyse.hpp"
-#include "analysis/estimate/secondary/secondary.hpp"
-#include "analysis/estimate/time_table.hpp"
-#include "analysis/input/waits/mpi_waits.hpp"
+#include "analysis/report/kept.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -24,23 +21,12 @@ struct Record {
     nlohmann::ordered_json json;  // null if there was none, or it could not be read
 };
 
-// Of all nodes together; 0 where no record says.
-struct CpusOfNodes {
-    double online = 0.0;
-    double idle = 0.0;  // not the training's
-    double noise = 0.0;
-};
-
 struct Report {
     DesignedRun run;
     Analysis analysis;
     Verdict verdict;
-    Secondary secondary;  // of one run only
-    std::vector<Harvested> harvest;
-    std::optional<Harvests> noise_did;        // what harvest is computed from
-    std::optional<Harvests> noise_did_alone;  // on an empty node
-    CpusOfNodes cpus;                         // of several runs those of the first
-    double node_hour_cost = 0.0;              // 0: not given
+    Kept kept;
+    double node_hour_cost = 0.0;  // 0: not given
     Rules rules;
     std::string schedule;            // as the noise was given it
     std::string seed;                // of the noise
@@ -55,8 +41,6 @@ struct Report {
     std::string step_is;  // "a step lasts from MPI_Allreduce to MPI_Allreduce"; empty where it is the training's own
     std::vector<std::string> limits;    // see limits.hpp
     nlohmann::ordered_json own_record;  // of this program
-    std::vector<TimeRow> time;          // of one run
-    std::optional<MpiWaits> waits;      // none where the training's archive has no MPI calls, or is a table
 };
 
 // Why the step, or the time in which it is longer than ordinary steps, is left out.

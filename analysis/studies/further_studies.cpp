@@ -1,7 +1,7 @@
 #include "analysis/studies/further_studies.hpp"
 
 #include "analysis/estimate/carry_over.hpp"
-#include "analysis/estimate/secondary/response.hpp"
+#include "analysis/sections/response/response.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>

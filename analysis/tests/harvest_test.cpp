@@ -1,5 +1,5 @@
 // What the neighbour got done, by numbers that are counted by hand.
-#include "analysis/conclude/harvest.hpp"
+#include "analysis/sections/harvest/harvest.hpp"
 
 #include "base/error.hpp"
 #include "base/files.hpp"

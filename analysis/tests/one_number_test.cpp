@@ -1,9 +1,9 @@
 // One estimate, one number: what tables, curves, verdicts and the line of a live run say of a noise is the same.
 #include "analysis/cli/so_far.hpp"
 #include "analysis/conclude/verdict.hpp"
-#include "analysis/estimate/secondary/response.hpp"
 #include "analysis/estimate/simulation.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/sections/response/response.hpp"
 #include "base/contract/factor_name.hpp"
 
 #include <doctest/doctest.h>

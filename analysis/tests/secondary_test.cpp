@@ -1,8 +1,8 @@
 // Response curves, carry-over, tails and power, of runs without chance whose answers are counted by hand.
 #include "analysis/conclude/forecast.hpp"
 #include "analysis/estimate/carry_over.hpp"
-#include "analysis/estimate/secondary/response.hpp"
-#include "analysis/estimate/secondary/tails.hpp"
+#include "analysis/sections/response/response.hpp"
+#include "analysis/sections/tails/tails.hpp"
 #include "base/random.hpp"
 
 #include <doctest/doctest.h>

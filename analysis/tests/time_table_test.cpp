@@ -1,5 +1,5 @@
 // Where the training's time went: every nanosecond of each rank is in one row.
-#include "analysis/estimate/time_table.hpp"
+#include "analysis/sections/time/time_table.hpp"
 
 #include "analysis/estimate/simulation.hpp"
 #include "base/random.hpp"

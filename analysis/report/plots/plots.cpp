@@ -262,7 +262,7 @@ Plot draw_aligned(const std::filesystem::path& folder, std::size_t steps)
 
 }  // namespace
 
-std::vector<Plot> draw_plots(const std::filesystem::path& folder, const Report& report)
+std::vector<Plot> draw_effects_and_phases(const std::filesystem::path& folder, const Report& report)
 {
     const std::vector<std::string> factors = factor_names(report.run.plan);
     return {
@@ -279,6 +279,13 @@ std::vector<Plot> draw_plots(const std::filesystem::path& folder, const Report& 
                             draw_phases(folder, report, factors),
                             0,
                             {"phases_effects.csv"}}),
+    };
+}
+
+std::vector<Plot> draw_steps(const std::filesystem::path& folder, const Report& report)
+{
+    const std::vector<std::string> factors = factor_names(report.run.plan);
+    return {
         for_people(folder, {"timeline",
                             "Every step, and the noise that was on",
                             "Each dot is one step. "

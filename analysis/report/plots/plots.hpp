@@ -19,8 +19,11 @@ struct Plot {
     std::vector<std::string> data = {};  // "timeline_steps.csv"
 };
 
-// timeline (step time over time, noise behind it), effects (each factor's effect on the step), phases (on each phase).
-std::vector<Plot> draw_plots(const std::filesystem::path& folder, const Report& report);
+// effects (each factor's effect on the step), phases (on each phase).
+std::vector<Plot> draw_effects_and_phases(const std::filesystem::path& folder, const Report& report);
+
+// timeline (step time over time, noise behind it), heat_map, phases_over_time.
+std::vector<Plot> draw_steps(const std::filesystem::path& folder, const Report& report);
 
 // Of compared runs: effects (on the step and on each phase), aligned (steps by number, from aligned_steps.csv).
 std::vector<Plot> draw_comparison(const std::filesystem::path& folder, const Comparison& comparison,

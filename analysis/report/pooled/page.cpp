@@ -1,11 +1,8 @@
 // The page of a pooled report, and all of its files.
 #include "analysis/report/answer.hpp"
 #include "analysis/report/findings.hpp"
-#include "analysis/report/further/further.hpp"
-#include "analysis/report/further/harvest_report.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
-#include "analysis/report/plots/response_plot.hpp"
 #include "analysis/report/plots/run_plot.hpp"
 #include "analysis/report/plots/step_plots.hpp"
 #include "analysis/report/pooled/writers.hpp"
@@ -14,6 +11,9 @@
 #include "analysis/report/writers/html_text.hpp"
 #include "analysis/report/writers/json.hpp"
 #include "analysis/report/writers/write.hpp"
+#include "analysis/sections/harvest/harvest_section.hpp"
+#include "analysis/sections/response/response_plot.hpp"
+#include "analysis/sections/response/response_section.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
@@ -157,7 +157,7 @@ std::string harvest_section(const PooledReport& report)
 
 std::string curves_section(const PooledReport& report, const PooledPlots& plots, const std::filesystem::path& folder)
 {
-    if (report.all.secondary.curves.empty()) return "";
+    if (curves_of(report.all).empty()) return "";
     const std::string unit = report.of_runs() ? "runs: they hold what changes from run to run" : "blocks of all parts";
     return fill(R"(<section><h2>How much</h2>
 <ul class="plain">{}</ul>
@@ -199,7 +199,7 @@ std::string detail_section(const PooledReport& report, const PooledPlots& plots,
     if (!of_all.empty())
         made_of = noise_table(report.all, table_of(of_all)) +
                   fill("<h3>Whose slowdown it was, run by run</h3>\n{}", {table_of_culprits(report)});
-    const std::string phases = noise_table(report.all, noise_tables(report.all).front());
+    const std::string phases = noise_table(report.all, of_sections(&Section::detail, report.all).front());
     return fill(R"(<section><h2>In detail</h2>
 {}{}<div class="screen"><h3>{}</h3>
 {}<h3>{}</h3>
@@ -261,7 +261,7 @@ void write_pooled(const std::filesystem::path& wanted, const PooledReport& repor
                       draw_heat_map(folder, steps_of(report)),
                       draw_phases_over_time(folder, steps_of(report)),
                       {}};
-    if (!report.all.secondary.curves.empty()) plots.response = draw_response(folder, report.all);
+    if (!curves_of(report.all).empty()) plots.response = draw_response(folder, report.all);
     base::end_if_stopped();
     base::write_whole(folder / base::file::run_record, json_text(report.all.own_record));
     base::write_whole(folder / "index.html", pooled_html(report, plots, folder));

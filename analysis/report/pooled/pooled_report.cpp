@@ -1,10 +1,10 @@
 #include "analysis/report/pooled/pooled_report.hpp"
 
-#include "analysis/report/further/further.hpp"
-#include "analysis/report/further/harvest_report.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"
+#include "analysis/sections/harvest/harvest_section.hpp"
+#include "analysis/sections/response/response_section.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
 

@@ -88,11 +88,8 @@ std::vector<NamedDecomposition> decompositions(const PooledReport& report)
 
 void write_pooled_tables(const std::filesystem::path& folder, const PooledReport& report)
 {
-    constexpr std::array<std::string_view, 5> as_of_one{base::file::verdicts, base::file::effects, "measures.csv",
-                                                        "response.csv", "harvest.csv"};
-    for (const Table& table : tables())
-        if (std::find(as_of_one.begin(), as_of_one.end(), table.file) != as_of_one.end())
-            table.write(folder / table.file, report.all);
+    for (const Table& table : tables(report.all))
+        if (table.of_several) table.write(folder / table.file, report.all);
     const std::vector<NamedDecomposition> found = decompositions(report);
     for (const DecompositionTable& table : decomposition_tables()) table.write(folder / table.file, found);
     write_pooled_effects(folder / "pooled.csv", report);

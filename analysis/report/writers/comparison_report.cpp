@@ -1,7 +1,6 @@
 #include "analysis/report/writers/comparison_report.hpp"
 
 #include "analysis/conclude/verdict.hpp"
-#include "analysis/report/decomposition_report.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/plots/plots.hpp"
 #include "analysis/report/record.hpp"
@@ -9,6 +8,7 @@
 #include "analysis/report/writers/html_text.hpp"
 #include "analysis/report/writers/markdown.hpp"
 #include "analysis/report/writers/write.hpp"
+#include "analysis/sections/decomposition/decomposition_section.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/csv.hpp"
@@ -214,7 +214,7 @@ void print(std::ostream& out, const ComparisonReport& report)
         name.resize(std::max<std::size_t>(name.size() + 1, 16), ' ');
         out << "  " << name << signed_percent(phase.percent) << " (" << range(phase.interval) << ")\n";
     }
-    print(out, made_of(report).front());
+    for (const std::string& line : lines_of(made_of(report).front())) out << line << "\n";
 }
 
 void write_markdown(std::ostream& out, const ComparisonReport& report)

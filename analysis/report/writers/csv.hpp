@@ -1,19 +1,11 @@
 // The tidy tables of a report (columns: docs/formats.md).
 #pragma once
 
-#include "analysis/report/report.hpp"
-
-#include <filesystem>
-#include <span>
+#include "analysis/sections/section.hpp"
 
 namespace analysis {
 
-struct Table {
-    const char* file;  // in the report's directory
-    void (*write)(const std::filesystem::path& file, const Report& report);
-};
-
-// All of them, in the order in which the page links to them.
-std::span<const Table> tables();
+// verdicts.csv and those of all sections, in the order in which the page links to them.
+std::vector<Table> tables(const Report& report);
 
 }  // namespace analysis

@@ -2,15 +2,11 @@
 
 #include "analysis/report/answer.hpp"
 #include "analysis/report/findings.hpp"
-#include "analysis/report/further/further.hpp"
-#include "analysis/report/further/harvest_report.hpp"
-#include "analysis/report/gpu.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/places.hpp"
 #include "analysis/report/plots/palette.hpp"
 #include "analysis/report/record.hpp"
-#include "analysis/report/waits.hpp"
 #include "analysis/report/writers/csv.hpp"
 #include "analysis/report/writers/html_text.hpp"
 #include "analysis/report/writers/node_drawing.hpp"
@@ -89,7 +85,7 @@ std::string detail_section(const Report& report, const std::vector<Plot>& plots,
     for (const Plot& plot : plots)
         html += fill("<div{}><h3>{}</h3>\n{}</div>\n",
                      {plot.paper_mm == 0 ? " class=\"screen\"" : "", escape(plot.title), figure(plot, folder)});
-    const std::vector<NoiseTable> tables = noise_tables(report);
+    const std::vector<NoiseTable> tables = of_sections(&Section::detail, report);
     html += noise_table(report, tables.front());
     html += "<div class=\"screen\">\n";
     for (std::size_t t = 1; t < tables.size(); ++t) html += noise_table(report, tables[t]);
@@ -100,13 +96,13 @@ std::string detail_section(const Report& report, const std::vector<Plot>& plots,
 std::string further_section(const Report& report)
 {
     std::string tables;
-    for (const NoiseTable& table : further_tables(report)) tables += noise_table(report, table);
+    for (const NoiseTable& table : of_sections(&Section::below, report)) tables += noise_table(report, table);
     return fill(R"(<section><h2>How much, how long, how sure</h2>
 <ul class="plain">{}</ul>
 <div class="screen">
 {}</div></section>
 )",
-                {list(harvest_sentences(report)) + list(further_sentences(report)), tables});
+                {list(of_sections(&Section::sentences, report)), tables});
 }
 
 std::string record_html(const Record& record)
@@ -127,9 +123,7 @@ std::string record_html(const Record& record)
 std::string links_to_tables(const Report& report)
 {
     std::vector<std::string> names{base::file::verdict};
-    for (const Table& table : tables()) names.emplace_back(table.file);
-    for (const std::string& file : wait_files(report)) names.push_back(file);
-    for (const std::string& file : gpu_files(report)) names.push_back(file);
+    for (const Table& table : tables(report)) names.push_back(table.file);
     return links(names);
 }
 

@@ -2,9 +2,9 @@
 // detail, then what was run where.
 #pragma once
 
-#include "analysis/report/findings.hpp"
 #include "analysis/report/plots/plots.hpp"
 #include "analysis/report/report.hpp"
+#include "analysis/sections/noise_table.hpp"
 
 #include <filesystem>
 #include <string>

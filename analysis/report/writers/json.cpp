@@ -2,12 +2,11 @@
 
 #include "analysis/report/again.hpp"
 #include "analysis/report/answer.hpp"
-#include "analysis/report/decomposition_report.hpp"
 #include "analysis/report/findings.hpp"
-#include "analysis/report/further/further.hpp"
-#include "analysis/report/further/harvest_report.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/places.hpp"
+#include "analysis/sections/decomposition/decomposition_section.hpp"
+#include "analysis/sections/section.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/contract/verdict_words.hpp"
@@ -129,7 +128,8 @@ Json factors_json(const Report& report)
             factors[factor.factor] = json;
         }
         factors[factor.factor]["levels"] = levels;
-        add_curve(factors[factor.factor], report, factor.factor);
+        for (const Section* section : sections())
+            if (section->noise_json != nullptr) section->noise_json(factors[factor.factor], report, factor.factor);
     }
     return factors;
 }
@@ -262,8 +262,8 @@ Json verdict_json(const Report& report)
     json["nodes"] = nodes_json(report);
     json["stopping"] = stopping_json(report);
     json["scope"] = scope(report);
-    json["carry_over"] = carry_over_json(report);
-    json["harvest"] = harvest_json(report);
+    for (const Section* section : sections())
+        if (section->json != nullptr) section->json(json, report);
     return json;
 }
 

@@ -1,9 +1,9 @@
 #include "analysis/report/writers/markdown.hpp"
 
 #include "analysis/report/answer.hpp"
-#include "analysis/report/further/harvest_report.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/sections/section.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
@@ -104,9 +104,12 @@ void write_markdown(std::ostream& out, const Report& report, const std::string& 
     for (const std::string& reason : verdict.reasons) out << "- " << plain_markdown(reason) << "\n";
     write_noises(out, report);
     write_controls(out, verdict);
-    const std::vector<std::string> done = harvest_sentences(report);
-    if (!done.empty()) out << "\n### What the neighbour got done\n\n";
-    for (const std::string& sentence : done) out << "- " << plain_markdown(sentence) << "\n";
+    for (const Section* section : sections()) {
+        if (section->markdown == nullptr) continue;
+        const std::vector<std::string> items = section->markdown(report);
+        if (!items.empty()) out << "\n### " << section->markdown_title << "\n\n";
+        for (const std::string& item : items) out << "- " << plain_markdown(item) << "\n";
+    }
     if (!report.limits.empty()) out << "\n### What limits this run\n\n";
     for (const std::string& limit : report.limits) out << "- " << plain_markdown(limit) << "\n";
     if (const std::optional<Again> run = again(report))

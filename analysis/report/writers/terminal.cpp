@@ -1,12 +1,10 @@
 #include "analysis/report/writers/terminal.hpp"
 
 #include "analysis/report/answer.hpp"
-#include "analysis/report/decomposition_report.hpp"
-#include "analysis/report/further/further.hpp"
-#include "analysis/report/further/harvest_report.hpp"
-#include "analysis/report/gpu.hpp"
+#include "analysis/report/findings.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/sections/section.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
@@ -104,11 +102,7 @@ void print(std::ostream& out, const Report& report)
             << (factor.cause.phase.empty() ? "-" : factor.cause.phase) << "\n";
     for (const FactorVerdict& factor : verdict.factors)
         if (is_open(factor)) out << name_of(factor) << ": " << outlook(report, factor) << "\n";
-    for (const std::string& sentence : harvest_sentences(report)) out << base::printable(sentence) << "\n";
-    for (const std::string& sentence : curve_sentences(report)) out << base::printable(sentence) << "\n";
-    for (const FactorVerdict& factor : verdict.factors)
-        if (factor.cause.made_of)
-            print(out, NamedDecomposition{factor.factor, factor.level, text(factor.kind), *factor.cause.made_of});
+    for (const std::string& line : of_sections(&Section::terminal, report)) out << base::printable(line) << "\n";
     const std::optional<Again> run = again(report);
     if (run && run->half_width_percent) out << run->what << ": " << base::printable(run->command) << "\n";
 }

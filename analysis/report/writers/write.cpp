@@ -1,10 +1,6 @@
 #include "analysis/report/writers/write.hpp"
 
 #include "analysis/report/answer.hpp"
-#include "analysis/report/gpu.hpp"
-#include "analysis/report/plots/plots.hpp"
-#include "analysis/report/plots/response_plot.hpp"
-#include "analysis/report/waits.hpp"
 #include "analysis/report/writers/csv.hpp"
 #include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/json.hpp"
@@ -45,12 +41,9 @@ void write_report(const std::filesystem::path& wanted, const Report& report)
 {
     base::WholeDirectory directory{wanted};
     const std::filesystem::path& folder = directory.path();
-    for (const Table& table : tables()) table.write(folder / table.file, report);
-    write_wait_tables(folder, report);
-    write_gpu_tables(folder, report);
+    for (const Table& table : tables(report)) table.write(folder / table.file, report);
     base::write_whole(folder / base::file::run_record, json_text(report.own_record));
-    std::vector<Plot> plots = draw_plots(folder, report);
-    if (!report.secondary.curves.empty()) plots.push_back(draw_response(folder, report));
+    const std::vector<Plot> plots = of_sections(&Section::plots, folder, report);
     base::end_if_stopped();
     base::write_whole(folder / "index.html", html(report, plots, folder));
     std::ostringstream text;

@@ -1,0 +1,390 @@
+#include "analysis/sections/response/response.hpp"
+
+#include "analysis/estimate/random_effects.hpp"
+#include "base/random.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace analysis {
+
+namespace {
+
+constexpr int parts_of_a_segment = 256;  // between two levels, at which effects are looked at
+constexpr int draws_of_break = 2000;
+
+// [part], of all runs in order: weights of its treatments.
+using Weights = std::vector<Eigen::VectorXd>;
+
+// A dose and the contrasts that measure its effect; no dose is no contrast.
+struct Knot {
+    double dose = 0.0;
+    Weights weights;
+};
+
+Weights mixed(const Weights& a, double share_of_b, const Weights& b)
+{
+    Weights mix;
+    for (std::size_t part = 0; part < a.size(); ++part)
+        mix.push_back((1.0 - share_of_b) * a[part] + share_of_b * b[part]);
+    return mix;
+}
+
+// What effects are computed from: the fit of each part of each run.
+class Basis {
+ public:
+    Basis(const std::vector<RunOfCurve>& runs, const CurveRules& rules) : rules_{rules}
+    {
+        for (const RunOfCurve& parts : runs) {
+            std::vector<OfPart>& of_run = runs_.emplace_back();
+            std::vector<double>& blocks = blocks_.emplace_back();
+            for (const PartOfCurve& part : parts) {
+                of_run.push_back(of_part(*part.run, *part.analysis));
+                blocks.push_back(static_cast<double>(of_run.back().fitted.blocks.size()));
+            }
+        }
+    }
+
+    const CurveRules& rules() const { return rules_; }
+    Mean effect(const Weights& weights) const { return together(weights, false).mean; }
+    // The highest that the effect can be, with what may or may not be chance: see Effect::at_worst.
+    double highest(const Weights& weights) const
+    {
+        return std::max(interval(effect(weights)).high, interval(together(weights, true).mean).high);
+    }
+    Interval interval(const Mean& percent) const { return percent.interval(rules_.confidence); }
+
+    // [block, of several runs: run]: what it moves the effect by, times their number.
+    Eigen::VectorXd influence(const Weights& weights) const
+    {
+        return runs_.size() == 1 ? influence_of_blocks(weights) : influence_of_runs(weights);
+    }
+
+ private:
+    struct OfPart {
+        Fit fitted;
+        StepsOf steps;
+    };
+
+    static OfPart of_part(const DesignedRun& run, const Analysis& analysis)
+    {
+        const Series job = job_series(run, analysis, measures_of(run.steps).only(1), {"step"});
+        StepsOf steps = steps_of(run, analysis);
+        Fit fitted = fit(job, steps);
+        return {std::move(fitted), std::move(steps)};
+    }
+
+    static Mean effect_of(const OfPart& part, const Eigen::VectorXd& weights, bool at_worst)
+    {
+        return at_worst ? percent_at_worst(part.fitted, weights)
+                        : estimated_percent(part.fitted, weights, 0, part.steps);
+    }
+
+    TakenTogether together(const Weights& weights, bool at_worst) const
+    {
+        std::vector<std::vector<Mean>> effects;
+        auto of_part = weights.begin();
+        for (const std::vector<OfPart>& parts : runs_) {
+            effects.emplace_back();
+            for (const OfPart& part : parts) {
+                effects.back().push_back(effect_of(part, *of_part++, at_worst));
+                effects.back().back().looked_at = rules_.looked;
+            }
+        }
+        return take_together(effects, blocks_);
+    }
+
+    // Each part's by the share that it has in the mean, so that the squares of all give the variance of the mean.
+    Eigen::VectorXd influence_of_blocks(const Weights& weights) const
+    {
+        double all_blocks = 0.0;
+        for (const double blocks : blocks_.front()) all_blocks += blocks;
+        const auto scale = [](double blocks) { return blocks * (blocks - 1.0); };
+        Eigen::VectorXd all(0);
+        for (std::size_t p = 0; p < runs_.front().size(); ++p) {
+            const OfPart& part = runs_.front()[p];
+            const double share = blocks_.front()[p] / all_blocks;
+            const Eigen::VectorXd own =
+                percent_influence(part.fitted, combination(part.fitted, weights[p], part.steps.lasting), 0,
+                                  accidents_count(weights[p], part.steps.long_steps));
+            all.conservativeResize(all.size() + own.size());
+            all.tail(own.size()) = own * (share * std::sqrt(scale(all_blocks) / scale(blocks_.front()[p])));
+        }
+        return all;
+    }
+
+    // As the squares in Hartung and Knapp's variance.
+    Eigen::VectorXd influence_of_runs(const Weights& weights) const
+    {
+        const TakenTogether effect = together(weights, false);
+        Eigen::VectorXd all(static_cast<Eigen::Index>(effect.runs.size()));
+        for (std::size_t r = 0; r < effect.runs.size(); ++r)
+            all[static_cast<Eigen::Index>(r)] =
+                std::sqrt(static_cast<double>(effect.runs.size()) * effect.between->weights[r]) *
+                (effect.runs[r].value - effect.mean.value);
+        return all;
+    }
+
+    CurveRules rules_;
+    std::vector<std::vector<OfPart>> runs_;
+    std::vector<std::vector<double>> blocks_;
+};
+
+// By factor and level; the kind of contrast that gets the verdict.
+using Levels = std::map<std::string, Contrast>;
+using LevelsOfFactors = std::map<std::string, Levels>;
+
+LevelsOfFactors judged_contrasts(const Experiment& plan)
+{
+    LevelsOfFactors all;
+    for (const Contrast& contrast : contrasts(plan)) {
+        if (contrast.kind == Kind::interaction || contrast.role != base::Role::treatment) continue;
+        if (contrast.kind == Kind::average || !all[contrast.factor].contains(contrast.level))
+            all[contrast.factor].insert_or_assign(contrast.level, contrast);
+    }
+    return all;
+}
+
+// The doses of a factor's levels, if they are amounts of one option in one unit.
+struct Axis {
+    std::string option;
+    std::string unit;
+    bool achieved = false;
+    std::map<std::string, double> dose;  // by level
+};
+
+std::optional<Axis> asked_axis(const Levels& levels)
+{
+    Axis axis;
+    for (const auto& [level, contrast] : levels) {
+        const Amount amount = amount_of(level);
+        if (!amount.value) return std::nullopt;
+        if (!axis.dose.empty() && (amount.option != axis.option || amount.unit != axis.unit)) return std::nullopt;
+        axis.option = amount.option;
+        axis.unit = amount.unit;
+        axis.dose[level] = *amount.value;
+    }
+    return axis;
+}
+
+// The same by what was achieved, if that is on record for each level.
+std::optional<Axis> achieved_axis(const std::string& factor, const Axis& asked, const Doses& doses)
+{
+    const auto by = [&](const char* unit, const auto& value) -> std::optional<Axis> {
+        Axis axis{asked.option, unit, true, {}};
+        for (const auto& [level, dose] : asked.dose) {
+            const auto found = doses.find({factor, level});
+            if (found == doses.end() || value(found->second) <= 0.0) return std::nullopt;
+            axis.dose[level] = value(found->second);
+        }
+        return axis;
+    };
+    if (asked.option == "duty") return by("percent", [](const Achieved& done) { return 100.0 * done.duty; });
+    if (asked.option != "rate") return std::nullopt;
+    if (asked.unit != "operations/s")
+        if (auto axis = by("bytes/s", [](const Achieved& done) { return done.bytes_per_s; })) return axis;
+    if (asked.unit == "bytes/s") return std::nullopt;
+    return by("operations/s", [](const Achieved& done) { return done.operations_per_s; });
+}
+
+// None of it is quiet, so that the effect begins at nothing.
+bool begins_at_zero(const Axis& axis)
+{
+    return axis.option == "rate" || axis.option == "duty";
+}
+
+void fit_curve(ResponseCurve& curve, const Basis& basis, bool from_zero)
+{
+    std::vector<double> values;
+    std::vector<double> lows;
+    std::vector<double> highs;
+    std::vector<double> weights;
+    for (const CurvePoint& point : curve.points) {
+        const Interval interval = basis.interval(point.percent);
+        const double error = point.percent.standard_error;
+        values.push_back(point.percent.value);
+        lows.push_back(interval.low);
+        highs.push_back(interval.high);
+        weights.push_back(error > 0.0 ? 1.0 / (error * error) : 1.0);
+    }
+    values = base::isotonic(values, weights);
+    lows = base::isotonic(lows, weights);
+    highs = base::isotonic(highs, weights);
+    for (std::size_t i = 0; i < curve.points.size(); ++i) {
+        // A curve that begins at nothing and never falls is nowhere below it.
+        curve.points[i].fitted_percent = from_zero ? std::max(0.0, values[i]) : values[i];
+        curve.points[i].fitted = {lows[i], highs[i]};
+    }
+}
+
+// The dose at which the fitted curve reaches the budget.
+std::optional<double> reaches(const std::vector<Knot>& knots, const std::vector<double>& fitted, double budget)
+{
+    for (std::size_t k = 0; k < knots.size(); ++k) {
+        if (fitted[k] < budget) continue;
+        if (k == 0) return knots[k].dose;
+        const double share = (budget - fitted[k - 1]) / (fitted[k] - fitted[k - 1]);
+        return knots[k - 1].dose + share * (knots[k].dose - knots[k - 1].dose);
+    }
+    return std::nullopt;
+}
+
+DoseEstimate tolerated_dose(const std::vector<Knot>& knots, const ResponseCurve& curve, const Basis& basis)
+{
+    std::vector<double> fitted(knots.size() - curve.points.size(), 0.0);  // of the dose of nothing
+    for (const CurvePoint& point : curve.points) fitted.push_back(point.fitted_percent);
+    const double budget = basis.rules().budget_percent;
+    DoseEstimate tolerated{reaches(knots, fitted, budget), {}, {}};
+    bool safe_so_far = true;
+    for (std::size_t k = 0; k < knots.size(); ++k) {
+        const bool last = k + 1 == knots.size();
+        for (int part = 0; part < (last ? 1 : parts_of_a_segment); ++part) {
+            const double share = static_cast<double>(part) / parts_of_a_segment;
+            const Knot& next = knots[last ? k : k + 1];
+            const double dose = knots[k].dose + share * (next.dose - knots[k].dose);
+            const Weights weights = mixed(knots[k].weights, share, next.weights);
+            const Interval effect = basis.interval(basis.effect(weights));
+            safe_so_far = safe_so_far && basis.highest(weights) < budget;
+            if (safe_so_far) tolerated.low = dose;
+            if (effect.low <= budget)
+                tolerated.high.reset();
+            else if (!tolerated.high)
+                tolerated.high = dose;
+        }
+    }
+    return tolerated;
+}
+
+// Index of the lowest level in the unbroken row from the highest down whose effect is above zero; their number if none.
+std::size_t first_above_zero(const Eigen::VectorXd& percent, const Eigen::VectorXd& half_width)
+{
+    Eigen::Index first = percent.size();
+    while (first > 0 && percent[first - 1] > half_width[first - 1]) --first;
+    return static_cast<std::size_t>(first);
+}
+
+// Effects as another run of as many blocks, or as many other runs, could have measured them: their joint distribution
+// is Student's t, with the covariance of the blocks or runs.
+class Draw {
+ public:
+    Draw(const Eigen::VectorXd& percent, Eigen::MatrixXd influence, std::uint64_t seed)
+        : percent_{percent}, influence_{std::move(influence)}, random_{seed}
+    {
+    }
+
+    Eigen::VectorXd next()
+    {
+        const auto units = static_cast<double>(influence_.rows());
+        Eigen::VectorXd normal(influence_.rows());
+        for (double& each : normal) each = base::draw_normal(random_);
+        double squares = 0.0;
+        for (Eigen::Index i = 1; i < influence_.rows(); ++i) {
+            const double each = base::draw_normal(random_);
+            squares += each * each;
+        }
+        const double spread = std::sqrt((units - 1.0) / squares / (units * (units - 1.0)));
+        return percent_ + spread * influence_.transpose() * normal;
+    }
+
+ private:
+    const Eigen::VectorXd& percent_;
+    Eigen::MatrixXd influence_;  // blocks or runs x levels
+    base::Random random_;
+};
+
+DoseEstimate break_point(const std::vector<Knot>& levels, const Basis& basis)
+{
+    const auto count = static_cast<Eigen::Index>(levels.size());
+    Eigen::VectorXd percent(count);
+    Eigen::VectorXd half_width(count);
+    Eigen::MatrixXd influence;
+    for (Eigen::Index i = 0; i < count; ++i) {
+        const Weights& weights = levels[static_cast<std::size_t>(i)].weights;
+        const Mean effect = basis.effect(weights);
+        percent[i] = effect.value;
+        half_width[i] = basis.interval(effect).half_width();
+        const Eigen::VectorXd of_level = basis.influence(weights);
+        if (i == 0) influence.resize(of_level.size(), count);
+        influence.col(i) = of_level;
+    }
+    Draw draw{percent, std::move(influence), basis.rules().seed};
+    std::vector<std::size_t> drawn;
+    for (int d = 0; d < draws_of_break; ++d) drawn.push_back(first_above_zero(draw.next(), half_width));
+    std::sort(drawn.begin(), drawn.end());
+    const auto dose = [&](std::size_t level) {
+        return level < levels.size() ? std::optional{levels[level].dose} : std::nullopt;
+    };
+    const auto quantile = [&](double share) {
+        return dose(drawn[static_cast<std::size_t>(share * (draws_of_break - 1))]);
+    };
+    const double outside = (1.0 - basis.rules().confidence) / 2.0;
+    return {dose(first_above_zero(percent, half_width)), quantile(outside), quantile(1.0 - outside)};
+}
+
+// [part]: the contrasts of its plan, for which the order of treatments is its own.
+Weights weights_of(const std::vector<Levels>& parts, const std::string& level)
+{
+    Weights weights;
+    for (const Levels& levels : parts) weights.push_back(levels.at(level).weights);
+    return weights;
+}
+
+ResponseCurve curve_of(const std::string& factor, const std::vector<Levels>& parts, const Axis& axis,
+                       const Basis& basis)
+{
+    const Levels& levels = parts.front();
+    ResponseCurve curve{factor, levels.begin()->second.stressor, axis.option, axis.unit, axis.achieved, {}, {}, {}};
+    for (const auto& [level, contrast] : levels)
+        curve.points.push_back({level, axis.dose.at(level), basis.effect(weights_of(parts, level)), 0.0, {}});
+    std::sort(curve.points.begin(), curve.points.end(),
+              [](const CurvePoint& a, const CurvePoint& b) { return a.dose < b.dose; });
+    std::vector<Knot> knots;
+    for (const CurvePoint& point : curve.points) knots.push_back({point.dose, weights_of(parts, point.level)});
+    curve.break_point = break_point(knots, basis);
+    const bool from_zero = begins_at_zero(axis);
+    fit_curve(curve, basis, from_zero);
+    if (from_zero) {
+        knots.insert(knots.begin(), {0.0, knots.front().weights});
+        for (Eigen::VectorXd& weights : knots.front().weights) weights.setZero();
+    }
+    curve.tolerated = tolerated_dose(knots, curve, basis);
+    return curve;
+}
+
+// [part]: the factor's levels; empty where the parts do not have the same ones.
+std::vector<Levels> levels_in_all(const std::vector<LevelsOfFactors>& parts, const std::string& factor)
+{
+    const auto same_level = [](const auto& a, const auto& b) { return a.first == b.first; };
+    std::vector<Levels> all;
+    for (const LevelsOfFactors& factors : parts) {
+        const auto found = factors.find(factor);
+        if (found == factors.end()) return {};
+        all.push_back(found->second);
+        if (!std::equal(all.front().begin(), all.front().end(), all.back().begin(), all.back().end(), same_level))
+            return {};
+    }
+    return all;
+}
+
+}  // namespace
+
+std::vector<ResponseCurve> response_curves(const std::vector<RunOfCurve>& runs, const Doses& doses,
+                                           const CurveRules& rules)
+{
+    std::vector<LevelsOfFactors> parts;
+    for (const RunOfCurve& run : runs)
+        for (const PartOfCurve& part : run) parts.push_back(judged_contrasts(part.run->plan));
+    std::vector<ResponseCurve> curves;
+    std::optional<Basis> basis;
+    for (const auto& [factor, levels] : parts.front()) {
+        if (levels.size() < 2) continue;
+        const std::optional<Axis> asked = asked_axis(levels);
+        const std::vector<Levels> of_parts = levels_in_all(parts, factor);
+        if (!asked || of_parts.empty()) continue;
+        if (!basis) basis.emplace(runs, rules);
+        curves.push_back(curve_of(factor, of_parts, achieved_axis(factor, *asked, doses).value_or(*asked), *basis));
+    }
+    return curves;
+}
+
+}  // namespace analysis

@@ -1,0 +1,93 @@
+#include "analysis/sections/response/response_plot.hpp"
+
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/plots/for_people.hpp"
+#include "analysis/report/plots/palette.hpp"
+#include "analysis/sections/response/response_section.hpp"
+#include "base/csv.hpp"
+#include "base/programs/gnuplot.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace analysis {
+
+namespace {
+
+constexpr const char* response_gp =
+#include "analysis/sections/response/response.gp.inc"
+    ;
+
+// By which doses are divided so that numbers on the axis are short, and what the axis is called.
+struct DoseAxis {
+    double unit = 1.0;
+    std::string name;
+};
+
+DoseAxis axis_of(const ResponseCurve& curve)
+{
+    const std::string of = curve.achieved ? ", achieved" : ", asked";
+    if (curve.unit != "bytes/s") return {1.0, (curve.unit.empty() ? curve.option : curve.unit) + of};
+    const double highest = curve.points.back().dose;
+    return highest >= 1e9 ? DoseAxis{1e9, "GB/s" + of} : DoseAxis{1e6, "MB/s" + of};
+}
+
+std::string light_colour(const Report& report, const std::string& factor)
+{
+    const std::vector<std::string> names = factor_names(report.run.plan);
+    const auto found = std::find(names.begin(), names.end(), factor);
+    return found == names.end() ? "#808080"
+                                : colours(report.run.plan)[static_cast<std::size_t>(found - names.begin())].light;
+}
+
+}  // namespace
+
+Plot draw_response(const std::filesystem::path& folder, const Report& report)
+{
+    base::CsvWriter data{folder / "response_points.csv",
+                         {"panel", "dose", "effect_percent", "low_percent", "high_percent", "fitted_percent", "name"}};
+    std::vector<std::string> names;
+    std::vector<std::string> axes;
+    std::vector<std::string> of_panels;
+    std::vector<double> highest;
+    std::vector<double> tolerated;
+    double low = 0.0;
+    double high = 1.5 * report.verdict.budget_percent;
+    for (std::size_t c = 0; c < curves_of(report).size(); ++c) {
+        const ResponseCurve& curve = curves_of(report)[c];
+        const DoseAxis axis = axis_of(curve);
+        names.push_back(curve.factor);
+        axes.push_back(axis.name);
+        of_panels.push_back(light_colour(report, curve.factor));
+        highest.push_back(curve.points.back().dose / axis.unit);
+        tolerated.push_back(curve.tolerated.low.value_or(-highest.back()) / axis.unit);
+        if (curve.option == "rate" || curve.option == "duty") data.row(c, 0, "NaN", "NaN", "NaN", 0, curve.factor);
+        for (const CurvePoint& point : curve.points) {
+            const Interval interval = point.percent.interval(report.verdict.confidence_each);
+            data.row(c, fixed(point.dose / axis.unit, 6), fixed(point.percent.value, 5), fixed(interval.low, 5),
+                     fixed(interval.high, 5), fixed(point.fitted_percent, 5), curve.factor);
+            low = std::min(low, interval.low);
+            high = std::max(high, interval.high);
+        }
+    }
+    base::GnuplotVariables variables;
+    variables.set("curves", names.size());
+    variables.set("names", names);
+    variables.set("axes", axes);
+    variables.set("colours", of_panels);
+    variables.set("highest", highest);
+    variables.set("tolerated", tolerated);
+    variables.set("budget", report.verdict.budget_percent);
+    variables.set("low", low);
+    variables.set("high", high);
+    Plot plot{.name = "response",
+              .title = "How the slowdown grows with the level",
+              .caption =
+                  "Dots: the effect of each level with its interval. Line: the monotone curve. Red: the budget. "
+                  "Shaded: levels up to which the interval stays below it."};
+    plot.data = {"response_points.csv"};
+    plot.drawn = base::draw("interference", folder, plot.name, variables, response_gp);
+    return for_people(folder, plot);
+}
+
+}  // namespace analysis

@@ -1,0 +1,198 @@
+#include "analysis/sections/response/response_section.hpp"
+
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/record.hpp"
+#include "analysis/sections/response/response_plot.hpp"
+#include "base/contract/factor_name.hpp"
+#include "base/error.hpp"
+#include "base/figures.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+
+namespace analysis {
+
+namespace {
+
+using base::join;
+using Json = nlohmann::ordered_json;
+
+// As the levels were written.
+base::Prefixes prefixes_of(const ResponseCurve& curve)
+{
+    const bool is_binary = std::any_of(curve.points.begin(), curve.points.end(), [](const CurvePoint& point) {
+        return point.level.find("iB") != std::string::npos;
+    });
+    return is_binary ? base::Prefixes::binary : base::Prefixes::decimal;
+}
+
+// A dose as people read it: "6.02 GiB/s", in binary units where the levels have them.
+std::string dose_text(const ResponseCurve& curve, double dose)
+{
+    if (curve.unit == "bytes/s") return base::speed_text(dose, prefixes_of(curve));
+    if (curve.unit == "bytes") return base::bytes_text(dose, prefixes_of(curve));
+    if (curve.unit == "operations/s") return base::operations_text(dose);
+    std::ostringstream text;
+    text.precision(3);
+    text << dose << (curve.unit == "percent" ? " %" : curve.unit == "s" ? " s" : "");
+    return text.str();
+}
+
+std::string interval_text(const ResponseCurve& curve, const DoseEstimate& dose)
+{
+    if (!dose.low && !dose.high) return "";
+    const std::string low = dose.low ? dose_text(curve, *dose.low) : "below what was run";
+    return join(" (", low, " to ", dose.high ? dose_text(curve, *dose.high) : "above what was run", ")");
+}
+
+std::string safe_part(const ResponseCurve& curve, double confidence)
+{
+    const DoseEstimate& tolerated = curve.tolerated;
+    const double highest = curve.points.back().dose;
+    const std::string sure = join(" (", 100.0 * confidence, " %)");
+    if (!tolerated.low || *tolerated.low <= 0.0) return "not shown to be safe at any level";
+    if (*tolerated.low >= highest) return join("safe at every level, up to ", dose_text(curve, highest), sure);
+    return join("safe up to ", dose_text(curve, *tolerated.low), sure);
+}
+
+std::string budget_part(const ResponseCurve& curve)
+{
+    if (!curve.tolerated.value) return "its curve does not reach the budget";
+    return join("its curve reaches the budget at ", dose_text(curve, *curve.tolerated.value),
+                interval_text(curve, curve.tolerated));
+}
+
+std::string break_part(const ResponseCurve& curve, bool any_unsafe)
+{
+    if (!curve.break_point.value && any_unsafe) return "single levels cost more than the budget, out of order";
+    if (!curve.break_point.value) return "at no level, the highest included, is there more than chance explains";
+    return join("from ", dose_text(curve, *curve.break_point.value), interval_text(curve, curve.break_point),
+                " on it costs more than chance explains");
+}
+
+std::string curve_sentence(const ResponseCurve& curve, const Verdict& verdict)
+{
+    const bool doubtful = std::any_of(verdict.lacked.begin(), verdict.lacked.end(),
+                                      [&](const auto& noise) { return noise.first.first == curve.factor; });
+    const bool any_unsafe =
+        std::any_of(verdict.factors.begin(), verdict.factors.end(), [&](const FactorVerdict& level) {
+            return level.factor == curve.factor && level.verdict == base::verdict_word::unsafe;
+        });
+    const bool may_say = verdict.trustworthy && verdict.insensitive.empty() && !doubtful;
+    return join(may_say ? join(curve.factor, " is ", safe_part(curve, verdict.confidence))
+                        : join("What ", curve.factor, " may do without harm, this run does not say"),
+                "; ", budget_part(curve), "; ", break_part(curve, any_unsafe), ". Levels are ",
+                curve.achieved ? "what was achieved." : "what was asked for.");
+}
+
+// What the noise processes say that they reached at each level, averaged over them.
+Doses doses_on_record(const Report& report)
+{
+    Doses doses;
+    std::map<std::pair<std::string, std::string>, double> processes;
+    for (const Record* record : noise_records(report))
+        for (const nlohmann::ordered_json& level : list_in(record->json, "factor_levels")) {
+            const std::pair key{word(level, "factor"), word(level, "level")};
+            Achieved& sum = doses[key];
+            sum.bytes_per_s += dose_in(level, "bytes");
+            sum.operations_per_s += dose_in(level, "operations");
+            sum.duty += number_in(level, "duty").value_or(0.0);
+            processes[key] += 1.0;
+        }
+    for (auto& [key, sum] : doses) {
+        sum.bytes_per_s /= processes[key];
+        sum.operations_per_s /= processes[key];
+        sum.duty /= processes[key];
+    }
+    return doses;
+}
+
+void estimate_curves(Report& report, const SectionInput&)
+{
+    add_curves(report, {{{&report.run, &report.analysis}}});
+}
+
+std::vector<Plot> curve_plots(const std::filesystem::path& folder, const Report& report)
+{
+    if (curves_of(report).empty()) return {};
+    return {draw_response(folder, report)};
+}
+
+Json number_or_null(const std::optional<double>& number)
+{
+    return number ? Json(*number) : Json(nullptr);
+}
+
+void add_dose(Json& json, const std::string& name, const DoseEstimate& dose)
+{
+    json[name] = number_or_null(dose.value);
+    json[name + "_low"] = number_or_null(dose.low);
+    json[name + "_high"] = number_or_null(dose.high);
+}
+
+void curve_json(Json& noise, const Report& report, const std::string& factor)
+{
+    for (const ResponseCurve& curve : curves_of(report)) {
+        if (curve.factor != factor) continue;
+        add_dose(noise, "tolerated_level", curve.tolerated);
+        add_dose(noise, "break_level", curve.break_point);
+        noise["level_unit"] = curve.unit;
+        noise["level_is"] = curve.achieved ? "achieved" : "asked";
+    }
+}
+
+void write_response(const std::filesystem::path& file, const Report& report)
+{
+    base::CsvWriter table{file,
+                          {"factor", "level", "dose", "unit", "dose_is", "effect_percent", "low_percent",
+                           "high_percent", "fitted_percent", "fitted_low_percent", "fitted_high_percent"}};
+    for (const ResponseCurve& curve : curves_of(report))
+        for (const CurvePoint& point : curve.points) {
+            const Interval interval = point.percent.interval(report.verdict.confidence_each);
+            table.row(curve.factor, point.level, point.dose, curve.unit, curve.achieved ? "achieved" : "asked",
+                      point.percent.value, interval.low, interval.high, point.fitted_percent, point.fitted.low,
+                      point.fitted.high);
+        }
+}
+
+}  // namespace
+
+const std::vector<ResponseCurve>& curves_of(const Report& report)
+{
+    return report.kept.of<std::vector<ResponseCurve>>();
+}
+
+void add_curves(Report& report, const std::vector<RunOfCurve>& runs)
+{
+    const Verdict& verdict = report.verdict;
+    report.kept.of<std::vector<ResponseCurve>>() =
+        response_curves(runs, doses_on_record(report),
+                        {verdict.budget_percent, verdict.confidence_each, verdict.looked, report.rules.draws.seed});
+}
+
+std::vector<std::string> curve_sentences(const Report& report)
+{
+    std::vector<std::string> all;
+    for (const ResponseCurve& curve : curves_of(report)) all.push_back(curve_sentence(curve, report.verdict));
+    return all;
+}
+
+namespace section {
+
+extern const Section response{
+    .name = "response",
+    .estimate = estimate_curves,
+    .tables = [](const Report&) -> std::vector<Table> {
+        return {{"response.csv", write_response, true}};
+    },
+    .sentences = curve_sentences,
+    .plots = curve_plots,
+    .terminal = curve_sentences,
+    .noise_json = curve_json,
+};
+
+}  // namespace section
+
+}  // namespace analysis

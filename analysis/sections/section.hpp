@@ -1,0 +1,84 @@
+// One question that a report answers beside its verdicts. A section is a folder with what its answer takes, from
+// reading to text. It ends in a card, and sections.cpp lists the cards: all that writes a report visits them in that
+// order.
+#pragma once
+
+#include "analysis/report/plots/plots.hpp"
+#include "analysis/report/report.hpp"
+#include "analysis/sections/noise_table.hpp"
+#include "trace-tools/steps/chosen_steps.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+// A tidy table in the report's folder; docs/formats.md has its columns.
+struct Table {
+    std::string file;
+    void (*write)(const std::filesystem::path& file, const Report& report);
+    bool of_several = false;  // also of several runs together
+};
+
+// Where a section may read: the training's archive, or its table of steps (.csv).
+struct SectionInput {
+    const std::filesystem::path& train;
+    const otf2::StepChoice& steps;
+    const std::string& step_region;  // as it was asked for
+    const std::string& empty_node;   // directory of noise without a training; may be empty
+    double node_hour_cost = 0.0;     // 0: not given
+};
+
+// Any function may be left out.
+struct Section {
+    const char* name;  // of its folder
+
+    void (*read)(Report& report, const SectionInput& input) = nullptr;      // before the run is analysed
+    void (*estimate)(Report& report, const SectionInput& input) = nullptr;  // once there is a verdict
+    void (*complete)(Report& report, const SectionInput& input) = nullptr;  // if this training is all of the report
+
+    std::vector<Table> (*tables)(const Report& report) = nullptr;
+    std::vector<std::string> (*sentences)(const Report& report) = nullptr;  // of the page
+    std::vector<NoiseTable> (*below)(const Report& report) = nullptr;       // the sentences
+    std::vector<NoiseTable> (*detail)(const Report& report) = nullptr;      // further down on the page
+    std::vector<Plot> (*plots)(const std::filesystem::path& folder, const Report& report) = nullptr;
+    std::vector<std::string> (*terminal)(const Report& report) = nullptr;  // lines
+    const char* markdown_title = "";
+    std::vector<std::string> (*markdown)(const Report& report) = nullptr;  // items of a list
+
+    // Members of verdict.json, and of a noise in it.
+    void (*json)(nlohmann::ordered_json& verdict, const Report& report) = nullptr;
+    void (*noise_json)(nlohmann::ordered_json& noise, const Report& report, const std::string& factor) = nullptr;
+};
+
+std::span<const Section* const> sections();
+
+// What some function of all sections gives, one after the other.
+template <class Item, class... Arguments>
+std::vector<Item> of_sections(std::vector<Item> (*Section::*function)(Arguments...),
+                              std::type_identity_t<Arguments>... arguments)
+{
+    std::vector<Item> all;
+    for (const Section* section : sections()) {
+        if (section->*function == nullptr) continue;
+        for (Item& item : (section->*function)(arguments...)) all.push_back(std::move(item));
+    }
+    return all;
+}
+
+// What only adds to a report: where it cannot be read, a note says that `what` is left out, and why.
+template <class Read>
+void read_or_note(Report& report, const std::string& what, const Read& read)
+try {
+    read();
+} catch (const base::Error& error) {
+    report.notes.push_back(what + " left out: " + error.what());
+} catch (const std::bad_alloc&) {
+    report.notes.push_back(what + " left out: it would take more memory than reading may");
+}
+
+}  // namespace analysis

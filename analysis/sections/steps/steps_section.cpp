@@ -1,0 +1,16 @@
+// Every step over time: the noise that was on, step times, phases.
+
+#include "analysis/sections/section.hpp"
+
+namespace analysis {
+
+namespace section {
+
+extern const Section steps{
+    .name = "steps",
+    .plots = draw_steps,
+};
+
+}  // namespace section
+
+}  // namespace analysis
