@@ -206,12 +206,20 @@ void adjust(EffectTable& effects)
     }
 }
 
+std::vector<std::reference_wrapper<const Effect>> of(const EffectTable& effects, Family family)
+{
+    std::vector<std::reference_wrapper<const Effect>> all;
+    for (const Effect& effect : effects)
+        if (effect.family == family) all.emplace_back(effect);
+    return all;
+}
+
 const Effect* find(const EffectTable& effects, const std::string& factor, const std::string& level, Kind kind,
                    const std::string& phase, int rank, Family family)
 {
-    for (const Effect& effect : of(effects, family))
-        if (effect.factor == factor && effect.level == level && effect.kind == kind && effect.phase == phase &&
-            effect.rank == rank)
+    for (const Effect& effect : effects)
+        if (effect.family == family && effect.factor == factor && effect.level == level && effect.kind == kind &&
+            effect.phase == phase && effect.rank == rank)
             return &effect;
     return nullptr;
 }

@@ -8,7 +8,7 @@
 #include "analysis/estimate/rerandomise.hpp"
 
 #include <cstdint>
-#include <ranges>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -69,10 +69,7 @@ Mean whole_percent(const Fit& fit, const Eigen::VectorXd& weights, const StepsOf
 // All effects of a run, the job's before those of ranks.
 using EffectTable = std::vector<Effect>;
 
-inline auto of(const EffectTable& effects, Family family)
-{
-    return effects | std::views::filter([family](const Effect& effect) { return effect.family == family; });
-}
+std::vector<std::reference_wrapper<const Effect>> of(const EffectTable& effects, Family family);
 
 // names[0] is the step. Measures are linear in the steps' times with the same work shares: where phases add up to the
 // step, so do their effects. Throws Error with fewer than two blocks.

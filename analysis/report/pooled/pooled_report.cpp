@@ -122,8 +122,9 @@ DesignedRun outline(const DesignedRun& run)
 void keep_common_phases(Report& all)
 {
     const auto missing = [&](const std::string& phase) {
-        return std::ranges::none_of(of(all.analysis.effects, Family::step),
-                                    [&](const Effect& effect) { return effect.phase == phase; });
+        return std::none_of(all.analysis.effects.begin(), all.analysis.effects.end(), [&](const Effect& effect) {
+            return effect.family == Family::step && effect.phase == phase;
+        });
     };
     std::erase_if(all.run.steps.phases, missing);
 }

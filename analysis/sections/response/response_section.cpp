@@ -3,7 +3,7 @@
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"
 #include "analysis/sections/response/response_plot.hpp"
-#include "base/contract/factor_name.hpp"
+#include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/figures.hpp"
 #include "base/words.hpp"
