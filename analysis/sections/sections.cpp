@@ -2,19 +2,18 @@
 
 namespace analysis {
 
+#define SECTION(name) extern const Section name;
 namespace section {
-
-extern const Section effects, harvest, response, carry_over, outliers, tails, decomposition, time, exposure, levels,
-    waits, gpu, steps, sensitivity;
-
-}  // namespace section
+#include "analysis/sections/sections.inc"
+}
+#undef SECTION
 
 std::span<const Section* const> sections()
 {
     static constexpr const Section* all[] = {
-        &section::effects, &section::harvest,       &section::response, &section::carry_over,  &section::outliers,
-        &section::tails,   &section::decomposition, &section::time,     &section::exposure,    &section::levels,
-        &section::waits,   &section::gpu,           &section::steps,    &section::sensitivity,
+#define SECTION(name) &section::name,
+#include "analysis/sections/sections.inc"
+#undef SECTION
     };
     return all;
 }
