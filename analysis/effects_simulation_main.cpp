@@ -1,7 +1,7 @@
 // effects-simulation: how well the estimator recovers known effects, from seeded simulated runs.
 #include "analysis/estimate/analyse.hpp"
 #include "analysis/estimate/simulation.hpp"
-#include "analysis/studies/further_studies.hpp"
+#include "analysis/studies/response_and_carry_over_studies.hpp"
 #include "analysis/studies/sets_study.hpp"
 #include "analysis/studies/studies.hpp"
 #include "base/cli/options.hpp"

@@ -1,7 +1,7 @@
 #include "analysis/cli/compare.hpp"
 
+#include "analysis/cli/printed_report.hpp"
 #include "analysis/cli/run_files.hpp"
-#include "analysis/cli/shown.hpp"
 #include "analysis/estimate/sets/comparable.hpp"
 #include "analysis/input/confined.hpp"
 #include "analysis/report/writers/comparison_report.hpp"

@@ -45,7 +45,7 @@ struct Training {
     //   ready rank <r>    from the step's begin on that rank until its last bucket was ready: names the slow rank,
     //                     which the wall time of a phase that waits does not
     //   exchange bucket <n>  mean over ranks of its exchange; of the first eight, those of every step and rank
-    //   read reader <n>      see reads_of_steps.hpp; these overlap with other work, as those of buckets do
+    //   read reader <n>      see input_reads.hpp; these overlap with other work, as those of buckets do
     // Why these: docs/statistics.md, where a delay comes from.
     LongTable extra_ms;
     std::vector<std::string> extra_names;

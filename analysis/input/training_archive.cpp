@@ -1,6 +1,6 @@
 #include "analysis/input/training_archive.hpp"
 
-#include "analysis/input/reads_of_steps.hpp"
+#include "analysis/input/input_reads.hpp"
 #include "analysis/input/step_work/recorded_steps.hpp"
 #include "analysis/input/step_work/work_reader.hpp"
 #include "base/contract/phases.hpp"

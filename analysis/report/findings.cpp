@@ -1,9 +1,9 @@
 #include "analysis/report/findings.hpp"
 
-#include "analysis/report/again.hpp"
-#include "analysis/report/answer.hpp"
+#include "analysis/report/next_run.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"
+#include "analysis/report/verdict_text.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"

@@ -1,7 +1,7 @@
 #include "analysis/report/limits.hpp"
 
+#include "analysis/report/node_placement.hpp"
 #include "analysis/report/numbers.hpp"
-#include "analysis/report/places.hpp"
 #include "analysis/report/record.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"

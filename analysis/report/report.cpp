@@ -1,6 +1,6 @@
 #include "analysis/report/report.hpp"
 
-#include "analysis/report/again.hpp"
+#include "analysis/report/next_run.hpp"
 #include "analysis/report/numbers.hpp"
 #include "base/contract/verdict_words.hpp"
 #include "base/error.hpp"

@@ -1,7 +1,7 @@
 // Harm: how much longer victims take for the same work under each noise, block by block against quiet.
 #pragma once
 
-#include "noisegen/measure/damage.hpp"
+#include "noisegen/measure/victim_slowdown.hpp"
 #include "noisegen/measure/victims/standing_victim.hpp"
 
 #include <string>

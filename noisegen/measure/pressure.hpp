@@ -1,7 +1,7 @@
 // Pressure: what a program does to a victim, as the level of a calibrated stressor that hurts the victim as much.
 #pragma once
 
-#include "noisegen/measure/damage.hpp"
+#include "noisegen/measure/victim_slowdown.hpp"
 
 #include <optional>
 #include <string>

@@ -2,8 +2,8 @@
 // each stressor, beside the traffic that the stressor itself moves. Bytes per second are not damage.
 #pragma once
 
-#include "noisegen/measure/damage.hpp"
 #include "noisegen/measure/probe_run.hpp"
+#include "noisegen/measure/victim_slowdown.hpp"
 
 #include <string>
 #include <vector>

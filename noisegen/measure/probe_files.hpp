@@ -1,7 +1,7 @@
 // What a probe leaves in its directory: probe.csv, probe.json, and a plot of damage against delivered traffic.
 #pragma once
 
-#include "noisegen/measure/damage.hpp"
+#include "noisegen/measure/victim_slowdown.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -1,6 +1,6 @@
 // What differed between runs, by the records beside their archives.
+#include "analysis/report/node_placement.hpp"
 #include "analysis/report/numbers.hpp"
-#include "analysis/report/places.hpp"
 #include "analysis/report/pooled/pooled_report.hpp"
 #include "analysis/report/record.hpp"
 #include "base/contract/factor_name.hpp"

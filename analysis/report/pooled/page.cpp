@@ -1,5 +1,4 @@
 // The page of a pooled report, and all of its files.
-#include "analysis/report/answer.hpp"
 #include "analysis/report/findings.hpp"
 #include "analysis/report/identity.hpp"
 #include "analysis/report/numbers.hpp"
@@ -7,6 +6,7 @@
 #include "analysis/report/plots/step_plots.hpp"
 #include "analysis/report/pooled/writers.hpp"
 #include "analysis/report/record.hpp"
+#include "analysis/report/verdict_text.hpp"
 #include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/html_text.hpp"
 #include "analysis/report/writers/json.hpp"

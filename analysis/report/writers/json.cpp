@@ -1,10 +1,10 @@
 #include "analysis/report/writers/json.hpp"
 
-#include "analysis/report/again.hpp"
-#include "analysis/report/answer.hpp"
 #include "analysis/report/findings.hpp"
 #include "analysis/report/identity.hpp"
-#include "analysis/report/places.hpp"
+#include "analysis/report/next_run.hpp"
+#include "analysis/report/node_placement.hpp"
+#include "analysis/report/verdict_text.hpp"
 #include "analysis/sections/decomposition/decomposition_section.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/contract/run_directory.hpp"

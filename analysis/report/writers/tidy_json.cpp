@@ -1,5 +1,5 @@
-#include "analysis/report/answer.hpp"
 #include "analysis/report/identity.hpp"
+#include "analysis/report/verdict_text.hpp"
 #include "analysis/report/writers/json.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/words.hpp"

@@ -1,6 +1,6 @@
 #include "analysis/report/writers/write.hpp"
 
-#include "analysis/report/answer.hpp"
+#include "analysis/report/verdict_text.hpp"
 #include "analysis/report/writers/csv.hpp"
 #include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/json.hpp"

@@ -1,8 +1,8 @@
 #include "analysis/sections/harvest/harvest_section.hpp"
 
 #include "analysis/conclude/advice.hpp"
+#include "analysis/report/node_placement.hpp"
 #include "analysis/report/numbers.hpp"
-#include "analysis/report/places.hpp"
 #include "analysis/report/record.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"

@@ -1,4 +1,4 @@
-#include "noisegen/measure/damage.hpp"
+#include "noisegen/measure/victim_slowdown.hpp"
 
 #include "base/error.hpp"
 #include "base/statistics.hpp"

@@ -1,4 +1,4 @@
-#include "analysis/report/again.hpp"
+#include "analysis/report/next_run.hpp"
 
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/record.hpp"

@@ -1,4 +1,4 @@
-#include "analysis/studies/further_studies.hpp"
+#include "analysis/studies/response_and_carry_over_studies.hpp"
 
 #include "analysis/estimate/carry_over.hpp"
 #include "analysis/sections/response/response.hpp"

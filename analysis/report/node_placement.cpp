@@ -1,4 +1,4 @@
-#include "analysis/report/places.hpp"
+#include "analysis/report/node_placement.hpp"
 
 #include "analysis/report/record.hpp"
 #include "base/error.hpp"

@@ -1,4 +1,4 @@
-#include "analysis/input/reads_of_steps.hpp"
+#include "analysis/input/input_reads.hpp"
 
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"

@@ -1,4 +1,4 @@
-#include "analysis/cli/shown.hpp"
+#include "analysis/cli/printed_report.hpp"
 
 #include "analysis/cli/pdf.hpp"
 #include "analysis/report/writers/write.hpp"

@@ -1,5 +1,5 @@
 // Damage from slices whose answer is known.
-#include "noisegen/measure/damage.hpp"
+#include "noisegen/measure/victim_slowdown.hpp"
 
 #include "base/figures.hpp"
 #include "noisegen/measure/probe_files.hpp"

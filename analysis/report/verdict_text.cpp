@@ -1,8 +1,8 @@
-#include "analysis/report/answer.hpp"
+#include "analysis/report/verdict_text.hpp"
 
 #include "analysis/conclude/advice.hpp"
 #include "analysis/metrics/metric.hpp"
-#include "analysis/report/again.hpp"
+#include "analysis/report/next_run.hpp"
 #include "analysis/report/numbers.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/verdict_words.hpp"
