@@ -8,14 +8,9 @@
 
 namespace ddl {
 
-extern const DataSetCard digits_data;
-extern const DataSetCard synthetic_data;
-extern const DataSetCard clicks_data;
-extern const DataSetCard text_data;
-extern const DataSetCard cifar10_data;
-extern const DataSetCard mnist_data;
-extern const DataSetCard shards_data;
-extern const DataSetCard hdf5_data;
+#define DATA_SET(card) extern const DataSetCard card;
+#include "ddl-workloads/data/data_sets.inc"
+#undef DATA_SET
 
 namespace {
 
@@ -63,8 +58,11 @@ const base::Registry<DataSetCard>& data_sets()
 {
     static const base::Registry<DataSetCard> registry{"data set",
                                                       "ddl-train",
-                                                      {&digits_data, &synthetic_data, &clicks_data, &text_data,
-                                                       &cifar10_data, &mnist_data, &shards_data, &hdf5_data}};
+                                                      {
+#define DATA_SET(card) &(card),
+#include "ddl-workloads/data/data_sets.inc"
+#undef DATA_SET
+                                                      }};
     return registry;
 }
 

@@ -2,15 +2,19 @@
 
 namespace ddl {
 
-extern const GuardCard range_guard;
-extern const GuardCard norm_guard;
-extern const GuardCard checksum_guard;
-extern const GuardCard replicas_guard;
+#define GUARD(card) extern const GuardCard card;
+#include "ddl-workloads/guards/guards.inc"
+#undef GUARD
 
 const base::Registry<GuardCard>& guard_registry()
 {
-    static const base::Registry<GuardCard> registry{
-        "guard", "ddl-train", {&range_guard, &norm_guard, &checksum_guard, &replicas_guard}};
+    static const base::Registry<GuardCard> registry{"guard",
+                                                    "ddl-train",
+                                                    {
+#define GUARD(card) &(card),
+#include "ddl-workloads/guards/guards.inc"
+#undef GUARD
+                                                    }};
     return registry;
 }
 

@@ -2,16 +2,19 @@
 
 namespace ddl {
 
-extern const StrategyCard none_strategy;
-extern const StrategyCard naive_strategy;
-extern const StrategyCard ddp_strategy;
-extern const StrategyCard cycle_strategy;
-extern const StrategyCard zero1_strategy;
+#define STRATEGY(card) extern const StrategyCard card;
+#include "ddl-workloads/strategies/strategies.inc"
+#undef STRATEGY
 
 const base::Registry<StrategyCard>& strategies()
 {
-    static const base::Registry<StrategyCard> registry{
-        "strategy", "ddl-train", {&none_strategy, &naive_strategy, &ddp_strategy, &cycle_strategy, &zero1_strategy}};
+    static const base::Registry<StrategyCard> registry{"strategy",
+                                                       "ddl-train",
+                                                       {
+#define STRATEGY(card) &(card),
+#include "ddl-workloads/strategies/strategies.inc"
+#undef STRATEGY
+                                                       }};
     return registry;
 }
 

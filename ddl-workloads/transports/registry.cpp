@@ -2,35 +2,19 @@
 
 namespace ddl {
 
-#ifdef CROSSTALK_HAS_MPI
-extern const TransportCard mpi_transport;
-#endif
-extern const TransportCard self_transport;
-extern const TransportCard nccl_transport;
-#ifdef CROSSTALK_HAS_GLOO
-extern const TransportCard gloo_transport;
-#endif
-
-namespace {
-
-std::vector<const TransportCard*> cards()
-{
-    std::vector<const TransportCard*> cards{&self_transport};
-#ifdef CROSSTALK_HAS_MPI
-    cards.insert(cards.begin(), &mpi_transport);
-#endif
-#ifdef CROSSTALK_HAS_GLOO
-    cards.push_back(&gloo_transport);
-#endif
-    cards.push_back(&nccl_transport);
-    return cards;
-}
-
-}  // namespace
+#define TRANSPORT(card) extern const TransportCard card;
+#include "ddl-workloads/transports/transports.inc"
+#undef TRANSPORT
 
 const base::Registry<TransportCard>& transports()
 {
-    static const base::Registry<TransportCard> registry{"transport", "ddl-train", cards()};
+    static const base::Registry<TransportCard> registry{"transport",
+                                                        "ddl-train",
+                                                        {
+#define TRANSPORT(card) &(card),
+#include "ddl-workloads/transports/transports.inc"
+#undef TRANSPORT
+                                                        }};
     return registry;
 }
 
