@@ -16,9 +16,9 @@ struct DesignedRun {
     StepTable steps;
     std::vector<std::vector<Slot>> slots;  // [rank]: the job's slot table on the clock of the rank's node
     Experiment plan;
-    std::vector<std::vector<Stretch>> stopped;  // [rank]: when control.pause held its processes stopped, same clock
-    bool computes_while_stopped = false;        // as on a GPU: a pause then costs less than its length
-    bool computes_on_gpu = false;               // a delay of the host may then hide behind work that is queued
+    std::vector<std::vector<TimeSpan>> stopped;  // [rank]: when control.pause held its processes stopped, same clock
+    bool computes_while_stopped = false;         // as on a GPU: a pause then costs less than its length
+    bool computes_on_gpu = false;                // a delay of the host may then hide behind work that is queued
 
     Work work;    // of each rank, or not known
     GpuWork gpu;  // likewise of GPUs; of one run only

@@ -23,7 +23,7 @@ std::optional<std::uint64_t> number_of_reader(std::string_view name)
 }
 
 // As overlap_ns(), for steps that come one after the other; `first`: where to look.
-std::int64_t read_within(std::int64_t begin_ns, std::int64_t end_ns, const base::LongColumn<Stretch>& reads,
+std::int64_t read_within(std::int64_t begin_ns, std::int64_t end_ns, const base::LongColumn<TimeSpan>& reads,
                          std::size_t& first)
 {
     while (first > 0 && reads[first - 1].end_ns > begin_ns) --first;
@@ -36,7 +36,7 @@ std::int64_t read_within(std::int64_t begin_ns, std::int64_t end_ns, const base:
 
 // Of each step, in ms; reads: [rank].
 base::LongColumn<double> mean_reading(const StepTable& steps,
-                                      const std::vector<const base::LongColumn<Stretch>*>& reads)
+                                      const std::vector<const base::LongColumn<TimeSpan>*>& reads)
 {
     base::LongColumn<double> means;
     std::vector<std::size_t> first(reads.size(), 0);

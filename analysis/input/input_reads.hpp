@@ -29,7 +29,7 @@ class ReadsReader : public otf2::Visitor {
     void add_to(Training& training, const std::vector<std::uint32_t>& processes) const;
 
  private:
-    using Reads = base::LongColumn<Stretch>;
+    using Reads = base::LongColumn<TimeSpan>;
 
     const otf2::Archive& archive_;
     std::vector<bool> is_read_;                                     // by region

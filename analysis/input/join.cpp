@@ -89,9 +89,9 @@ std::vector<std::vector<Slot>> common_slots(const std::vector<Noise>& noise)
     return common;
 }
 
-std::vector<Stretch> on_clock(std::vector<Stretch> stretches, std::int64_t offset_ns)
+std::vector<TimeSpan> on_clock(std::vector<TimeSpan> stretches, std::int64_t offset_ns)
 {
-    for (Stretch& stretch : stretches) {
+    for (TimeSpan& stretch : stretches) {
         stretch.begin_ns += offset_ns;
         stretch.end_ns += offset_ns;
     }

@@ -47,9 +47,9 @@ class NoiseReader : public otf2::Visitor {
         if (!within_its_slot) recorded[archive_.locations[at.location].name].push_back({last.begin_ns, at.time_ns});
     }
 
-    std::map<std::string, std::vector<Stretch>> achieved;
-    std::map<std::string, std::vector<Stretch>> recorded;  // by location
-    std::vector<Stretch> stopped;
+    std::map<std::string, std::vector<TimeSpan>> achieved;
+    std::map<std::string, std::vector<TimeSpan>> recorded;  // by location
+    std::vector<TimeSpan> stopped;
 
  private:
     struct Open {
@@ -112,14 +112,14 @@ bool assigns_noise(const Slot& slot)
 }
 
 // Sets Noise::least_recorded.
-void find_silent_threads(Noise& noise, std::map<std::string, std::vector<Stretch>> recorded)
+void find_silent_threads(Noise& noise, std::map<std::string, std::vector<TimeSpan>> recorded)
 {
     double assigned_ns = 0.0;
     for (const Slot& slot : noise.slots)
         if (assigns_noise(slot)) assigned_ns += static_cast<double>(slot.end_ns - slot.begin_ns);
     if (assigned_ns == 0.0) return;
     for (auto& [location, stretches] : recorded) {
-        const std::vector<Stretch> all = merged(std::move(stretches));
+        const std::vector<TimeSpan> all = merged(std::move(stretches));
         double recorded_ns = 0.0;
         for (const Slot& slot : noise.slots)
             if (assigns_noise(slot)) recorded_ns += static_cast<double>(overlap_ns(slot.begin_ns, slot.end_ns, all));
@@ -189,14 +189,14 @@ std::map<std::string, double> achieved_share(const Noise& noise)
 
 double disturbed_share(const Noise& noise)
 {
-    std::vector<Stretch> any;
+    std::vector<TimeSpan> any;
     std::set<std::string> factors;
     for (const Slot& slot : noise.slots)
         for (const Assigned& on : slot.on)
             if (makes_noise(on) && factors.insert(on.factor).second)
                 if (const auto found = noise.achieved.find(on.factor); found != noise.achieved.end())
                     any.insert(any.end(), found->second.begin(), found->second.end());
-    const std::vector<Stretch> stretches = merged(std::move(any));
+    const std::vector<TimeSpan> stretches = merged(std::move(any));
     double quiet_ns = 0.0;
     double disturbed_ns = 0.0;
     for (const Slot& slot : noise.slots) {

@@ -21,14 +21,14 @@ struct Noise {
     std::vector<Slot> slots;  // as executed, at assigned times, on the node's own clock
 
     // By region of the locations "cpu N": when at least one thread was in it, in order and disjoint.
-    std::map<std::string, std::vector<Stretch>> achieved;
+    std::map<std::string, std::vector<TimeSpan>> achieved;
 
     // "cpu N": the least share, over such locations, of the time in which noise was assigned that it recorded at all,
     // be it as quiet. 1 without such locations, or if no noise was assigned.
     double least_recorded = 1.0;
     std::string least_recorded_by;
 
-    std::vector<Stretch> stopped;  // when control.pause held the training's processes stopped, in order and disjoint
+    std::vector<TimeSpan> stopped;  // when control.pause held the training's processes stopped, in order and disjoint
 };
 
 // Throws Error for a missing or unsound archive, for one without a location "schedule" that holds slots, and for slots

@@ -68,9 +68,9 @@ std::optional<fs::path> noise_part(const fs::path& noise, const std::string& hos
 }
 
 // None where control.pause stopped nothing.
-std::vector<Stretch> read_pauses(const fs::path& file)
+std::vector<TimeSpan> read_pauses(const fs::path& file)
 {
-    std::vector<Stretch> pauses;
+    std::vector<TimeSpan> pauses;
     if (fs::exists(file))
         base::read_rows(file, [&](const base::CsvRow& row) {
             pauses.push_back({row.get<std::int64_t>("begin_ns"), row.get<std::int64_t>("end_ns")});

@@ -12,7 +12,7 @@ namespace analysis {
 struct RunSoFar {
     StepTable steps;
     std::vector<Slot> slots;
-    std::vector<Stretch> stopped;  // by control.pause
+    std::vector<TimeSpan> stopped;  // by control.pause
     Design design = Design::sequence;
 };
 RunSoFar read_so_far(const std::filesystem::path& directory);

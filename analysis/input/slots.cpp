@@ -22,12 +22,12 @@ Design parse_design(const std::string& text)
     base::fail("'", text, "' is no design of a schedule (sequence, rotation, factorial)");
 }
 
-std::vector<Stretch> merged(std::vector<Stretch> stretches)
+std::vector<TimeSpan> merged(std::vector<TimeSpan> stretches)
 {
     std::sort(stretches.begin(), stretches.end(),
-              [](const Stretch& a, const Stretch& b) { return a.begin_ns < b.begin_ns; });
-    std::vector<Stretch> disjoint;
-    for (const Stretch& stretch : stretches) {
+              [](const TimeSpan& a, const TimeSpan& b) { return a.begin_ns < b.begin_ns; });
+    std::vector<TimeSpan> disjoint;
+    for (const TimeSpan& stretch : stretches) {
         if (!disjoint.empty() && stretch.begin_ns <= disjoint.back().end_ns)
             disjoint.back().end_ns = std::max(disjoint.back().end_ns, stretch.end_ns);
         else
@@ -36,11 +36,11 @@ std::vector<Stretch> merged(std::vector<Stretch> stretches)
     return disjoint;
 }
 
-std::int64_t overlap_ns(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Stretch> stretches)
+std::int64_t overlap_ns(std::int64_t begin_ns, std::int64_t end_ns, std::span<const TimeSpan> stretches)
 {
     std::int64_t sum = 0;
     auto stretch = std::partition_point(stretches.begin(), stretches.end(),
-                                        [&](const Stretch& s) { return s.end_ns <= begin_ns; });
+                                        [&](const TimeSpan& s) { return s.end_ns <= begin_ns; });
     for (; stretch != stretches.end() && stretch->begin_ns < end_ns; ++stretch)
         sum += std::min(end_ns, stretch->end_ns) - std::max(begin_ns, stretch->begin_ns);
     return sum;

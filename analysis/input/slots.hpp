@@ -1,6 +1,7 @@
 // The slot table: which treatment was assigned when, job-wide. A slot is one stretch of one treatment.
 #pragma once
 
+#include "base/system/clock.hpp"
 #include "trace-tools/steps/slots.hpp"
 
 #include <cstdint>
@@ -11,20 +12,15 @@
 
 namespace analysis {
 
+using base::TimeSpan;
 using otf2::Assigned;
 using otf2::Slot;
 
-// Some of the node's time.
-struct Stretch {
-    std::int64_t begin_ns = 0;
-    std::int64_t end_ns = 0;
-};
-
 // In order and disjoint.
-std::vector<Stretch> merged(std::vector<Stretch> stretches);
+std::vector<TimeSpan> merged(std::vector<TimeSpan> stretches);
 
 // How much of the time lies in the stretches, which are in order and disjoint.
-std::int64_t overlap_ns(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Stretch> stretches);
+std::int64_t overlap_ns(std::int64_t begin_ns, std::int64_t end_ns, std::span<const TimeSpan> stretches);
 
 // How the order of slots was made. Only randomised orders justify a re-randomisation test.
 enum class Design { sequence, rotation, factorial };

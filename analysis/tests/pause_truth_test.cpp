@@ -12,7 +12,7 @@ TEST_CASE("the truth of pauses that steps at a slot's border never meet is that 
     analysis::DesignedRun run;
     run.steps.phases = {"other"};
     analysis::RankSteps& rank = run.steps.ranks.emplace_back();
-    std::vector<analysis::Stretch>& stopped = run.stopped.emplace_back();
+    std::vector<analysis::TimeSpan>& stopped = run.stopped.emplace_back();
     constexpr std::int64_t ms = 1'000'000;
     std::vector<analysis::Slot> slots;
     for (std::int64_t second = 0; second < 90; ++second) {
@@ -26,7 +26,7 @@ TEST_CASE("the truth of pauses that steps at a slot's border never meet is that 
     for (std::int64_t time = 0; time < 89'500 * ms;) {
         const auto step = static_cast<std::int64_t>(rank.begin_ns.size());
         std::int64_t end = time + 100 * ms + (step * 37 % 11 - 5) * ms / 5;
-        for (const analysis::Stretch& stop : stopped)
+        for (const analysis::TimeSpan& stop : stopped)
             if (stop.begin_ns >= time && stop.begin_ns < end) end += 40 * ms;
         run.steps.numbers.push_back(step);
         rank.begin_ns.push_back(time);

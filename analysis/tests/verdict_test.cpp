@@ -235,7 +235,7 @@ Made made(const Lengths& lengths)
     Made result;
     result.run.computes_while_stopped = result.run.computes_on_gpu = lengths.computes_on_gpu;
     analysis::RankSteps& rank = result.run.steps.ranks.emplace_back();
-    std::vector<analysis::Stretch>& stopped = result.run.stopped.emplace_back();
+    std::vector<analysis::TimeSpan>& stopped = result.run.stopped.emplace_back();
     result.run.steps.phases = {"backward", "control_delay"};
     std::vector<double> delays;
     std::int64_t time = 0;
@@ -439,7 +439,7 @@ TEST_CASE("steps that a pause made far longer than the others are no outliers")
 TEST_CASE("an accident in a step that was stopped is an outlier all the same")
 {
     Made run = made({.paused = 100.0, .stopped_once = 60.0});
-    const analysis::Stretch stop = run.run.stopped.front().front();
+    const analysis::TimeSpan stop = run.run.stopped.front().front();
     analysis::RankSteps& rank = run.run.steps.ranks.front();
     std::size_t hit = 0;
     while (rank.end_ns[hit] < stop.end_ns) ++hit;

@@ -9,6 +9,12 @@
 
 namespace base {
 
+// From begin to end, on one clock.
+struct TimeSpan {
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+};
+
 // CLOCK_MONOTONIC of this process's time namespace.
 std::int64_t now_ns();
 

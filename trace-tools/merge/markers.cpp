@@ -7,6 +7,7 @@
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/system/clock.hpp"
 #include "base/words.hpp"
 #include "trace-tools/otf2/handles.hpp"
 #include "trace-tools/otf2/ranks.hpp"
@@ -187,17 +188,13 @@ std::int64_t middle_ns(const otf2::Step& step)
     return step.begin_ns + (step.end_ns - step.begin_ns) / 2;
 }
 
-struct Stretch {
-    std::int64_t begin_ns = INT64_MAX;
-    std::int64_t end_ns = INT64_MIN;
-    bool any() const { return begin_ns <= end_ns; }
-};
+constexpr base::TimeSpan no_time{INT64_MAX, INT64_MIN};
 
 // Of the rank's used steps in the slot that the factor covered.
-Stretch covered_steps(const otf2::Slot& slot, const std::string& factor, const otf2::StepsOfRank& rank,
-                      const Exposure& exposure)
+base::TimeSpan covered_steps(const otf2::Slot& slot, const std::string& factor, const otf2::StepsOfRank& rank,
+                             const Exposure& exposure)
 {
-    Stretch stretch;
+    base::TimeSpan stretch = no_time;
     auto step = std::partition_point(rank.steps.begin(), rank.steps.end(),
                                      [&](const otf2::Step& one) { return middle_ns(one) < slot.begin_ns; });
     for (; step != rank.steps.end() && middle_ns(*step) < slot.end_ns; ++step) {
@@ -217,15 +214,15 @@ std::vector<Marker> markers_of(const otf2::Slot& slot, const otf2::Assigned& on,
     for (const Effect& effect : effects) {
         if (effect.factor != on.factor || effect.level != on.level) continue;
         const bool of_job = effect.rank == all_ranks;
-        Stretch stretch;
+        base::TimeSpan stretch = no_time;
         std::uint64_t location = OTF2_UNDEFINED_UINT64;
         for (const otf2::StepsOfRank& rank : steps.ranks) {
             if (!of_job && rank.rank != effect.rank) continue;
-            const Stretch of_rank = covered_steps(slot, on.factor, rank, exposure);
+            const base::TimeSpan of_rank = covered_steps(slot, on.factor, rank, exposure);
             stretch = {std::min(stretch.begin_ns, of_rank.begin_ns), std::max(stretch.end_ns, of_rank.end_ns)};
             if (!of_job) location = archive.locations[rank.location].id;
         }
-        if (!stretch.any()) continue;
+        if (stretch.begin_ns > stretch.end_ns) continue;
         markers.push_back({.begin_ns = stretch.begin_ns,
                            .end_ns = stretch.end_ns,
                            .category = category(effect, budget_percent),

@@ -13,7 +13,7 @@ namespace otf2 {
 
 namespace {
 
-using Spans = std::vector<Part::Span>;
+using Spans = std::vector<base::TimeSpan>;
 
 std::size_t slot_of(const Archive& archive, std::uint32_t location)
 {
@@ -84,9 +84,9 @@ class Visits : public Visitor {
 Spans united(Spans spans)
 {
     std::sort(spans.begin(), spans.end(),
-              [](const Part::Span& one, const Part::Span& other) { return one.begin_ns < other.begin_ns; });
+              [](const base::TimeSpan& one, const base::TimeSpan& other) { return one.begin_ns < other.begin_ns; });
     Spans disjoint;
-    for (const Part::Span& span : spans) {
+    for (const base::TimeSpan& span : spans) {
         if (!disjoint.empty() && span.begin_ns <= disjoint.back().end_ns)
             disjoint.back().end_ns = std::max(disjoint.back().end_ns, span.end_ns);
         else
@@ -95,11 +95,11 @@ Spans united(Spans spans)
     return disjoint;
 }
 
-Spans cut(const Spans& spans, const Part::Span& window)
+Spans cut(const Spans& spans, const base::TimeSpan& window)
 {
     Spans inside;
     for (const auto& [begin_ns, end_ns] : spans) {
-        const Part::Span both{std::max(begin_ns, window.begin_ns), std::min(end_ns, window.end_ns)};
+        const base::TimeSpan both{std::max(begin_ns, window.begin_ns), std::min(end_ns, window.end_ns)};
         if (both.begin_ns < both.end_ns) inside.push_back(both);
     }
     return inside;
@@ -135,7 +135,7 @@ std::int64_t Part::inside_ns(std::uint32_t location, std::int64_t begin_ns, std:
 {
     const Spans& spans = spans_[slot_of(*archive_, location)];
     auto span = std::upper_bound(spans.begin(), spans.end(), begin_ns,
-                                 [](std::int64_t ns, const Span& one) { return ns < one.end_ns; });
+                                 [](std::int64_t ns, const base::TimeSpan& one) { return ns < one.end_ns; });
     std::int64_t sum_ns = 0;
     for (; span != spans.end() && span->begin_ns < end_ns; ++span)
         sum_ns += std::min(span->end_ns, end_ns) - std::max(span->begin_ns, begin_ns);
@@ -148,13 +148,13 @@ Part part_of(Reader& reader, const PartWords& words)
     const Archive& archive = reader.archive();
     const bool of_region = !words.region.empty();
     if (of_region && !archive.find_region(words.region)) fail_no_region(archive, words.region, "--region");
-    const Part::Span relative{after(0, "--from", words.from, 0), after(0, "--to", words.to, INT64_MAX)};
+    const base::TimeSpan relative{after(0, "--from", words.from, 0), after(0, "--to", words.to, INT64_MAX)};
     if (relative.begin_ns >= relative.end_ns) base::fail_usage("--from ", words.from, " is not before --to ", words.to);
 
     Visits visits{archive, words.region};
     read_soundly(reader, visits);
-    const Part::Span window{after(visits.first_ns(), "--from", words.from, INT64_MIN),
-                            after(visits.first_ns(), "--to", words.to, INT64_MAX)};
+    const base::TimeSpan window{after(visits.first_ns(), "--from", words.from, INT64_MIN),
+                                after(visits.first_ns(), "--to", words.to, INT64_MAX)};
     std::vector<Spans> spans(archive.processes.size() + archive.locations.size());
     for (std::uint32_t location = 0; location < archive.locations.size(); ++location) {
         Spans& of_process = spans[slot_of(archive, location)];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/cli/options.hpp"
+#include "base/system/clock.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 
 #include <cstdint>
@@ -24,15 +25,13 @@ void add_part_options(base::Options& options, PartWords& words);
 
 class Part {
  public:
-    struct Span {
-        std::int64_t begin_ns = 0;
-        std::int64_t end_ns = 0;
-    };
-
     Part() = default;  // all of the run
 
     // Disjoint spans in the order of time, by process (or, for a location without one, after these by location).
-    Part(const Archive& archive, std::vector<std::vector<Span>> spans) : archive_{&archive}, spans_{std::move(spans)} {}
+    Part(const Archive& archive, std::vector<std::vector<base::TimeSpan>> spans)
+        : archive_{&archive}, spans_{std::move(spans)}
+    {
+    }
 
     bool is_all() const { return archive_ == nullptr; }
 
@@ -46,7 +45,7 @@ class Part {
     std::int64_t inside_ns(std::uint32_t location, std::int64_t begin_ns, std::int64_t end_ns) const;
 
     const Archive* archive_ = nullptr;
-    std::vector<std::vector<Span>> spans_;
+    std::vector<std::vector<base::TimeSpan>> spans_;
 };
 
 // Reads all events, once. A region's visits are those of all threads of a process together; visits inside others of the

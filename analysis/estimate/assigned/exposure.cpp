@@ -158,7 +158,7 @@ std::vector<bool> whole_blocks(const RankSteps& rank, std::span<const Slot> slot
 {
     const auto warm = static_cast<std::size_t>(
         std::clamp<std::int64_t>(warm_up_steps, 0, static_cast<std::int64_t>(rank.begin_ns.size()) - 1));
-    const Stretch training{rank.begin_ns[warm], rank.end_ns.back()};
+    const TimeSpan training{rank.begin_ns[warm], rank.end_ns.back()};
     std::vector<std::vector<bool>> has(static_cast<std::size_t>(plan.blocks),
                                        std::vector<bool>(plan.treatments.size(), false));
     for (std::size_t s = 0; s < slots.size(); ++s)

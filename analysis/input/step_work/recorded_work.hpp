@@ -3,6 +3,7 @@
 
 #include "analysis/input/step_work/work.hpp"
 #include "base/columns/long_column.hpp"
+#include "base/system/clock.hpp"
 
 #include <cstdint>
 #include <string>
@@ -10,14 +11,11 @@
 
 namespace analysis {
 
+using base::TimeSpan;
+
 struct CallTime {
     std::uint32_t region = 0;
     std::int64_t ns = 0;
-};
-
-struct TimeSpan {
-    std::int64_t begin_ns = 0;
-    std::int64_t end_ns = 0;
 };
 
 struct WorkOfStep {
