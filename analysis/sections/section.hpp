@@ -42,9 +42,10 @@ struct Section {
     void (*complete)(Report& report, const SectionInput& input) = nullptr;  // if this training is all of the report
 
     std::vector<Table> (*tables)(const Report& report) = nullptr;
-    std::vector<std::string> (*sentences)(const Report& report) = nullptr;  // of the page
-    std::vector<NoiseTable> (*below)(const Report& report) = nullptr;       // the sentences
-    std::vector<NoiseTable> (*detail)(const Report& report) = nullptr;      // further down on the page
+    // On the page: sentences under "How much, how long, how sure", tables below these, tables and plots "In detail".
+    std::vector<std::string> (*sentences)(const Report& report) = nullptr;
+    std::vector<NoiseTable> (*below)(const Report& report) = nullptr;
+    std::vector<NoiseTable> (*detail)(const Report& report) = nullptr;
     std::vector<Plot> (*plots)(const std::filesystem::path& folder, const Report& report) = nullptr;
     std::vector<std::string> (*terminal)(const Report& report) = nullptr;  // lines
     const char* markdown_title = "";
