@@ -11,6 +11,7 @@
 #include "analysis/report/writers/html_text.hpp"
 #include "analysis/report/writers/json.hpp"
 #include "analysis/report/writers/write.hpp"
+#include "analysis/sections/effects/effects_section.hpp"
 #include "analysis/sections/harvest/harvest_section.hpp"
 #include "analysis/sections/response/response_plot.hpp"
 #include "analysis/sections/response/response_section.hpp"
@@ -199,7 +200,7 @@ std::string detail_section(const PooledReport& report, const PooledPlots& plots,
     if (!of_all.empty())
         made_of = noise_table(report.all, table_of(of_all)) +
                   fill("<h3>Whose slowdown it was, run by run</h3>\n{}", {table_of_culprits(report)});
-    const std::string phases = noise_table(report.all, of_sections(&Section::detail, report.all).front());
+    const std::string phases = noise_table(report.all, effects_by_phase(report.all));
     return fill(R"(<section><h2>In detail</h2>
 {}{}<div class="screen"><h3>{}</h3>
 {}<h3>{}</h3>

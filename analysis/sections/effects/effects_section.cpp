@@ -1,4 +1,4 @@
-// What each noise costs: the step, its phases, its split by buckets and each rank.
+#include "analysis/sections/effects/effects_section.hpp"
 
 #include "analysis/metrics/metric.hpp"
 #include "analysis/report/numbers.hpp"
@@ -14,30 +14,6 @@ namespace analysis {
 namespace {
 
 using base::join;
-
-NoiseTable effects_by_phase(const Report& report)
-{
-    std::vector<std::string> columns{"step"};
-    columns.insert(columns.end(), report.run.steps.phases.begin(), report.run.steps.phases.end());
-    NoiseTable table = table_of_effects(report, "Effects by phase, all ranks", columns, [&](const Effect& effect) {
-        std::vector<NoiseTable::Cell> cells;
-        for (const std::string& phase : columns) {
-            const Effect* here = find(report.analysis.effects, effect.factor, effect.level, effect.kind, phase);
-            cells.push_back(cell_of(here, report.verdict.confidence));
-            cells.back().strong = here->p_holm <= 0.05;
-        }
-        return cells;
-    });
-    table.note =
-        join("Percent of the quiet mean step, ± half of the ", 100.0 * report.verdict.confidence, " % interval. ",
-             "Strong: differs from zero with p ≤ 0.05 after Holm's correction over all noises and phases. "
-             "Phases add up to the step.");
-    if (report.run.plan.design == Design::factorial)
-        table.note +=
-            " Alone: this noise against quiet. Average: with it against without it, whatever else was on. "
-            "Interaction: what two together cost beyond the sum of each.";
-    return table;
-}
 
 NoiseTable split_of_step(const Report& report)
 {
@@ -108,7 +84,8 @@ void write_effects(const std::filesystem::path& file, const Report& report)
     }
 }
 
-// As effects.csv, of what is no phase: the split of the step by its buckets, when each rank was ready, the median step
+// Columns as effects.csv, for measures that are no phase: the split of the step by its buckets, when each rank was
+// ready, the median step
 void write_measures(const std::filesystem::path& file, const Report& report)
 {
     base::CsvWriter table{
@@ -122,10 +99,33 @@ void write_measures(const std::filesystem::path& file, const Report& report)
 
 }  // namespace
 
+NoiseTable effects_by_phase(const Report& report)
+{
+    std::vector<std::string> columns{"step"};
+    columns.insert(columns.end(), report.run.steps.phases.begin(), report.run.steps.phases.end());
+    NoiseTable table = table_of_effects(report, "Effects by phase, all ranks", columns, [&](const Effect& effect) {
+        std::vector<NoiseTable::Cell> cells;
+        for (const std::string& phase : columns) {
+            const Effect* here = find(report.analysis.effects, effect.factor, effect.level, effect.kind, phase);
+            cells.push_back(cell_of(here, report.verdict.confidence));
+            cells.back().strong = here->p_holm <= 0.05;
+        }
+        return cells;
+    });
+    table.note =
+        join("Percent of the quiet mean step, ± half of the ", 100.0 * report.verdict.confidence, " % interval. ",
+             "Strong: differs from zero with p ≤ 0.05 after Holm's correction over all noises and phases. "
+             "Phases add up to the step.");
+    if (report.run.plan.design == Design::factorial)
+        table.note +=
+            " Alone: this noise against quiet. Average: with it against without it, whatever else was on. "
+            "Interaction: what two together cost beyond the sum of each.";
+    return table;
+}
+
 namespace section {
 
 extern const Section effects{
-    .name = "effects",
     .tables = [](const Report&) -> std::vector<Table> {
         return {{base::file::effects, write_effects, true}, {"measures.csv", write_measures, true}};
     },
