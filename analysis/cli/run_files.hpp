@@ -43,8 +43,8 @@ std::vector<RunParts> runs_in(const std::vector<std::string>& directories, const
 
 std::vector<std::filesystem::path> archives_of(const std::vector<RunParts>& runs);
 
-// Why noise is not trusted whose record cannot be read, or is gone though its rows are there; empty: it is. Archives of
-// other tools come without records.
+// The reason for distrust where the record of a noise cannot be read, or is gone though its rows are there; else empty.
+// Archives of other tools come without records.
 std::string lost_noise_record(const Record& record);
 
 // The record beside an archive DIR/trace/traces.otf2 or a table of steps: DIR/name. It only adds to the report, so a

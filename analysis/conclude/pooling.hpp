@@ -32,8 +32,8 @@ struct PooledEffect {
 
 struct PooledRuns {
     std::vector<PooledEffect> effects;  // of steps and measures, that all parts have; p_holm set
-    // Of parts of each rank's step and its own work. Runs weigh as in the effect on the job's step, so that parts add
-    // up to it.
+    // Effects on the parts of each rank's step and on its own work. Runs weigh as in the effect on the job's step, so
+    // that parts add up to it.
     EffectTable parts;
     Verdict verdict;
 };

@@ -1,4 +1,4 @@
-// Parts of a noise's time that no step shows by itself.
+// Parts of a noise's time that are in no step of their own.
 #pragma once
 
 #include "analysis/estimate/analyse.hpp"

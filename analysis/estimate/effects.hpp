@@ -16,7 +16,7 @@ namespace analysis {
 
 constexpr int all_ranks = -1;
 
-// What an effect is on. Families are corrected for their number, pooled and shown apart.
+// The kind of quantity that an effect is on. Families are corrected for their number, pooled and shown apart.
 enum class Family {
     step,      // the step and its phases, of the job and of each rank
     measure,   // of the job: the split of the step by its buckets, the median step, outliers, tails

@@ -1,4 +1,4 @@
-// What sections of a report keep between reading and writing: a value of each type, made when it is first asked for.
+// Values that sections of a report keep between reading and writing: one of each type, made at first use.
 #pragma once
 
 #include <any>
@@ -17,7 +17,7 @@ class Kept {
         return std::any_cast<Value&>(value);
     }
 
-    // An empty one if nothing was kept.
+    // Returns an empty value if none was kept.
     template <class Value>
     const Value& of() const
     {

@@ -1,4 +1,4 @@
-// Tables of noises, without markup: how sections hand their numbers to whoever prints them.
+// Tables of noises without markup: sections fill them, writers print them.
 #pragma once
 
 #include "analysis/report/report.hpp"
@@ -28,7 +28,7 @@ struct NoiseTable {
     std::vector<Row> rows;
     std::string note;
 };
-// Of an effect, which may be null: its estimate and half of its interval.
+// The estimate of an effect, which may be null, and half of its interval.
 NoiseTable::Cell cell_of(const Effect* effect, double confidence);
 
 // A row for each effect on the job's step; in a factorial its kind stands in a column of its own.

@@ -1,6 +1,5 @@
-// One question that a report answers beside its verdicts. A section is a folder with what its answer takes, from
-// reading to text. It ends in a card, and sections.cpp lists the cards: all that writes a report visits them in that
-// order.
+// A section answers one question of a report beside its verdicts. Its folder holds all that the answer takes, from
+// reading to text, and ends in a card. sections.inc lists the cards, which all writers visit in that order.
 #pragma once
 
 #include "analysis/report/plots/plots.hpp"
@@ -24,9 +23,9 @@ struct Table {
     bool of_several = false;  // also of several runs together
 };
 
-// Where a section may read: the training's archive, or its table of steps (.csv).
+// The inputs that a section may read.
 struct SectionInput {
-    const std::filesystem::path& train;
+    const std::filesystem::path& train;  // the training's archive, or its table of steps (.csv)
     const otf2::StepChoice& steps;
     const std::string& step_region;  // as it was asked for
     const std::string& empty_node;   // directory of noise without a training; may be empty
@@ -35,14 +34,12 @@ struct SectionInput {
 
 // Any function may be left out.
 struct Section {
-    const char* name;  // of its folder
-
     void (*read)(Report& report, const SectionInput& input) = nullptr;      // before the run is analysed
     void (*estimate)(Report& report, const SectionInput& input) = nullptr;  // once there is a verdict
     void (*complete)(Report& report, const SectionInput& input) = nullptr;  // if this training is all of the report
 
     std::vector<Table> (*tables)(const Report& report) = nullptr;
-    // On the page: sentences under "How much, how long, how sure", tables below these, tables and plots "In detail".
+    // The page has sentences under "How much, how long, how sure", tables below these, tables and plots "In detail".
     std::vector<std::string> (*sentences)(const Report& report) = nullptr;
     std::vector<NoiseTable> (*below)(const Report& report) = nullptr;
     std::vector<NoiseTable> (*detail)(const Report& report) = nullptr;
@@ -58,7 +55,7 @@ struct Section {
 
 std::span<const Section* const> sections();
 
-// What some function of all sections gives, one after the other.
+// Calls one function of all sections, and joins the lists that they return.
 template <class Item, class... Arguments>
 std::vector<Item> of_sections(std::vector<Item> (*Section::*function)(Arguments...),
                               std::type_identity_t<Arguments>... arguments)
@@ -71,7 +68,7 @@ std::vector<Item> of_sections(std::vector<Item> (*Section::*function)(Arguments.
     return all;
 }
 
-// What only adds to a report: where it cannot be read, a note says that `what` is left out, and why.
+// Reads what a report can do without: if that fails, a note says that `what` is left out, and why.
 template <class Read>
 void read_or_note(Report& report, const std::string& what, const Read& read)
 try {

@@ -9,7 +9,7 @@
 
 namespace base {
 
-// From begin to end, on one clock.
+// A span of time on one clock.
 struct TimeSpan {
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;

@@ -1,4 +1,4 @@
-// What is left of a noise in the slots after it.
+// Carry-over: the effect of a noise on the slots after it.
 
 #include "analysis/report/numbers.hpp"
 #include "analysis/sections/section.hpp"
@@ -92,7 +92,6 @@ void carry_over_json(nlohmann::ordered_json& verdict, const Report& report)
 namespace section {
 
 extern const Section carry_over{
-    .name = "carry_over",
     .tables = [](const Report&) -> std::vector<Table> {
         return {{"carry_over.csv", write_carry_over}};
     },

@@ -215,7 +215,6 @@ std::vector<std::string> decomposition_lines(const Report& report)
 namespace section {
 
 extern const Section decomposition{
-    .name = "decomposition",
     .tables = [](const Report&) -> std::vector<Table> {
         return {{decomposition_tables()[0].file, write_decomposition<0>},
                 {decomposition_tables()[1].file, write_decomposition<1>},

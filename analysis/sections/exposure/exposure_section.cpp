@@ -1,4 +1,4 @@
-// How much of each step lay under each noise, and whether it was used.
+// Exposure: the share of each step under each noise, and whether the step was used.
 
 #include "analysis/report/numbers.hpp"
 #include "analysis/sections/section.hpp"
@@ -41,7 +41,6 @@ void write_exposure(const std::filesystem::path& file, const Report& report)
 namespace section {
 
 extern const Section exposure{
-    .name = "exposure",
     .tables = [](const Report&) -> std::vector<Table> {
         return {{"exposure.csv", write_exposure}};
     },

@@ -1,4 +1,4 @@
-// What the noise did to the GPUs: shown only where the training's archive has any.
+// Effects of the noise on GPUs, if the training's archive has any.
 #include "analysis/metrics/metric.hpp"
 #include "analysis/report/findings.hpp"
 #include "analysis/report/numbers.hpp"
@@ -126,7 +126,6 @@ std::vector<NoiseTable> gpu_tables(const Report& report)
 namespace section {
 
 extern const Section gpu{
-    .name = "gpu",
     .read = read_gpus,
     .tables = [](const Report& report) -> std::vector<Table> {
         if (!report.run.gpu.known()) return {};

@@ -19,7 +19,7 @@ namespace {
 
 using base::join;
 
-// Of all nodes together; 0 where no record says.
+// CPUs of all nodes together; 0 if no record says.
 struct CpusOfNodes {
     double online = 0.0;
     double idle = 0.0;  // not the training's
@@ -240,7 +240,6 @@ std::vector<std::string> harvest_sentences(const Report& report)
 namespace section {
 
 extern const Section harvest{
-    .name = "harvest",
     .estimate = estimate_harvest,
     .tables = [](const Report&) -> std::vector<Table> {
         return {{"harvest.csv", write_harvest, true}};

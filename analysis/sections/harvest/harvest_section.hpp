@@ -1,4 +1,4 @@
-// What the neighbour got done, and what both cost.
+// Harvest: the work that the neighbour got done, and the cost of both.
 #pragma once
 
 #include "analysis/sections/harvest/harvest.hpp"
@@ -9,7 +9,7 @@
 
 namespace analysis {
 
-// Of several runs, or of a run in parts, whose reports have theirs: [run][part].
+// Joins the harvests of several runs, or of the parts of a run: [run][part].
 void add_harvest_of_all(Report& all, const std::vector<std::vector<const Report*>>& runs);
 
 // A sentence for each noise of which an empty node's is known, and one for each setting that was tried.

@@ -1,4 +1,4 @@
-// What each noise process says it did, level by level.
+// Noise levels: the work of each noise process by its own record.
 
 #include "analysis/report/record.hpp"
 #include "analysis/sections/section.hpp"
@@ -10,7 +10,7 @@ namespace analysis {
 
 namespace {
 
-// What each noise process says it did: host,factor,level,stressor,slots,bytes_per_s,operations_per_s
+// A row for each process and level: host,factor,level,stressor,slots,bytes_per_s,operations_per_s
 void write_factor_levels(const std::filesystem::path& file, const Report& report)
 {
     base::CsvWriter table{file, {"host", "factor", "level", "stressor", "slots", "bytes_per_s", "operations_per_s"}};
@@ -25,7 +25,6 @@ void write_factor_levels(const std::filesystem::path& file, const Report& report
 namespace section {
 
 extern const Section levels{
-    .name = "levels",
     .tables = [](const Report&) -> std::vector<Table> {
         return {{"factor_levels.csv", write_factor_levels}};
     },

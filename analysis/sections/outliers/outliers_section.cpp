@@ -1,4 +1,4 @@
-// Steps far longer than others, the time they take, and the median step, on which they tell nothing.
+// Outliers: steps far longer than others, the time that they take, and the median step, which they do not change.
 
 #include "analysis/report/numbers.hpp"
 #include "analysis/sections/section.hpp"
@@ -56,7 +56,7 @@ std::vector<NoiseTable> outlier_tables(const Report& report)
     return {table};
 }
 
-// How rare a stall the run would have met, and how much outliers that are set aside may still cost.
+// The rarest stall that the run would have met, and the cost that outliers set aside may still have.
 std::vector<std::string> stall_sentences(const Report& report)
 {
     std::vector<std::string> met;
@@ -99,7 +99,6 @@ void write_outliers(const std::filesystem::path& file, const Report& report)
 namespace section {
 
 extern const Section outliers{
-    .name = "outliers",
     .tables = [](const Report&) -> std::vector<Table> {
         return {{"outliers.csv", write_outliers}};
     },

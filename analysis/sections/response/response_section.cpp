@@ -19,7 +19,7 @@ namespace {
 using base::join;
 using Json = nlohmann::ordered_json;
 
-// As the levels were written.
+// The prefixes with which the levels were written.
 base::Prefixes prefixes_of(const ResponseCurve& curve)
 {
     const bool is_binary = std::any_of(curve.points.begin(), curve.points.end(), [](const CurvePoint& point) {
@@ -87,7 +87,7 @@ std::string curve_sentence(const ResponseCurve& curve, const Verdict& verdict)
                 curve.achieved ? "what was achieved." : "what was asked for.");
 }
 
-// What the noise processes say that they reached at each level, averaged over them.
+// The dose that the noise reached at each level, averaged over its processes.
 Doses doses_on_record(const Report& report)
 {
     Doses doses;
@@ -182,7 +182,6 @@ std::vector<std::string> curve_sentences(const Report& report)
 namespace section {
 
 extern const Section response{
-    .name = "response",
     .estimate = estimate_curves,
     .tables = [](const Report&) -> std::vector<Table> {
         return {{"response.csv", write_response, true}};

@@ -9,7 +9,7 @@
 
 namespace analysis {
 
-// Of runs whose verdict is the report's.
+// Adds the curves of runs that the report's verdict is on.
 void add_curves(Report& report, const std::vector<RunOfCurve>& runs);
 
 const std::vector<ResponseCurve>& curves_of(const Report& report);

@@ -1,4 +1,4 @@
-// Which slowdown such a run would find.
+// Sensitivity: the smallest slowdown that such a run would find.
 #include "analysis/report/numbers.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/contract/factor_name.hpp"
@@ -32,7 +32,6 @@ std::vector<std::string> detectable_slowdowns(const Report& report)
 namespace section {
 
 extern const Section sensitivity{
-    .name = "sensitivity",
     .sentences = detectable_slowdowns,
 };
 

@@ -7,7 +7,6 @@ namespace analysis {
 namespace section {
 
 extern const Section steps{
-    .name = "steps",
     .plots = draw_steps,
 };
 

@@ -43,7 +43,6 @@ std::vector<NoiseTable> tail_table(const Report& report)
 namespace section {
 
 extern const Section tails{
-    .name = "tails",
     .estimate = estimate_tails,
     .below = tail_table,
 };

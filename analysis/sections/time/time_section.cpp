@@ -1,4 +1,4 @@
-// Where the training's time is: each nanosecond once.
+// Time table: each nanosecond of the training once, by treatment and reason.
 
 #include "analysis/report/numbers.hpp"
 #include "analysis/sections/section.hpp"
@@ -69,7 +69,6 @@ void write_time(const std::filesystem::path& file, const Report& report)
 namespace section {
 
 extern const Section time{
-    .name = "time",
     .estimate = estimate_time,
     .tables = [](const Report&) -> std::vector<Table> {
         return {{"time.csv", write_time}};

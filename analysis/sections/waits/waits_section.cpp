@@ -139,7 +139,6 @@ std::vector<NoiseTable> wait_tables(const Report& report)
 namespace section {
 
 extern const Section waits{
-    .name = "waits",
     .complete = read_waits,
     // pop.csv and path.csv as trace-waits and trace-path write them.
     .tables = [](const Report& report) -> std::vector<Table> {
