@@ -13,8 +13,8 @@
 #include "base/words.hpp"
 #include "jobscripts/campaign/one_run.hpp"
 #include "jobscripts/campaign/progress.hpp"
-#include "jobscripts/leftovers/leftovers.hpp"
-#include "jobscripts/run/programs.hpp"
+#include "jobscripts/programs/leftovers.hpp"
+#include "jobscripts/programs/programs.hpp"
 
 #include <nlohmann/json.hpp>
 

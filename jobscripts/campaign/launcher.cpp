@@ -3,7 +3,7 @@
 #include "base/contract/campaign_directory.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
-#include "jobscripts/run/programs.hpp"
+#include "jobscripts/programs/programs.hpp"
 
 #include <boost/program_options/parsers.hpp>
 

@@ -10,9 +10,9 @@
 #include "base/words.hpp"
 #include "jobscripts/campaign/directory.hpp"
 #include "jobscripts/campaign/proof.hpp"
+#include "jobscripts/programs/programs.hpp"
 #include "jobscripts/run/ended.hpp"
 #include "jobscripts/run/job.hpp"
-#include "jobscripts/run/programs.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "jobscripts/campaign/collect.hpp"
-#include "jobscripts/run/programs.hpp"
+#include "jobscripts/programs/programs.hpp"
 
 namespace crosstalk {
 

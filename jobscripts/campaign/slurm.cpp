@@ -11,7 +11,7 @@
 #include "base/words.hpp"
 #include "jobscripts/campaign/one_run.hpp"
 #include "jobscripts/campaign/progress.hpp"
-#include "jobscripts/run/programs.hpp"
+#include "jobscripts/programs/programs.hpp"
 
 #include <boost/program_options/parsers.hpp>
 

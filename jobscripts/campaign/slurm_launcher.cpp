@@ -5,7 +5,7 @@
 #include "base/words.hpp"
 #include "jobscripts/campaign/launcher.hpp"
 #include "jobscripts/campaign/slurm.hpp"
-#include "jobscripts/run/programs.hpp"
+#include "jobscripts/programs/programs.hpp"
 
 #include <array>
 #include <cstdlib>

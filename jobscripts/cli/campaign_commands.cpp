@@ -20,7 +20,7 @@
 #include "jobscripts/campaign/trials/trial_names.hpp"
 #include "jobscripts/campaign/trials/trial_plan.hpp"
 #include "jobscripts/campaign/trials/trial_runs.hpp"
-#include "jobscripts/run/programs.hpp"
+#include "jobscripts/programs/programs.hpp"
 
 #include <iostream>
 

@@ -9,7 +9,7 @@
 #include "base/system/cpus.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
-#include "jobscripts/run/programs.hpp"
+#include "jobscripts/programs/programs.hpp"
 
 #include <nlohmann/json.hpp>
 

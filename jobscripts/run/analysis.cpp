@@ -1,7 +1,7 @@
 #include "jobscripts/run/analysis.hpp"
 
 #include "base/contract/run_directory.hpp"
-#include "jobscripts/run/programs.hpp"
+#include "jobscripts/programs/programs.hpp"
 #include "jobscripts/run/request/request_record.hpp"
 
 namespace crosstalk {

@@ -10,8 +10,8 @@
 #include "base/system/clock.hpp"
 #include "base/system/environment.hpp"
 #include "base/words.hpp"
+#include "jobscripts/programs/programs.hpp"
 #include "jobscripts/run/ended.hpp"
-#include "jobscripts/run/programs.hpp"
 
 #include <nlohmann/json.hpp>
 

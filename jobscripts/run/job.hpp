@@ -2,10 +2,10 @@
 #pragma once
 
 #include "base/programs/child.hpp"
-#include "jobscripts/run/output.hpp"
 #include "jobscripts/run/request/request.hpp"
-#include "jobscripts/run/scorep.hpp"
-#include "jobscripts/run/step_source.hpp"
+#include "jobscripts/run/sources/output.hpp"
+#include "jobscripts/run/sources/scorep.hpp"
+#include "jobscripts/run/sources/step_source.hpp"
 
 #include <cstddef>
 #include <memory>

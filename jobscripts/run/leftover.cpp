@@ -4,7 +4,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
-#include "jobscripts/run/programs.hpp"
+#include "jobscripts/programs/programs.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -3,9 +3,9 @@
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/system/waiting.hpp"
+#include "jobscripts/programs/programs.hpp"
 #include "jobscripts/run/ended.hpp"
 #include "jobscripts/run/first_steps.hpp"
-#include "jobscripts/run/programs.hpp"
 
 #include <csignal>
 #include <optional>

@@ -2,7 +2,7 @@
 
 #include "base/contract/run_directory.hpp"
 #include "base/files.hpp"
-#include "jobscripts/run/programs.hpp"
+#include "jobscripts/programs/programs.hpp"
 
 #include <nlohmann/json.hpp>
 

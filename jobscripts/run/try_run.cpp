@@ -6,15 +6,15 @@
 #include "base/system/clock.hpp"
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
-#include "jobscripts/leftovers/guardian.hpp"
+#include "jobscripts/programs/guardian.hpp"
+#include "jobscripts/programs/programs.hpp"
 #include "jobscripts/run/first_steps.hpp"
 #include "jobscripts/run/job.hpp"
 #include "jobscripts/run/leftover.hpp"
 #include "jobscripts/run/noise_command.hpp"
 #include "jobscripts/run/noise_plan.hpp"
-#include "jobscripts/run/programs.hpp"
 #include "jobscripts/run/request/run_directory.hpp"
-#include "jobscripts/run/trial_steps.hpp"
+#include "jobscripts/run/sources/trial_steps.hpp"
 #include "jobscripts/run/victims.hpp"
 
 #include <algorithm>

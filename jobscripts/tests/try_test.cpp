@@ -2,7 +2,7 @@
 #include "base/files.hpp"
 #include "jobscripts/run/first_steps.hpp"
 #include "jobscripts/run/noise_plan.hpp"
-#include "jobscripts/run/trial_steps.hpp"
+#include "jobscripts/run/sources/trial_steps.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>

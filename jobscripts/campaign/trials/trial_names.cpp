@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/words.hpp"
-#include "jobscripts/run/programs.hpp"
+#include "jobscripts/programs/programs.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -13,7 +13,7 @@
 #include "jobscripts/campaign/progress.hpp"
 #include "jobscripts/campaign/trials/trial_names.hpp"
 #include "jobscripts/campaign/trials/trial_plan.hpp"
-#include "jobscripts/run/programs.hpp"
+#include "jobscripts/programs/programs.hpp"
 
 #include <boost/program_options/parsers.hpp>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "jobscripts/leftovers/leftovers.hpp"
+#include "jobscripts/programs/leftovers.hpp"
 
 #include "base/contract/campaign_directory.hpp"
 #include "base/error.hpp"

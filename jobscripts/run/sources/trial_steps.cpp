@@ -1,4 +1,4 @@
-#include "jobscripts/run/trial_steps.hpp"
+#include "jobscripts/run/sources/trial_steps.hpp"
 
 #include "base/csv.hpp"
 

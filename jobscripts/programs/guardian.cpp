@@ -1,9 +1,9 @@
-#include "jobscripts/leftovers/guardian.hpp"
+#include "jobscripts/programs/guardian.hpp"
 
 #include "base/contract/campaign_directory.hpp"
 #include "base/error.hpp"
 #include "base/system/environment.hpp"
-#include "jobscripts/leftovers/leftovers.hpp"
+#include "jobscripts/programs/leftovers.hpp"
 
 #include <array>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "jobscripts/run/programs.hpp"
+#include "jobscripts/programs/programs.hpp"
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"

@@ -1,10 +1,10 @@
-#include "jobscripts/run/scorep.hpp"
+#include "jobscripts/run/sources/scorep.hpp"
 
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/system/environment.hpp"
-#include "jobscripts/run/programs.hpp"
+#include "jobscripts/programs/programs.hpp"
 
 #include <nlohmann/json.hpp>
 

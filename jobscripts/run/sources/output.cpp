@@ -1,4 +1,4 @@
-#include "jobscripts/run/output.hpp"
+#include "jobscripts/run/sources/output.hpp"
 
 #include "base/csv.hpp"
 #include "base/error.hpp"

@@ -1,9 +1,9 @@
-#include "jobscripts/run/step_source.hpp"
+#include "jobscripts/run/sources/step_source.hpp"
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "jobscripts/run/programs.hpp"
-#include "jobscripts/run/scorep.hpp"
+#include "jobscripts/programs/programs.hpp"
+#include "jobscripts/run/sources/scorep.hpp"
 
 #include <algorithm>
 #include <filesystem>
