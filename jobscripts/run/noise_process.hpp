@@ -20,8 +20,8 @@ class NoiseProcess {
     void start(const std::vector<std::string>& words, const base::CpuSet& cpus);
     bool runs();
 
-    // SIGTERM lets it finish its trace. Throws Ended if it failed. The code of a launcher counts only if the noise ended
-    // by itself: one that was stopped has another.
+    // SIGTERM lets it finish its trace. Throws Ended if it failed. The code of a launcher counts only if the noise
+    // ended by itself: one that was stopped has another.
     void end(bool ended_by_itself);
 
     std::filesystem::path log() const;
