@@ -3,7 +3,7 @@
 
 #include "analysis/cli/run_files.hpp"
 #include "analysis/cli/settings.hpp"
-#include "analysis/report/report.hpp"
+#include "analysis/results/report.hpp"
 
 #include <filesystem>
 #include <functional>

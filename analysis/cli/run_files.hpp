@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/cli/settings.hpp"
-#include "analysis/report/report.hpp"
+#include "analysis/results/report.hpp"
 
 #include <filesystem>
 #include <optional>

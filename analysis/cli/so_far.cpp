@@ -1,7 +1,7 @@
 #include "analysis/cli/so_far.hpp"
 
 #include "analysis/conclude/verdict.hpp"
-#include "analysis/report/numbers.hpp"
+#include "analysis/results/numbers.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"

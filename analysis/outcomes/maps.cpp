@@ -1,7 +1,7 @@
 #include "analysis/outcomes/maps.hpp"
 
 #include "analysis/outcomes/strata.hpp"
-#include "analysis/report/numbers.hpp"
+#include "analysis/results/numbers.hpp"
 #include "base/error.hpp"
 #include "base/markup.hpp"
 #include "base/units.hpp"

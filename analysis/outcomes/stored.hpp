@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/outcomes/tables.hpp"
-#include "analysis/report/plots/plots.hpp"
+#include "analysis/results/plots/plots.hpp"
 
 #include <cstdint>
 #include <filesystem>

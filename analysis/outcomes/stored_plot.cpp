@@ -1,6 +1,6 @@
 #include "analysis/outcomes/stored.hpp"
-#include "analysis/report/plots/for_people.hpp"
-#include "analysis/report/plots/palette.hpp"
+#include "analysis/results/plots/for_people.hpp"
+#include "analysis/results/plots/palette.hpp"
 #include "base/contract/stored_weights.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"

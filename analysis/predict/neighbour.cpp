@@ -1,6 +1,6 @@
 #include "analysis/predict/neighbour.hpp"
 
-#include "analysis/report/record.hpp"
+#include "analysis/results/record.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"

@@ -1,6 +1,6 @@
 #include "analysis/predict/tables.hpp"
 
-#include "analysis/report/numbers.hpp"
+#include "analysis/results/numbers.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/figures.hpp"

@@ -1,6 +1,6 @@
 #include "analysis/sections/noise_table.hpp"
 
-#include "analysis/report/numbers.hpp"
+#include "analysis/results/numbers.hpp"
 
 #include <cmath>
 

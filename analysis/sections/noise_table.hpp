@@ -1,7 +1,7 @@
 // Tables of noises without markup: sections fill them, writers print them.
 #pragma once
 
-#include "analysis/report/report.hpp"
+#include "analysis/results/report.hpp"
 
 #include <functional>
 #include <string>

@@ -2,8 +2,8 @@
 // reading to text, and ends in a card. sections.inc lists the cards, which all writers visit in that order.
 #pragma once
 
-#include "analysis/report/plots/plots.hpp"
-#include "analysis/report/report.hpp"
+#include "analysis/results/plots/plots.hpp"
+#include "analysis/results/report.hpp"
 #include "analysis/sections/noise_table.hpp"
 #include "trace-tools/steps/chosen_steps.hpp"
 

@@ -2,7 +2,7 @@
 #include "analysis/cli/so_far.hpp"
 #include "analysis/conclude/verdict.hpp"
 #include "analysis/estimate/simulation.hpp"
-#include "analysis/report/numbers.hpp"
+#include "analysis/results/numbers.hpp"
 #include "analysis/sections/response/response.hpp"
 #include "base/contract/factor_name.hpp"
 

@@ -2,7 +2,7 @@
 // reported by the model that runs them.
 #pragma once
 
-#include "trace-tools/gpu/gpu_recording.hpp"
+#include "trace-tools/gpu/recording/gpu_recording.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/training/phase_clock.hpp"
 

@@ -8,7 +8,7 @@
 #include "ddl-workloads/instruments/process_metrics.hpp"
 #include "ddl-workloads/instruments/write_observer.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
-#include "trace-tools/gpu/gpu_recording.hpp"
+#include "trace-tools/gpu/recording/gpu_recording.hpp"
 #include "trace-tools/otf2/write/counters.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 

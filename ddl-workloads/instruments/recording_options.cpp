@@ -2,7 +2,7 @@
 
 #include "base/contract/variables.hpp"
 #include "base/error.hpp"
-#include "trace-tools/gpu/gpu_recording.hpp"
+#include "trace-tools/gpu/recording/gpu_recording.hpp"
 
 namespace ddl {
 

@@ -1,7 +1,7 @@
 // An OTF2 archive of a file of what CUPTI recorded.
 #pragma once
 
-#include "trace-tools/gpu/activity_recorder.hpp"
+#include "trace-tools/gpu/recording/activity_recorder.hpp"
 
 #include <filesystem>
 

@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/system/stop.hpp"
-#include "trace-tools/gpu/kernel_role.hpp"
+#include "trace-tools/gpu/recording/kernel_role.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 #include "trace-tools/synth/thread_team.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "trace-tools/convert/kineto.hpp"
-#include "trace-tools/gpu/lanes.hpp"
+#include "trace-tools/gpu/recording/lanes.hpp"
 
 #include <filesystem>
 

@@ -16,7 +16,7 @@
 #include "base/system/environment.hpp"
 #include "base/system/launcher.hpp"
 #include "base/units.hpp"
-#include "trace-tools/gpu/gpu_recording.hpp"
+#include "trace-tools/gpu/recording/gpu_recording.hpp"
 #include "trace-tools/mpi/mpi_team.hpp"
 #include "trace-tools/mpi/record_mpi.hpp"
 #include "trace-tools/mpi/recorded_call.hpp"

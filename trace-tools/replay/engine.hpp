@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/contract/trace_names.hpp"
-#include "trace-tools/accelerators/stream_replay.hpp"
 #include "trace-tools/otf2/mpi_calls.hpp"
 #include "trace-tools/profile/time_sums.hpp"
 #include "trace-tools/replay/collective_replay.hpp"
@@ -10,6 +9,7 @@
 #include "trace-tools/replay/mpi_replay.hpp"
 #include "trace-tools/replay/replay_state.hpp"
 #include "trace-tools/replay/started_requests.hpp"
+#include "trace-tools/replay/streams/stream_replay.hpp"
 #include "trace-tools/replay/task_replay.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "testing/testing.hpp"
-#include "trace-tools/gpu/activity_recorder.hpp"
+#include "trace-tools/gpu/recording/activity_recorder.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 
 #include <doctest/doctest.h>

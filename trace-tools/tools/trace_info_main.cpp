@@ -2,8 +2,8 @@
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
 #include "base/system/cpus.hpp"
-#include "trace-tools/accelerators/gpu_steps.hpp"
-#include "trace-tools/accelerators/missing_activities.hpp"
+#include "trace-tools/gpu/analysis/gpu_steps.hpp"
+#include "trace-tools/gpu/analysis/missing_activities.hpp"
 #include "trace-tools/otf2/read/confined.hpp"
 #include "trace-tools/profile/summary.hpp"
 

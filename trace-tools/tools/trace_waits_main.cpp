@@ -6,7 +6,7 @@
 #include "base/system/conveyor.hpp"
 #include "base/system/cpus.hpp"
 #include "base/words.hpp"
-#include "trace-tools/accelerators/gpu_report.hpp"
+#include "trace-tools/gpu/analysis/gpu_report.hpp"
 #include "trace-tools/otf2/mpi_calls.hpp"
 #include "trace-tools/otf2/ranks.hpp"
 #include "trace-tools/otf2/read/reader.hpp"

@@ -2,9 +2,9 @@
 
 #include "analysis/input/step_work/numbered_rows.hpp"
 #include "base/error.hpp"
-#include "trace-tools/accelerators/gpu_table.hpp"
-#include "trace-tools/accelerators/missing_activities.hpp"
-#include "trace-tools/accelerators/windows.hpp"
+#include "trace-tools/gpu/analysis/gpu_table.hpp"
+#include "trace-tools/gpu/analysis/missing_activities.hpp"
+#include "trace-tools/gpu/analysis/windows.hpp"
 
 #include <utility>
 

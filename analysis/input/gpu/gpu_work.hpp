@@ -3,7 +3,7 @@
 
 #include "analysis/input/step_work/long_table.hpp"
 #include "base/columns/long_column.hpp"
-#include "trace-tools/accelerators/gpu_steps.hpp"
+#include "trace-tools/gpu/analysis/gpu_steps.hpp"
 #include "trace-tools/steps/chosen_steps.hpp"
 
 #include <cstdint>

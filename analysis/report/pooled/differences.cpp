@@ -1,8 +1,8 @@
 // What differed between runs, by the records beside their archives.
-#include "analysis/report/node_placement.hpp"
-#include "analysis/report/numbers.hpp"
 #include "analysis/report/pooled/pooled_report.hpp"
-#include "analysis/report/record.hpp"
+#include "analysis/results/node_placement.hpp"
+#include "analysis/results/numbers.hpp"
+#include "analysis/results/record.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"

@@ -1,8 +1,8 @@
 #include "analysis/report/pooled/pooled_report.hpp"
 
-#include "analysis/report/identity.hpp"
-#include "analysis/report/numbers.hpp"
-#include "analysis/report/record.hpp"
+#include "analysis/results/identity.hpp"
+#include "analysis/results/numbers.hpp"
+#include "analysis/results/record.hpp"
 #include "analysis/sections/harvest/harvest_section.hpp"
 #include "analysis/sections/response/response_section.hpp"
 #include "base/error.hpp"

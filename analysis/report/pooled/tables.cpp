@@ -1,7 +1,7 @@
 // The tables of a pooled report.
 #include "analysis/report/pooled/writers.hpp"
-#include "analysis/report/record.hpp"
 #include "analysis/report/writers/csv.hpp"
+#include "analysis/results/record.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
 

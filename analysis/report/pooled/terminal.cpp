@@ -1,10 +1,10 @@
 // A pooled report on the terminal.
 #include "analysis/report/writers/terminal.hpp"
 
-#include "analysis/report/identity.hpp"
-#include "analysis/report/numbers.hpp"
 #include "analysis/report/pooled/writers.hpp"
-#include "analysis/report/verdict_text.hpp"
+#include "analysis/results/identity.hpp"
+#include "analysis/results/numbers.hpp"
+#include "analysis/results/verdict_text.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"

@@ -1,8 +1,8 @@
 // The report of several runs, or of a run in parts: its files, and its lines on the terminal.
 #pragma once
 
-#include "analysis/report/plots/plots.hpp"
 #include "analysis/report/pooled/pooled_report.hpp"
+#include "analysis/results/plots/plots.hpp"
 #include "analysis/sections/decomposition/decomposition_section.hpp"
 
 #include <nlohmann/json_fwd.hpp>

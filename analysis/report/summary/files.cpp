@@ -1,14 +1,14 @@
 // The files of a summary of many runs: tables, plot and page.
 #include "base/files.hpp"
 
-#include "analysis/report/numbers.hpp"
-#include "analysis/report/plots/for_people.hpp"
-#include "analysis/report/plots/palette.hpp"
-#include "analysis/report/record.hpp"
 #include "analysis/report/summary/summary.hpp"
 #include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/html_text.hpp"
 #include "analysis/report/writers/write.hpp"
+#include "analysis/results/numbers.hpp"
+#include "analysis/results/plots/for_people.hpp"
+#include "analysis/results/plots/palette.hpp"
+#include "analysis/results/record.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"

@@ -1,7 +1,7 @@
 // The summary of many runs on the terminal, as Markdown and as JSON.
-#include "analysis/report/numbers.hpp"
 #include "analysis/report/summary/summary.hpp"
 #include "analysis/report/writers/markdown.hpp"
+#include "analysis/results/numbers.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/estimate/sets/comparison.hpp"
-#include "analysis/report/report.hpp"
+#include "analysis/results/report.hpp"
 
 #include <nlohmann/json.hpp>
 

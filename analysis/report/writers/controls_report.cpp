@@ -1,6 +1,6 @@
 #include "analysis/report/writers/controls_report.hpp"
 
-#include "analysis/report/numbers.hpp"
+#include "analysis/results/numbers.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"

@@ -1,8 +1,8 @@
 #include "analysis/report/writers/csv.hpp"
 
-#include "analysis/report/identity.hpp"
-#include "analysis/report/numbers.hpp"
-#include "analysis/report/record.hpp"
+#include "analysis/results/identity.hpp"
+#include "analysis/results/numbers.hpp"
+#include "analysis/results/record.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
 #include "base/words.hpp"

@@ -2,8 +2,8 @@
 // detail, then what was run where.
 #pragma once
 
-#include "analysis/report/plots/plots.hpp"
-#include "analysis/report/report.hpp"
+#include "analysis/results/plots/plots.hpp"
+#include "analysis/results/report.hpp"
 #include "analysis/sections/noise_table.hpp"
 
 #include <filesystem>

@@ -1,9 +1,9 @@
 #include "analysis/report/writers/html_text.hpp"
 
 #include "analysis/metrics/metric.hpp"
-#include "analysis/report/plots/palette.hpp"
 #include "analysis/report/writers/html_script.hpp"
 #include "analysis/report/writers/html_style.hpp"
+#include "analysis/results/plots/palette.hpp"
 #include "base/markup.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // verdict.json: the verdict for programs (members: docs/formats.md).
 #pragma once
 
-#include "analysis/report/report.hpp"
+#include "analysis/results/report.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -1,8 +1,8 @@
 #include "analysis/report/writers/markdown.hpp"
 
-#include "analysis/report/identity.hpp"
-#include "analysis/report/numbers.hpp"
-#include "analysis/report/verdict_text.hpp"
+#include "analysis/results/identity.hpp"
+#include "analysis/results/numbers.hpp"
+#include "analysis/results/verdict_text.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"

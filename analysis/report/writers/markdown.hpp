@@ -1,7 +1,7 @@
 // Reports as Markdown, for the pages of CI and for wikis.
 #pragma once
 
-#include "analysis/report/report.hpp"
+#include "analysis/results/report.hpp"
 
 #include <ostream>
 #include <string>

@@ -1,7 +1,7 @@
 #include "analysis/report/writers/node_drawing.hpp"
 
-#include "analysis/report/numbers.hpp"
 #include "analysis/report/writers/html_text.hpp"
+#include "analysis/results/numbers.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // A drawing of each node: its CPUs, coloured by who had them.
 #pragma once
 
-#include "analysis/report/node_placement.hpp"
+#include "analysis/results/node_placement.hpp"
 
 #include <string>
 #include <vector>

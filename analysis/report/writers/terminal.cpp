@@ -1,9 +1,9 @@
 #include "analysis/report/writers/terminal.hpp"
 
-#include "analysis/report/findings.hpp"
-#include "analysis/report/identity.hpp"
-#include "analysis/report/numbers.hpp"
-#include "analysis/report/verdict_text.hpp"
+#include "analysis/results/findings.hpp"
+#include "analysis/results/identity.hpp"
+#include "analysis/results/numbers.hpp"
+#include "analysis/results/verdict_text.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"

@@ -1,7 +1,7 @@
 // The verdict on the terminal: a few lines and a table.
 #pragma once
 
-#include "analysis/report/report.hpp"
+#include "analysis/results/report.hpp"
 
 #include <ostream>
 

@@ -1,6 +1,6 @@
-#include "analysis/report/identity.hpp"
-#include "analysis/report/verdict_text.hpp"
 #include "analysis/report/writers/json.hpp"
+#include "analysis/results/identity.hpp"
+#include "analysis/results/verdict_text.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/words.hpp"
 

@@ -1,11 +1,11 @@
 #include "analysis/report/writers/write.hpp"
 
-#include "analysis/report/verdict_text.hpp"
 #include "analysis/report/writers/csv.hpp"
 #include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/json.hpp"
 #include "analysis/report/writers/markdown.hpp"
 #include "analysis/report/writers/terminal.hpp"
+#include "analysis/results/verdict_text.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/files.hpp"
 #include "base/system/stop.hpp"

@@ -1,7 +1,7 @@
 // Writes a whole report into its folder.
 #pragma once
 
-#include "analysis/report/report.hpp"
+#include "analysis/results/report.hpp"
 
 #include <filesystem>
 #include <string>

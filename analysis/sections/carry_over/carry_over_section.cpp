@@ -1,6 +1,6 @@
 // Carry-over: the effect of a noise on the slots after it.
 
-#include "analysis/report/numbers.hpp"
+#include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/roles.hpp"

@@ -1,6 +1,6 @@
 #include "analysis/sections/decomposition/decomposition_section.hpp"
 
-#include "analysis/report/numbers.hpp"
+#include "analysis/results/numbers.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"

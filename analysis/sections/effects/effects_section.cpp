@@ -1,7 +1,7 @@
 #include "analysis/sections/effects/effects_section.hpp"
 
 #include "analysis/metrics/metric.hpp"
-#include "analysis/report/numbers.hpp"
+#include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"

@@ -1,6 +1,6 @@
 // Exposure: the share of each step under each noise, and whether the step was used.
 
-#include "analysis/report/numbers.hpp"
+#include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/csv.hpp"
 

@@ -1,11 +1,11 @@
 // Effects of the noise on GPUs, if the training's archive has any.
 #include "analysis/metrics/metric.hpp"
-#include "analysis/report/findings.hpp"
-#include "analysis/report/numbers.hpp"
+#include "analysis/results/findings.hpp"
+#include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
-#include "trace-tools/accelerators/gpu_table.hpp"
+#include "trace-tools/gpu/analysis/gpu_table.hpp"
 
 #include <algorithm>
 

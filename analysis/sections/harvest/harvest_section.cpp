@@ -1,9 +1,9 @@
 #include "analysis/sections/harvest/harvest_section.hpp"
 
 #include "analysis/conclude/advice.hpp"
-#include "analysis/report/node_placement.hpp"
-#include "analysis/report/numbers.hpp"
-#include "analysis/report/record.hpp"
+#include "analysis/results/node_placement.hpp"
+#include "analysis/results/numbers.hpp"
+#include "analysis/results/record.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"

@@ -1,6 +1,6 @@
 // Noise levels: the work of each noise process by its own record.
 
-#include "analysis/report/record.hpp"
+#include "analysis/results/record.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/csv.hpp"
 

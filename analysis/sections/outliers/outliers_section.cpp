@@ -1,6 +1,6 @@
 // Outliers: steps far longer than others, the time that they take, and the median step, which they do not change.
 
-#include "analysis/report/numbers.hpp"
+#include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/csv.hpp"

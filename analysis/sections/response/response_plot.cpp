@@ -1,8 +1,8 @@
 #include "analysis/sections/response/response_plot.hpp"
 
-#include "analysis/report/numbers.hpp"
-#include "analysis/report/plots/for_people.hpp"
-#include "analysis/report/plots/palette.hpp"
+#include "analysis/results/numbers.hpp"
+#include "analysis/results/plots/for_people.hpp"
+#include "analysis/results/plots/palette.hpp"
 #include "analysis/sections/response/response_section.hpp"
 #include "base/csv.hpp"
 #include "base/programs/gnuplot.hpp"

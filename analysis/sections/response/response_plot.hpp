@@ -1,7 +1,7 @@
 // Response curves: the effect of each level, and the monotone curve through them.
 #pragma once
 
-#include "analysis/report/plots/plots.hpp"
+#include "analysis/results/plots/plots.hpp"
 
 #include <filesystem>
 

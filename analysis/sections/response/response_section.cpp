@@ -1,7 +1,7 @@
 #include "analysis/sections/response/response_section.hpp"
 
-#include "analysis/report/numbers.hpp"
-#include "analysis/report/record.hpp"
+#include "analysis/results/numbers.hpp"
+#include "analysis/results/record.hpp"
 #include "analysis/sections/response/response_plot.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"

@@ -1,5 +1,5 @@
 // Sensitivity: the smallest slowdown that such a run would find.
-#include "analysis/report/numbers.hpp"
+#include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"

@@ -1,6 +1,6 @@
 // Time table: each nanosecond of the training once, by treatment and reason.
 
-#include "analysis/report/numbers.hpp"
+#include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"
 #include "analysis/sections/time/time_table.hpp"
 #include "base/csv.hpp"

@@ -2,7 +2,7 @@
 // archive.
 
 #include "analysis/metrics/metric.hpp"
-#include "analysis/report/numbers.hpp"
+#include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"
 #include "analysis/sections/waits/mpi_waits.hpp"
 #include "base/csv.hpp"

@@ -2,7 +2,7 @@
 #include "base/error.hpp"
 #include "ddl-workloads/models/gpu_clockwork.hpp"
 #include "testing/testing.hpp"
-#include "trace-tools/gpu/gpu_recording.hpp"
+#include "trace-tools/gpu/recording/gpu_recording.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 
 #include <doctest/doctest.h>

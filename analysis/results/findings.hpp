@@ -1,0 +1,51 @@
+// What a report says, without markup: sentences, checks and tables, each computed from the report.
+#pragma once
+
+#include "analysis/results/report.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+// What speaks for trust in the run, or against it.
+struct Check {
+    bool holds = true;
+    std::string name;
+    std::string value;
+    std::string meaning;
+};
+std::vector<Check> checks(const Report& report);
+
+// "Of the control delay 60 % (40 to 80 %) is not in the step: .." Empty without a GPU or a delay.
+std::string absorption(const Report& report);
+
+// Steps among which outliers were looked for.
+std::size_t steps_looked_at(const Analysis& analysis);
+
+// "512 steps used; left out: 10 (warm-up)."
+std::string steps_used(const Analysis& analysis);
+
+// What a record holds that a reader looks for: "processor", "AMD EPYC 9654".
+struct Fact {
+    std::string name;
+    std::string value;
+};
+std::vector<Fact> facts(const nlohmann::ordered_json& record);
+
+// What the noise did by its own record; text, empty where it says nothing.
+struct LevelDone {
+    std::string factor;
+    std::string level;
+    std::string stressor;
+    std::string slots;
+    std::string moved;       // "3.21 GB/s"
+    std::string operations;  // "120.00 /s"
+};
+std::vector<LevelDone> levels_done(const nlohmann::ordered_json& record);
+
+// What a reader must not conclude.
+std::vector<std::string> not_said(const Report& report);
+
+}  // namespace analysis

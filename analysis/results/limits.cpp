@@ -1,0 +1,313 @@
+#include "analysis/results/limits.hpp"
+
+#include "analysis/results/node_placement.hpp"
+#include "analysis/results/numbers.hpp"
+#include "analysis/results/record.hpp"
+#include "base/contract/factor_name.hpp"
+#include "base/error.hpp"
+#include "base/system/cpus.hpp"
+#include "base/words.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace analysis {
+
+namespace {
+
+using base::join;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_sets = 256;  // that are compared with each other
+
+base::CpuSet common(const base::CpuSet& a, const base::CpuSet& b)
+{
+    base::CpuSet both;
+    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(both, both.end()));
+    return both;
+}
+
+std::string listed_ranks(const std::vector<std::int64_t>& ranks)
+{
+    if (ranks.size() > 4) return join(ranks.size(), " ranks");
+    std::vector<std::string> words;
+    for (const std::int64_t rank : ranks) words.push_back(std::to_string(rank));
+    return (ranks.size() == 1 ? "rank " : "ranks ") + base::join_words(words, ", ");
+}
+
+void add_shared_cpus(std::vector<std::string>& limits, const std::string& host, const std::vector<BoundRank>& ranks)
+{
+    std::map<base::CpuSet, std::vector<std::int64_t>> by_set;
+    for (const BoundRank& rank : ranks) by_set[rank.cpus].push_back(rank.rank);
+    if (by_set.size() > most_sets) return;
+    bool may_move = false;
+    for (const auto& [cpus, bound] : by_set) {
+        std::vector<std::int64_t> within;
+        for (const auto& [other, others] : by_set) {
+            const base::CpuSet both = common(other, cpus);
+            if (both == other) within.insert(within.end(), others.begin(), others.end());
+            may_move = may_move || (!both.empty() && (other != cpus || others.size() > 1));
+        }
+        if (within.size() <= cpus.size()) continue;
+        std::sort(within.begin(), within.end());
+        limits.push_back(join(
+            listed_ranks(within), " share ", cpus.size() == 1 ? "one CPU" : "CPUs " + base::format_cpus(cpus), " of ",
+            host, ": they compute in turn, so steps and slowdowns differ from those on cores of their own"));
+        return;
+    }
+    if (may_move)
+        limits.push_back(
+            join("ranks on ", host,
+                 " are not bound to CPUs of their own: where the kernel puts them may change during the run"));
+}
+
+void add_virtual_machines(std::vector<std::string>& limits, const Report& report)
+{
+    std::set<std::string> reported;
+    for (const Record& record : report.records) {
+        const std::string maker = word(record.json, "virtual_machine");
+        const std::string host = word(record.json, "host");
+        if (maker.empty() || !reported.insert(host).second) continue;
+        limits.push_back(join(host, " is a virtual machine (", maker, "): its CPUs may be threads of one core ",
+                              "or shared with other machines, which is not seen from inside"));
+    }
+}
+
+std::size_t cores_of(const Json& noise, const base::CpuSet& cpus)
+{
+    std::set<double> cores;
+    for (const Json& seat : list_in(noise, "placement"))
+        if (const auto core = number_in(seat, "core")) cores.insert(*core);
+    return cores.empty() ? cpus.size() : cores.size();
+}
+
+void add_noise_place(std::vector<std::string>& limits, const Json& noise, const base::CpuSet& training)
+{
+    const base::CpuSet cpus = cpus_in(noise, "cpus");
+    if (cpus.empty()) return;
+    const std::string host = word(noise, "host");
+    const base::CpuSet both = common(cpus, training);
+    if (!both.empty())
+        limits.push_back(join("noise ran on CPUs of the training itself (", base::format_cpus(both), " of ", host,
+                              "): this is what sharing a core costs, not what idle cores can take"));
+    const auto online = number_in(noise, "cpus_online");
+    const std::size_t cores = cores_of(noise, cpus);
+    const double left = online ? *online - static_cast<double>(training.size()) : 0.0;
+    if (cores == 1 || static_cast<double>(cpus.size()) < left)
+        limits.push_back(join("noise came from ", counted(cores, "core"), " of ", host, " (CPU",
+                              cpus.size() == 1 ? " " : "s ", base::format_cpus(cpus),
+                              online ? join("; it has ", *online) : "", "): jobs on more cores would make more of it"));
+}
+
+// What the noise was asked for and did not do, and what others took from it meanwhile.
+void add_what_noise_lacked(std::vector<std::string>& limits, const Json& noise)
+{
+    constexpr double much = 0.1;
+    const std::string host = word(noise, "host");
+    const bool shared = flag_in(noise, "shared_on_purpose");
+    double most_taken = much;
+    std::string taken_from;
+    for (const Json& level : list_in(noise, "factor_levels")) {
+        const double on_s = number_in(level, "on_s").value_or(0.0) * number_in(level, "cpus").value_or(0.0);
+        if (on_s <= 0.0) continue;
+        const std::string name = base::factor_name(word(level, "factor"), word(level, "level"));
+        const double reached = number_in(level, "reached").value_or(1.0);
+        if (!flag_in(level, "rate_reached", true))
+            limits.push_back(join(name, " did ", std::lround(100.0 * reached), " % of what it was asked for on ", host,
+                                  ": what is said of it is of that, and not of what was asked for"));
+        const double taken = number_in(level, "waited_s").value_or(0.0) / on_s;
+        if (shared || taken <= most_taken) continue;
+        most_taken = taken;
+        taken_from = name;
+    }
+    if (!taken_from.empty())
+        limits.push_back(join("others had the noise's CPUs of ", host, " for ", std::lround(100.0 * most_taken),
+                              " % of the time of ", taken_from, ": with all of it it would do more"));
+}
+
+void add_counted_outliers(std::vector<std::string>& limits, const Report& report)
+{
+    const Analysis& analysis = report.analysis;
+    if (!analysis.long_steps.rare) return;  // they are no accidents, and the checks say so
+    const std::vector<AccidentRate>& rates = analysis.accident_rates;
+    for (const AccidentRate& rate : rates)
+        if (rate.charged)
+            limits.push_back(
+                join("outliers take ", fixed(rate.percent_of_time, 2), " % of the time beside ",
+                     base::factor_name(rate.factor, rate.level), " and ", fixed(rates.front().percent_of_time, 2),
+                     " % in quiet slots: ", rate.excess_percent < rates.front().excess_percent ? "less" : "more",
+                     " than chance explains, so they count in its slowdown"));
+}
+
+void add_uncertain_strata(std::vector<std::string>& limits, const Report& report)
+{
+    for (const StepStratum& stratum : report.analysis.long_steps.strata)
+        if (!stratum.counted.empty())
+            limits.push_back(join("long steps (", stratum.name,
+                                  ") come at no fixed number of steps: intervals take them to be as frequent beside a "
+                                  "noise as in quiet unless chance cannot explain the difference; safe is said only of "
+                                  "a noise that stays below the budget without that"));
+}
+
+double slot_s(const Report& report)
+{
+    const Slot& slot = report.run.slots.front().front();
+    return static_cast<double>(slot.end_ns - slot.begin_ns) / 1e9;
+}
+
+void add_carry_over(std::vector<std::string>& limits, const Report& report)
+{
+    for (const CarryOver& left : report.analysis.carry_over)
+        if (left.counted && left.p_holm <= significant_carry_over)
+            limits.push_back(join(base::factor_name(left.factor, left.level),
+                                  " lasts: ", signed_percent(left.percent.value), " is left in the ",
+                                  left.slots == 1 ? "slot" : join(left.slots, " slots"),
+                                  " after it. It is part of its slowdown, for a neighbour runs all the time; longer "
+                                  "slots (",
+                                  fixed(2.0 * slot_s(report), 2), " s: crosstalk run --slot ",
+                                  fixed(2.0 * slot_s(report), 2), "s) would hold more of it"));
+}
+
+double worst_lateness_s(const Json& noise)
+{
+    return number_in(object_in(noise, "lateness_ns"), "worst").value_or(0.0) / 1e9;
+}
+
+std::string lateness_text(const Report& report, const Json& noise)
+{
+    return join("noise on ", word(noise, "host"), " began up to ", fixed(worst_lateness_s(noise), 2),
+                " s late (a slot lasts ", fixed(slot_s(report), 2), " s)");
+}
+
+}  // namespace
+
+std::vector<std::string> late_slots(const Report& report)
+{
+    constexpr double late = 0.1;  // of a slot
+    std::vector<std::string> reasons;
+    for (const Record* record : noise_records(report)) {
+        const double p99_s = number_in(object_in(record->json, "lateness_ns"), "p99").value_or(0.0) / 1e9;
+        if (p99_s > late * slot_s(report))
+            reasons.push_back(join("one slot in a hundred on ", word(record->json, "host"), " began more than ",
+                                   fixed(1000.0 * p99_s, 0), " ms late, a tenth of its length or more"));
+    }
+    return reasons;
+}
+
+std::vector<std::string> unknown_end(const Report& report)
+{
+    constexpr double longest_share = 0.05;  // of the noise
+    constexpr double longest_steps = 3.0;   // the longest ones
+    constexpr double longest_ns = 3e9;      // programs take a moment to end
+    const Record* training = training_record(report);
+    // One that hangs is ended by a signal, too; the record of a job that is not ours does not say how it ended.
+    const std::string ended_by = training == nullptr ? "" : word(object_in(training->json, "result"), "ended_by");
+    if (!ended_by.empty() && ended_by != "signal") return {};
+    const RankSteps& rank = report.run.steps.ranks.front();
+    const std::vector<Slot>& slots = report.run.slots.front();
+    std::int64_t longest_step_ns = 0;
+    for (std::size_t i = 0; i < rank.begin_ns.size(); ++i)
+        longest_step_ns = std::max(longest_step_ns, rank.end_ns[i] - rank.begin_ns[i]);
+    const auto noise_ns = static_cast<double>(slots.back().end_ns - slots.front().begin_ns);
+    const auto silent_ns = static_cast<double>(slots.back().end_ns - rank.end_ns.back());
+    if (silent_ns <=
+        std::max({longest_share * noise_ns, longest_steps * static_cast<double>(longest_step_ns), longest_ns}))
+        return {};
+    return {join("noise went on for ", fixed(silent_ns / 1e9, 1),
+                 " s after the last step, and no record says that the training had ended: one that hangs beside noise "
+                 "looks the same")};
+}
+
+std::map<std::pair<std::string, std::string>, std::string> what_noise_lacked(const Report& report)
+{
+    constexpr double enough = 0.9;
+    std::map<std::pair<std::string, std::string>, std::string> lacked;
+    for (const Record* record : noise_records(report)) {
+        const std::string host = word(record->json, "host");
+        for (const Json& level : list_in(record->json, "factor_levels")) {
+            const std::pair key{word(level, "factor"), word(level, "level")};
+            const double on_s = number_in(level, "on_s").value_or(0.0) * number_in(level, "cpus").value_or(0.0);
+            const double reached = number_in(level, "reached").value_or(1.0);
+            const double taken = on_s > 0.0 ? number_in(level, "waited_s").value_or(0.0) / on_s : 0.0;
+            if (!flag_in(level, "rate_reached", true) && reached < enough)
+                lacked[key] =
+                    join("it did only ", std::lround(100.0 * reached), " % of what it was asked for on ", host);
+            else if (!flag_in(record->json, "shared_on_purpose") && taken > 1.0 - enough)
+                lacked[key] =
+                    join("others had its CPU on ", host, " for ", std::lround(100.0 * taken), " % of its time");
+        }
+    }
+    return lacked;
+}
+
+std::vector<std::string> noise_stood_still(const Report& report)
+{
+    constexpr double too_much = 0.1;
+    const std::vector<Slot>& slots = report.run.slots.front();
+    const double noise_s = static_cast<double>(slots.back().end_ns - slots.front().begin_ns) / 1e9;
+    std::vector<std::string> reasons;
+    for (const Record* record : noise_records(report))
+        if (worst_lateness_s(record->json) >= too_much * noise_s)
+            reasons.push_back(lateness_text(report, record->json) +
+                              ": it stood still for more than a tenth of its time");
+    return reasons;
+}
+
+std::vector<std::string> noise_elsewhere(const Report& report)
+{
+    std::vector<std::string> reasons;
+    for (const Record* record : noise_records(report)) {
+        const std::string host = word(record->json, "host");
+        for (const Json& moved : list_in(record->json, "moved"))
+            reasons.push_back(join("the noise of CPU ", std::llround(number_in(moved, "cpu").value_or(-1.0)), " on ",
+                                   host, " was moved to CPU ", word(moved, "to"), " (by taskset, or a cpuset)"));
+        for (const Json& stressor : list_in(record->json, "stressors"))
+            if (const std::string what = word(stressor, "not_kept"); !what.empty())
+                reasons.push_back(join(word(stressor, "name"), " on ", host, ": ", what));
+    }
+    return reasons;
+}
+
+std::vector<std::string> limits(const Report& report)
+{
+    std::vector<std::string> limits;
+    const auto hosts = bound_ranks(report);
+    for (const auto& [host, ranks] : hosts) add_shared_cpus(limits, host, ranks);
+    add_virtual_machines(limits, report);
+    for (const Record* record : noise_records(report)) {
+        const Json& noise = record->json;
+        base::CpuSet training;
+        if (const auto host = hosts.find(word(noise, "host")); host != hosts.end())
+            for (const BoundRank& rank : host->second) training.insert(rank.cpus.begin(), rank.cpus.end());
+        add_noise_place(limits, noise, training);
+        add_what_noise_lacked(limits, noise);
+        if (!list_in(noise, "overlaps").empty())
+            limits.push_back(join("other processes ran on the noise's CPUs of ", word(noise, "host"),
+                                  " meanwhile (noise.json, overlaps)"));
+        if (worst_lateness_s(noise) > slot_s(report) / 2.0)
+            limits.push_back(lateness_text(report, noise) +
+                             ": it stood still, and some slots were not what they are taken for");
+    }
+    if (const auto guard = report.analysis.counts.find(LeftOut::guard); guard != report.analysis.counts.end())
+        limits.push_back(
+            join(counted(guard->second, "step"),
+                 " after the begin of a slot are left out (--guard): what noise does there is in no effect"));
+    add_counted_outliers(limits, report);
+    add_uncertain_strata(limits, report);
+    add_carry_over(limits, report);
+    if (report.run.steps.incomplete > 1)  // the last one of a training may be
+        limits.push_back(join(report.run.steps.incomplete, " steps are left out: not all ranks have them"));
+    if (report.analysis.blocks < least_blocks_to_forecast)
+        limits.push_back(join("only ", counted(static_cast<std::size_t>(report.analysis.blocks), "block"),
+                              ": intervals are wide, because few repetitions say little about their own spread"));
+    if (!report.run.plan.randomised())
+        limits.push_back(
+            "the order of the noise was not random: "
+            "a rhythm of the machine with the same period would pass for an effect, as would drift within a block");
+    return limits;
+}
+
+}  // namespace analysis

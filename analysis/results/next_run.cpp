@@ -1,0 +1,124 @@
+#include "analysis/results/next_run.hpp"
+
+#include "analysis/results/numbers.hpp"
+#include "analysis/results/record.hpp"
+#include "base/error.hpp"
+#include "base/words.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace analysis {
+
+namespace {
+
+using base::join;
+using Json = nlohmann::ordered_json;
+
+// A recorded command line with other values for some options (those that it lacks are appended), and without others.
+std::string with_options(const Json& record, const std::map<std::string, std::string>& options,
+                         const std::set<std::string>& without)
+{
+    std::vector<std::string> words;
+    std::set<std::string> given;
+    const Json& recorded = list_in(record, "command_line");
+    for (std::size_t i = 0; i < recorded.size(); ++i) {
+        if (!recorded[i].is_string()) continue;
+        const std::string word = recorded[i].get<std::string>();
+        const std::string name = word.substr(0, word.find('='));
+        if (without.contains(name)) {
+            i += word == name ? 1 : 0;  // its value is the next word
+            continue;
+        }
+        const auto option = options.find(name);
+        if (option == options.end()) {
+            words.push_back(base::shell_word(word));
+            continue;
+        }
+        i += word == name ? 1 : 0;
+        if (!given.insert(name).second) continue;
+        words.push_back(name);
+        words.push_back(base::shell_word(option->second));
+    }
+    for (const auto& [name, value] : options)
+        if (!given.contains(name)) words.insert(words.end(), {name, base::shell_word(value)});
+    return base::join_words(words, " ");
+}
+
+// A batch job also needs time until the training runs, and for the report.
+constexpr double minutes_around_run = 15.0;
+
+// The last one: a directory may be called so, too.
+std::string replaced(std::string text, const std::string& what, const std::string& with)
+{
+    if (const std::size_t at = text.rfind(what); at != std::string::npos) text.replace(at, what.size(), with);
+    return text;
+}
+
+bool adds(const Report& report)
+{
+    return report.again.find("{missing}") != std::string::npos;
+}
+
+// A length that reads well: tens of seconds, from five minutes on minutes.
+double round_seconds(double minutes)
+{
+    return minutes <= 5.0 ? 10.0 * std::ceil(6.0 * minutes) : 60.0 * std::ceil(minutes);
+}
+
+double missing_minutes(const Report& report, double minutes)
+{
+    const double missing = minutes - report.verdict.run_minutes;
+    return missing > 0.0 ? missing : minutes;
+}
+
+std::size_t missing_runs(const Report& report, double minutes)
+{
+    const auto have = static_cast<double>(report.runs);
+    const double wanted = have * minutes / report.verdict.run_minutes;
+    return static_cast<std::size_t>(std::max(1.0, std::round(wanted - have)));
+}
+
+}  // namespace
+
+std::string command_for(const Report& report, double minutes)
+{
+    const double length = round_seconds(minutes);
+    const std::string seconds = join(length);
+    if (report.runs > 1) return replaced(report.again, "{runs}", join(missing_runs(report, minutes)));
+    if (adds(report)) {
+        const double more = round_seconds(missing_minutes(report, minutes));
+        const std::string in_time =
+            replaced(report.again, "{job_minutes}", join(std::ceil(more / 60.0) + minutes_around_run));
+        return replaced(in_time, "{missing}", join(more));
+    }
+    if (!report.again.empty()) return replaced(report.again, "{seconds}", seconds);
+    const Record* training = training_record(report);
+    const std::vector<const Record*> noise = noise_records(report);
+    if (training == nullptr || noise.empty()) return "";
+    const auto ranks = number_in(training->json, "ranks").value_or(1.0);
+    const std::string out = "NEW_DIR";
+    const std::string train =
+        with_options(training->json, {{"--duration", seconds + "s"}, {"--out", out}}, {"--steps", "--epochs"});
+    const std::string make =
+        with_options(noise.front()->json, {{"--duration", join(length + 600.0) + "s"}, {"--out", out}}, {});
+    return join(ranks > 1.0 ? join("mpirun -n ", ranks, " --bind-to none ") : "", train, " & sleep 5; ", make,
+                " & wait %1; kill %2; wait; interference analyse ", out);
+}
+
+std::string what_is_missing(const Report& report, double minutes)
+{
+    if (report.runs > 1) {
+        const std::size_t runs = missing_runs(report, minutes);
+        return join(runs, runs == 1 ? " more run" : " more runs");
+    }
+    if (adds(report)) return length_needed(round_seconds(missing_minutes(report, minutes)) / 60.0) + " more";
+    return "a new run of " + length_needed(minutes);
+}
+
+}  // namespace analysis

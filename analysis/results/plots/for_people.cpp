@@ -1,0 +1,77 @@
+#include "analysis/results/plots/for_people.hpp"
+
+#include "base/files.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace analysis {
+
+namespace {
+
+std::string without(std::string svg, std::string_view begin, std::string_view end)
+{
+    for (std::size_t at = svg.find(begin); at != std::string::npos; at = svg.find(begin, at)) {
+        const std::size_t last = svg.find(end, at);
+        if (last == std::string::npos) break;
+        svg.erase(at, last + end.size() - at);
+    }
+    return svg;
+}
+
+// gnuplot begins a group around each text, and ends it before it.
+std::string without_empty_groups(std::string_view svg)
+{
+    constexpr std::string_view begin = "<g fill=\"none\"";
+    constexpr std::string_view empty = ">\n</g>\n";
+    std::string kept;
+    while (true) {
+        const std::size_t at = svg.find(begin);
+        kept += svg.substr(0, at);
+        if (at == std::string_view::npos) return kept;
+        const std::size_t tag_end = std::min(svg.find('>', at), svg.size() - 1);
+        const bool is_empty = svg.substr(tag_end).starts_with(empty);
+        if (!is_empty) kept += svg.substr(at, tag_end + 1 - at);
+        svg.remove_prefix(is_empty ? tag_end + empty.size() : tag_end + 1);
+    }
+}
+
+// gnuplot hands such a text to a script of its own, and leaves the title empty. The language tells these titles from
+// those that gnuplot gives to all it draws.
+std::string with_text_under_pointer(std::string_view svg)
+{
+    constexpr std::string_view begin = "<g onmousemove=\"gnuplot_svg.showHypertext(evt,'";
+    constexpr std::string_view end = "')\" onmouseout=\"gnuplot_svg.hideHypertext()\"><title> </title>";
+    std::string changed;
+    while (true) {
+        const std::size_t at = svg.find(begin);
+        const std::size_t last = at == std::string_view::npos ? at : svg.find(end, at);
+        changed += svg.substr(0, last == std::string_view::npos ? last : at);
+        if (last == std::string_view::npos) return changed;
+        const std::size_t text = at + begin.size();
+        changed += "<g><title lang=\"en\">";
+        changed += svg.substr(text, last - text);
+        changed += "</title>";
+        svg.remove_prefix(last + end.size());
+    }
+}
+
+}  // namespace
+
+Plot for_people(const std::filesystem::path& folder, Plot plot)
+{
+    if (!plot.drawn) return plot;
+    const std::filesystem::path file = folder / (plot.name + ".svg");
+    const std::string drawn = without_empty_groups(with_text_under_pointer(base::read_whole(file)));
+    std::string svg = without(without(drawn, "<title>", "</title>"), "<desc>", "</desc>");
+    const std::size_t root = svg.find("<svg");
+    const std::size_t open = root == std::string::npos ? root : svg.find('>', root);
+    if (open == std::string::npos) return plot;
+    svg.insert(open + 1, "\n<title>" + plot.title + "</title>\n<desc>" + plot.caption + "</desc>\n");
+    svg.insert(root + 4, " role=\"img\"");
+    base::write_whole(file, svg);
+    return plot;
+}
+
+}  // namespace analysis

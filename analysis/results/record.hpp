@@ -1,0 +1,25 @@
+// Members of the records beside the archives, which may come from anywhere: what has another type counts as missing.
+#pragma once
+
+#include "analysis/results/report.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+std::string word(const nlohmann::ordered_json& json, const char* key);  // empty if missing
+std::optional<double> number_in(const nlohmann::ordered_json& json, const char* key);
+bool flag_in(const nlohmann::ordered_json& json, const char* key, bool if_missing = false);
+const nlohmann::ordered_json& object_in(const nlohmann::ordered_json& json, const char* key);  // empty if missing
+const nlohmann::ordered_json& list_in(const nlohmann::ordered_json& json, const char* key);    // empty if missing
+
+// The dose of a level, of "bytes" or "operations": what it did, per second for which it was assigned. A record of an
+// earlier version has no such times: what it did per second in which it was on and ready.
+double dose_in(const nlohmann::ordered_json& level, const std::string& amount);
+
+const Record* training_record(const Report& report);  // nullptr if there is none
+std::vector<const Record*> noise_records(const Report& report);
+
+}  // namespace analysis

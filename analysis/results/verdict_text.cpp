@@ -1,0 +1,157 @@
+#include "analysis/results/verdict_text.hpp"
+
+#include "analysis/conclude/advice.hpp"
+#include "analysis/metrics/metric.hpp"
+#include "analysis/results/next_run.hpp"
+#include "analysis/results/numbers.hpp"
+#include "base/contract/factor_name.hpp"
+#include "base/contract/verdict_words.hpp"
+#include "base/error.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace analysis {
+
+namespace {
+
+using base::join;
+
+constexpr std::size_t most_named = 4;  // noises of one verdict in the headline; of more it says how many
+
+std::vector<std::string> judged_as(const Verdict& verdict, const std::string& word)
+{
+    std::vector<std::string> noises;
+    for (const FactorVerdict& factor : verdict.factors)
+        if (factor.verdict == word) noises.push_back(base::factor_name(factor.factor, factor.level));
+    return noises;
+}
+
+bool any_tried(const Verdict& verdict)
+{
+    return std::any_of(verdict.factors.begin(), verdict.factors.end(),
+                       [](const FactorVerdict& factor) { return tried_setting(factor.level).has_value(); });
+}
+
+}  // namespace
+
+std::string truth_of(const std::optional<Control>& control)
+{
+    return control && control->connected ? percent(control->true_percent) : "not recorded";
+}
+
+std::string measured(const Report& report)
+{
+    constexpr double much = 0.05;
+    const double between = report.run.steps.between_share;
+    return join(counted(report.analysis.counts.at(LeftOut::no), "step"), " measured, a quiet step takes ",
+                fixed(report.verdict.quiet_step_ms, 2), " ms, budget ", report.verdict.budget_percent, " %",
+                between > much ? join("; steps cover only ", fixed(100.0 * (1.0 - between), 1),
+                                      " % of the time: measured from the begin of a step to the begin of the next")
+                               : std::string{});
+}
+
+std::string headline(const Report& report)
+{
+    const Verdict& verdict = report.verdict;
+    if (verdict.observed) return "Observed, not designed: no verdict";
+    if (!verdict.trustworthy) return "No answer: this run is not trustworthy";
+    std::vector<std::string> parts;
+    for (const char* word : {base::verdict_word::unsafe, base::verdict_word::undecided, base::verdict_word::insensitive,
+                             base::verdict_word::safe}) {
+        const std::vector<std::string> noises = judged_as(verdict, word);
+        if (noises.empty()) continue;
+        const bool few = noises.size() <= most_named;
+        parts.push_back(join(word, ": ", few ? base::join_words(noises, ", ") : counted(noises.size(), "noise")));
+    }
+    if (parts.empty()) return "No answer: the schedule held no noise but controls";
+    std::string line = base::join_words(parts, "; ");
+    line.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(line.front())));
+    return line;
+}
+
+std::string scope(const Report& report)
+{
+    std::string text =
+        "The intervals are of this run: they hold nothing of what changes from run to run (placement, pages, clock, "
+        "neighbours of a virtual machine).";
+    if (!report.verdict.observed) text += " For that, make several: crosstalk run --runs 3.";
+    if (!report.verdict.looked) return text;
+    return text + join(" The run was to end when all was decided, so its intervals hold at every look: they are ",
+                       fixed(price_of_looking(report), 2), " times as wide as those of a length fixed beforehand.");
+}
+
+double price_of_looking(const Report& report)
+{
+    const Verdict& verdict = report.verdict;
+    for (const Effect* effect : judged_effects(report.analysis)) {
+        Mean fixed_length = effect->percent;
+        fixed_length.looked_at = false;
+        const double plain = fixed_length.interval(verdict.confidence).half_width();
+        if (plain > 0.0) return effect->percent.interval(verdict.confidence_each).half_width() / plain;
+    }
+    return 1.0;
+}
+
+std::vector<Answer> answers(const Verdict& verdict)
+{
+    std::vector<Answer> all;
+    const auto add = [&](const std::string& word, const std::string& before, const std::string& after_one,
+                         const std::string& after_many) {
+        const std::vector<std::string> noises = judged_as(verdict, word);
+        if (!noises.empty()) all.push_back({before, noises, noises.size() == 1 ? after_one : after_many});
+    };
+    const std::string budget = join(verdict.budget_percent, " %.");
+    const std::string may_run = " may run beside this training: it slows down by less than " + budget;
+    add(base::verdict_word::safe, "", may_run, may_run);
+    add(base::verdict_word::unsafe, "Keep ", " away: it costs more than " + budget,
+        " away: they cost more than " + budget);
+    add(base::verdict_word::undecided, "On ", " this run does not decide.", " this run does not decide.");
+    const std::string cannot = " this run cannot answer: it could not have seen " + budget;
+    add(base::verdict_word::insensitive, "For ", cannot, cannot);
+    return all;
+}
+
+std::string slowdown_note(const Report& report)
+{
+    std::string what = metric_named("slowdown").summary;
+    what.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(what.front())));
+    return join(
+        "Slowdown: ", what, " In percent of a quiet step (", fixed(report.verdict.quiet_step_ms, 2), " ms), with its ",
+        100.0 * report.verdict.confidence, " % interval. ",
+        report.verdict.trustworthy
+            ? "Safe: the whole interval is below the budget, and would be with outliers and with what may be left in the "
+              "next slots. Unsafe: all of it is above. Undecided: neither. Insensitive: the run could not have seen an "
+              "effect of the budget. "
+            : "",
+        any_tried(report.verdict) ? "Settings that were tried here are said to be; others were not."
+                                  : "Settings are what acts on such noise; this run did not try them.");
+}
+
+std::optional<Again> again(const Report& report)
+{
+    const auto fails = [](const std::optional<Control>& control) {
+        return control && control->connected && control->judged && !control->holds;
+    };
+    if (fails(report.verdict.pause) || fails(report.verdict.delay)) return std::nullopt;  // more of it is as wrong
+    const Forecast* longest = nullptr;
+    for (const FactorVerdict& factor : report.verdict.factors)
+        if (factor.forecast && (longest == nullptr || factor.forecast->minutes > longest->minutes))
+            longest = &*factor.forecast;
+    const bool feasible = longest != nullptr && longest->minutes < forecast_limit_minutes;
+    const bool anew = report.runs == 1 && report.again.find("{missing}") == std::string::npos;
+    const double have = report.verdict.run_minutes;
+    const double minutes = feasible ? longest->minutes : anew ? have : 2.0 * have;
+    const std::string command = command_for(report, minutes);
+    if (command.empty()) return std::nullopt;
+    const std::string missing = anew ? length_needed(minutes) : what_is_missing(report, minutes);
+    if (!feasible)
+        return Again{anew ? "Run this again, for as long" : join("Measure on: ", missing), std::nullopt, 60.0 * minutes,
+                     command};
+    return Again{join(anew ? "Run this again for ± " : "Measure on for ± ", fixed(longest->half_width_percent, 2),
+                      " %, ", missing),
+                 longest->half_width_percent, 60.0 * minutes, command};
+}
+
+}  // namespace analysis

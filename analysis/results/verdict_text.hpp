@@ -1,0 +1,48 @@
+// What a report answers, in sentences: the verdicts, what they mean, and how to measure once more.
+#pragma once
+
+#include "analysis/results/report.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+// "512 steps measured, a quiet step takes 20.15 ms, budget 1 %"
+std::string measured(const Report& report);
+
+// The answer in one line: "Unsafe: io.write, memory.stream; safe: network.exchange".
+std::string headline(const Report& report);
+
+// What its intervals cover, and what they do not.
+std::string scope(const Report& report);
+
+// What a control truly was: "5.49 %", or "not recorded".
+std::string truth_of(const std::optional<Control>& control);
+
+// How many times as wide as those of a run whose length was fixed the intervals of the verdicts are.
+double price_of_looking(const Report& report);
+
+// "mem, io[rate=4GiB/s]", then what holds for them: " may run beside this training: ...".
+struct Answer {
+    std::string before;
+    std::vector<std::string> noises;
+    std::string after;
+};
+std::vector<Answer> answers(const Verdict& verdict);
+
+// What slowdown and its three verdicts mean.
+std::string slowdown_note(const Report& report);
+
+// How to measure once more: for long enough if a factor is undecided and there is a forecast, else for as long as this
+// run. None if no command is known.
+struct Again {
+    std::string what;  // "Run this again for ± 0.75 %, 14 min", "Measure on for .., 690 s more"
+    std::optional<double> half_width_percent;  // that is expected
+    double seconds = 0.0;                      // in all, what there is included where the command adds to it
+    std::string command;                       // for a shell
+};
+std::optional<Again> again(const Report& report);
+
+}  // namespace analysis

@@ -1,0 +1,80 @@
+// The steps of one device: sums up what runs on it, instant by instant.
+#pragma once
+
+#include "base/columns/long_column.hpp"
+#include "trace-tools/gpu/analysis/gpu_steps.hpp"
+#include "trace-tools/gpu/analysis/host_spans.hpp"
+#include "trace-tools/gpu/analysis/launches.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace gpu {
+
+struct Window {
+    std::int64_t step = 0;
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+};
+
+class DeviceSteps {
+ public:
+    using Sink = std::function<void(const GpuStep&)>;
+
+    // The windows do not overlap and are in order; the last may still grow. They, the host and the sink must outlive
+    // it. `blank`: rank and device.
+    DeviceSteps(const GpuStep& blank, const base::LongColumn<Window>& windows, const HostSpans& host, const Sink& sink)
+        : blank_{blank}, windows_{windows}, host_{host}, sink_{sink}, sums_{blank}
+    {
+    }
+
+    // The device, and its host's delay, were until now as they are.
+    void advance(std::int64_t now_ns);
+
+    // Advances first. `launch`: of a kernel, null if not known.
+    void begin(StreamWork work, std::int64_t now_ns, const Launch* launch);
+    void end(StreamWork work, std::int64_t now_ns);
+    void delay(bool goes_on, std::int64_t now_ns);
+
+    // After the last event: the windows that are left.
+    void finish()
+    {
+        while (window_ < windows_.size()) advance(windows_[window_].end_ns);
+    }
+
+    // Host spans that end before are not needed any more.
+    std::int64_t needed_from_ns() const { return idle_.empty() ? now_ns_ : idle_.front().begin_ns; }
+
+ private:
+    // Nothing computes, and its reason is not known yet.
+    struct Idle {
+        std::int64_t begin_ns = 0;
+        std::int64_t end_ns = 0;
+        bool exchange = false;
+        bool copy = false;
+    };
+    enum class Next { none, unknown, known };
+
+    void close();
+    void spend(std::int64_t until_ns);
+    void explain(Next next, const Launch* launch);
+    void explain(const Idle& idle, Next next, const Launch* launch);
+    IdleCause cause(const Idle& idle, std::int64_t at_ns, Next next, const Launch* launch) const;
+
+    GpuStep blank_;
+    const base::LongColumn<Window>& windows_;
+    const HostSpans& host_;
+    const Sink& sink_;
+    std::size_t window_ = 0;
+    std::int64_t now_ns_ = INT64_MIN;
+    std::size_t computing_ = 0;  // kernels that run
+    std::size_t exchanging_ = 0;
+    std::size_t copying_ = 0;
+    bool delayed_ = false;
+    std::vector<Idle> idle_;
+    GpuStep sums_;
+    std::vector<std::int64_t> delays_;
+};
+
+}  // namespace gpu

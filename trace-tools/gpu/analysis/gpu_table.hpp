@@ -1,0 +1,34 @@
+// gpu_steps.csv, of trace-waits and interference, and the measures of a step that have metrics.
+#pragma once
+
+#include "base/csv.hpp"
+#include "trace-tools/gpu/analysis/gpu_steps.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gpu {
+
+inline constexpr const char* steps_file = "gpu_steps.csv";
+
+// A row a step and device.
+class StepsTable {
+ public:
+    explicit StepsTable(const std::filesystem::path& file);
+    void row(const GpuStep& step, const Device& device);
+    void finish() { table_.finish(); }  // gives the file its name
+
+ private:
+    base::CsvWriter table_;
+};
+
+// By the name of its metric: "gpu_idle_launch".
+struct Measure {
+    std::string name;
+    std::function<std::int64_t(const GpuStep&)> ns;
+};
+const std::vector<Measure>& measures();
+
+}  // namespace gpu
