@@ -518,7 +518,7 @@ def replay_hdf5_corrupter(place):
     place.generate()
     found = []
     for file in ("one", "two", "three"):
-        done = place.run("noisegen", "alter", "model.h5", "--replay", f"{file}.json", "--out", f"{file}.h5")
+        done = place.run("ddl-alter", "model.h5", "--replay", f"{file}.json", "--out", f"{file}.h5")
         bits = (
             place.good(DEBIAN_PYTHON, "-c", BITS_THAT_DIFFER, "model.h5", f"{file}.h5") if done.code == 0 else done.err
         )
@@ -528,7 +528,7 @@ def replay_hdf5_corrupter(place):
 
 @case("difference-l2", "l2 1e+200")
 def difference_l2(place):
-    place.good("noisegen", "difference", "a.h5", "b.h5", "--out", "d")
+    place.good("ddl-alter", "difference", "a.h5", "b.h5", "--out", "d")
     return "l2 " + " ".join(
         f"{float(row['l2']):g}" for row in table(place.folder / "d/difference.csv") if row["l2"] not in ("", "0")
     )
@@ -576,7 +576,7 @@ def copy_follows_link(place):
     last = int(pathlib.Path("/proc/sys/kernel/ns_last_pid").read_text())
     for number in range(last, last + 2000):
         (place.folder / f"shared/alt.{1 + number % 32768}.tmp").symlink_to(place.folder / "theirs")
-    done = place.run("noisegen", "alter", checkpoint, "--flips", "2", "--out", "shared/alt")
+    done = place.run("ddl-alter", checkpoint, "--flips", "2", "--out", "shared/alt")
     copy = place.folder / "shared/alt"
     led = any((place.folder / "theirs").iterdir())
     copied = done.code == 0 and copy.is_dir() and not copy.is_symlink()
@@ -596,12 +596,12 @@ def undo_truncates(place):
         record = place.folder / "evil.json"
         if how == "one digit less":
             record = place.folder / "a.h5.alteration.json"
-            place.good("noisegen", "alter", file, "--flips", "5", "--seed", "3", "--in-place")
+            place.good("ddl-alter", file, "--flips", "5", "--seed", "3", "--in-place")
             text = record.read_text()
             record.write_text(re.sub(r'("bytes": \d*)\d', r"\1", text, count=1))
             assert record.read_text() != text
         before = file.read_bytes()
-        done = place.run("noisegen", "alter", file, "--undo", record, "--in-place")
+        done = place.run("ddl-alter", file, "--undo", record, "--in-place")
         found.append(
             f"{how}: {'refused' if done.refused else f'exit code {done.code}'}, "
             f"{'unchanged' if file.read_bytes() == before else f'{file.stat().st_size} bytes left'}"
@@ -612,7 +612,7 @@ def undo_truncates(place):
 @case("attack/keras-heap-overflow", "5 files: altered or refused in one line, no signal")
 def keras_heap_overflow(place):
     files = sorted(place.folder.glob("*.keras"))
-    done = [place.run("noisegen", "alter", file, "--flips", "1", "--out", file.stem + ".out") for file in files]
+    done = [place.run("ddl-alter", file, "--flips", "1", "--out", file.stem + ".out") for file in files]
     good = all(one.code == 0 or one.refused for one in done) and not any(one.signal for one in done)
     return f"{len(files)} files: exit codes {' '.join(str(one.code) for one in done)}", good and len(files) == 5
 

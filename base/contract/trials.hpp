@@ -43,14 +43,14 @@ struct Trial {
     int block = 1;     // each holds every kind of trial, null and positive ones too
     std::string kind = trial_kind::trial;
     std::int64_t step = 0;         // altered before this step, as by ddl-train --alter
-    std::string location = {};     // "layers.0.weight", or as noisegen alter --location; empty: all
+    std::string location = {};     // "layers.0.weight", or as ddl-alter --location; empty: all
     std::string bits = {};         // that may flip, "1" or "0-31"; empty: all
     std::int64_t count = 1;        // of numbers, a bit of each
     std::string target = "model";  // or optimizer, both
     std::string rank = "all";      // or a number
     std::string guard = "none";
     std::int64_t steps = 0;  // trained after it; 0: inference only
-    std::uint64_t seed = 1;  // of the draw, as noisegen alter --seed
+    std::uint64_t seed = 1;  // of the draw, as ddl-alter --seed
 
     // Of kind stored: words of stored_weights.hpp, and how likely a bit flips in a read.
     std::string store = {};

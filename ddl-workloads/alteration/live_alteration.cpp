@@ -19,7 +19,7 @@ bool is_at(const std::string& path, const char* place)
     return path.starts_with(place);
 }
 
-std::string bits_of(const base::Injection& one)
+std::string bits_of(const soft_errors::Injection& one)
 {
     std::string text;
     for (const int bit : one.bits) text += (text.empty() ? "" : " ") + std::to_string(bit);
@@ -34,14 +34,14 @@ std::span<std::byte> bytes_of(std::vector<Number>& numbers)
 
 }  // namespace
 
-base::NumberFormat format_of(ElementType type)
+soft_errors::NumberFormat format_of(ElementType type)
 {
-    using Kind = base::NumberFormat::Kind;
+    using Kind = soft_errors::NumberFormat::Kind;
     switch (type) {
         case ElementType::float32:
-            return base::float32;
+            return soft_errors::float32;
         case ElementType::float64:
-            return base::float64;
+            return soft_errors::float64;
         case ElementType::int32:
             return {.kind = Kind::whole, .bytes = 4, .exponent_bits = 0};
         case ElementType::int64:
@@ -69,8 +69,8 @@ LiveAlteration parse_live_alteration(const std::string& text)
     if (step < 0) base::fail_usage("--alter ", text, ": steps count from 0");
     alteration.step = static_cast<std::uint64_t>(step);
     alteration.record = text.substr(second + 1);
-    alteration.injections = base::read_injections(alteration.record);
-    for (const base::Injection& one : alteration.injections) {
+    alteration.injections = soft_errors::read_injections(alteration.record);
+    for (const soft_errors::Injection& one : alteration.injections) {
         const auto holds = [&](const char* place) { return is_at(one.path, place); };
         if (std::none_of(places.begin(), places.end(), holds))
             base::fail_usage("--alter ", text, ": ", one.path,
@@ -82,7 +82,7 @@ LiveAlteration parse_live_alteration(const std::string& text)
 
 bool told_to_differ(const std::vector<LiveAlteration>& alterations)
 {
-    const auto stays = [](const base::Injection& one) {
+    const auto stays = [](const soft_errors::Injection& one) {
         return !is_at(one.path, "input/") && !is_at(one.path, "gradient/");
     };
     return std::any_of(alterations.begin(), alterations.end(), [&](const LiveAlteration& one) {
@@ -118,7 +118,7 @@ LiveAlterer::LiveAlterer(otf2::Recorder& recorder, otf2::LocationRecorder& locat
     gradient_paths_ = model.gradient_names();
     std::vector<std::size_t> tensors;
     for (const LiveAlteration& alteration : alterations_)
-        for (const base::Injection& one : alteration.injections) {
+        for (const soft_errors::Injection& one : alteration.injections) {
             for (const std::string& text : {one.path, bits_of(one)})
                 if (!texts_.contains(text)) texts_[text] = recorder.text(text);
             const bool before = is_at(one.path, "gradient/");
@@ -141,7 +141,7 @@ void LiveAlterer::before_step(std::uint64_t step)
     wanted_.clear();
     for (const LiveAlteration& alteration : alterations_)
         if (alteration.step == step)
-            for (const base::Injection& one : alteration.injections) wanted_[one.path].push_back(&one);
+            for (const soft_errors::Injection& one : alteration.injections) wanted_[one.path].push_back(&one);
     if (!wanted_.empty()) alter_state();
 }
 
@@ -165,8 +165,9 @@ void LiveAlterer::alter_state()
 void LiveAlterer::input(Batch& batch)
 {
     if (wanted_.empty()) return;
-    const base::NumberFormat whole{.kind = base::NumberFormat::Kind::whole, .bytes = 8, .exponent_bits = 0};
-    alter("input/images", base::float32, {}, bytes_of(batch.images));
+    const soft_errors::NumberFormat whole{
+        .kind = soft_errors::NumberFormat::Kind::whole, .bytes = 8, .exponent_bits = 0};
+    alter("input/images", soft_errors::float32, {}, bytes_of(batch.images));
     alter("input/tokens", whole, {}, bytes_of(batch.tokens));
     alter("input/labels", whole, {}, bytes_of(batch.labels));
     for (const auto& [path, injections] : wanted_)
@@ -176,7 +177,7 @@ void LiveAlterer::input(Batch& batch)
 
 void LiveAlterer::gradient(std::size_t tensor, std::span<float> values)
 {
-    alter("gradient/" + gradient_paths_.at(tensor), base::float32, {}, std::as_writable_bytes(values));
+    alter("gradient/" + gradient_paths_.at(tensor), soft_errors::float32, {}, std::as_writable_bytes(values));
 }
 
 void LiveAlterer::before_update()
@@ -185,11 +186,11 @@ void LiveAlterer::before_update()
     if (std::none_of(wanted_.begin(), wanted_.end(), is_mean)) return;
     const std::vector<std::span<float>> gradients = model_.gradients();
     for (std::size_t i = 0; i < gradients.size() && i < gradient_paths_.size(); ++i)
-        alter("mean/" + gradient_paths_[i], base::float32, {}, std::as_writable_bytes(gradients[i]));
+        alter("mean/" + gradient_paths_[i], soft_errors::float32, {}, std::as_writable_bytes(gradients[i]));
 }
 
-void LiveAlterer::alter(const std::string& path, const base::NumberFormat& format, std::span<const std::int64_t> shape,
-                        std::span<std::byte> bytes)
+void LiveAlterer::alter(const std::string& path, const soft_errors::NumberFormat& format,
+                        std::span<const std::int64_t> shape, std::span<std::byte> bytes)
 {
     const auto wanted = wanted_.find(path);
     if (wanted == wanted_.end()) return;
@@ -197,13 +198,14 @@ void LiveAlterer::alter(const std::string& path, const base::NumberFormat& forma
     const std::uint64_t count = bytes.size() / size;
     std::vector<std::uint64_t> sizes{count};  // input and gradients are a row of numbers
     if (!shape.empty()) sizes.assign(shape.begin(), shape.end());
-    for (const base::Injection* one : wanted->second) {
-        const std::uint64_t index = base::index_in(*one, sizes, "--alter: " + path);
+    for (const soft_errors::Injection* one : wanted->second) {
+        const std::uint64_t index = soft_errors::index_in(*one, sizes, "--alter: " + path);
         if (index >= count) base::fail("--alter: ", path, " has ", count, " numbers, and none of index ", index);
         std::byte* const at = bytes.data() + index * size;
-        const std::uint64_t bits = base::load_bits(format, at) ^ base::flipped_bits(*one, format, "--alter: " + path);
+        const std::uint64_t bits =
+            soft_errors::load_bits(format, at) ^ soft_errors::flipped_bits(*one, format, "--alter: " + path);
         location_.enter(region_, {{tensor_, texts_.at(path)}, {element_, index}, {bits_, texts_.at(bits_of(*one))}});
-        base::store_bits(format, bits, at);
+        soft_errors::store_bits(format, bits, at);
         location_.leave(region_);
         ++count_;
     }

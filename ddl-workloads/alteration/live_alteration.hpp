@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/cli/options.hpp"
-#include "base/state/injection_sequence.hpp"
-#include "base/state/number_format.hpp"
 #include "ddl-workloads/models/model.hpp"
+#include "soft-errors/state/injection_sequence.hpp"
+#include "soft-errors/state/number_format.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace ddl {
 
 // How a number of that type stands in memory.
-base::NumberFormat format_of(ElementType type);
+soft_errors::NumberFormat format_of(ElementType type);
 
 // Where a path begins decides when it is altered in its step:
 //     model/, optimizer/   before forward
@@ -29,7 +29,7 @@ struct LiveAlteration {
     int rank = -1;  // all
     std::uint64_t step = 0;
     std::string record;
-    std::vector<base::Injection> injections;
+    std::vector<soft_errors::Injection> injections;
 };
 
 // "1:50:R.json", "all:50:R.json". Reads the record. Throws UsageError, Error.
@@ -67,11 +67,11 @@ class LiveAlterer {
     std::int64_t count() const { return count_; }
 
  private:
-    using Wanted = std::map<std::string, std::vector<const base::Injection*>>;
+    using Wanted = std::map<std::string, std::vector<const soft_errors::Injection*>>;
 
     void gradient(std::size_t tensor, std::span<float> values);
     void alter_state();
-    void alter(const std::string& path, const base::NumberFormat& format, std::span<const std::int64_t> shape,
+    void alter(const std::string& path, const soft_errors::NumberFormat& format, std::span<const std::int64_t> shape,
                std::span<std::byte> bytes);
 
     otf2::LocationRecorder& location_;

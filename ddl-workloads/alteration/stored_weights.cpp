@@ -35,7 +35,7 @@ std::vector<std::string> weights_of(Model& model, const std::string& location)
 
 }  // namespace
 
-StoredWeights::StoredWeights(Model& model, const base::WeightMemory& memory, const std::string& location,
+StoredWeights::StoredWeights(Model& model, const soft_errors::WeightMemory& memory, const std::string& location,
                              std::uint64_t seed, std::uint64_t stream)
     : model_{model}, memory_{memory}, tensors_{weights_of(model, location)}, random_{base::random_stream(seed, stream)}
 {
@@ -57,7 +57,7 @@ void StoredWeights::read()
     sound_.clear();
     for (const std::span<float> tensor : weights()) {
         sound_.emplace_back(tensor.begin(), tensor.end());
-        const base::WeightRead one = base::read_weights(memory_, tensor, random_);
+        const soft_errors::WeightRead one = soft_errors::read_weights(memory_, tensor, random_);
         sum_.bits += one.bits;
         sum_.flipped += one.flipped;
         sum_.detected += one.detected;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/cli/options.hpp"
-#include "base/state/codes/weight_memory.hpp"
 #include "ddl-workloads/models/model.hpp"
+#include "soft-errors/codes/weight_memory.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +19,8 @@ class StoredWeights {
  public:
     // Names of tensors begin with `location`. Of one seed and stream the same bits flip. The model must outlive it.
     // Throws Error if there is no such tensor.
-    StoredWeights(Model& model, const base::WeightMemory& memory, const std::string& location, std::uint64_t seed,
-                  std::uint64_t stream);
+    StoredWeights(Model& model, const soft_errors::WeightMemory& memory, const std::string& location,
+                  std::uint64_t seed, std::uint64_t stream);
 
     // Between two steps, or before forward. The weights become what is read; each read draws anew.
     void read();
@@ -28,18 +28,18 @@ class StoredWeights {
     // They become again what they were before the last read. Before the update, if they were read for a forward.
     void put_back();
 
-    const base::WeightRead& sum() const { return sum_; }  // of all reads
-    const std::string& paths() const { return paths_; }   // of the tensors, base::path_separator between; at most ten
+    const soft_errors::WeightRead& sum() const { return sum_; }  // of all reads
+    const std::string& paths() const { return paths_; }  // of the tensors, base::path_separator between; at most ten
 
  private:
     std::vector<std::span<float>> weights();
 
     Model& model_;
-    base::WeightMemory memory_;
+    soft_errors::WeightMemory memory_;
     std::vector<std::string> tensors_;  // their paths
     std::string paths_;
     base::Random random_;
-    base::WeightRead sum_;
+    soft_errors::WeightRead sum_;
     std::vector<std::vector<float>> sound_;  // between read() and put_back()
 };
 

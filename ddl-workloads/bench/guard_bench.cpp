@@ -1,9 +1,9 @@
 // What a look of a guard costs beside a bare read of the same bytes: the state of ResNet-18 and its momentum, in turns.
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
-#include "base/state/checksums.hpp"
 #include "base/system/clock.hpp"
 #include "ddl-workloads/guards/state_scan.hpp"
+#include "soft-errors/state/checksums.hpp"
 #include "testing/bench_rows.hpp"
 #include "testing/paired.hpp"
 
@@ -75,7 +75,8 @@ try {
         });
     };
     const auto checksum = [&] {
-        return ms_of(state, [](std::span<const std::byte> bytes) { return static_cast<double>(base::crc32c(bytes)); });
+        return ms_of(state,
+                     [](std::span<const std::byte> bytes) { return static_cast<double>(soft_errors::crc32c(bytes)); });
     };
     const std::string of = base::join(tensors * numbers * sizeof(float) / 1'000'000, " MB of state");
     const char* const beside = "a bare read";

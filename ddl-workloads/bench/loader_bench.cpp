@@ -2,12 +2,12 @@
 // cache, from the same files and from a plain file: bytes of input per second, in turns.
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
-#include "base/state/checksums.hpp"
 #include "base/system/clock.hpp"
 #include "ddl-workloads/data/conversion.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/hdf5.hpp"
 #include "ddl-workloads/data/loading/loader.hpp"
+#include "soft-errors/state/checksums.hpp"
 #include "testing/bench_rows.hpp"
 #include "testing/paired.hpp"
 #include "testing/testing.hpp"
@@ -77,7 +77,8 @@ ReadRecord shard(const std::string& path, std::int64_t bytes)
     const auto size = static_cast<std::size_t>(bytes);
     return [size, read = plain_file(path, bytes + 4, bytes + 4)](std::int64_t number) {
         const std::span<const std::uint8_t> room = read(number);
-        if (base::crc32(std::as_bytes(room.first(size))) != ddl::id_at(room.subspan(size))) base::fail("is damaged");
+        if (soft_errors::crc32(std::as_bytes(room.first(size))) != ddl::id_at(room.subspan(size)))
+            base::fail("is damaged");
         return room.first(size);
     };
 }

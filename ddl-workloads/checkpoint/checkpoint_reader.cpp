@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/state/checksums.hpp"
+#include "soft-errors/state/checksums.hpp"
 
 #include <algorithm>
 #include <array>
@@ -160,7 +160,7 @@ class CheckpointReader::File {
               "read its checksum");
         if (!room.empty())
             check(H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, room.data()), "read it: it is damaged or cut off");
-        const std::uint32_t found = base::crc32c(room);
+        const std::uint32_t found = soft_errors::crc32c(room);
         if (found != written)
             base::fail("is damaged: its CRC-32C is ", hexadecimal(found), ", not ", hexadecimal(written));
     }

@@ -1,8 +1,8 @@
 #include "ddl-workloads/checkpoint/checkpoint_writer.hpp"
 
 #include "base/error.hpp"
-#include "base/state/checksums.hpp"
 #include "ddl-workloads/checkpoint/hdf5_output.hpp"
+#include "soft-errors/state/checksums.hpp"
 
 #include <bit>
 #include <thread>
@@ -61,7 +61,7 @@ void write_tensors(hid_t file, hdf5::Output& output, std::span<const StateTensor
         const std::jthread writer{[&] {
             for (std::size_t i = 0; i < tensors.size(); ++i) output.write(places[i], tensors[i].bytes);
         }};
-        for (std::size_t i = 0; i < tensors.size(); ++i) checksums[i] = base::crc32c(tensors[i].bytes);
+        for (std::size_t i = 0; i < tensors.size(); ++i) checksums[i] = soft_errors::crc32c(tensors[i].bytes);
     }
     for (std::size_t i = 0; i < tensors.size(); ++i)
         write_attribute(sets[i].get(), checksum_attribute, H5T_STD_U32LE, &checksums[i]);

@@ -13,7 +13,7 @@ Output::Output(std::filesystem::path path)
     : path_{std::move(path)},
       file_{base::check_errno(::open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), "create ",
                               path_.string())},
-      access_{base::hdf5::access_through(this)}
+      access_{soft_errors::hdf5::access_through(this)}
 {
 }
 

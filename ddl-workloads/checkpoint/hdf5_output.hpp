@@ -2,8 +2,8 @@
 // it exits; so HDF5 never learns of a full disk, and finish() reports it.
 #pragma once
 
-#include "base/state/hdf5_store.hpp"
 #include "ddl-workloads/data/hdf5.hpp"
+#include "soft-errors/state/hdf5_store.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ddl::hdf5 {
 
-class Output final : public base::hdf5::Store {
+class Output final : public soft_errors::hdf5::Store {
  public:
     // Creates the file. Throws std::system_error.
     explicit Output(std::filesystem::path path);

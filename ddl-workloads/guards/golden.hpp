@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/csv.hpp"
-#include "base/state/sum_of_squares.hpp"
 #include "ddl-workloads/models/model.hpp"
+#include "soft-errors/state/sum_of_squares.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -20,11 +20,11 @@ namespace ddl {
 
 // Of one tensor. Sums and the largest are of numbers that are finite in both.
 struct TensorDistance {
-    std::int64_t differing = 0;              // numbers that differ in any bit
-    base::SumOfSquares squares = {};         // of the differences
-    base::SumOfSquares golden_squares = {};  // of the unaltered numbers
-    double largest = 0.0;                    // absolute difference
-    std::int64_t not_finite = 0;             // numbers
+    std::int64_t differing = 0;                     // numbers that differ in any bit
+    soft_errors::SumOfSquares squares = {};         // of the differences
+    soft_errors::SumOfSquares golden_squares = {};  // of the unaltered numbers
+    double largest = 0.0;                           // absolute difference
+    std::int64_t not_finite = 0;                    // numbers
 
     // The L2 norm of the difference as a share of the unaltered one's; infinite if that is 0.
     double relative_l2() const;

@@ -51,7 +51,7 @@ ReplicaNews ReplicaComparison::look(std::uint64_t step, StateLook& look)
     }
     ReplicaNews news{.step = static_cast<std::int64_t>(step)};
     for (std::size_t bucket = 0; bucket < replica_buckets; ++bucket)
-        news.checksums[bucket] = base::crc32c(std::as_bytes(std::span{of_buckets[bucket]}));
+        news.checksums[bucket] = soft_errors::crc32c(std::as_bytes(std::span{of_buckets[bucket]}));
     checksums_[news.step] = std::move(checksums);
     return news;
 }

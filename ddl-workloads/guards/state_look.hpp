@@ -1,8 +1,8 @@
 // The numbers of a rank's model and optimizer at one moment of a step, for all guards that look at them.
 #pragma once
 
-#include "base/state/checksums.hpp"
 #include "ddl-workloads/models/model.hpp"
+#include "soft-errors/state/checksums.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -25,7 +25,7 @@ class StateLook {
     const std::vector<std::uint32_t>& checksums()
     {
         if (checksums_.empty())
-            for (const StateTensor& tensor : tensors_) checksums_.push_back(base::crc32c(tensor.bytes));
+            for (const StateTensor& tensor : tensors_) checksums_.push_back(soft_errors::crc32c(tensor.bytes));
         return checksums_;
     }
 

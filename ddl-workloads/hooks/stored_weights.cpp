@@ -18,8 +18,8 @@ class WeightsInMemory : public Hook {
         constexpr std::uint64_t stream_of_rank_0 = std::uint64_t{1} << 40U;  // beyond those of epochs
         const StorePlan& plan = parts.plan.store;
         if (plan.on())
-            stored_.emplace(parts.model, base::weight_memory(plan.code, plan.detection, plan.rate), "", parts.plan.seed,
-                            stream_of_rank_0 + static_cast<std::uint64_t>(parts.exchanges.rank()));
+            stored_.emplace(parts.model, soft_errors::weight_memory(plan.code, plan.detection, plan.rate), "",
+                            parts.plan.seed, stream_of_rank_0 + static_cast<std::uint64_t>(parts.exchanges.rank()));
     }
 
     void before_passes(StepContext&) override
@@ -38,7 +38,7 @@ class WeightsInMemory : public Hook {
     {
         mine["stored"] = nullptr;
         if (!stored_) return;
-        const base::WeightRead& sum = stored_->sum();
+        const soft_errors::WeightRead& sum = stored_->sum();
         mine["stored"] = {{"bits", sum.bits}, {"flipped", sum.flipped}, {"detected", sum.detected}};
     }
 

@@ -42,7 +42,7 @@ base::Choice chosen_device(const DevicePlan& device)
 bool alters_means(const LiveAlteration& alteration)
 {
     return std::any_of(alteration.injections.begin(), alteration.injections.end(),
-                       [](const base::Injection& one) { return one.path.starts_with("mean/"); });
+                       [](const soft_errors::Injection& one) { return one.path.starts_with("mean/"); });
 }
 
 std::vector<base::Choice> choices(const TrainingPlan& plan, const base::Registry<ModelCard>& models)

@@ -257,7 +257,7 @@ def main():
         with h5py.File(begun / "checkpoint.h5") as file:
             WEIGHT = "model/" + next(key for key in file["model"] if file["model"][key].ndim == 2)
         altered = HERE / "altered"
-        subprocess.run([str(BIN / "noisegen"), "alter", str(begun), "--location", WEIGHT, "--flips", "30", "--bits",
+        subprocess.run([str(BIN / "ddl-alter"), str(begun), "--location", WEIGHT, "--flips", "30", "--bits",
                         "1", "--out", str(altered)], check=True, capture_output=True)
         _, three = train(ranks=3)
         without_alterations(truth)

@@ -118,7 +118,7 @@ def main():
         for bit, tag in ((3, "small"), (1, "huge")):
             altered = directory / f"altered-{tag}"
             record = directory / f"{tag}.json"
-            subprocess.run([str(BIN / "noisegen"), "alter", str(checkpoint), "--location", "model/", "--flips", "30",
+            subprocess.run([str(BIN / "ddl-alter"), str(checkpoint), "--location", "model/", "--flips", "30",
                             "--bits", str(bit), "--out", str(altered), "--record", str(record)], check=True,
                            capture_output=True)
             ends = {train(directory / f"{tag}-{strategy}", "--strategy", strategy, "--resume", altered,

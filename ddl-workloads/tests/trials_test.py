@@ -5,7 +5,7 @@
                                     mlp
     DEVICE=staged trials_test.py BIN     the warm and the cold ones with --device staged
 
-The truth is by other hands: cold trainings that resume from checkpoints which noisegen alter has altered.
+The truth is by other hands: cold trainings that resume from checkpoints which ddl-alter has altered.
 """
 import csv
 import json
@@ -83,7 +83,7 @@ def same_as_cold(scratch, ranks):
     records = {}
     for name, (target, bits, count, seed) in drawn.items():
         altered = scratch / f"altered-{name}"
-        run(BIN / "noisegen", "alter", checkpoint, "--location", f"{target}/", "--bits", bits, "--flips", count, "--seed",
+        run(BIN / "ddl-alter", checkpoint, "--location", f"{target}/", "--bits", bits, "--flips", count, "--seed",
             seed, "--out", altered)
         with open(f"{altered}.alteration.csv", newline="", encoding="utf-8") as file:
             records[name] = list(csv.DictReader(file))

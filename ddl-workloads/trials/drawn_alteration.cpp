@@ -3,11 +3,11 @@
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "base/random.hpp"
-#include "base/state/checksums.hpp"
-#include "base/state/drawing/flips.hpp"
-#include "base/state/drawing/selection.hpp"
 #include "base/words.hpp"
 #include "ddl-workloads/alteration/live_alteration.hpp"
+#include "soft-errors/drawing/flips.hpp"
+#include "soft-errors/drawing/selection.hpp"
+#include "soft-errors/state/checksums.hpp"
 
 #include <algorithm>
 #include <array>
@@ -30,11 +30,11 @@ std::vector<StateTensor> sorted_state(Model& model)
     return state;
 }
 
-base::NamedTensors named(const std::vector<StateTensor>& state)
+soft_errors::NamedTensors named(const std::vector<StateTensor>& state)
 {
-    base::NamedTensors all{.name = "the training", .tensors = {}};
+    soft_errors::NamedTensors all{.name = "the training", .tensors = {}};
     for (const StateTensor& tensor : state) {
-        const base::NumberFormat format = format_of(tensor.type);
+        const soft_errors::NumberFormat format = format_of(tensor.type);
         all.tensors.push_back({.path = tensor.path,
                                .format = format,
                                .shape = {tensor.shape.begin(), tensor.shape.end()},
@@ -86,12 +86,12 @@ std::string some_of(const std::vector<std::string>& names)
                "; there are ", some_of(layers));
 }
 
-std::vector<std::string> locations_of(const base::Trial& trial, const base::NamedTensors& state)
+std::vector<std::string> locations_of(const base::Trial& trial, const soft_errors::NamedTensors& state)
 {
     if (is_whole_path(trial.location)) {
         const std::string root = trial.location.substr(0, trial.location.find('/') + 1);
         std::vector<std::string> paths;
-        for (const base::NamedTensor& tensor : state.tensors) {
+        for (const soft_errors::NamedTensor& tensor : state.tensors) {
             if (tensor.path.starts_with(trial.location)) return {trial.location};
             if (tensor.path.starts_with(root)) paths.push_back(tensor.path);
         }
@@ -103,7 +103,7 @@ std::vector<std::string> locations_of(const base::Trial& trial, const base::Name
     if (trial.location.empty()) return begins;
     std::vector<std::string> paths;
     std::vector<std::string> names;
-    for (const base::NamedTensor& tensor : state.tensors)
+    for (const soft_errors::NamedTensor& tensor : state.tensors)
         for (const std::string& begin : begins) {
             if (!tensor.path.starts_with(begin)) continue;
             names.push_back(tensor_name(tensor.path));
@@ -116,9 +116,9 @@ std::vector<std::string> locations_of(const base::Trial& trial, const base::Name
 // What a row of kind trial draws from.
 struct Draw {
     std::vector<StateTensor> tensors;
-    base::NamedTensors state;
-    base::SiteRequest request = {};
-    base::FlipRequest flips = {};
+    soft_errors::NamedTensors state;
+    soft_errors::SiteRequest request = {};
+    soft_errors::FlipRequest flips = {};
     std::vector<std::size_t> eligible = {};
     double bits = 0.0;
 };
@@ -130,17 +130,17 @@ Draw draw_of(Model& model, const base::Trial& trial)
     Draw draw{.tensors = tensors, .state = named(tensors)};
     draw.request.flips = static_cast<std::uint64_t>(trial.count);
     draw.request.locations = locations_of(trial, draw.state);
-    if (!trial.bits.empty()) draw.flips.bits = base::parse_bits("bits", trial.bits);
-    draw.eligible = base::eligible(draw.state, draw.request);
+    if (!trial.bits.empty()) draw.flips.bits = soft_errors::parse_bits("bits", trial.bits);
+    draw.eligible = soft_errors::eligible(draw.state, draw.request);
     std::uint64_t numbers = 0;
     for (const std::size_t place : draw.eligible) {
-        const base::NamedTensor& tensor = draw.state.tensors[place];
+        const soft_errors::NamedTensor& tensor = draw.state.tensors[place];
         const int most = tensor.format.bits() - 1;
         if (draw.flips.bits && draw.flips.bits->last > most)
-            base::fail("bits ", trial.bits, ": ", tensor.path, " is of type ", base::format_name(tensor.format),
+            base::fail("bits ", trial.bits, ": ", tensor.path, " is of type ", soft_errors::format_name(tensor.format),
                        ", which has bits 0 to ", most);
-        draw.bits +=
-            static_cast<double>(tensor.elements) * static_cast<double>(base::allowed_bits(tensor, draw.flips).size());
+        draw.bits += static_cast<double>(tensor.elements) *
+                     static_cast<double>(soft_errors::allowed_bits(tensor, draw.flips).size());
         numbers += tensor.elements;
     }
     if (draw.request.flips > numbers)
@@ -154,21 +154,21 @@ void append(std::string& words, const std::string& word, char separator)
     words += word;
 }
 
-std::byte* place_of(const StateTensor& tensor, const base::NumberFormat& format, std::uint64_t index)
+std::byte* place_of(const StateTensor& tensor, const soft_errors::NumberFormat& format, std::uint64_t index)
 {
     return tensor.bytes.data() + index * static_cast<std::uint64_t>(format.bytes);
 }
 
-DrawnAlteration described(const base::NamedTensors& state, const std::vector<base::Site>& sites)
+DrawnAlteration described(const soft_errors::NamedTensors& state, const std::vector<soft_errors::Site>& sites)
 {
     DrawnAlteration drawn;
     std::array<bool, 64> flipped{};
     std::size_t last = SIZE_MAX;
     std::size_t paths = 0;
-    for (const base::Site& site : sites) {
-        const base::NamedTensor& tensor = state.tensors[site.tensor];
+    for (const soft_errors::Site& site : sites) {
+        const soft_errors::NamedTensor& tensor = state.tensors[site.tensor];
         for (int bit = 0; bit < tensor.format.bits(); ++bit)
-            if ((site.flipped & base::bit_from_left(tensor.format, bit)) != 0)
+            if ((site.flipped & soft_errors::bit_from_left(tensor.format, bit)) != 0)
                 flipped.at(static_cast<std::size_t>(bit)) = true;
         if (std::exchange(last, site.tensor) == site.tensor || ++paths > most_paths) continue;
         append(drawn.path, tensor.path, base::path_separator);
@@ -213,16 +213,17 @@ DrawnAlteration alter_state(Model& model, const base::Trial& trial)
 {
     const Draw draw = draw_of(model, trial);
     base::Random random = base::random_stream(trial.seed, 0);
-    std::vector<base::Site> sites = base::draw_sites(draw.state, draw.eligible, draw.request, draw.flips, random);
-    std::vector<base::NumberBits> before;
-    for (const base::Site& site : sites) {
-        const base::NumberFormat& format = draw.state.tensors[site.tensor].format;
+    std::vector<soft_errors::Site> sites =
+        soft_errors::draw_sites(draw.state, draw.eligible, draw.request, draw.flips, random);
+    std::vector<soft_errors::NumberBits> before;
+    for (const soft_errors::Site& site : sites) {
+        const soft_errors::NumberFormat& format = draw.state.tensors[site.tensor].format;
         const std::byte* const at = place_of(draw.tensors[site.tensor], format, site.index);
-        before.push_back({site.tensor, site.index, base::load_bits(format, at)});
+        before.push_back({site.tensor, site.index, soft_errors::load_bits(format, at)});
     }
-    for (const base::NumberBits& number : base::altered(draw.state, sites, before, draw.flips, random)) {
-        const base::NumberFormat& format = draw.state.tensors[number.tensor].format;
-        base::store_bits(format, number.bits, place_of(draw.tensors[number.tensor], format, number.index));
+    for (const soft_errors::NumberBits& number : soft_errors::altered(draw.state, sites, before, draw.flips, random)) {
+        const soft_errors::NumberFormat& format = draw.state.tensors[number.tensor].format;
+        soft_errors::store_bits(format, number.bits, place_of(draw.tensors[number.tensor], format, number.index));
     }
     model.restored();
     DrawnAlteration drawn = described(draw.state, sites);
@@ -238,8 +239,8 @@ void check_alteration(Model& model, const base::Trial& trial)
 DrawnAlteration put_nan(Model& model)
 {
     const StateTensor tensor = last_parameters(model);
-    const std::uint64_t nan = base::nearest_bits(base::float32, std::numeric_limits<double>::quiet_NaN());
-    base::store_bits(base::float32, nan, tensor.bytes.data());
+    const std::uint64_t nan = soft_errors::nearest_bits(soft_errors::float32, std::numeric_limits<double>::quiet_NaN());
+    soft_errors::store_bits(soft_errors::float32, nan, tensor.bytes.data());
     model.restored();
     return {.path = tensor.path, .bits = {}, .index = "0"};
 }
@@ -263,7 +264,7 @@ std::string state_checksum(Model& model)
 {
     base::Fnv1a hash;
     for (const StateTensor& tensor : model.state()) {
-        const std::uint32_t crc = base::crc32c(tensor.bytes);  // several times as fast as the hash
+        const std::uint32_t crc = soft_errors::crc32c(tensor.bytes);  // several times as fast as the hash
         hash.add(std::as_bytes(std::span{&crc, 1}));
     }
     std::array<char, 17> digits{};

@@ -1,4 +1,4 @@
-// Alters a training's live state: what noisegen alter would draw from its checkpoint, with the same seed.
+// Alters a training's live state: what ddl-alter would draw from its checkpoint, with the same seed.
 #pragma once
 
 #include "base/contract/trials.hpp"

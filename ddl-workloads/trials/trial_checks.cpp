@@ -29,7 +29,8 @@ void check_trial(const base::Trial& trial, const TrialTraining& training)
     if (trial.rank != "all" && base::parse<int>(trial.rank) >= training.ranks)
         base::fail_usage("alters rank ", trial.rank, " of ", training.ranks);
     if (trial.kind == base::trial_kind::stored)
-        static_cast<void>(StoredWeights{training.model, base::weight_memory(trial.store, trial.detect, trial.rate),
+        static_cast<void>(StoredWeights{training.model,
+                                        soft_errors::weight_memory(trial.store, trial.detect, trial.rate),
                                         trial.location, trial.seed, 0});
     if (!alters(trial, training.rank)) return;
     if (trial.kind == base::trial_kind::trial) check_alteration(training.model, trial);

@@ -41,7 +41,7 @@ struct TrialLoop::OfRank {
     std::int64_t not_finite_after = -1;  // steps until a loss is not, of those that were not taken back; none
     double loss = 0.0;
     std::optional<std::int64_t> caught = {};  // steps until a guard found something
-    base::WeightRead read = {};               // of kind stored
+    soft_errors::WeightRead read = {};        // of kind stored
 };
 
 // Listens to the steps of the current trial: its guards, its weights in memory whose bits flip.
@@ -239,8 +239,8 @@ void TrialLoop::alter(const base::Trial& trial, OfRank& mine, std::optional<Stor
     if (trial.kind == base::trial_kind::positive) mine.drawn = put_nan(model_);
     if (trial.kind != base::trial_kind::stored) return;
     const bool once = trial.reads == base::stored::once;
-    stored.emplace(model_, base::weight_memory(trial.store, trial.detect, trial.rate), trial.location, trial.seed,
-                   once ? 0 : static_cast<std::uint64_t>(exchanges_.rank()));
+    stored.emplace(model_, soft_errors::weight_memory(trial.store, trial.detect, trial.rate), trial.location,
+                   trial.seed, once ? 0 : static_cast<std::uint64_t>(exchanges_.rank()));
     if (once) stored->read();
     mine.drawn.path = stored->paths();
 }

@@ -51,7 +51,7 @@ def _altered(context, sound):
     file = context.directory / "state.h5"
     file.write_bytes(sound)
     record = context.directory / "r.json"
-    outcome = context.run("noisegen", "alter", file, "--flips", context.random.choice((1, 5, 60)), "--seed",
+    outcome = context.run("ddl-alter", file, "--flips", context.random.choice((1, 5, 60)), "--seed",
                           context.random.randrange(1000), "--in-place", "--record", record)
     if outcome.code != 0:
         raise RuntimeError(f"a sound file is not altered: {outcome.err}")
@@ -60,7 +60,7 @@ def _altered(context, sound):
 
 def _undone(context, file, record, sound):
     altered = file.read_bytes()
-    outcome = context.run("noisegen", "alter", file, "--undo", record, "--in-place")
+    outcome = context.run("ddl-alter", file, "--undo", record, "--in-place")
     failure = context.judge(outcome)
     wanted = sound if outcome.code == 0 else altered
     if not failure and file.read_bytes() != wanted:
@@ -96,7 +96,7 @@ def _archive(context, sound):
         content[-1 - context.random.randrange(min(end, 120))] = context.random.randrange(256)
     file.write_bytes(content[context.random.choice((0, 0, 1)):])
     before = hashlib.sha256(file.read_bytes()).digest()
-    outcome = context.run("noisegen", "alter", file, "--flips", 1, "--out", context.directory / "out.keras")
+    outcome = context.run("ddl-alter", file, "--flips", 1, "--out", context.directory / "out.keras")
     failure = context.judge(outcome)
     if not failure and hashlib.sha256(file.read_bytes()).digest() != before:
         failure = "the file itself changed"

@@ -85,13 +85,13 @@ def scenarios(runs, pool):
     yield "noisegen probe", 77, lambda: call(
         "noisegen", "probe", uring, "--blocks", 2, preexec_fn=without_io_uring)
     stored = lambda: stored_state(runs)
-    yield "noisegen alter", 0, lambda: call("noisegen", "alter", stored(), "--out", runs.new())
-    yield "noisegen alter", 1, lambda: call("noisegen", "alter", fake_file(runs), "--out", runs.new())
-    yield "noisegen alter", 2, lambda: call("noisegen", "alter", stored())
-    yield "noisegen difference", 0, lambda: call("noisegen", "difference", stored(), stored(), "--out", runs.new())
-    yield "noisegen difference", 1, lambda: call(
-        "noisegen", "difference", stored(), fake_file(runs), "--out", runs.new())
-    yield "noisegen difference", 2, lambda: call("noisegen", "difference", stored(), "--out", runs.new())
+    yield "ddl-alter", 0, lambda: call("ddl-alter", stored(), "--out", runs.new())
+    yield "ddl-alter", 1, lambda: call("ddl-alter", fake_file(runs), "--out", runs.new())
+    yield "ddl-alter", 2, lambda: call("ddl-alter", stored())
+    yield "ddl-alter difference", 0, lambda: call("ddl-alter", "difference", stored(), stored(), "--out", runs.new())
+    yield "ddl-alter difference", 1, lambda: call(
+        "ddl-alter", "difference", stored(), fake_file(runs), "--out", runs.new())
+    yield "ddl-alter difference", 2, lambda: call("ddl-alter", "difference", stored(), "--out", runs.new())
     yield "ddl-train", 0, lambda: call("ddl-train", *TRAINING, "--steps", 20, "--out", runs.new())
     yield "ddl-train", 1, lambda: call("ddl-train", *TRAINING, "--steps", 20, "--out", fake_file(runs))
     yield "ddl-train", 2, lambda: call("ddl-train", "--strategy", "naiv", "--out", runs.new())
@@ -311,9 +311,9 @@ def written(runs, program, name):
     if program == "noisegen probe":
         runs.call(*probe(runs, "--blocks", 2, "--slot", "50ms", "--out", out))
         return (out / name).read_text()
-    if program == "noisegen alter":
+    if program == "ddl-alter":
         record = runs.directory / f"{out.name}.json"
-        runs.call("noisegen", "alter", stored_state(runs), "--out", out, "--record", record)
+        runs.call("ddl-alter", stored_state(runs), "--out", out, "--record", record)
         return record.read_text()
     if program == "noisegen":
         runs.call(program, "cpu.spin", "200ms", "--cpus", "all", "--share", "--out", out)

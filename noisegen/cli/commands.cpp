@@ -2,7 +2,6 @@
 
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
-#include "noisegen/alteration/alter_command.hpp"
 #include "noisegen/cli/manual.hpp"
 #include "noisegen/measure/calibrate.hpp"
 #include "noisegen/measure/harm_probe.hpp"
@@ -281,12 +280,7 @@ class ProbeCommand : public base::Command {
 
 base::Commands commands()
 {
-    base::Commands all = base::commands<Calibrate, ShowLimits, ProbeCommand>();
-#ifdef CROSSTALK_HAS_HDF5
-    all.push_back(alter_command());
-    all.push_back(difference_command());
-#endif
-    return all;
+    return base::commands<Calibrate, ShowLimits, ProbeCommand>();
 }
 
 }  // namespace noisegen

@@ -118,8 +118,7 @@ void add_manual(base::Options& options)
     options.section(exit_status());
     options.section(files());
     options.see_also(
-        "noisegen-calibrate(1), noisegen-limits(1), noisegen-probe(1), noisegen-alter(1), noisegen-difference(1), "
-        "sched(7), numa(7), cgroups(7), mpirun(1), "
+        "noisegen-calibrate(1), noisegen-limits(1), noisegen-probe(1), sched(7), numa(7), cgroups(7), mpirun(1), "
         "srun(1), otf2-print(1)");
     for (const auto& command : commands()) options.command(command->options.manual());
     options.plug_ins("schedule", words_of_schedules());

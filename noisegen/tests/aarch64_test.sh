@@ -21,5 +21,5 @@ run_there() {
     qemu-aarch64-static "$build/test"
 }
 run_there noisegen/tests/stream_kernels_test.cpp noisegen/stressors/memory/stream_kernels.cpp noisegen/stressors/pages.cpp
-run_there base/tests/state/sites_test.cpp base/state/drawing/{flips,geometric_gap,roles,selection}.cpp \
-    base/state/number_format.cpp base/units.cpp
+run_there soft-errors/tests/sites_test.cpp soft-errors/drawing/{flips,geometric_gap,roles,selection}.cpp \
+    soft-errors/state/number_format.cpp base/units.cpp

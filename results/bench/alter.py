@@ -28,7 +28,7 @@ except ImportError:
     sys.exit(77)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NOISEGEN = pathlib.Path(os.environ.get("CROSSTALK_BIN", ROOT / "build/release/bin")) / "noisegen"
+DDL_ALTER = pathlib.Path(os.environ.get("CROSSTALK_BIN", ROOT / "build/release/bin")) / "ddl-alter"
 MIB = 1 << 20
 SMALL, LARGE = "89 MB", "4 GiB"
 BYTES = {SMALL: 89_000_000, LARGE: 4096 * MIB}
@@ -82,7 +82,7 @@ class Bench:
     def alter(self, path: pathlib.Path, number: int, flips: int, *where: object) -> float:
         for earlier in self.scratch.glob("record.*"):
             earlier.unlink()
-        return seconds_of(NOISEGEN, "alter", path, "--flips", flips, "--bits", "9-31", "--seed", number, "--record",
+        return seconds_of(DDL_ALTER, path, "--flips", flips, "--bits", "9-31", "--seed", number, "--record",
                           self.scratch / "record.json", *where)
 
     def pair(self, case: str, peer: str, ours: Work, theirs: Work, most: float) -> None:
@@ -137,7 +137,7 @@ class Bench:
             with tempfile.TemporaryDirectory(dir=self.scratch) as out:
                 self.pair(f"difference of two states of {size}", "cmp",
                           lambda number, a=state, b=same, to=out: seconds_of(  # type: ignore[misc]
-                              NOISEGEN, "difference", a, b, "--out", f"{to}/{number}"),
+                              DDL_ALTER, "difference", a, b, "--out", f"{to}/{number}"),
                           lambda _, a=state, b=same: seconds_of("cmp", a, b), 1.25)  # type: ignore[misc]
             same.unlink()
 

@@ -2,13 +2,13 @@
 // and an index.json that says what the samples are and which files there are.
 #include "base/files.hpp"
 #include "base/json.hpp"
-#include "base/state/checksums.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/input_file.hpp"
 #include "ddl-workloads/data/output_file.hpp"
 #include "ddl-workloads/data/record_file.hpp"
 #include "ddl-workloads/data/shape_json.hpp"
 #include "ddl-workloads/data/views.hpp"
+#include "soft-errors/state/checksums.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -55,7 +55,7 @@ class ShardFile : public Records {
         room.resize(static_cast<std::size_t>(stride_));
         file_.read_whole(number * stride_, room, "record " + std::to_string(number));
         const std::span<const std::uint8_t> found = std::span{room}.first(record.size());
-        if (base::crc32(std::as_bytes(found)) != id_at(std::span{room}.subspan(record.size())))
+        if (soft_errors::crc32(std::as_bytes(found)) != id_at(std::span{room}.subspan(record.size())))
             throw CorruptRecord{base::join(place(number), ": record ", number, " does not match its checksum")};
         std::copy(found.begin(), found.end(), record.begin());
     }
@@ -135,7 +135,7 @@ class ShardsWriter : public DataSetWriter {
             begin_shard(part);
         check_record(shape_, record, shards.file->path());
         std::array<std::uint8_t, checksum_bytes> checksum{};
-        put_id(checksum, base::crc32(std::as_bytes(record)));
+        put_id(checksum, soft_errors::crc32(std::as_bytes(record)));
         shards.file->write(record);
         shards.file->write(checksum);
         ++shards.records;

@@ -1,0 +1,43 @@
+// A file whose bytes HDF5 may change without changing the file: a private mapping, with room to grow.
+#pragma once
+
+#include "soft-errors/state/hdf5_store.hpp"
+#include "soft-errors/stored/stored_file.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace soft_errors {
+
+class MappedStore final : public soft_errors::hdf5::Store {
+ public:
+    // Throws std::system_error.
+    MappedStore(const StoredFile& file, std::uint64_t room_to_grow = 0);
+    ~MappedStore() override;
+    MappedStore(const MappedStore&) = delete;
+    MappedStore& operator=(const MappedStore&) = delete;
+
+    std::uint64_t size() const noexcept override { return size_; }
+    void read(std::uint64_t at, std::span<std::byte> room) const noexcept override;
+    void write(std::uint64_t at, std::span<const std::byte> bytes) noexcept override;
+    void resize(std::uint64_t size) noexcept override;
+
+    std::span<const std::byte> bytes() const { return {begin_, size_}; }
+
+    // What was written, in order and without overlaps: begin and end. Throws Error if there was no room for it.
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> written() const;
+
+ private:
+    std::byte* map_ = nullptr;
+    std::byte* begin_ = nullptr;
+    std::uint64_t mapped_ = 0;
+    std::uint64_t size_ = 0;
+    std::uint64_t room_ = 0;
+    bool too_large_ = false;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> written_;
+};
+
+}  // namespace soft_errors
