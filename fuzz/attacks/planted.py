@@ -168,16 +168,13 @@ def _sbatch(context):
     """The batch script gets commands for numbers, from its environment and from what noise recorded."""
     attack = context.random.choice(("9[$(touch {canary})]", "$(touch {canary})", "1;touch {canary}", "`touch {canary}`",
                                     "08", "-0", "99999999999999999999", "1", "x")).format(canary=_canary(context))
-    env = {"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "1", "CROSSTALK_RANKS_PER_NODE": "1", "CROSSTALK_TRAIN_CPUS": "0",
-           "CROSSTALK_NOISE_CPUS": "1", **_stand_ins(context, attack)}
-    names = ("SLURM_JOB_ID", "SLURM_JOB_NUM_NODES", "CROSSTALK_RANKS_PER_NODE", "CROSSTALK_TRAIN_CPUS",
-             "CROSSTALK_NOISE_CPUS", "CROSSTALK_MODEL", "CROSSTALK_DATA", "CROSSTALK_DURATION", "CROSSTALK_SCHEDULE",
-             "CROSSTALK_SEED", "CROSSTALK_NOISE_DURATION", "CROSSTALK_OUT", "CROSSTALK_MPI", "CROSSTALK_CONTROL_DELAY",
-             "CROSSTALK_TRAINING_OPTIONS", "noise.csv")
+    env = {"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "1", **_stand_ins(context, attack)}
+    names = ("SLURM_JOB_ID", "SLURM_JOB_NUM_NODES", "SLURM_GPUS_PER_NODE", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_JOB_ID",
+             "CROSSTALK_OUT", "CROSSTALK_MPI", "noise.csv")
     name = context.random.choice(names)
     if name != "noise.csv":
         env[name] = context.random.choice((attack, _name(context)))
-    failure = _shell(context, ["bash", SCRIPTS / "co-schedule.sbatch"], env)
+    failure = _shell(context, ["bash", SCRIPTS / "co-schedule.sbatch", "--cpus", "0", "--noise-cpus", "1", "--", "ddl-train"], env)
     return f"co-schedule.sbatch, {name} {env.get(name, attack)!r}", failure
 
 

@@ -4,7 +4,6 @@
 jobscripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$jobscripts/guard.sh"
 . "$jobscripts/programs.sh"
-. "$jobscripts/cores.sh"
 
 guard_begin
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/crosstalk-test.XXXXXX")
@@ -13,6 +12,31 @@ guard_finally rm -rf "$scratch"
 skip() {
     echo "SKIPPED: $1"
     exit 77
+}
+
+# What this process may use, such as 0-3,8.
+allowed_cpus() { sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status; }
+
+# A line for each physical core of these, with its CPUs separated by commas. Neighbours stand together.
+allowed_cores() {
+    local range
+    {
+        for range in $(allowed_cpus | tr , ' '); do seq "${range%-*}" "${range#*-}"; done | sed 's/^/may,/'
+        lscpu --parse=CPU,CORE,SOCKET,NODE | sed '/^#/d' | sort -t, -k4,4n -k3,3n -k2,2n -k1,1n
+    } | awk -F, '
+        $1 == "may" { may[$2] = 1; next }
+        !may[$1] { next }
+        { core = $4 "." $3 "." $2 }
+        core in cpus { cpus[core] = cpus[core] "," $1; next }
+        { order[++cores] = core; cpus[core] = $1 }
+        END { for (i = 1; i <= cores; ++i) print cpus[order[i]] }'
+}
+
+# Sets train_cpus and noise_cpus to every other core each; a single one goes to both.
+split_cores() {
+    train_cpus=$(allowed_cores | awk 'NR % 2 == 1' | paste -sd,)
+    noise_cpus=$(allowed_cores | awk 'NR % 2 == 0' | paste -sd,)
+    noise_cpus=${noise_cpus:-$train_cpus}
 }
 
 # needs PROGRAM...: or the test is skipped.

@@ -1,0 +1,71 @@
+#include "crosstalk/campaign/kinds/kind.hpp"
+
+#include "base/contract/campaign_directory.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/words.hpp"
+
+namespace crosstalk {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t longest_spec = 1 << 20U;
+
+// NAME of a line NAME = VALUE, and VALUE.
+std::pair<std::string, std::string> setting_in(const std::string& line)
+{
+    const std::string setting = line.substr(0, line.find('#'));
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos) return {};
+    return {std::string{base::trim(setting.substr(0, equals))}, std::string{base::trim(setting.substr(equals + 1))}};
+}
+
+}  // namespace
+
+const std::vector<const CampaignKind*>& campaign_kinds()
+{
+    static const std::vector<const CampaignKind*> all{
+#define CAMPAIGN_KIND(card) &(card),
+#include "crosstalk/campaign/kinds/kinds.inc"
+#undef CAMPAIGN_KIND
+    };
+    return all;
+}
+
+const CampaignKind& kind_of_spec(const fs::path& spec)
+{
+    for (const std::string& line : base::split(base::read_whole(spec, longest_spec), '\n')) {
+        const auto [name, value] = setting_in(line);
+        if (name != "kind") continue;
+        std::vector<std::string> names;
+        for (const CampaignKind* kind : campaign_kinds()) {
+            if (value == kind->name) return *kind;
+            names.emplace_back(kind->name);
+        }
+        base::fail_usage(spec.string(), ": no kind '", value, "'", base::did_you_mean(value, names), " (",
+                         base::join_words(names, ", "), ")");
+    }
+    return *campaign_kinds().front();
+}
+
+const CampaignKind& kind_of_directory(const fs::path& directory)
+{
+    const fs::path spec = directory / base::campaign::spec;
+    if (!fs::exists(spec))
+        base::fail_usage("no campaign in ", directory.string(), " (crosstalk campaign plan SPEC.ini -o DIR makes one)");
+    return kind_of_spec(spec);
+}
+
+std::string text_of_spec(const PlanOptions& options)
+{
+    const std::string text = base::read_whole(options.spec, longest_spec);
+    if (!options.seed) return text;
+    std::string changed;
+    for (const std::string& line : base::split(text, '\n'))
+        if (setting_in(line).first != "seed" && !line.empty()) changed += line + "\n";
+    return base::join(changed, "seed = ", *options.seed, "\n");
+}
+
+}  // namespace crosstalk

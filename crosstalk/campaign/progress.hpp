@@ -1,0 +1,35 @@
+// How far a campaign is.
+#pragma once
+
+#include "crosstalk/campaign/directory.hpp"
+
+#include <iosfwd>
+#include <string>
+
+namespace crosstalk {
+
+struct Standing {
+    std::size_t runs = 0;
+    std::size_t done = 0;
+    std::size_t given_up = 0;   // do not count, and were repeated often enough
+    std::size_t failures = 0;   // attempts that do not count
+    std::size_t running = 0;    // or cut off, if nobody runs the campaign
+    base::Nanoseconds left{0};  // as long as runs took so far, or were expected to take
+
+    std::size_t pending() const { return runs - done - given_up; }
+    double fraction() const;
+    std::string text() const;  // "12 of 30 runs count, 14 minutes left"
+};
+
+// "14 minutes", below two of them "90 s".
+std::string duration_left(double seconds);
+// "it is being run", or that nobody does.
+const char* being_run(bool is_being_run);
+
+Standing standing_of(const CampaignDirectory& campaign, int retries);
+
+// Of `campaign status`: a line a block, and what it sums up to.
+void print_standing(std::ostream& out, const CampaignDirectory& campaign, int retries);
+void print_standing_json(std::ostream& out, const CampaignDirectory& campaign, int retries);
+
+}  // namespace crosstalk

@@ -1,0 +1,208 @@
+#include "crosstalk/campaign/spec.hpp"
+
+#include "base/cli/cards.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/system/cpus.hpp"
+#include "base/words.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <sstream>
+
+namespace crosstalk {
+
+namespace {
+
+constexpr std::uint64_t longest_spec = 1 << 20U;
+
+struct Key {
+    std::string name;
+    std::string help;
+    std::function<void(Spec&, const std::string&)> take;
+};
+
+template <class T>
+Key key(const std::string& name, T Spec::*member, const std::string& help)
+{
+    return {name, help, [member](Spec& spec, const std::string& text) { spec.*member = base::parse<T>(text); }};
+}
+
+Key list_key(const std::string& name, std::vector<std::string> Spec::*member, const std::string& help)
+{
+    return {name, help, [member](Spec& spec, const std::string& text) { spec.*member = base::split(text, ','); }};
+}
+
+Key ranks_key()
+{
+    return {"ranks", "numbers of ranks (2)", [](Spec& spec, const std::string& text) {
+                spec.ranks.clear();
+                for (const std::string& word : base::split(text, ',')) spec.ranks.push_back(base::parse<int>(word));
+            }};
+}
+
+const std::vector<Key>& keys()
+{
+    static const std::vector<Key> all{
+        {"kind", "noise (noise)", [](Spec&, const std::string&) {}},
+        key("about", &Spec::about, "what it is for, in words"),
+        list_key("models", &Spec::models, "what ddl-train trains, such as resnet18[width=32]"),
+        key("data", &Spec::data, "its input (synthetic)"),
+        list_key("strategies", &Spec::strategies, "how ranks exchange gradients (ddp)"),
+        ranks_key(),
+        key("options", &Spec::options, "more options of ddl-train"),
+        key("command", &Spec::command, "a job of your own, instead of models"),
+        key("step-line", &Spec::step_line, "how its steps are found, as crosstalk run has it"),
+        key("step-from", &Spec::step_from, "the same"),
+        key("step-region", &Spec::step_region, "the same"),
+        list_key("noise", &Spec::noise, "stressors, each with levels if wanted: memory.stream[rate=1GiB/s|4GiB/s]"),
+        list_key("cores", &Spec::cores, "how many cores noise gets: numbers, or all (all)"),
+        list_key("designed", &Spec::designed, "schedules of designed runs: rotation(memory.stream, placebo, ..)"),
+        key("cpus", &Spec::cpus, "CPUs of the training, as crosstalk run has it"),
+        key("noise-cpus", &Spec::noise_cpus, "CPUs of the noise"),
+        key("nodes", &Spec::nodes, "of each run, all with the same CPUs: of Slurm, for more than one (1)"),
+        key("repetitions", &Spec::repetitions, "blocks of each training (5)"),
+        key("quiet", &Spec::quiet, "runs without noise in a block (1)"),
+        key("duration", &Spec::duration, "of each training (60s)"),
+        key("wait", &Spec::wait, "the training starts up to so long after the noise, at random (2s)"),
+        key("start-within", &Spec::start_within, "a training that takes no step for so long has failed (2m)"),
+        key("warmup", &Spec::warmup, "steps that do not count (10)"),
+        key("seed", &Spec::seed, "of all orders (1)"),
+        key("budget", &Spec::budget, "slowdown of a step that is still affordable (1%)"),
+    };
+    return all;
+}
+
+std::vector<std::string> names_of_keys()
+{
+    std::vector<std::string> names;
+    for (const Key& one : keys()) names.push_back(one.name);
+    return names;
+}
+
+const Key& key_called(const std::string& name)
+{
+    for (const Key& one : keys())
+        if (one.name == name) return one;
+    base::fail_usage("no key '", name, "'", base::did_you_mean(name, names_of_keys()),
+                     " (crosstalk campaign plan --help shows all)");
+}
+
+std::vector<std::string> lines_of(const std::string& text)
+{
+    std::vector<std::string> lines;
+    std::istringstream in{text};
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
+void take_line(Spec& spec, std::string_view line, std::set<std::string>& given)
+{
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) base::fail_usage("'", line, "' is no setting, NAME = VALUE");
+    const std::string name{base::trim(line.substr(0, equals))};
+    const std::string value{base::trim(line.substr(equals + 1))};
+    const Key& found = key_called(name);
+    if (!given.insert(name).second) base::fail_usage(name, " is given twice");
+    try {
+        found.take(spec, value);
+    } catch (const base::UsageError& error) {
+        base::fail_usage(name, ": ", error.what());
+    }
+}
+
+void check_numbers(const Spec& spec)
+{
+    static constexpr int most = 10'000;
+    const auto within = [](const char* name, int least, int value) {
+        if (value < least || value > most) base::fail_usage(name, " must be from ", least, " to ", most);
+    };
+    within("nodes", 1, spec.nodes);
+    within("repetitions", 1, spec.repetitions);
+    within("quiet", 1, spec.quiet);
+    within("warmup", 0, spec.warmup);
+    for (const int ranks : spec.ranks) {
+        within("ranks", 1, ranks);
+        if (ranks % spec.nodes != 0)
+            base::fail_usage(ranks, " ranks are not the same number on each of ", spec.nodes, " nodes");
+    }
+    if (spec.nodes > 1 && !spec.command.empty())
+        base::fail_usage("nodes: a command runs on one node; give models for more");
+    for (const std::string& cores : spec.cores)
+        if (cores != "all") within("cores", 1, base::parse<int>(cores));
+    if (spec.duration < std::chrono::seconds{1}) base::fail_usage("duration must be at least 1s");
+    if (spec.wait.count() < 0) base::fail_usage("wait must not be negative");
+    if (base::parse<base::Percent>(spec.budget).value <= 0.0) base::fail_usage("budget must be more than 0%");
+}
+
+void check(const Spec& spec)
+{
+    if (spec.models.empty() == spec.command.empty())
+        base::fail_usage("needs either models, which ddl-train trains, or a command");
+    if (spec.noise.empty() && spec.designed.empty()) base::fail_usage("needs noise, or designed runs");
+    for (const auto* list : {&spec.strategies, &spec.cores})
+        if (list->empty()) base::fail_usage("strategies and cores must not be empty");
+    for (const auto& [name, list] :
+         {std::pair{"models", &spec.models}, std::pair{"strategies", &spec.strategies}, std::pair{"noise", &spec.noise},
+          std::pair{"cores", &spec.cores}, std::pair{"designed", &spec.designed}})
+        if (std::find(list->begin(), list->end(), "") != list->end())
+            base::fail_usage(name, ": there is nothing beside a comma");
+    if (spec.ranks.empty()) base::fail_usage("ranks must not be empty");
+    for (const std::string& stressor : spec.noise) base::parse_plug_in(stressor);
+    for (const std::string& schedule : spec.designed)
+        if (!schedule.starts_with("rotation(") && !schedule.starts_with("factorial("))
+            base::fail_usage("designed: '", schedule, "' is neither rotation(..) nor factorial(..)");
+    for (const std::string* list : {&spec.cpus, &spec.noise_cpus})
+        if (!list->empty()) base::parse_cpus(*list);
+    check_numbers(spec);
+}
+
+// What would be ignored is refused.
+void check_kind(const Spec& spec, const std::set<std::string>& given)
+{
+    if (spec.command.empty()) {
+        for (const char* name : {"step-line", "step-from", "step-region"})
+            if (given.contains(name)) base::fail_usage(name, " is of a command; ddl-train records its own steps");
+    } else {
+        for (const char* name : {"data", "strategies", "ranks", "options"})
+            if (given.contains(name))
+                base::fail_usage(name, " is of models; a command stands as a whole: mpirun -n 4 ./mine");
+    }
+}
+
+}  // namespace
+
+Spec read_spec(const std::filesystem::path& file)
+{
+    std::size_t number = 0;
+    Spec spec;
+    spec.cores = {"all"};
+    std::set<std::string> given;
+    try {
+        for (const std::string& line : lines_of(base::read_whole(file, longest_spec))) {
+            ++number;
+            const std::string_view setting = base::trim(std::string_view{line}.substr(0, line.find('#')));
+            if (!setting.empty()) take_line(spec, setting, given);
+        }
+    } catch (const base::UsageError& error) {
+        base::fail_usage(file.string(), " line ", number, ": ", error.what());
+    }
+    try {
+        check(spec);
+        check_kind(spec, given);
+    } catch (const base::UsageError& error) {
+        base::fail_usage(file.string(), ": ", error.what());
+    }
+    return spec;
+}
+
+base::Section spec_section()
+{
+    base::Section section{
+        .title = "SPEC.ini, a line NAME = VALUE for each setting, # begins a comment", .text = {}, .entries = {}};
+    for (const Key& one : keys()) section.entries.push_back({.term = one.name, .text = one.help});
+    return section;
+}
+
+}  // namespace crosstalk

@@ -1,0 +1,73 @@
+#include "crosstalk/campaign/trials/trial_names.hpp"
+
+#include "base/error.hpp"
+#include "base/words.hpp"
+#include "crosstalk/programs/programs.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace crosstalk {
+
+namespace {
+
+// "mlp" of mlp[hidden=32], "range" of range=2.
+std::string name_of(const std::string& word)
+{
+    return std::string{base::trim(word.substr(0, word.find_first_of("[=")))};
+}
+
+// The guards of "range=2+norm:rollback=10"; of "none" none.
+std::vector<std::string> guards_of(const std::string& words)
+{
+    if (words == "none") return {};
+    return base::split(words.substr(0, words.find(':')), '+');
+}
+
+std::string unknown(const nlohmann::json& listed, const char* kind, const std::string& word)
+{
+    std::vector<std::string> known;
+    for (const nlohmann::json& one : listed) known.push_back(one.at("name").get<std::string>());
+    const std::string name = name_of(word);
+    if (std::find(known.begin(), known.end(), name) != known.end()) return {};
+    return base::join("no ", kind, " '", name, "'", base::did_you_mean(name, known));
+}
+
+nlohmann::json list_of_ddl_train()
+{
+    const Answer answer = answer_of({program("ddl-train"), "--list", "--json"}, Errors::as_ours);
+    if (answer.code != base::exit_fine) base::fail("ddl-train --list failed");
+    return nlohmann::json::parse(answer.text);
+}
+
+std::string unknown_training(const nlohmann::json& listed, const std::vector<std::string>& models,
+                             const std::vector<std::string>& strategies)
+{
+    std::string why;
+    for (const std::string& model : models)
+        if (why.empty()) why = unknown(listed.at("models"), "model", model);
+    for (const std::string& strategy : strategies)
+        if (why.empty()) why = unknown(listed.at("strategies"), "strategy", strategy);
+    return why;
+}
+
+}  // namespace
+
+std::string unknown_name_in(const Spec& spec)
+{
+    if (!spec.command.empty()) return {};
+    return unknown_training(list_of_ddl_train(), spec.models, spec.strategies);
+}
+
+std::string unknown_name_in(const TrialSpec& spec)
+{
+    const nlohmann::json listed = list_of_ddl_train();
+    std::string why = unknown_training(listed, {spec.model}, spec.strategies);
+    for (const std::string& words : spec.guards)
+        for (const std::string& guard : guards_of(words))
+            if (why.empty()) why = unknown(listed.at("guards"), "guard", guard);
+    return why;
+}
+
+}  // namespace crosstalk

@@ -1,0 +1,328 @@
+// crosstalk: one command from a job to the verdict on the noise beside it.
+#include "base/cli/commands.hpp"
+#include "base/cli/option_checks.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/contract/verdict_words.hpp"
+#include "base/json.hpp"
+#include "base/system/environment.hpp"
+#include "base/system/stop.hpp"
+#include "base/words.hpp"
+#include "crosstalk/cli/campaign_commands.hpp"
+#include "crosstalk/cli/run_options.hpp"
+#include "crosstalk/cli/try_command.hpp"
+#include "crosstalk/doctor/doctor.hpp"
+#include "crosstalk/run/designed_run.hpp"
+#include "crosstalk/run/request/run_directory.hpp"
+#include "crosstalk/run/several_runs.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+
+#include <unistd.h>
+
+namespace {
+
+constexpr int most_runs = 1000;
+
+// "5%", "4ms" or "0".
+void check_control_delay(const std::string& text)
+{
+    if (text == "0") return;
+    if (text.ends_with('%'))
+        base::parsed<base::Percent>("--control-delay", text);
+    else
+        base::parsed<base::Nanoseconds>("--control-delay", text);
+}
+
+void check_fail_on(const std::string& words)
+{
+    const std::vector<std::string>& known = base::verdict_word::failing;
+    for (const std::string& word : base::split(words, ','))
+        if (std::find(known.begin(), known.end(), word) == known.end())
+            base::fail_usage("--fail-on: no word '", word, "'", base::did_you_mean(word, known));
+}
+
+void check_folder(const char* option, const std::filesystem::path& folder)
+{
+    if (::access((folder / "").c_str(), W_OK) != 0)
+        base::fail_usage(option, ": cannot write into ", folder.string(), ": ", std::strerror(errno));
+}
+
+class RunCommand : public base::Command {
+ public:
+    RunCommand() : Command{"crosstalk run", "a job beside noise in random order, and what each noise cost its steps"}
+    {
+        options.add_positional("COMMAND", request_.command, "the job and its arguments, behind --", 0);
+        options.synopsis("[options] -- COMMAND [ARGUMENT...]");
+        options.group("The run");
+        options.add("out", out_, "its directory; without it crosstalk-NUMBER, the first that is free", "DIR");
+        options.add("duration", duration_, "how long noise is on; a job that takes longer is asked to end (SIGTERM)",
+                    "TIME");
+        options.add("first-step", first_step_, "how long the job may take until its first steps", "TIME");
+        options.add_choice(
+            "until", until_, {base::until_decided},
+            "decided: ends as soon as every verdict is, with intervals that allow for looking, and so are "
+            "wider; needs a job that tells its steps");
+        options.add("max-duration", max_duration_, "the longest that --until may take", "TIME");
+        options.add(
+            "runs", runs_,
+            "so many runs, DIR/run-1, DIR/run-2, .., each with its own start, order of noise and cores, and one "
+            "report on all",
+            "NUMBER");
+        options.add(
+            "extend", extend_,
+            "adds a part of --duration to the run in DIR, or --runs to the set of runs in DIR: the same job and "
+            "noise in a fresh random order, and one report on all; without COMMAND",
+            "DIR");
+        options.add("schedule", request_.schedule,
+                    "what noise does, see noisegen; auto: every stressor, placebo and positive control, as a "
+                    "rotation, or as a factorial where each stressor can have a core of its own",
+                    "SCHEDULE");
+        options.add("slot", request_.slot,
+                    "length of a slot of that; auto: ten steps of a job that tells them, else 1 s", "TIME");
+        options.add("seed", request_.seed, "of the random order", "NUMBER");
+        options.add("cpus", job_cpus_, "CPUs of the job; without it the cores not in --noise-cpus, or every other core",
+                    "LIST");
+        options.add("noise-cpus", noise_cpus_,
+                    "CPUs of the noise; without it the cores not in --cpus, or every other core", "LIST");
+        options.add_choice(
+            "back-end", request_.back_end, {"local", "step"},
+            "where: on this machine, or in a job of Slurm as two of its steps (co-schedule.sbatch); there "
+            "the job tells its steps and the command is that of a rank, without mpirun");
+        options.add("ranks-per-node", request_.ranks_per_node,
+                    "with step: of the job; without it one for each GPU, or one", "NUMBER");
+        options.add("gpus-per-node", request_.gpus_per_node,
+                    "with step: that the job gets; each rank is bound to cores near its GPU", "NUMBER");
+        options.add("noise-launch", request_.noise_launch,
+                    "for a job over several nodes: what starts one noisegen on each, 'mpirun -n 2 --host n1,n2'; "
+                    "CPUs are then the same on all",
+                    "WORDS");
+        options.add("control-delay", request_.control_delay,
+                    "the known delay that ddl-train makes: a time, or a share of a quiet step, which a short training "
+                    "finds out first; 0: it is stopped for known times instead (control.pause), as any other job is",
+                    "DELAY");
+        options.add_switch("dry-run", dry_run_, "print the commands that would be started, and end");
+        crosstalk::add_step_options(options, request_);
+        options.group("The result");
+        options.add("budget", request_.budget, "slowdown of a step that is still affordable", "PERCENT");
+        options.add("fail-on", request_.fail_on,
+                    "exit code 1 for a report that is any of: unsafe, undecided, insensitive, untrusted", "LIST");
+        options.add("export-markdown", markdown_, "the verdicts as a table of Markdown", "FILE");
+        options.add("export-json", json_, "verdict.json of the report", "FILE");
+        options.add("export-csv", csv_, "effects.csv of the report", "FILE");
+        options.add(
+            "openmetrics", openmetrics_,
+            "while it runs, every 5 s: noise.prom, what is on and at what rate, and of ddl-train and "
+            "crosstalk-python training.prom, steps and their time; the folder is node exporter's for text files",
+            "DIR");
+        options.add("export-junit", junit_, "the verdicts as JUnit XML: a test for each noise, unsafe ones fail",
+                    "FILE");
+        options.example("crosstalk run -- mpirun -n 8 ./program");
+        options.example("crosstalk run -- mpirun -n 2 crosstalk-python train.py");
+        options.example("crosstalk run --step-line 'step ([0-9]+)' -- python3 train.py");
+        options.example("crosstalk run --runs 3 --out DIR -- mpirun -n 2 ddl-train");
+        options.example("crosstalk run --extend DIR --duration 5min");
+        options.example("crosstalk run --budget 0.5% -- mpirun -n 2 ddl-train --model 'emulated[compute=15ms]'");
+        options.epilogue(
+            "Exit codes: 0 fine, 1 failed, or --fail-on is met, 2 wrong usage, 3 noise did not cover the job.");
+        options.see_also("noisegen(1), ddl-train(1), interference(1), trace-record(1)");
+    }
+
+    int run() override
+    {
+        if (!extend_.empty()) return extend();
+        read();
+        base::stop_on_signals();
+        if (dry_run_) return crosstalk::show_designed_run(request_);
+        return options.given("runs") ? crosstalk::several_runs(request_, runs_) : crosstalk::designed_run(request_);
+    }
+
+ private:
+    void read()
+    {
+        if (request_.command.empty()) base::fail_usage("which job? crosstalk run -- COMMAND (crosstalk run --help)");
+        read_length();
+        if (!job_cpus_.empty()) request_.job_cpus = base::parse_cpus(job_cpus_);
+        if (!noise_cpus_.empty()) request_.noise_cpus = base::parse_cpus(noise_cpus_);
+        check_back_end();
+        check_control_delay(request_.control_delay);
+        if (request_.control_delay.find_first_of("123456789") == std::string::npos) request_.control_delay = "0";
+        crosstalk::check_budget(request_.budget);
+        check_fail_on(request_.fail_on);
+        request_.out = std::filesystem::absolute(out_.empty() ? free_directory() : std::filesystem::path{out_});
+        request_.whole = request_.out;
+        request_.folder = std::filesystem::current_path();
+        request_.input = crosstalk::standard_input();
+        request_.python = base::environment("PYTHON").value_or("");
+        request_.first_steps_within = crosstalk::read_time("--first-step", first_step_);
+        check_texts();
+        read_exports();
+        request_.again = options.given("runs") ? crosstalk::command_to_extend_set(request_, request_.out)
+                                               : crosstalk::command_to_extend(request_, request_.out);
+    }
+
+    void check_back_end() const
+    {
+        if (request_.back_end == "step") {
+            if (!request_.noise_launch.empty())
+                base::fail_usage("--noise-launch: --back-end step starts the noise itself");
+            base::check_within(0, 10'000, request_.ranks_per_node, "--ranks-per-node");
+            base::check_within(0, 1'000, request_.gpus_per_node, "--gpus-per-node");
+            return;
+        }
+        for (const char* name : {"ranks-per-node", "gpus-per-node"})
+            if (options.given(name)) base::fail_usage("--", name, " is for --back-end step");
+    }
+
+    // The records of a run are JSON, and --extend runs what they say.
+    void check_texts() const
+    {
+        std::vector<std::string> texts = request_.command;
+        texts.insert(texts.end(), {request_.folder.string(), request_.out.string(), request_.steps, request_.schedule,
+                                   request_.step_line, request_.step_region, request_.step_from, request_.noise_launch,
+                                   markdown_, json_, csv_, junit_, openmetrics_});
+        for (const std::string& text : texts)
+            if (!base::is_utf8(text))
+                base::fail_usage("'", text, "' is no UTF-8, as the names and arguments of a run must be");
+    }
+
+    // Absolute: a run that is extended goes on in the folder where it began. What cannot be written is refused before
+    // the run, not after it.
+    std::filesystem::path file_to_write(const char* option, const std::string& text) const
+    {
+        namespace fs = std::filesystem;
+        if (text.empty()) return {};
+        const fs::path file = fs::absolute(text).lexically_normal();
+        const fs::path folder = file.parent_path();
+        if (file == (request_.out / file.filename()).lexically_normal()) return file;  // the run makes the folder
+        std::error_code unknown;
+        const fs::file_status found = fs::symlink_status(file, unknown);
+        if (fs::exists(found) && !fs::is_regular_file(found))
+            base::fail_usage(option, ": ", text, " is there, and is no regular file");
+        check_folder(option, folder);
+        return file;
+    }
+
+    void read_exports()
+    {
+        request_.export_markdown = file_to_write("--export-markdown", markdown_);
+        request_.export_json = file_to_write("--export-json", json_);
+        request_.export_csv = file_to_write("--export-csv", csv_);
+        request_.export_junit = file_to_write("--export-junit", junit_);
+        if (openmetrics_.empty()) return;
+        request_.openmetrics = std::filesystem::absolute(openmetrics_).lexically_normal();
+        check_folder("--openmetrics", request_.openmetrics);
+    }
+
+    void read_length()
+    {
+        request_.until_decided = until_ == base::until_decided;
+        if (runs_ < 1 || runs_ > most_runs) base::fail_usage("--runs: from 1 to ", most_runs);
+        if (request_.until_decided && options.given("runs"))
+            base::fail_usage("--until ends one run, and --runs fixes how many there are: one of them");
+        if (request_.until_decided && options.given("duration"))
+            base::fail_usage(
+                "--until decided ends by itself, after --max-duration at the latest: leave out --duration");
+        if (options.given("max-duration") && !request_.until_decided)
+            base::fail_usage("--max-duration is that of --until decided");
+        request_.duration = request_.until_decided ? crosstalk::read_time("--max-duration", max_duration_)
+                                                   : crosstalk::read_time("--duration", duration_);
+    }
+
+    // Everything else is as it was.
+    int extend()
+    {
+        for (const char* other : {"schedule", "slot", "seed", "cpus", "noise-cpus", "control-delay", "ranks-per-node",
+                                  "gpus-per-node", "step-from", "step-region", "step-every", "step-line", "steps",
+                                  "first-step", "budget", "out", "until", "max-duration"})
+            if (options.given(other))
+                base::fail_usage("--extend does what was done in ", extend_, ": leave out --", other);
+        if (!request_.command.empty())
+            base::fail_usage("--extend runs the job of ", extend_, " again: leave out the command");
+        if (runs_ < 1 || runs_ > most_runs) base::fail_usage("--runs: from 1 to ", most_runs);
+        if (dry_run_) base::fail_usage("--dry-run shows a new run: leave out --extend");
+        if (!std::filesystem::is_directory(extend_)) base::fail("there is no directory ", extend_);
+        check_fail_on(request_.fail_on);
+        request_.out = std::filesystem::canonical(extend_);
+        request_.duration =
+            options.given("duration") ? crosstalk::read_time("--duration", duration_) : base::Nanoseconds{0};
+        read_exports();
+        base::stop_on_signals();
+        return crosstalk::extended(request_, runs_);
+    }
+
+    std::filesystem::path free_directory()
+    {
+        return dry_run_ ? crosstalk::FreeDirectory::seen() : free_directory_.emplace().path();
+    }
+
+    crosstalk::Request request_;
+    std::optional<crosstalk::FreeDirectory> free_directory_;
+    std::string out_;
+    std::string duration_ = "150s";
+    std::string max_duration_ = "15min";
+    std::string first_step_ = "10min";
+    std::string until_;
+    std::string extend_;
+    int runs_ = 1;
+    std::string job_cpus_;
+    std::string noise_cpus_;
+    std::string markdown_;
+    std::string json_;
+    std::string csv_;
+    std::string junit_;
+    std::string openmetrics_;
+    bool dry_run_ = false;
+};
+
+class DoctorCommand : public base::Command {
+ public:
+    DoctorCommand() : Command{"crosstalk doctor", "what this machine offers and lacks for such runs"}
+    {
+        options.add_switch("json", json_, "print it as JSON");
+        options.example("crosstalk doctor");
+        options.epilogue("Exit codes: 0 a run works here, 77 something that every run needs is missing.");
+    }
+
+    int run() override
+    {
+        const std::vector<crosstalk::Finding> findings = crosstalk::examine();
+        if (json_)
+            crosstalk::print_json(std::cout, findings);
+        else
+            crosstalk::print(std::cout, findings);
+        base::flush_stdout();
+        return crosstalk::can_run(findings) ? base::exit_fine : base::exit_unavailable;
+    }
+
+ private:
+    bool json_ = false;
+};
+
+class CampaignCommand : public base::CommandGroup {
+ public:
+    CampaignCommand()
+        : CommandGroup{"crosstalk campaign", "many runs from one file, and what they amount to",
+                       crosstalk::campaign_commands()}
+    {
+        options.example("crosstalk campaign plan seed-study.ini -o DIR");
+        options.example("crosstalk campaign run DIR");
+        options.example("crosstalk campaign collect DIR");
+    }
+};
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    base::occupy_closed_streams();
+    base::Options options{"crosstalk", "one command from a job to the verdict on the noise beside it"};
+    return base::run_program(
+        options, base::commands<RunCommand, crosstalk::TryCommand, CampaignCommand, DoctorCommand>(), argc, argv);
+} catch (...) {
+    return base::report_failure("crosstalk");
+}

@@ -1,0 +1,303 @@
+#include "crosstalk/doctor/doctor.hpp"
+
+#include "base/contract/run_record.hpp"
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/system/available.hpp"
+#include "base/system/cgroups.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/cpus.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
+#include "crosstalk/programs/programs.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace crosstalk {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string first_line(const fs::path& file)
+{
+    std::ifstream in{file};
+    std::string line;
+    std::getline(in, line);
+    return line;
+}
+
+std::string gigabytes(base::Bytes size)
+{
+    return base::join(static_cast<double>(std::llround(static_cast<double>(size.count) / 1e8)) / 10.0, " GB");
+}
+
+std::string counted(std::size_t number, const char* one, const char* many)
+{
+    return base::join(number, " ", number == 1 ? one : many);
+}
+
+Finding cpus()
+{
+    const base::CpuSet allowed = base::allowed_cpus();
+    const std::vector<base::Core> cores = base::physical_cores(allowed);
+    std::set<int> packages;
+    for (const base::Core& core : cores) packages.insert(core.package);
+    Finding finding{.what = "CPUs",
+                    .needed = true,
+                    .found = base::join(base::format_cpus(allowed), ": ", counted(cores.size(), "core", "cores"),
+                                        " on ", counted(packages.size(), "socket", "sockets"))};
+    if (const auto quota = base::cpu_quota(); quota && *quota < static_cast<double>(allowed.size())) {
+        finding.state = State::limited;
+        finding.advice = base::join("the control group grants ", base::format(*quota),
+                                    " CPUs of time: noise and job slow each other by it alone");
+    } else if (cores.size() < 2) {
+        finding.state = State::limited;
+        finding.advice = "job and noise have to share the one core: that measures sharing, not interference";
+    }
+    return finding;
+}
+
+Finding machine()
+{
+    const std::string maker = base::run_record("crosstalk").value("virtual_machine", std::string{});
+    if (maker.empty()) return {.what = "machine", .found = "no virtual machine"};
+    return {.what = "machine",
+            .state = State::limited,
+            .found = "virtual, by " + maker,
+            .advice = "its CPUs may share cores and caches unseen, and other machines may disturb: repeat runs"};
+}
+
+Finding clock()
+{
+    const std::string source = first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    const bool quick = source == "tsc" || source == "kvm-clock" || source == "arch_sys_counter";
+    return {.what = "clock",
+            .state = quick ? State::there : State::limited,
+            .found = source.empty() ? "unknown" : source,
+            .advice = quick ? "" : "reading it is a system call, which tracing does for every event"};
+}
+
+Finding memory()
+{
+    const base::Bytes left = base::available_memory();
+    constexpr std::int64_t least = std::int64_t{1} << 30U;
+    return {.what = "memory",
+            .state = left.count >= least ? State::there : State::limited,
+            .found = gigabytes(left) + " available",
+            .advice = left.count >= least ? "" : "memory.* wants four times the last-level cache for each noise CPU"};
+}
+
+Finding scratch()
+{
+    const fs::path here = fs::current_path();
+    const bool kept_in_memory = base::in_memory(here);
+    return {.what = "disk",
+            .state = kept_in_memory ? State::limited : State::there,
+            .found = gigabytes(base::free_disk(here)) + " free in this directory",
+            .advice = kept_in_memory ? "it is kept in memory, so io.* stresses memory: run elsewhere" : ""};
+}
+
+// Can this process count cycles of its own?
+bool counts_cycles(int& code)
+{
+    perf_event_attr event{};
+    event.size = sizeof event;
+    event.type = PERF_TYPE_HARDWARE;
+    event.config = PERF_COUNT_HW_CPU_CYCLES;
+    event.exclude_kernel = 1;
+    event.disabled = 1;
+    const long counter = ::syscall(SYS_perf_event_open, &event, 0, -1, -1, 0UL);
+    code = errno;
+    if (counter < 0) return false;
+    ::close(static_cast<int>(counter));
+    return true;
+}
+
+Finding counters()
+{
+    int code = 0;
+    if (counts_cycles(code)) return {.what = "performance counters", .found = "cycles can be counted"};
+    const std::string level = first_line("/proc/sys/kernel/perf_event_paranoid");
+    const bool refused = code == EACCES || code == EPERM;
+    return {.what = "performance counters",
+            .state = State::missing,
+            .advice = refused
+                          ? base::join("kernel.perf_event_paranoid is ", level, ": sysctl kernel.perf_event_paranoid=2",
+                                       " gives metrics such as cycles and cache misses")
+                          : base::join("the processor shows none here (", std::strerror(code),
+                                       "), as in most virtual machines: no cycles and cache misses in traces")};
+}
+
+// "version 1: cpu, freezer, memory writable; blkio read only".
+std::string described(const std::vector<base::CgroupController>& controllers)
+{
+    std::vector<std::string> writable;
+    std::vector<std::string> others;
+    std::set<int> versions;
+    for (const base::CgroupController& controller : controllers) {
+        (controller.writable ? writable : others).push_back(controller.name);
+        versions.insert(controller.version);
+    }
+    std::string text = base::join("version ", *versions.begin(), versions.size() > 1 ? " and 2: " : ": ");
+    if (!writable.empty()) text += base::join_words(writable, ", ") + " writable";
+    if (!others.empty()) text += (writable.empty() ? "" : "; ") + base::join_words(others, ", ") + " read only";
+    return text;
+}
+
+Finding cgroups()
+{
+    const std::vector<base::CgroupController> controllers = base::cgroup_controllers();
+    if (controllers.empty())
+        return {.what = "cgroups",
+                .state = State::missing,
+                .advice =
+                    "mount -t cgroup2 none /sys/fs/cgroup: what a container grants of memory and CPU time is not "
+                    "seen, so noise cannot keep within it, and job.run stops its program by signals"};
+    Finding finding{.what = "cgroups", .found = described(controllers)};
+    const auto has = [&](const char* name, bool to_write) {
+        return std::any_of(controllers.begin(), controllers.end(), [&](const base::CgroupController& controller) {
+            return controller.name == name && (controller.writable || !to_write);
+        });
+    };
+    std::vector<std::string> advice;
+    if (!has("freezer", true))
+        advice.emplace_back(
+            "job.run stops its program by signals, as it can make no freezer group: start as root, or by systemd-run "
+            "--user --scope --property=Delegate=yes (apt-get install systemd dbus-user-session)");
+    for (const char* limited : {"cpu", "memory"})
+        if (!has(limited, false))
+            advice.push_back(base::join("without ", limited, " a limit on it is not seen: under systemd Delegate=",
+                                        limited, ", under Slurm TaskPlugin=task/cgroup"));
+    if (advice.empty()) return finding;
+    finding.state = State::limited;
+    finding.advice = base::join_words(advice, "; ");
+    return finding;
+}
+
+Finding resctrl()
+{
+    if (fs::exists("/sys/fs/resctrl/schemata")) return {.what = "resctrl", .found = "mounted"};
+    const bool known = fs::exists("/sys/fs/resctrl");
+    return {.what = "resctrl",
+            .state = State::missing,
+            .advice = known ? "mount -t resctrl resctrl /sys/fs/resctrl: limits cache and memory bandwidth of noise"
+                            : "neither processor nor kernel can limit cache or memory bandwidth of noise"};
+}
+
+Finding tool(const char* what, const char* name, bool needed, const std::string& advice)
+{
+    const bool there = found_on_path(name).has_value();
+    return {.what = what,
+            .state = there ? State::there : State::missing,
+            .needed = needed,
+            .found = there ? base::join(name, " is on PATH") : "",
+            .advice = there ? "" : advice};
+}
+
+Finding own_program(const char* name, bool needed, const std::string& advice)
+{
+    const bool there = fs::exists(path_of_program(name));
+    return {.what = name,
+            .state = there ? State::there : State::missing,
+            .needed = needed,
+            .found = there ? "beside this program" : "",
+            .advice = there ? "" : advice};
+}
+
+Finding gpu()
+{
+    if (fs::exists("/dev/nvidia0")) return {.what = "GPU", .found = "/dev/nvidia0"};
+    return {.what = "GPU", .state = State::missing, .advice = "trainings run on CPUs here"};
+}
+
+std::string text(State state)
+{
+    switch (state) {
+        case State::there:
+            return "there";
+        case State::limited:
+            return "limited";
+        case State::missing:
+            break;
+    }
+    return "missing";
+}
+
+}  // namespace
+
+std::vector<Finding> examine()
+{
+    return {
+        cpus(),
+        machine(),
+        clock(),
+        memory(),
+        scratch(),
+        own_program("noisegen", true, "build it (needs OTF2)"),
+        own_program("interference", true, "build it (needs OTF2 and Eigen: apt-get install libeigen3-dev)"),
+        own_program("trace-record", false, "records MPI calls of a job; build it (needs OTF2 and MPI)"),
+        own_program("ddl-train", false, "a training to measure; build it (needs MPI, and LibTorch for all models)"),
+        tool("setpriv", "setpriv", true, "apt-get install util-linux: what a run starts ends with it"),
+        tool("gnuplot", "gnuplot", false, "apt-get install gnuplot-nox: draws the report's plots"),
+        tool("MPI", "mpirun", false, "apt-get install openmpi-bin: starts trainings of several ranks"),
+        tool("Slurm", "srun", false,
+             "a cluster has its own; for a private one, to try job scripts in: apt-get install slurm-wlm munge"),
+        counters(),
+        cgroups(),
+        resctrl(),
+        gpu(),
+    };
+}
+
+bool can_run(const std::vector<Finding>& findings)
+{
+    return std::none_of(findings.begin(), findings.end(),
+                        [](const Finding& finding) { return finding.needed && finding.state == State::missing; });
+}
+
+void print(std::ostream& out, const std::vector<Finding>& findings)
+{
+    constexpr std::size_t width = 22;
+    constexpr std::size_t line = 100;
+    for (const Finding& finding : findings) {
+        std::string head = finding.what;
+        head.resize(std::max(width, head.size() + 1), ' ');
+        std::string state = text(finding.state);
+        state.resize(9, ' ');
+        const std::string& said = finding.found.empty() ? finding.advice : finding.found;
+        out << head << state << base::wrapped(said, width + 9, line).substr(width + 9);
+        if (!finding.found.empty() && !finding.advice.empty()) out << base::wrapped(finding.advice, width + 9, line);
+    }
+    out << (can_run(findings) ? "\ncrosstalk run works here\n"
+                              : "\ncrosstalk run does not work here: see what is missing\n");
+}
+
+void print_json(std::ostream& out, const std::vector<Finding>& findings)
+{
+    nlohmann::ordered_json all;
+    all["format"] = base::format_version;
+    all["can_run"] = can_run(findings);
+    all["findings"] = nlohmann::ordered_json::array();
+    for (const Finding& finding : findings)
+        all["findings"].push_back({{"what", finding.what},
+                                   {"state", text(finding.state)},
+                                   {"needed", finding.needed},
+                                   {"found", finding.found},
+                                   {"advice", finding.advice}});
+    out << base::json_text(all) << "\n";
+}
+
+}  // namespace crosstalk

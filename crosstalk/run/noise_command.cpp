@@ -1,0 +1,68 @@
+#include "crosstalk/run/noise_command.hpp"
+
+#include "base/error.hpp"
+#include "base/words.hpp"
+#include "crosstalk/programs/programs.hpp"
+
+namespace crosstalk {
+
+namespace {
+
+// The node has idle cores for three stressors with a core each? Else "on" would not be the same treatment every time.
+constexpr std::size_t cores_of_a_factorial = 3;
+
+// Without steps to be seen, a slot is long enough for most steps.
+constexpr const char* blind_slot = "1s";
+
+}  // namespace
+
+std::string schedule_of(const Request& request, bool cooperates, const base::CpuSet& noise)
+{
+    if (request.schedule != "auto") return request.schedule;
+    const std::string slot = request.slot != "auto" ? request.slot : cooperates ? "auto" : blind_slot;
+    const bool factorial = base::physical_cores(noise).size() >= cores_of_a_factorial;
+    const bool delay = cooperates && request.control_delay != "0";
+    return base::join(factorial ? "factorial" : "rotation", "(memory.stream, network.exchange, io.write, placebo, ",
+                      delay ? "control.delay, control.sham; slot=" : "control.pause; slot=", slot, ")");
+}
+
+std::vector<std::string> noise_words(const Request& request, const std::string& schedule, const Split& cores)
+{
+    std::vector<std::string> words{
+        program("noisegen"),           "--schedule", schedule, "--seed", std::to_string(request.seed), "--cpus",
+        base::format_cpus(cores.noise)};
+    if (cores.shared)
+        words.emplace_back("--share");
+    else
+        words.insert(words.end(), {"--avoid", base::format_cpus(cores.job)});
+    return words;
+}
+
+std::vector<std::string> words_to_start(const Request& request, const std::string& schedule, const Split& cores,
+                                        bool waits_for_job)
+{
+    const base::Nanoseconds beyond =
+        waits_for_job ? base::Nanoseconds{std::chrono::hours{24}} : std::chrono::minutes{10};
+    std::vector<std::string> words = noise_words(request, schedule, cores);
+    words.insert(words.end(), {"--duration", base::format(request.duration + beyond), "--planned",
+                               base::format(request.duration), "--out", request.out.string()});
+    if (!request.openmetrics.empty())
+        words.insert(words.end(), {"--openmetrics", (request.openmetrics / "noise.prom").string()});
+    return words;
+}
+
+std::string slots_of(const Request& request, const std::string& schedule, const Split& cores)
+{
+    std::vector<std::string> words = noise_words(request, schedule, cores);
+    words.insert(words.end(), {"--duration", base::format(request.duration), "--designed", "--dry-run"});
+    const Answer answer = answer_of(words, Errors::in_the_text);
+    if (answer.code == base::exit_fine) return answer.text;
+    const std::size_t last = answer.text.rfind("noisegen: ");
+    const std::string why =
+        base::join("noise of this schedule: ", base::trim(answer.text.substr(last == std::string::npos ? 0 : last)));
+    if (answer.code == base::exit_usage) base::fail_usage(why);
+    if (answer.code == base::exit_unavailable) base::unavailable(why);
+    base::fail(why);
+}
+
+}  // namespace crosstalk

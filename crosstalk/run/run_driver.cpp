@@ -1,0 +1,354 @@
+#include "crosstalk/run/run_driver.hpp"
+
+#include "base/contract/run_directory.hpp"
+#include "base/contract/run_words.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/system/clock.hpp"
+#include "base/system/stop.hpp"
+#include "base/system/waiting.hpp"
+#include "base/words.hpp"
+#include "crosstalk/run/analysis.hpp"
+#include "crosstalk/run/first_steps.hpp"
+#include "crosstalk/run/noise_command.hpp"
+#include "crosstalk/run/noise_plan.hpp"
+#include "crosstalk/run/request/ended.hpp"
+#include "crosstalk/run/request/request_record.hpp"
+#include "crosstalk/run/so_far.hpp"
+#include "crosstalk/run/victims.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <iostream>
+
+namespace crosstalk {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr base::Nanoseconds noise_ready_within = std::chrono::minutes{5};
+constexpr std::int64_t patience_to_end_ns = 20'000'000'000;  // of a job that was asked to end
+
+Request launched_by(const Request& request, const Launcher& launcher, const Placement& placement)
+{
+    Request launched = request;
+    const Words words = launcher.job(placement);
+    launched.command.insert(launched.command.begin(), words.begin(), words.end());
+    return launched;
+}
+
+// Has that node a first slot on record?
+bool has_noise(const fs::path& run, const std::string& node)
+{
+    std::error_code none;
+    for (const fs::directory_entry& process : fs::directory_iterator{run / base::part::noise, none}) {
+        const std::string name = process.path().filename().string();
+        if (!node.empty() && name.substr(0, name.rfind('.')) != node) continue;
+        const fs::path rows = process.path() / base::file::noise_rows;
+        if (fs::exists(rows) && std::ranges::count(base::read_whole(rows), '\n') > 1) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+// Ranks with cores of their own are bound by their launcher alone.
+RunDriver::RunDriver(const Request& request)
+    : request_{request},
+      launcher_{launcher_for(request)},
+      placement_{placement_for(request, *launcher_)},
+      cores_{placement_.cores},
+      launched_{launched_by(request, *launcher_, placement_)},
+      job_{launched_, placement_.each_rank.empty() ? cores_.job : base::CpuSet{}},
+      schedule_{schedule_of(request_, job_.cooperates(), cores_.noise)},
+      noise_{request_, *launcher_}
+{
+    if (!launcher_->is_parent() && !job_.cooperates())
+        base::fail_usage(
+            "a job of another launcher cannot be stopped from here, so it has to tell its steps and make the known "
+            "delay: ddl-train, crosstalk-python or marks");
+}
+
+void RunDriver::plan()
+{
+    slots_ = slots_of(request_, schedule_, cores_);
+}
+
+void RunDriver::run()
+{
+    const fs::path log = request_.out / base::part::log;
+    base::write_whole(log / "slots.txt", slots_);
+    launcher_->write_records(log);
+    base::bind_this_thread(cores_.noise);
+    say_where();
+    prepare_for_mpi();
+    job_.measure_quiet_step();
+    job_.start();
+    wait_for_first_steps(job_, request_);
+    plan_anew();
+    keep_noise_off_the_job();
+    start_noise();
+    wait_for_noise();
+    watch();
+    noise_.end(ended_early_);
+    end_started_processes();
+}
+
+int RunDriver::report()
+{
+    take_steps();
+    put_old_report_aside(request_);
+    const int code = analyse(request_, cores_.noise);
+    has_report_ = fs::exists(request_.whole / base::part::report);
+    const bool no_report = code == base::exit_failed && !has_report_;
+    if (code == base::exit_promise_not_kept || (no_report && ended_early_))
+        throw Ended{base::exit_promise_not_kept, "noise did not cover the training"};
+    return code;
+}
+
+void RunDriver::keep()
+{
+    constexpr std::int64_t patience_to_job_ns = 10'000'000'000;
+    if (noise_on_ns_ == 0) return;
+    try {
+        ask_to_end();
+        if (!base::wait_until([this] { return !job_.running(); }, patience_to_job_ns, look_again_ns)) end_at_once();
+        noise_.end(ended_early_);
+        end_started_processes();
+        if (!has_steps_) take_steps();
+        is_kept_ = true;
+    } catch (const Ended& ended) {
+        base::warn(ended.reason);
+    } catch (const std::exception& error) {
+        base::warn(error.what());
+    }
+}
+
+void RunDriver::show() const
+{
+    std::cout << "job, on CPUs " << base::format_cpus(cores_.job) << ":\n  " << base::printable(job_.command_line())
+              << "\nnoise, on CPUs " << base::format_cpus(cores_.noise) << ":\n  "
+              << base::printable(base::shell_words(with_launcher(noise_words(request_, schedule_, cores_)))) << "\n";
+}
+
+Words RunDriver::with_launcher(const Words& noise) const
+{
+    Words words = launcher_->noise(placement_);
+    words.insert(words.end(), noise.begin(), noise.end());
+    return words;
+}
+
+void RunDriver::say_where() const
+{
+    base::warn("job on CPUs ", base::format_cpus(cores_.job), ", noise on ", base::format_cpus(cores_.noise),
+               launcher_->nodes() > 1 ? base::join(" of each of ", launcher_->nodes(), " nodes: ") : ": ", schedule_);
+    if (cores_.shared)
+        base::warn("noise and job share their cores: this measures what sharing a core costs, which idle cores don't");
+}
+
+void RunDriver::take_steps()
+{
+    Words reading = job_.finish();
+    reading.insert(reading.end(), {"--warmup", base::warm_up_until_noise});
+    write_request(request_, reading);
+    has_steps_ = true;
+}
+
+// Of some jobs its processes and not what launched them, which would kill ranks that take long to write their archive.
+void RunDriver::ask_to_end()
+{
+    if (!launcher_->is_parent())
+        launcher_->end_job(job_.child());
+    else if (job_.source().ends_by_its_processes())
+        signal_job(SIGTERM);
+    else
+        job_.stop();
+}
+
+void RunDriver::end_at_once()
+{
+    launcher_->is_parent() ? signal_job(SIGKILL) : job_.stop();
+}
+
+void RunDriver::signal_job(int signal) const
+{
+    for (const pid_t pid : victims_of(job_.pid())) ::kill(pid, signal);
+}
+
+void RunDriver::rest() const
+{
+    base::end_if_stopped();
+    base::sleep_until_ns(base::now_ns() + look_again_ns);
+}
+
+// A job that turned out to mark its steps gets another schedule.
+void RunDriver::plan_anew()
+{
+    const std::string schedule = schedule_of(request_, job_.cooperates(), cores_.noise);
+    if (schedule == schedule_) return;
+    schedule_ = schedule;
+    plan();
+    base::write_whole(request_.out / base::part::log / "slots.txt", slots_);
+    base::warn("the job tells its steps: ", schedule_);
+}
+
+// A launcher may bind ranks to CPUs that it was not given.
+void RunDriver::keep_noise_off_the_job()
+{
+    if (cores_.shared || !launcher_->is_parent()) return;
+    const base::CpuSet elsewhere = bound_elsewhere(job_.pid(), cores_.job);
+    if (elsewhere.empty()) return;
+    for (const int cpu : elsewhere) {
+        cores_.job.insert(cpu);
+        cores_.noise.erase(cpu);
+    }
+    if (cores_.noise.empty())
+        throw Ended{base::exit_usage, base::join("the job bound itself to CPUs ", base::format_cpus(elsewhere),
+                                                 ", which leaves none to the noise: let it run on fewer, or unbound")};
+    base::warn("the job bound itself to CPUs ", base::format_cpus(elsewhere), ", so noise is on ",
+               base::format_cpus(cores_.noise));
+}
+
+void RunDriver::start_noise()
+{
+    Words words = with_launcher(words_to_start(request_, schedule_, cores_, job_.source().writes_archive_at_its_end()));
+    if (!job_.cooperates())
+        for (const pid_t pid : victims_of(job_.pid())) words.insert(words.end(), {"--victim", std::to_string(pid)});
+    noise_.start(words, cores_.noise);
+}
+
+bool RunDriver::is_noise_everywhere()
+{
+    return launcher_->nodes() == 1 || nodes_without_noise().empty();
+}
+
+// " (not on n2)"
+std::string RunDriver::nodes_without_noise() const
+{
+    Words lacking;
+    for (const std::string& node : launcher_->node_names())
+        if (!has_noise(request_.out, node)) lacking.push_back(node);
+    return lacking.empty() ? "" : " (not on " + base::join_words(lacking, ", ") + ")";
+}
+
+// Stressors may take a while to get their memory and files, and slot=auto measures steps first.
+void RunDriver::wait_for_noise()
+{
+    const std::int64_t begin_ns = base::now_ns();
+    const std::int64_t limit_ns = begin_ns + noise_ready_within.count() + request_.duration.count();
+    std::int64_t next_line_ns = begin_ns + line_every_ns;
+    while (true) {
+        const std::int64_t now_ns = base::now_ns();
+        const std::int64_t seconds = (now_ns - begin_ns) / 1'000'000'000;
+        if (!job_.running()) throw ended_by_itself(job_, "before noise was on" + nodes_without_noise());
+        const std::optional<NoisePlan> plan = noise_plan(request_.out);
+        if (plan && plan->on_ns <= now_ns && is_noise_everywhere()) {
+            base::warn("noise is on", seconds > 2 ? base::join(", after ", seconds, " s of preparing") : "");
+            noise_on_ns_ = plan->on_ns;
+            return check_length(two_blocks(schedule_, slots_, plan->slot));
+        }
+        if (!noise_.runs()) {
+            noise_.end(ended_early_);  // throws where it failed
+            throw Ended{base::exit_promise_not_kept, "noise ended before it was on: see " + noise_.log().string()};
+        }
+        if (now_ns >= limit_ns)
+            throw Ended{base::exit_promise_not_kept,
+                        base::join("noise was not on after ", seconds, " s", nodes_without_noise(), ": see ",
+                                   noise_.log().string())};
+        if (now_ns >= next_line_ns) {
+            next_line_ns += line_every_ns;
+            base::warn("preparing noise, ", seconds, " s");
+        }
+        rest();
+    }
+}
+
+// Known as soon as the length of a slot is.
+void RunDriver::check_length(base::Nanoseconds needed)
+{
+    needed_ = needed;
+    if (needed_ <= request_.duration) return;
+    throw Ended{base::exit_usage,
+                base::join("two blocks of this schedule take ", base::format(needed_),
+                           ", and a report needs them: ", request_.until_decided ? "--max-duration " : "--duration ",
+                           base::format(needed_), " or more, or a shorter --slot")};
+}
+
+void RunDriver::watch()
+{
+    const std::int64_t begin_ns = noise_on_ns_;
+    const std::int64_t end_ns = begin_ns + request_.duration.count();
+    std::int64_t next_line_ns = begin_ns + line_every_ns;
+    bool asked = false;
+    std::int64_t asked_ns = 0;
+    while (job_.running()) {
+        const std::int64_t now_ns = base::now_ns();
+        if (!ended_early_ && !asked && !noise_.runs()) {
+            ended_early_ = true;
+            base::warn("noise ended before the job: see ", noise_.log().string());
+        }
+        if (!asked && now_ns >= end_ns && !has_to_end_by_itself()) {
+            asked = true;
+            asked_ns = now_ns;
+            ask_to_end();
+        }
+        if (asked && now_ns >= asked_ns + patience_to_end_ns) {  // while noise is still on
+            end_at_once();
+            break;
+        }
+        if (now_ns >= next_line_ns) {
+            next_line_ns += line_every_ns;
+            say_how_far((now_ns - begin_ns) / 1'000'000'000);
+            if (decided_ && !asked) {
+                asked = true;
+                asked_ns = now_ns;
+                base::warn("every verdict is decided");
+                ask_to_end();
+            }
+        }
+        rest();
+    }
+    if (!asked && job_.exit_code() != 0) throw ended_by_itself(job_, "beside the noise");
+    const base::Nanoseconds on{base::now_ns() - noise_on_ns_};
+    was_too_short_ = on < needed_;
+    if (!asked && was_too_short_)
+        throw Ended{base::exit_promise_not_kept,
+                    base::join("the job ended after ", on.count() / 1'000'000'000,
+                               " s of noise, and two blocks of its schedule take ", base::format(needed_),
+                               ": let it take longer, or give a shorter --slot")};
+}
+
+// Score-P writes its archive in the end of the program, which a signal that the program does not handle takes away.
+bool RunDriver::has_to_end_by_itself()
+{
+    if (!job_.source().writes_archive_at_its_end() || handle_sigterm(victims_of(job_.pid()))) return false;
+    if (!waits_for_its_end_)
+        base::warn(
+            "the job does not handle SIGTERM, and Score-P writes its archive when the job ends: waiting for that");
+    waits_for_its_end_ = true;
+    return true;
+}
+
+void RunDriver::say_how_far(std::int64_t seconds)
+{
+    if (const std::string line = so_far(); !line.empty()) return base::warn(line);
+    const std::optional<std::size_t> steps = job_.source().steps_so_far();
+    base::warn(seconds, " s of ", base::format(request_.duration),
+               steps ? base::join(", ", *steps, " steps") : std::string{});
+}
+
+// What is known of the effects by now; empty where steps can be read in the end only.
+std::string RunDriver::so_far()
+{
+    if (!job_.cooperates()) return {};
+    const fs::path file = request_.out / base::part::log / "so_far.json";
+    const auto child =
+        start({.words = so_far_words(request_), .folder = {}, .output = file, .errors = file}, cores_.noise);
+    if (wait_for(*child) != base::exit_fine) return {};
+    const SoFar found = read_so_far(file);
+    decided_ = request_.until_decided && found.decided;
+    return found.line;
+}
+
+}  // namespace crosstalk

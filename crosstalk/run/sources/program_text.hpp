@@ -1,0 +1,25 @@
+// What the words of a command are, by their names and by what stands in the files that they name.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace crosstalk {
+
+// A Python script, by its name.
+bool is_script(const std::string& word);
+
+// What is in a script, or in a program on PATH, of up to 64 MiB; empty where it is neither, or cannot be read.
+std::string text_of(const std::string& word);
+
+// Such a text of an executable or a library (ELF).
+bool is_program(const std::string& text);
+
+// Has a script a line "import crosstalk", or "from crosstalk import ..", at any depth?
+bool imports_crosstalk(std::string_view text);
+
+// python3 -m NAME
+bool runs_module(const std::vector<std::string>& command, const std::string& name);
+
+}  // namespace crosstalk

@@ -1,0 +1,57 @@
+#include "crosstalk/run/victims.hpp"
+
+#include "base/system/processes.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <map>
+#include <string>
+
+namespace crosstalk {
+
+namespace {
+
+// What runs ranks for others: it is not stopped with them, or it would tell of each stop.
+bool is_launcher(const base::Process& process)
+{
+    static const std::set<std::string> names{"mpirun",  "mpiexec", "mpiexec.hydra",  "orterun", "orted",
+                                             "prterun", "prted",   "hydra_pmi_prox", "srun"};
+    return names.contains(process.name);
+}
+
+}  // namespace
+
+std::set<pid_t> victims_of(pid_t job)
+{
+    const std::map<pid_t, base::Process> all = base::processes();
+    std::set<pid_t> victims;
+    for (const pid_t pid : base::with_descendants({job}, all)) {
+        const auto parent = all.find(all.at(pid).parent);
+        if (!is_launcher(all.at(pid)) && parent != all.end() && is_launcher(parent->second)) victims.insert(pid);
+    }
+    return victims.empty() ? std::set{job} : victims;
+}
+
+bool handle_sigterm(const std::set<pid_t>& processes)
+{
+    return std::all_of(processes.begin(), processes.end(), [](pid_t pid) {
+        std::ifstream status{"/proc/" + std::to_string(pid) + "/status"};
+        const std::string name = "SigCgt:";  // a bit for each signal, the first for number 1
+        for (std::string line; std::getline(status, line);)
+            if (line.starts_with(name))
+                return (std::stoull(line.substr(name.size()), nullptr, 16) >> (SIGTERM - 1) & 1U) != 0;
+        return false;
+    });
+}
+
+base::CpuSet bound_elsewhere(pid_t job, const base::CpuSet& given)
+{
+    base::CpuSet elsewhere;
+    for (const pid_t pid : base::with_descendants({job}, base::processes()))
+        for (const int cpu : base::affinity_of(pid))
+            if (!given.contains(cpu)) elsewhere.insert(cpu);
+    return elsewhere;
+}
+
+}  // namespace crosstalk
