@@ -49,7 +49,7 @@ case $1 in
     ends_early)
         expected=3 duration=15s
         # shellcheck disable=SC2016
-        noisegen_first 'case " $* " in *dry-run*) exec ;; esac; exec timeout 8'
+        noisegen_first 'case " $* " in *dry-run*) exec ;; esac; exec timeout --preserve-status 8'
         ;;
     never_ready) expected=2 run_options=(--schedule "rotation(memory.strem; slot=1s)") ;;
     too_short) expected=3 && training+=(--steps 3) ;;
@@ -103,7 +103,7 @@ for rank, node in enumerate(("n1", "n2")):
     print(f"{node}: noise for {(last - first) / 1e9:.1f} s of {(ends[-1] - begins[0]) / 1e9:.1f} s")
 PYTHON
 # of_task NUMBER: how the task of a job array ended.
-of_task() { sed -n 's/.*"exit_code": \([0-9]*\).*/\1/p' "$out/$1/status.json" 2>/dev/null; }
+of_task() { sed -n 's/.*"exit_code": *\([0-9]*\).*/\1/p' "$out/$1/status.json" 2>/dev/null; }
 if [[ $1 == at_once ]]; then
     # One of them has the number of the whole array, and must not take the steps of the other for its own.
     submission=(sbatch --parsable --nodes=1 --output="$scratch/job.%a.log" --array=1-2)
@@ -149,7 +149,7 @@ for _ in 1 2; do
 done
 [[ $status == "$expected" ]] || broken "the job ends with $expected" \
     "$status: $(cat "$scratch/job.log"; tail -n 20 "$out"/log/*.log)"
-[[ $1 == never_ready ]] || check "the status file says the same" grep -q "\"exit_code\": $expected" "$out/status.json"
+[[ $1 == never_ready ]] || check "the status file says the same" grep -q "\"exit_code\": *$expected" "$out/status.json"
 check "nothing of the job is left" within 5 none_with_variable "CROSSTALK_OUT=$CROSSTALK_OUT"
 
 case $1 in
@@ -182,7 +182,9 @@ case $1 in
         submit
         check "what is no run is refused" test "$status" = 1
         ;;
-    ends_early) check "it says why" grep -q "noise did not cover the training" "$out/status.json" ;;
+    ends_early)
+        grep -q "noise did not cover the training" "$out/status.json" || broken "it says why" "$(cat "$out/status.json")"
+        ;;
     nodes_late) check "it names the node" grep -q "before noise was on (not on n2)" "$out/status.json" ;;
     never_ready) check "it says why" grep -q "no stressor 'memory.strem'" "$scratch/job.log" ;;
     too_short) check "it says what to do" grep -q "let it take longer" "$out/status.json" ;;

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# controls.sh sums up runs that are there already: a control that was not connected is counted as that and nothing else.
+# interference controls sums up runs: a control that was not connected is counted as that and nothing else.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
+needs interference
 
 # verdict RUN DELAY LOW HIGH TRUE TRUSTWORTHY
 verdict() {
@@ -24,7 +25,7 @@ verdict 1 5.1 4.9 5.3 5.0 true
 verdict 2 4.8 4.6 4.9 5.0 true
 verdict 3 0.0 -0.2 0.2 0.0 false
 
-run "$jobscripts/controls.sh" --runs 3 --victim emulated --work "$scratch/runs" --out "$scratch/summed"
+run interference controls "$scratch"/runs/emulated.{1,2,3} --victim emulated --out "$scratch/summed.csv"
 check "it ends well" test "$status" = 0
 check "runs are counted" grep -q "emulated: 3 runs.* 2 of them trustworthy" "$scratch/out"
 check "the one without a control is counted apart" grep -q "not connected in 1 of 3" "$scratch/out"
@@ -34,6 +35,6 @@ check "pauses are counted by their own truth" grep -q "control pause, true value
 check "the placebo counts in all of them" grep -q "placebo: 0 inside the 95 % interval in 3 of 3" "$scratch/out"
 
 verdict 1 0.0 -0.2 0.2 0.0 false
-run "$jobscripts/controls.sh" --runs 1 --victim emulated --work "$scratch/runs" --out "$scratch/none"
+run interference controls "$scratch/runs/emulated.1" --victim emulated --out "$scratch/none.csv"
 check "it ends well without any control" test "$status" = 0
 check "it says so" grep -q "not connected in 1 of 1" "$scratch/out"

@@ -19,7 +19,7 @@ SUBCOMMANDS = {"crosstalk": ["run", "doctor", "campaign"],
                      "summary", "outcomes"],
     "ddl-data": ["generate", "convert", "info"],
 }
-SCRIPTS = ["jobscripts/local.sh", "jobscripts/controls.sh"]
+SCRIPTS = ["jobscripts/local.sh"]
 
 wrong = []
 

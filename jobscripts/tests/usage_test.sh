@@ -37,16 +37,13 @@ refused 1 "no sandbox in" "$jobscripts/slurm-sandbox.sh" env box
 refused 1 "not up in" "$jobscripts/slurm-sandbox.sh" status box
 check "nothing was made" test ! -e box
 
-refused 2 "no option '--run'" "$jobscripts/controls.sh" --run 3
-refused 2 "no victim 'vgg'" "$jobscripts/controls.sh" --victim vgg
-refused 2 "'many' is not a number of runs" "$jobscripts/controls.sh" --runs many
 
 refused 2 "no option '--hlep'" "$jobscripts/../quickstart.sh" --hlep
 refused 2 "not '$scratch/none'" "$jobscripts/../quickstart.sh" --libtorch "$scratch/none"
 refused 2 "no option '--cuda12'" "$jobscripts/../quickstart.sh" --build --cuda12
 refused 2 "no option 'fast'" "$jobscripts/../check.sh" fast
 
-for script in local.sh slurm-sandbox.sh controls.sh ../quickstart.sh ../check.sh; do
+for script in local.sh slurm-sandbox.sh ../quickstart.sh ../check.sh; do
     run "$jobscripts/$script" --help
     check "$script --help ends well" test "$status" = 0
     check "$script --help prints something" test -s "$scratch/out"
