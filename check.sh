@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds everything with sanitizers and warnings as errors, and runs all tests. On a fresh Debian 12 the only command
 # needed. ctest's summary is the last thing printed; the exit code is 0 if all is well.
 set -euo pipefail

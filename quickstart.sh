@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds Crosstalk and measures, on this machine, what noise on idle cores costs a real training. On a fresh Debian 12
 # the only command needed. Ends with the verdict and the path of the report; takes two to six minutes once built.
 set -euo pipefail

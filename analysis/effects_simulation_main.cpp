@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // effects-simulation: how well the estimator recovers known effects, from seeded simulated runs.
 #include "analysis/estimate/analyse.hpp"
 #include "analysis/estimate/simulation.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interference: what noise cost a training, from traces to a verdict an operator can act on.
 #include "analysis/cli/compare.hpp"
 #include "analysis/cli/designed_report.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plain CSV: header first, comma, quotes where needed (RFC 4180).
 #pragma once
 

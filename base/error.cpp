@@ -1,6 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
-
-#include "base/words.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -72,7 +71,7 @@ try {
 } catch (const std::filesystem::filesystem_error& error) {
     return print(program, join("cannot use ", error.path1().string(), ": ", error.code().message()), exit_failed);
 } catch (const std::system_error& error) {
-    // Of ours each says what failed; the standard library's threads and locks do not.
+    // Our exceptions say what failed; those of the standard library's threads and locks do not.
     const bool bare =
         error.what() == error.code().message() && error.code() == std::errc::resource_unavailable_try_again;
     return print(program, bare ? "cannot start a thread (ulimit -u, pids.max of the cgroup)" : error.what(),

@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kinds of failure and what they make a program return. One catch (...) in main() reports them all.
 #pragma once
+
+#include "base/words.hpp"
 
 #include <cerrno>
 #include <sstream>
@@ -9,7 +12,7 @@
 
 namespace base {
 
-// What every program of ours returns.
+// Exit codes of all programs.
 enum ExitCode : int {
     exit_fine = 0,
     exit_failed = 1,
@@ -18,7 +21,8 @@ enum ExitCode : int {
     exit_unavailable = 77       // not possible on this machine
 };
 
-// What it says can be shown: one line of at most 400 bytes, escaped (printable()), without its middle (shortened()).
+// The message is fit for a terminal: one line of at most 400 bytes, escaped (printable()), without its middle
+// (shortened()).
 struct Error : std::runtime_error {
     explicit Error(const std::string& text);
 };
@@ -33,18 +37,10 @@ struct Unavailable : Error {
     using Error::Error;
 };
 
-// A signal asks for the end: no failure to tell of, and the program ends by that signal once it has cleaned up.
+// A signal asks for the end: no failure to report, and the program ends by that signal once it has cleaned up.
 struct Interrupted {
     int signal = 0;
 };
-
-template <class... Parts>
-std::string join(const Parts&... parts)
-{
-    std::ostringstream text;
-    (text << ... << parts);
-    return text.str();
-}
 
 template <class... Parts>
 [[noreturn]] void fail(const Parts&... parts)

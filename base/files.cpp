@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/files.hpp"
 
 #include "base/error.hpp"
@@ -232,7 +233,7 @@ void write_whole(const fs::path& path, std::string_view content, unsigned mode)
         }
         content.remove_prefix(static_cast<std::size_t>(written));
     }
-    // Some file systems tell only here that the disk is full.
+    // Some file systems report only here that the disk is full.
     if (file.close() != 0 || ::rename(beside.c_str(), path.c_str()) != 0) {
         const int why = errno;
         ::unlink(beside.c_str());

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Output that is never half there: finished files appear by rename, a run's parts are claimed once.
 #pragma once
 
@@ -98,7 +99,7 @@ void write_whole(const std::filesystem::path& path, std::string_view content, un
 void refuse_irregular(const std::filesystem::path& path);
 
 // A file, or a pipe until its writer ends, such as a shell's <(..). Throws Error if it cannot be read, is a device,
-// which need not end, a pipe that nobody writes into, or longer than most_bytes.
+// which need not end, a pipe that no process writes into, or longer than most_bytes.
 std::string read_whole(const std::filesystem::path& path, std::uint64_t most_bytes = std::uint64_t{4} << 30U);
 
 // The same piece by piece, however long it is.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A hash that is the same on every machine and in every version, for names and for comparing contents.
 #pragma once
 

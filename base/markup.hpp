@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text in HTML and XML.
 #pragma once
 

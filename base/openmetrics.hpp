@@ -1,4 +1,5 @@
-// What a running program measures, as OpenMetrics text in a file: for the textfile collector of Prometheus' node
+// SPDX-License-Identifier: Apache-2.0
+// Metrics of a running program, as OpenMetrics text in a file: for the textfile collector of Prometheus' node
 // exporter, and for anything else that reads that format (OpenMetrics 1.0).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Seeded randomness that gives the same numbers with every compiler and library.
 #pragma once
 
@@ -35,7 +36,7 @@ inline double draw_unit(Random& random)
     return static_cast<double>(random() >> 11U) * 0x1.0p-53;
 }
 
-// Of mean 0 and standard deviation 1 (Box and Muller).
+// Mean 0 and standard deviation 1 (Box and Muller).
 inline double draw_normal(Random& random)
 {
     const double radius = std::sqrt(-2.0 * std::log(1.0 - draw_unit(random)));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums and differences that stop at the largest or smallest number instead of overflowing: for what a damaged file
 // makes up.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small statistics: Student's t intervals, intervals of probabilities, medians, Holm's correction, monotone fits.
 #pragma once
 
@@ -73,12 +74,12 @@ std::vector<double> holm(const std::vector<double>& p);
 // at most alpha is expected to be rejected falsely, if the tests are independent or depend on each other positively.
 std::vector<double> benjamini_hochberg(const std::vector<double>& p);
 
-// Of a probability, from `count` of `trials` (not whole where trials are weighted). Wilson 1927 (score interval);
-// Clopper and Pearson 1934, which never covers too rarely and so mostly too often. No trials: 0 to 1.
+// Intervals of a probability, from `count` of `trials` (not whole where trials are weighted). Wilson 1927 (score
+// interval); Clopper and Pearson 1934, which never covers too rarely and so mostly too often. No trials: 0 to 1.
 Interval wilson(double count, double trials, double confidence);
 Interval clopper_pearson(double count, double trials, double confidence);
 
-// So many trials give Wilson's interval that half width at most, whatever the probability.
+// Number of trials that give Wilson's interval that half width at most, whatever the probability.
 std::int64_t trials_for_half_width(double half_width, double confidence);
 
 // McNemar's exact test of paired trials: `only_first` and `only_second` are pairs in which one of the two failed alone.

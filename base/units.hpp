@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantities as users write them: 64MiB, 1.5s, 4GiB/s, 30%. A number needs its unit, except where zero is zero.
 #pragma once
 

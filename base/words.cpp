@@ -1,6 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/words.hpp"
-
-#include "base/error.hpp"
 
 #include <algorithm>
 #include <cctype>

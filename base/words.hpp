@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words that users type: splitting, trimming, and the right word for a wrong one.
 #pragma once
 
@@ -10,6 +11,15 @@
 
 namespace base {
 
+// All parts as << writes them.
+template <class... Parts>
+std::string join(const Parts&... parts)
+{
+    std::ostringstream text;
+    (text << ... << parts);
+    return text.str();
+}
+
 std::string_view trim(std::string_view text);
 
 // "a, b,c" -> {"a", "b", "c"}; empty text gives no parts. Separators inside [] or () do not split.
@@ -18,7 +28,7 @@ std::vector<std::string> split(std::string_view text, char separator);
 // Lines of at most `length` columns, each indented, the last ended too. Words that are longer stand alone.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t length);
 
-// What a terminal can be shown in one line: control characters and what is no UTF-8 as \n or \x1b.
+// Text fit for one line of a terminal: control characters and bytes that are no UTF-8 as \n or \x1b.
 std::string printable(std::string_view text);
 
 // The same for a text of several lines, which stay lines.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the house stands on. Each dependency found sets CROSSTALK_HAS_<NAME>; what is missing leaves its room out.
 
 include(CTest)

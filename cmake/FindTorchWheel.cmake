@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Finds a LibTorch other than the system's: Python's package torch, or LibTorch as it is unpacked. PyTorch's own
 # TorchConfig.cmake wants the whole CUDA toolkit where its LibTorch could use CUDA; this one asks for nothing but LibTorch.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The house's rules: where programs land, how rooms are built, tested and left out.
 
 set(CMAKE_CXX_STANDARD 20)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Pages that link to each other lie as they do in the tree.
 install(FILES README.md LICENSE CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Run at every build: writes version.cpp anew if the version or the state of the checkout has changed.
 # -D SOURCE=the source tree -D PROJECT_VERSION=... -D OUT=version.cpp
 

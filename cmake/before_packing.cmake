@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Run by cpack on what it is about to pack.
 find_program(CROSSTALK_SHLIBDEPS dpkg-shlibdeps)
 find_program(CROSSTALK_FILE file)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // main() of every test program: doctest's, but a case that called skip() makes the program exit 77.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "testing/testing.hpp"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The only sources that see LibTorch's headers, which cost 10 to 20 s a file: compiled as one, or precompiled.
 
 house_library(ddl-networks FOLDERS models/torch models/torch/device USES ddl torch)

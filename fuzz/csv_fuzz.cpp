@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as CSV: a table of numbers and text, or one clear line.
 #include "base/csv.hpp"
 #include "base/error.hpp"

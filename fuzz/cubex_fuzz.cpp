@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as a .cubex file: a profile that can be compared with others, or one clear line.
 #include "base/error.hpp"
 #include "fuzz/input_file.hpp"

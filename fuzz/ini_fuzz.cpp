@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as a program's --config file: settings, or one clear line.
 #include "base/cli/options.hpp"
 #include "base/error.hpp"

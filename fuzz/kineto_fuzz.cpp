@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as a trace of PyTorch's profiler, compressed or not: its slices and flows, or one clear line.
 #include "base/error.hpp"
 #include "fuzz/input_file.hpp"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """One small profile in every way in which .cubex files are written, byte by byte; into seeds/cubex beside this file.
 
 Tests read these files with our reader, and the fuzz target starts from them.

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as a file of a small archive (the first byte says which): what trace-info says, or one clear line. Damage
-// inside OTF2's library is not ours; -fork=1 -ignore_crashes=1 goes on after it.
+// inside OTF2's library is not ours; -fork=1 -ignore_crashes=1 continues after it.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "testing/testing.hpp"

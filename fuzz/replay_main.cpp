@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Feeds a fuzz target mutations of a folder's files, the same ones each time; a sanitizer or a crash ends it.
 #include "base/error.hpp"
 #include "base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any text as noisegen's schedule: a plan, or one clear line.
 #include "base/error.hpp"
 #include "noisegen/schedule/parser.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // synthetic-run DIR: a run directory as a training of two ranks and a noise process beside it leave one, with known
 // effects. What the attacks damage.
 #include "base/contract/run_record.hpp"

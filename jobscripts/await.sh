@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # To be sourced: waiting for what another process does.
 # shellcheck shell=bash
 

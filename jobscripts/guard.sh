@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What a script starts ends with it, however it ends. To be sourced by scripts that run under `set -euo pipefail`.
 # shellcheck shell=bash
 #

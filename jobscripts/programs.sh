@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Finds Crosstalk's programs, and starts MPI jobs. To be sourced.
 # shellcheck shell=bash
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What quickstart.sh and check.sh share: packages, building. To be sourced from the top of the source tree.
 # shellcheck shell=bash disable=SC2034 # the lists are read by whoever sources this
 . jobscripts/guard.sh

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A private Slurm on this machine, for tests: munge, slurmctld and several slurmd in one directory, no systemd, no root.
 #
 #   slurm-sandbox.sh up DIR [NODES]   starts it with NODES virtual nodes (default 1); fine if it runs already

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Two to four virtual nodes on this machine, for tests: each has a host name, loopback, network, process numbers, shared
 # memory and clock of its own. A fifth place, the front, is where mpirun and Slurm's controller run.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "testing/bench_rows.hpp"
 
 #include "base/system/environment.hpp"

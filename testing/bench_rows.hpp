@@ -1,4 +1,5 @@
-// What a benchmark found: printed, and as rows of the CSV that results/bench/bench.py names (CROSSTALK_BENCH_CSV).
+// SPDX-License-Identifier: Apache-2.0
+// Results of a benchmark: printed, and as rows of the CSV that results/bench/bench.py names (CROSSTALK_BENCH_CSV).
 #pragma once
 
 #include "base/csv.hpp"
@@ -9,7 +10,7 @@
 
 namespace testing {
 
-// What was set as a goal beforehand.
+// Goal set beforehand.
 struct Aim {
     const char* kind;  // as rows say it
     double bound;
@@ -25,7 +26,7 @@ inline Aim at_least(double bound)
 
 class BenchRows {
  public:
-    // Of a benchmark, which is a table of docs/performance.md.
+    // Rows of a benchmark, which is a table of docs/performance.md.
     explicit BenchRows(std::string benchmark);
 
     struct Case {

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Benchmarks of a made-up build run through bench.py; their rows become tables of a made-up page."""
 
 import pathlib

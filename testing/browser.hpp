@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A page as a browser shows and prints it.
 #pragma once
 
@@ -55,7 +56,7 @@ inline std::string replaced(std::string text, const std::string& what, const std
     return text.replace(at, what.size(), with);
 }
 
-// What page_probe.html finds wrong with the page, and what it counted: an object for each of the widths.
+// Faults that page_probe.html finds in the page, and what it counted: an object for each of the widths.
 inline nlohmann::json probe(const std::filesystem::path& scratch, const std::string& page,
                             const std::vector<int>& widths, bool dark, int least_texts = 50, int least_marks = 10)
 {

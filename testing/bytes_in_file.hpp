@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Damages a file.
 #pragma once
 

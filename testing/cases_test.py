@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Every case of ../shared/cases: an input that once gave a wrong answer gives the right one.
 
     cases_test.py BIN [--all] [--only NAME..] [--python PYTHON]     exit code 77: no ../shared/cases

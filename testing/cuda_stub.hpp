@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CUDA driver without a GPU (testing/cuda_stub), for this process or the programs that a test runs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The environment as a launcher would leave it, for the length of a test.
 #pragma once
 

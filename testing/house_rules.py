@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The walls of the house: who includes whom, who names what, how long things are.
 
     house_rules.py TREE     one line for each rule that is broken; exit code 1 if any is
@@ -18,6 +19,8 @@ BELOW = {  # what a room may include beside itself
 }
 OWNED = {"otf2": "trace-tools", "papi": "trace-tools", "torch": "ddl-workloads"}  # <otf2/..>, <papi.h>, <torch/..>
 LONGEST_FILE = 400
+# What a class consists of that its header does not show, in a header of its own.
+PRIVATE_HALVES = ["trace-tools/otf2/write/recorder_state", "trace-tools/replay/engine"]
 MOST_FILES = 40  # sources in a folder
 
 # Names by which programs that never meet understand each other: typed in base/contract and nowhere else.
@@ -40,6 +43,10 @@ def sources(tree):
 
 def is_test(file):
     return "/tests/" in file or file.startswith(("testing/", "fuzz/"))
+
+
+def stem(file):
+    return file.rsplit(".", 1)[0]
 
 
 def folder(file):
@@ -81,6 +88,7 @@ def at_depth(edges, depth):
 
 def broken(tree):
     edges = collections.defaultdict(set)
+    modules = collections.defaultdict(set)  # a header and its source are one
     files_of = collections.defaultdict(set)
     for file, text in sources(tree):
         room = file.split("/", 1)[0]
@@ -97,6 +105,8 @@ def broken(tree):
                 yield f"{file} includes {included}, which is for tests, benches and fuzzers"
             elif room in BELOW and theirs in BELOW and theirs != room and theirs not in BELOW[room]:
                 yield f"{file} includes {included}: {room} may use {', '.join(BELOW[room]) or 'nothing'} only"
+            if theirs in BELOW and stem(included) != stem(file) and not included.endswith(".inc"):
+                modules[stem(file)].add(stem(included))
             if theirs == room and folder(included) != folder(file):
                 edges[folder(file)].add(folder(included))
         for library, owner in OWNED.items():
@@ -108,10 +118,13 @@ def broken(tree):
             if f'"{name}"' in text and not file.startswith(DEFINES.get(name, "base/contract/")):
                 yield f'{file} types "{name}", which stands in base/contract'
     found = []
-    for depth in range(1, 1 + max(where.count("/") for where in edges) + 1):
+    for depth in range(2, 2 + max((where.count("/") for where in edges), default=0)):
         found += [group for group in circles(at_depth(edges, depth)) if group not in found]
     for group in found:
         yield f"folders include each other in a circle: {', '.join(group)}"
+    for group in circles(modules):
+        if not any(half in group for half in PRIVATE_HALVES):
+            yield f"a header includes what includes it: {', '.join(group)}"
     for where, files in sorted(files_of.items()):
         if len(files) > MOST_FILES and not is_test(where + "/"):
             yield f"{where} holds {len(files)} sources, more than {MOST_FILES}: it wants a wall"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Breaks each wall in a tree of its own and looks whether house_rules.py says so."""
 import pathlib
 import tempfile
@@ -7,10 +8,14 @@ import house_rules
 
 BROKEN = {
     "base/a.cpp": ('#include "noisegen/b.hpp"\n', "base may use nothing only"),
-    "noisegen/b.hpp": ('#include "analysis/c.hpp"\n', "noisegen may use base, trace-tools only"),
+    "noisegen/b.hpp": ('#include "analysis/c.hpp"\n', "noisegen may use base, trace-tools, soft-errors only"),
     "analysis/c.hpp": ('#include <otf2/otf2.h>\n', "includes <otf2>, which only trace-tools does"),
     "trace-tools/one/d.hpp": ('#include "trace-tools/two/e.hpp"\n', "in a circle: trace-tools/one, trace-tools/two"),
     "trace-tools/two/e.hpp": ('#include "trace-tools/one/d.hpp"\n', "in a circle"),
+    "trace-tools/three/in/k.hpp": ('#include "trace-tools/four/l.hpp"\n', "in a circle: trace-tools/four, trace-tools/three"),
+    "trace-tools/four/l.hpp": ('#include "trace-tools/three/n.hpp"\n', "in a circle"),
+    "base/o.cpp": ('#include "base/p.hpp"\n', "a header includes what includes it: base/o, base/p"),
+    "base/p.hpp": ('#include "base/o.hpp"\n', "what includes it"),
     "ddl-workloads/f.cpp": ('const char* name = "bucket_ready";\n', 'types "bucket_ready"'),
     "ddl-workloads/g.cpp": ("\n" * 401, "has 401 lines"),
     "ddl-workloads/h.cpp": ('#include "testing/x.hpp"\n', "is for tests, benches and fuzzers"),

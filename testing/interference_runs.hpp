@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs interference on directories of runs, and reads what it found.
 #pragma once
 

@@ -1,4 +1,5 @@
-// A stressor by itself, as the team would make it on the first CPU of this process.
+// SPDX-License-Identifier: Apache-2.0
+// A single stressor, as the team would make it on the first CPU of this process.
 #pragma once
 
 #include "noisegen/resources/budgets.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of noisegen with network noise, and what they left on record.
 #pragma once
 

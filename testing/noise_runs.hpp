@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real noisegen, and where its records are.
 #pragma once
 
@@ -20,7 +21,7 @@ inline const std::string tiny_memory = "memory.stream[bytes=2MiB]";
 
 inline const std::string program = CROSSTALK_BIN "/noisegen";
 
-// MPI unloads its plug-ins at the end, so that LeakSanitizer cannot tell their leaks from ours: for runs with MPI.
+// MPI unloads its plug-ins at the end, so that LeakSanitizer cannot separate their leaks from ours: for runs with MPI.
 inline const std::string without_leak_check = "ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0";
 
 // The CPU for tests that need one.
@@ -35,7 +36,7 @@ inline testing::Outcome run_noisegen(std::vector<std::string> words)
     return testing::run(words);
 }
 
-// Of a run in scratch / "run".
+// Part of a run in scratch / "run".
 inline std::filesystem::path part(const testing::Scratch& scratch, int rank = 0)
 {
     return scratch / "run" / "noise" / (base::host_name() + "." + std::to_string(rank));

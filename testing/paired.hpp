@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparing two costs on a machine that drifts: measured in turns, pair by pair, and reported as the median of the
 // pairs' ratios.
 #pragma once
@@ -27,7 +28,7 @@ struct Paired {
     Median ratio;  // first / second, pair by pair
 };
 
-// Of two costs measured in the same rounds.
+// Ratio of two costs measured in the same rounds.
 Paired paired(const std::vector<double>& firsts, const std::vector<double>& seconds);
 
 // So many, or six, the fewest that give an interval, in a quick run (CROSSTALK_BENCH_QUICK).

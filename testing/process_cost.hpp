@@ -1,4 +1,5 @@
-// What work in processes of its own costs: CPU time, time by the clock, peak memory.
+// SPDX-License-Identifier: Apache-2.0
+// Cost of processes: CPU time, time by the clock, peak memory.
 #pragma once
 
 #include <functional>

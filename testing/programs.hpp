@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the programs are that tests run.
 #pragma once
 

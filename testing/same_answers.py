@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Do two builds give the same answers?
 
     same_answers.py OLD_BIN NEW_BIN [--archive X.otf2]... [--run DIR]... [--specs N] [--rename OLD=NEW]...

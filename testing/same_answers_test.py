@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A build has the answers of itself; a program that answers otherwise is named."""
 import os
 import pathlib

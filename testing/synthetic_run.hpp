@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run directory with known effects: the archives that a training and its noise would have written.
 #pragma once
 
@@ -77,7 +78,7 @@ inline bool is_control(const SyntheticNoise& noise)
     return noise.role != base::Role::treatment;
 }
 
-// What the slots of a block hold, before their order is drawn: each noise alone, or all combinations of noises and each
+// Slots of a block, before their order is drawn: each noise alone, or all combinations of noises and each
 // control alone; and quiet.
 inline std::vector<std::vector<int>> block_of(const SyntheticRun& run)
 {

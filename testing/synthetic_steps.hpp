@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs without archives: slots, and steps laid end to end over them, each as long as a test says.
 #pragma once
 

@@ -1,4 +1,5 @@
-// What tests share: skipping with a reason, a scratch directory, running a real program.
+// SPDX-License-Identifier: Apache-2.0
+// Common parts of tests: skipping with a reason, a scratch directory, running a real program.
 #pragma once
 
 #include "base/random.hpp"

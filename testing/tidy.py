@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """clang-tidy on some sources, from a build by GCC: leaves out the options and precompiled headers that clang cannot read.
 
     tidy.py BUILD_FOLDER SOURCE...     findings on stdout; exit code 1 if there are any

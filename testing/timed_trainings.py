@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trainings that time themselves: forward, backward and update by their own clock, without a word of ours.
 
     timed_trainings.py accumulation|closure|lightning|trainer STEPS FILE

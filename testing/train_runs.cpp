@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "testing/train_runs.hpp"
 
 #include "base/csv.hpp"
@@ -30,7 +31,7 @@ void start_once()
 
 Words under_mpirun(int ranks, const Words& command)
 {
-    // What MPI and the libraries it loads keep is not ours to report; a run without MPI is checked for leaks. Without
+    // Leaks of MPI and the libraries it loads are not ours to report; a run without MPI is checked for leaks. Without
     // the stacks of allocations LibTorch loads a third faster.
     ::setenv("ASAN_OPTIONS", "detect_container_overflow=0:detect_leaks=0:malloc_context_size=0:quarantine_size_mb=16",
              1);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the real ddl-train, alone or under mpirun, to its end or until a test stops it.
 #pragma once
 
@@ -41,7 +42,7 @@ struct StepTime {
     double ms() const { return static_cast<double>(end_ns - begin_ns) / 1e6; }
 };
 
-// Of rank 0, all that are in the file by now.
+// Steps of rank 0, all that are in the file by now.
 std::vector<StepTime> steps_in(const std::filesystem::path& out);
 
 // `ranks` processes of a program under mpirun, running beside the test until they are waited for; killed at the end.
@@ -83,7 +84,7 @@ Words every_strategy(const std::map<std::string, Words>& forms);
 // Options of a training on a file of some kB, which this writes.
 Words some_text(const std::filesystem::path& path, int length);
 
-// A process that still runs; one that only nobody has waited for does not.
+// A process that still runs; a zombie does not.
 bool runs(pid_t process);
 
 }  // namespace testing

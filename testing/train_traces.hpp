@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small trainings, and the steps in their archives.
 #pragma once
 
@@ -27,7 +28,7 @@ inline std::size_t lines(const std::string& text)
     return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-// What the archive says about the main threads' steps and phases, and whether every ENTER has its LEAVE.
+// Steps and phases of the main threads in an archive, and whether every ENTER has its LEAVE.
 class StepsOfTrace : public otf2::Visitor {
  public:
     explicit StepsOfTrace(const otf2::Archive& archive) : archive_{archive}, open_(archive.locations.size()) {}

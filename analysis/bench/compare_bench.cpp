@@ -1,4 +1,5 @@
-// What `interference compare` of six runs costs: CPU time beside that of `trace-steps`, which reads an archive once and
+// SPDX-License-Identifier: Apache-2.0
+// Cost of `interference compare` of six runs: CPU time beside that of `trace-steps`, which reads an archive once and
 // writes its steps, of each of them; and its peak memory beside that with a quarter of the events in as many steps.
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
@@ -28,7 +29,7 @@ struct Shape {
 
 enum Region : OTF2_RegionRef { step, compute, allreduce };
 
-// Of each rank in each step: an allreduce after each bit of computing, until there are enough events.
+// The events of a rank: in each step an allreduce after each bit of computing, until there are enough events.
 void write_rank(OTF2_EvtWriter* events, const Shape& shape, std::uint64_t seed)
 {
     const std::uint64_t calls = (shape.events_of_a_rank / steps - 2) / 6;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/cli/compare.hpp"
 
 #include "analysis/cli/printed_report.hpp"
@@ -34,7 +35,7 @@ std::vector<RunSteps> read_set(const std::vector<std::string>& names, const otf2
     return runs;
 }
 
-// Of all runs the one with the fewest steps says how many are compared. Empty if it has more than half of the others'.
+// The run with the fewest steps, as it limits how many are compared. Empty if it has more than half of the others'.
 std::string said_of_shortest(const std::vector<RunSteps>& quiet, const std::vector<RunSteps>& noisy)
 {
     const RunSteps* shortest = &quiet.front();

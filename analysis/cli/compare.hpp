@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interference compare: sets of runs, quiet against noisy.
 #pragma once
 

@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/cli/designed_report.hpp"
 
 #include "analysis/cli/pdf.hpp"
 #include "analysis/cli/printed_report.hpp"
 #include "analysis/input/confined.hpp"
 #include "analysis/input/join.hpp"
+#include "analysis/input/training_reader.hpp"
 #include "analysis/report/pooled/pooled_report.hpp"
 #include "analysis/report/pooled/writers.hpp"
 #include "analysis/report/writers/json.hpp"
-#include "analysis/report/writers/markdown.hpp"
-#include "analysis/report/writers/terminal.hpp"
+#include "analysis/report/writers/text.hpp"
 #include "analysis/report/writers/write.hpp"
 #include "analysis/results/identity.hpp"
 #include "analysis/results/limits.hpp"
@@ -31,7 +32,7 @@ using SectionStep = void (*Section::*)(Report&, const SectionInput&);
 
 void run_sections(SectionStep step, Report& report, const RunFiles& files, const otf2::StepChoice& steps)
 {
-    const SectionInput input{files.train, steps, files.settings.steps.region, files.settings.empty_node,
+    const SectionInput input{report.archive.get(), steps, files.settings.steps.region, files.settings.empty_node,
                              files.settings.node_hour_cost};
     for (const Section* section : sections())
         if (section->*step != nullptr) (section->*step)(report, input);
@@ -47,6 +48,7 @@ Report report_of(const RunFiles& files)
     Report report;
     Joined joined = join(training, noise, settings.clock_offset_ns());
     report.run = std::move(joined.run);
+    report.archive = training.archive;
     report.notes = std::move(joined.notes);
     report.rules.exposure = {warm_up_steps(settings, report.run), settings.guard};
     report.rules.draws = {settings.draws, settings.seed};
@@ -78,7 +80,7 @@ Report report_of(const RunFiles& files)
     return report;
 }
 
-// Of one part by itself what is wrong with it says which it is only where there are others.
+// Errors about one part name the part only where there are others.
 Report report_of(const RunFiles& files, bool is_one_of_many)
 try {
     return report_of(files);
@@ -134,6 +136,8 @@ int pooled_report(const std::vector<RunParts>& runs, const fs::path& out, const 
         report.limits.insert(report.limits.end(), left_out.begin(), left_out.end());
         return finished(std::move(report), *only, out, settings);
     }
+    for (std::vector<NamedReport>& parts : reports)
+        for (NamedReport& part : parts) part.report.archive.reset();
     otf2::reading_is_over();
     PooledReport report = pooled(std::move(reports), settings.again);
     report.all.limits.insert(report.all.limits.end(), left_out.begin(), left_out.end());

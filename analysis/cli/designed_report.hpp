@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the archives of designed runs to their report.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/cli/metric_commands.hpp"
 
 #include "analysis/metrics/metric.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interference metrics and interference explain: what the report's words mean, from the cards of the metrics.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/cli/observe.hpp"
 
 #include "analysis/cli/designed_report.hpp"
@@ -5,7 +6,8 @@
 #include "analysis/input/confined.hpp"
 #include "analysis/input/observed/observed_run.hpp"
 #include "analysis/input/run_steps.hpp"
-#include "analysis/report/writers/terminal.hpp"
+#include "analysis/input/training_reader.hpp"
+#include "analysis/report/writers/text.hpp"
 #include "analysis/report/writers/write.hpp"
 #include "analysis/results/limits.hpp"
 #include "analysis/results/verdict_text.hpp"

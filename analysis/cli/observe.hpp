@@ -1,4 +1,5 @@
-// interference observe: what noise cost a training that nobody designed.
+// SPDX-License-Identifier: Apache-2.0
+// interference observe: what noise cost a training without a design.
 #pragma once
 
 #include "analysis/cli/settings.hpp"

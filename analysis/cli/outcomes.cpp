@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/cli/outcomes.hpp"
 
 #include "analysis/outcomes/tables.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interference outcomes: what became of trials of soft errors.
 #pragma once
 

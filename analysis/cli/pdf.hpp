@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A page as a PDF, printed by a browser without a window.
 #pragma once
 

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/cli/predict.hpp"
 
 #include "analysis/cli/run_files.hpp"
 #include "analysis/input/confined.hpp"
 #include "analysis/input/run_steps.hpp"
+#include "analysis/input/training_reader.hpp"
 #include "analysis/predict/tables.hpp"
 #include "base/cli/option_checks.hpp"
 #include "base/contract/run_directory.hpp"

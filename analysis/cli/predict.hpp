@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interference predict: what was not measured, from what was.
 #pragma once
 

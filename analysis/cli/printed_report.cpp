@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/cli/printed_report.hpp"
 
 #include "analysis/cli/pdf.hpp"

@@ -1,4 +1,5 @@
-// What a command prints of its report: as --format asks for it.
+// SPDX-License-Identifier: Apache-2.0
+// Prints a report as --format asks for it.
 #pragma once
 
 #include "analysis/cli/settings.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/cli/run_files.hpp"
 
 #include "base/contract/run_directory.hpp"
@@ -39,7 +40,7 @@ std::vector<fs::path> noise_in(const fs::path& part)
     return noise;
 }
 
-// What `crosstalk run` knows of the steps of a job that does not tell them itself, and of how the run was ended.
+// Steps of a job that `crosstalk run` found (request.json), and how the run ended.
 void take_record(RunFiles& files, std::string& steps, const fs::path& directory, const Given& given)
 {
     const fs::path record = directory / base::file::request;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which files in a directory make up a run: its own, those of parts that were added to it, those of a set of runs.
 #pragma once
 
@@ -23,7 +24,7 @@ struct RunFiles {
 // A run and the parts that were added to it, in order.
 using RunParts = std::vector<RunFiles>;
 
-// What was given on the command line goes before what a run's record says.
+// Options of the command line, which go before a run's record.
 struct Given {
     std::string steps;  // the training's steps instead of those in DIR/train
     bool warm_up = false;
@@ -36,7 +37,7 @@ std::optional<std::string> recorded_budget(const std::filesystem::path& director
 // Was the run there to end as soon as all is decided, so that its intervals hold at every look?
 bool ends_when_decided(const std::filesystem::path& directory);
 
-// Of each directory its run, with DIR/part-2, DIR/part-3, ..; of a directory that holds none itself DIR/run-1,
+// The run of each directory, with DIR/part-2, DIR/part-3, ..; for a directory that holds none itself DIR/run-1,
 // DIR/run-2, ... Throws Error where there is none.
 std::vector<RunParts> runs_in(const std::vector<std::string>& directories, const Settings& settings,
                               const Given& given);

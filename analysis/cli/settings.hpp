@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options that the commands of interference share.
 #pragma once
 
@@ -59,7 +60,7 @@ void add_settings(base::Options& options, Settings& settings);
 // its range.
 void check(Settings& settings);
 
-// What of --fail-on the verdict meets; empty if nothing.
+// The part of --fail-on that the verdict meets; empty if none.
 std::string failure(const Verdict& verdict, const std::string& fail_on);
 
 }  // namespace analysis

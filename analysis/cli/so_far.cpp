@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/cli/so_far.hpp"
 
 #include "analysis/conclude/verdict.hpp"

@@ -1,4 +1,5 @@
-// One line on a run that still goes on.
+// SPDX-License-Identifier: Apache-2.0
+// One line on a run in progress.
 #pragma once
 
 #include "analysis/cli/settings.hpp"

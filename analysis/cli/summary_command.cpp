@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/cli/summary_command.hpp"
 
 #include "analysis/report/summary/summary.hpp"

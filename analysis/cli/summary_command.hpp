@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interference summary: reports of many runs side by side.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/conclude/advice.hpp"
 
 #include "base/contract/verdict_words.hpp"

@@ -1,4 +1,5 @@
-// What an operator can set against each kind of noise, given what it got in the way of.
+// SPDX-License-Identifier: Apache-2.0
+// Settings by which an operator can limit each kind of noise, given what it got in the way of.
 #pragma once
 
 #include "analysis/conclude/cause.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/conclude/cause.hpp"
 
 #include "base/contract/phases.hpp"
@@ -20,7 +21,7 @@ std::string share(double percent)
     return base::signed_percent(percent, 1);
 }
 
-// What an operator calls a phase.
+// The operator's name of a phase.
 std::string plain(const std::string& phase)
 {
     const base::PhaseCard* const known = base::find_phase(phase);
@@ -41,7 +42,7 @@ double extra(const Analysis& analysis, const Effect& step, const std::string& na
     return slower(effect, confidence) ? effect->percent.value : 0.0;
 }
 
-// Of the phases that got slower the one that did most; nullptr if none differs from zero.
+// The phase that slowed down most; nullptr if none differs from zero.
 const Effect* largest_phase(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
 {
     const Effect* largest = nullptr;
@@ -53,7 +54,7 @@ const Effect* largest_phase(const DesignedRun& run, const Analysis& analysis, co
     return largest;
 }
 
-// What a phase stands for. Waiting for the exchange is either: which, only buckets tell.
+// The mechanism behind a phase. Waiting for the exchange is either one: which, only buckets show.
 Mechanism mechanism_of(const std::string& phase)
 {
     const base::PhaseCard* const known = base::find_phase(phase);
@@ -151,7 +152,7 @@ namespace {
 constexpr std::string_view wait_phase = base::card_of(base::TrainingPhase::wait_exchange).name;
 
 // Is half of the slowdown or more own work of one rank in one region, of which phases say nothing, or the wrong thing?
-// wait_exchange by itself looks like the network; regions of other programs are no phases.
+// wait_exchange alone looks like the network; regions of other programs are no phases.
 bool region_says_more(const Decomposition& made_of)
 {
     return made_of.critical_rank && made_of.region_percent >= made_of.step_percent / 2.0 &&
@@ -226,8 +227,8 @@ constexpr std::array gpu_reasons{
     GpuReason{"gpu_idle_copy", "GPUs wait longer for copies", Mechanism::unknown},
     GpuReason{"gpu_idle_queued", "GPUs begin later with what was launched in time", Mechanism::unknown}};
 
-// What GPUs do longer, if that is half of the slowdown or more. The host's phases say little then: where it is ahead of
-// a GPU it waits in one for what takes long in another.
+// Longer GPU activities, if they are half of the slowdown or more. The host's phases say little then: where it is ahead
+// of a GPU it waits in one for what takes long in another.
 std::optional<Cause> cause_on_gpu(const Analysis& analysis, const Effect& step, double confidence)
 {
     const GpuReason* reason = nullptr;

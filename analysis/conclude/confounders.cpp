@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/conclude/confounders.hpp"
 
 #include "base/contract/factor_name.hpp"
@@ -59,7 +60,7 @@ std::vector<std::int64_t> begins(const DesignedRun& run, const Observed& noise)
     return all;
 }
 
-// Of quiet steps, as percent of their mean over the whole run; and by how much of the run noisy steps are later.
+// Trend of quiet steps, in percent of their mean over the whole run; and by how much of the run noisy steps are later.
 struct Trend {
     double percent = 0.0;
     double later = 0.0;

@@ -1,4 +1,5 @@
-// What else than noise could be behind an effect that was only observed.
+// SPDX-License-Identifier: Apache-2.0
+// Other explanations of an effect that was only observed.
 #pragma once
 
 #include "analysis/estimate/analyse.hpp"
@@ -8,7 +9,7 @@
 
 namespace analysis {
 
-// One sentence each; the first holds for all observation: nobody drew when noise ran. The others are looked for:
+// One sentence each; the first holds for all observation: times of noise were not drawn. The others are looked for:
 // 1. few episodes, fewer than ten of a noise;
 // 2. one part of the run: all of a noise within less than half of it, so time of day and its age go with noise;
 // 3. a trend: quiet steps change over the run, and noise ran early or late in it, so that this alone gives 0.2 % or

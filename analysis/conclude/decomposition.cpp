@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/conclude/decomposition.hpp"
 
 #include "base/error.hpp"
@@ -36,7 +37,7 @@ double percent_of(const std::vector<Change>& parts, int rank, Part part)
     return found == nullptr ? 0.0 : found->percent;
 }
 
-// Of all that is a rank's own: did any of it grow?
+// Did any part of a rank's own work grow?
 bool own_grew(const std::vector<Change>& parts, int rank)
 {
     return std::any_of(parts.begin(), parts.end(), [&](const Change& part) {
@@ -185,7 +186,7 @@ std::string largest_part(const Decomposition& found)
 }
 
 // 1. Input and checkpoints wait for files.
-// 2. The shortest exchange of all ranks got longer: the network, whoever came late.
+// 2. The shortest exchange of all ranks got longer: the network, whichever rank was late.
 // 3. Own work grew, and CPU time with it: the same work took the processor longer, as where memory is slower.
 // 4. Own work grew without CPU time: the rank did not run, because others had its CPU, or because it slept.
 void name_resource(Decomposition& found, std::optional<double> cpu_percent)

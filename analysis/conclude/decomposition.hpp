@@ -1,4 +1,5 @@
-// What a slowdown is made of: own work on the critical rank, waiting for others, transfer, input, checkpoint, and what
+// SPDX-License-Identifier: Apache-2.0
+// Parts of a slowdown: own work on the critical rank, waiting for others, transfer, input, checkpoint, and what
 // is left unexplained. Of a designed run and of sets of runs alike.
 #pragma once
 
@@ -20,7 +21,7 @@ struct Change {
     Interval interval;
 };
 
-// What a slowdown got in the way of.
+// The resource that a slowdown is limited by.
 enum class Resource { unknown, memory, network, io, cpu, gpu };
 std::string text(Resource resource);  // "memory", "I/O", "GPU"; empty for unknown
 
@@ -51,14 +52,14 @@ struct Decomposition {
 Decomposition decompose(double step_percent, const Interval& step, const std::vector<Change>& parts,
                         const std::vector<Change>& own);
 
-// Of an effect on the job's step, by the effects on the parts of each rank's step and on its own work; none where there
-// are none.
+// Decomposition of an effect on the job's step, by the effects on the parts of each rank's step and on its own work;
+// none if are none.
 std::optional<Decomposition> decomposition_of(const EffectTable& effects, const Effect& step, double confidence);
 
-// Of sets of runs; the resource by its signature.
+// The same of sets of runs; the resource by its signature.
 Decomposition decomposition_of(const Comparison& comparison);
 
-// What noise of that stressor uses: "memory.stream" memory.
+// The resource that noise of that stressor uses: "memory.stream" memory.
 Resource resource_of_stressor(const std::string& stressor);
 
 // By signature, where nothing was designed. cpu_percent: by how much the critical rank's CPU time grew, if it is known.

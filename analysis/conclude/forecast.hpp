@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long a new run would have to be for a narrower interval.
 #pragma once
 
@@ -11,7 +12,7 @@ constexpr double forecast_limit_minutes = 1440.0;
 constexpr int least_blocks_to_forecast = 10;  // fewer say too little about their own spread
 constexpr int least_runs_to_forecast = 3;     // each with many blocks
 
-// Of the whole length, what there is included.
+// Length in all, including the time measured so far.
 struct Forecast {
     double half_width_percent = 0.0;  // of the interval that such a run is expected to give
     double minutes = 0.0;             // forecast_limit_minutes: that long or longer

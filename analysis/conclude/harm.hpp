@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Harm that the effect of a noise does not hold.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/conclude/pooling.hpp"
 
 #include "analysis/conclude/advice.hpp"
@@ -79,7 +80,7 @@ std::vector<PooledEffect> pooled_effects(const std::vector<AnalysedRun>& runs)
     return all;
 }
 
-// Of parts of the step: a run weighs as in the effect on the step, so that the parts add up to it.
+// Effects on parts of the step: a run weighs as in the effect on the step, so that the parts add up to it.
 EffectTable pooled_parts(const std::vector<AnalysedRun>& runs, const std::vector<PooledEffect>& steps)
 {
     EffectTable all;
@@ -195,7 +196,7 @@ bool differs_from_zero(const PooledEffect& pooled, double confidence)
     return !pooled.effect.percent.interval(confidence).contains(0.0) && pooled.effect.p_holm <= 0.05;
 }
 
-// What the parts that name one agree on.
+// The cause that all parts which name one agree on.
 Cause common_cause(const std::vector<AnalysedRun>& runs, const PooledEffect& pooled, double confidence)
 {
     if (!differs_from_zero(pooled, confidence))

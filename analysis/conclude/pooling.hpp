@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One verdict from several runs of one design, or from several parts of one run.
 #pragma once
 
@@ -10,7 +11,7 @@
 
 namespace analysis {
 
-// One training with the noise beside it, analysed by itself.
+// One training with the noise beside it, analysed separately.
 struct AnalysedPart {
     std::string name;
     const Analysis* analysis = nullptr;
@@ -25,7 +26,7 @@ struct PooledEffect {
     std::vector<Mean> runs;   // [run]: mean over its parts, which are strata
     std::vector<Mean> parts;  // of all runs, in order
 
-    // Of several runs: effect.percent is its mean, and holds for other runs of this kind.
+    // With several runs effect.percent is its mean, and holds for other runs of this kind.
     std::optional<RandomEffects> between;
     double p_alike = 1.0;  // Welch's test that all runs, or the parts of the one run, have the same true effect
 };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of a noise's time that are in no step of their own.
 #pragma once
 

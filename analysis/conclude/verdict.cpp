@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/conclude/verdict.hpp"
 
 #include "analysis/conclude/advice.hpp"
@@ -46,7 +47,7 @@ std::vector<Measured> measured(const Analysis& analysis, base::Role role, const 
     return all;
 }
 
-// Of several the first that fails, else the first.
+// The first of several controls that fails, else the first.
 std::optional<Control> shown(const std::vector<Measured>& all)
 {
     if (all.empty()) return std::nullopt;

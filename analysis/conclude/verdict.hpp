@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The verdict: what may run beside the training, and whether the run's controls allow to believe it.
 #pragma once
 
@@ -22,7 +23,7 @@ struct Control {
     bool found = true;      // of a delay or pause: its interval leaves out zero and holds the truth
     bool connected = true;  // false: the training did nothing of it, so there is no truth
     bool judged = true;     // false: shown only
-    // Of a delay of the host: share in which GPUs computed. So much of it at most may be absorbed by work that was
+    // Share of the host's delay in which GPUs computed. So much of it at most may be absorbed by work that was
     // queued, and not be seen in the step.
     double covered_percent = 0.0;
     double least_true_percent() const { return true_percent * (1.0 - covered_percent / 100.0); }
@@ -87,9 +88,9 @@ struct Verdict {
 Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vector<std::string>& promises_broken,
                 const VerdictRules& rules);
 
-// Of each verdict's interval. A run that is ended when all verdicts are decided shares its chance of error among them,
-// step by step (Holm 1979): equally among all, then what is decided at that leaves its share to the others. Intervals
-// that hold at all looks allow it at each look.
+// Confidence of each verdict's interval. A run that ends when all verdicts are decided shares its chance of error among
+// them, step by step (Holm 1979): equally among all, then what is decided at that leaves its share to the others.
+// Intervals that hold at all looks allow it at each look.
 std::vector<double> confidences(const std::vector<Mean>& effects, const VerdictRules& rules);
 
 // The effects that get a verdict: of treatments, each by the kind it is judged by.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/estimate/analyse.hpp"
 
 #include "analysis/estimate/lasting.hpp"
@@ -151,8 +152,8 @@ void add_both_ways(const Series& series, const StepsOf& steps, const Fit& fit, A
     }
 }
 
-// Of a rank's step its parts and its own work, region by region. They get no p-values: an interval says if they are
-// there.
+// Effects on the parts of a rank's step and on its own work, region by region. They get no p-values: an interval says
+// if they are there.
 void add_work_effects(const DesignedRun& run, std::size_t rank, const StepsOf& steps, Analysis& result)
 {
     const RankWork& work = run.work.ranks[rank];
@@ -171,7 +172,7 @@ void add_work_effects(const DesignedRun& run, std::size_t rank, const StepsOf& s
     }
 }
 
-// Of what GPUs did, as of the extra measures; they do not add to what Holm's correction is over.
+// Effects on GPU activities, as on the extra measures; they do not add to what Holm's correction is over.
 void add_gpu_effects(const DesignedRun& run, const Measures& job, const StepsOf& steps, const Draws& draws,
                      Analysis& result)
 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The analysis of one designed run: exposure, long steps, carry-over, effects. Everything between reading and
 // reporting.
 #pragma once
@@ -40,8 +41,8 @@ struct Analysis {
     EffectTable effects;                       // p_holm set
     std::vector<AccidentRate> accident_rates;  // quiet first
     std::map<LeftOut, std::size_t> counts;     // steps by why they, or a part of them, are left out; LeftOut::no: used
-    // Of the training's time after warm-up, on the rank with the least. Up to 10 s in which noise had not begun do not
-    // count: it is started beside the training, and may measure its step first.
+    // Share of the training's time after warm-up, on the rank with the least. Up to 10 s in which noise had not begun
+    // do not count: it is started beside the training, and may measure its step first.
     double covered_share = 0.0;
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/estimate/carry_over.hpp"
 
 #include "analysis/estimate/lasting.hpp"

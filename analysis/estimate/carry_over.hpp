@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Carry-over: how much of the noise of a slot is left in the slots after it.
 #pragma once
 

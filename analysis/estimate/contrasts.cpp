@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/estimate/contrasts.hpp"
 
 #include "base/contract/roles.hpp"
@@ -73,7 +74,7 @@ Contrast average(const Experiment& plan, const Assigned& factor)
     return contrast;
 }
 
-// What a factor by itself is compared with: a delay with its sham, everything else with quiet.
+// The treatment that a factor alone is compared with: the sham for a delay, quiet for all others.
 std::size_t baseline(const Experiment& plan, const Assigned& factor)
 {
     if (factor.role != base::Role::delay) return 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contrasts: which treatments to compare for the effect of a factor, alone, on average, or in interaction.
 #pragma once
 
@@ -27,7 +28,7 @@ struct Contrast {
     std::vector<std::pair<std::size_t, std::size_t>> exchangeable;
 };
 
-// alone: the factor by itself against quiet; control.delay against control.sham, where that is. In factorial designs
+// alone: the factor alone against quiet; control.delay against control.sham, where that is. In factorial designs
 // also average: with it against without it, over all settings of the other factors that have both; and the interaction
 // of each two factors: how much more (or less) both together cost than the sum of each, averaged likewise.
 std::vector<Contrast> contrasts(const Experiment& plan);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Effects: what each factor costs the step, each phase and each rank, with intervals over blocks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/estimate/estimator.hpp"
 
 #include "analysis/estimate/lasting.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The statistics of base, of Eigen's vectors.
 #pragma once
 
@@ -15,7 +16,7 @@ using base::median;
 using base::t_quantile;
 using base::t_test_p;
 
-// Of independent values (blocks, runs); two or more.
+// Mean of independent values (blocks, runs); two or more.
 inline Mean mean_of(const Eigen::VectorXd& values)
 {
     return base::mean_of({values.data(), static_cast<std::size_t>(values.size())});

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The means that let a noise last into the next slot: see Lasting.
 #pragma once
 
-#include "analysis/estimate/estimator.hpp"
+#include "analysis/estimate/fit.hpp"
 
 #include <optional>
 

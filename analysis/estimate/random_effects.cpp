@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/estimate/random_effects.hpp"
 
 #include <boost/math/distributions/chi_squared.hpp>
@@ -62,7 +63,7 @@ struct Normal {
     double deviation = 0.0;
 };
 
-// Of an equal mixture of them.
+// Quantile of an equal mixture of normal distributions.
 double quantile(const std::vector<Normal>& mixture, double probability)
 {
     const auto excess = [&](double value) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several estimates of one effect taken together: runs as random draws, or the parts of one run as they are.
 #pragma once
 
@@ -9,7 +10,7 @@
 
 namespace analysis {
 
-// What runs of one design say of an effect that may differ from run to run.
+// An effect that may differ between runs of one design.
 struct RandomEffects {
     Mean mean;             // over all such runs; its interval is Hartung and Knapp's, with runs - 1 degrees of freedom
     double between = 0.0;  // tau: standard deviation of the true effect from run to run, by Paule and Mandel (1982):

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The re-randomisation test: had the design drawn another order of treatments, how often would the effect be as large?
 #pragma once
 

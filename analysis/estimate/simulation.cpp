@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/estimate/simulation.hpp"
 
 #include "base/error.hpp"
@@ -47,7 +48,7 @@ std::size_t factor_on(const Simulation& what, const Slot& slot)
                                     what.levels.begin());
 }
 
-// Of each piece of each slot: how many times as long work takes as on a quiet machine.
+// Slowdown in each piece of each slot: how many times as long work takes as on a quiet machine.
 std::vector<double> slowdowns(const Simulation& what, const std::vector<Slot>& slots)
 {
     const std::size_t quiet = what.effects_percent.size();

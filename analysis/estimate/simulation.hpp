@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Simulated runs with known effects: what the estimator is checked against.
 #pragma once
 

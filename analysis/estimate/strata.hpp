@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recurring long steps: the time that they take beyond ordinary ones.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A straight line through values over time.
 #pragma once
 

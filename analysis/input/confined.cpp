@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/input/confined.hpp"
 
 #include <algorithm>
@@ -8,7 +9,7 @@ namespace analysis {
 
 namespace {
 
-// What was never written holds no event and no row.
+// Size without holes: what was never written holds no event and no row.
 std::uint64_t bytes_on_disk(const std::filesystem::path& file)
 {
     struct stat found {};

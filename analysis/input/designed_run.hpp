@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run whose noise followed a plan: the training's steps and the slots beside them.
 #pragma once
 
@@ -11,7 +12,7 @@
 
 namespace analysis {
 
-// What is known of a run beside its steps.
+// A run's data beside its steps.
 struct DesignedRun {
     StepTable steps;
     std::vector<std::vector<Slot>> slots;  // [rank]: the job's slot table on the clock of the rank's node

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/input/harvest.hpp"
 
 #include "base/contract/run_directory.hpp"
@@ -15,7 +16,7 @@ namespace analysis {
 
 namespace {
 
-// What all CPUs did in one slot.
+// Work of all CPUs in one slot.
 struct SlotHarvest {
     double bytes_per_s = 0.0;
     double operations_per_s = 0.0;

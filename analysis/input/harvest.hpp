@@ -1,4 +1,5 @@
-// What noise got done, slot by slot: noise.csv.
+// SPDX-License-Identifier: Apache-2.0
+// The noise's harvest, slot by slot: noise.csv.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace analysis {
 
-// Of a factor at one of its levels.
+// Harvest of a factor at one of its levels.
 struct Harvest {
     std::string stressor;
     bool bytes = false;         // it counts bytes, else operations
@@ -25,8 +26,8 @@ struct Harvests {
 // Each process has one. What did nothing, as placebo and quiet, is left out. Throws Error for what is no such table.
 Harvests read_harvests(const std::vector<std::filesystem::path>& noise_csvs);
 
-// Of several runs, each with its parts: of each run its mean speed, because the run is the unit. Of one run in parts
-// the speeds of all slots. What one of them did not do is left out. CPUs are those of the first.
+// Harvests of several runs, each with its parts: of each run its mean speed, because the run is the unit. Of one run in
+// parts the speeds of all slots. What one of them did not do is left out. CPUs are those of the first.
 Harvests harvests_of_all(const std::vector<std::vector<Harvests>>& runs);
 
 // The tables of a run's directory, of its noise/, or the one file that is named. Throws Error if there is none.

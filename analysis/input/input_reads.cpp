@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/input/input_reads.hpp"
 
 #include "base/contract/trace_names.hpp"
@@ -11,7 +12,7 @@ namespace analysis {
 
 namespace {
 
-// Of a location "reader 3".
+// The number of a location "reader 3".
 std::optional<std::uint64_t> number_of_reader(std::string_view name)
 {
     const std::string_view begin = base::location::reader;
@@ -34,7 +35,7 @@ std::int64_t read_within(std::int64_t begin_ns, std::int64_t end_ns, const base:
     return sum;
 }
 
-// Of each step, in ms; reads: [rank].
+// Mean reading in each step, in ms; reads: [rank].
 base::LongColumn<double> mean_reading(const StepTable& steps,
                                       const std::vector<const base::LongColumn<TimeSpan>*>& reads)
 {

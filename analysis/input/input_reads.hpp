@@ -1,4 +1,5 @@
-// What each input reader reads while steps run, for whatever step: it overlaps with their phases.
+// SPDX-License-Identifier: Apache-2.0
+// Reads of each input reader while steps run, for whatever step: they overlap with the steps' phases.
 #pragma once
 
 #include "analysis/input/slots.hpp"
@@ -13,7 +14,7 @@
 
 namespace analysis {
 
-// Parts of a kind, such as buckets and readers, that are told apart: the first ones.
+// Parts of a kind, such as buckets and readers, with columns of their own: the first ones.
 inline constexpr std::uint64_t most_parts = 8;
 
 // Collects it from an archive.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/input/join.hpp"
 
 #include "base/error.hpp"
@@ -61,8 +62,8 @@ Place place_of(const Slot& slot)
     return {slot.block, slot.position};
 }
 
-// Of each process the slots that all went through: one that came late has none of the first, one that ended early none
-// of the last. What they did in them must be the same.
+// Slots that all processes went through, by process: one that came late has none of the first, one that ended early
+// none of the last. What they did in them must be the same.
 std::vector<std::vector<Slot>> common_slots(const std::vector<Noise>& noise)
 {
     Place first = place_of(noise.front().slots.front());

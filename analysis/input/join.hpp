@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Joins a training with the noise beside it: on each node the noise process that reads the same clock.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/input/noise_archive.hpp"
 
 #include "base/contract/factor_name.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a noise process's archive: the slot table it followed, and when its threads really made noise.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/input/run_so_far.hpp"
 
 #include "base/contract/phases.hpp"
@@ -46,7 +47,7 @@ StepTable read_steps(const fs::path& file)
     return steps;
 }
 
-// Of the training's first host; empty if no record says it: it is written after the first step, and not by every
+// Host of the training's first rank; empty if no record says it: it is written after the first step, and not by every
 // program.
 std::string host_of(const fs::path& train)
 {

@@ -1,4 +1,5 @@
-// A designed run that still goes on, from what training and noise append to their CSVs as it happens.
+// SPDX-License-Identifier: Apache-2.0
+// A designed run in progress, from what training and noise append to their CSVs as it happens.
 #pragma once
 
 #include "analysis/input/designed_run.hpp"

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/input/run_steps.hpp"
 
-#include "analysis/input/training.hpp"
+#include "analysis/input/training_reader.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -69,7 +70,7 @@ std::string why_unfinished(const fs::path& run, const fs::path& file, const Trai
     return member_text(record.at("result"), "ended_by") == "signal" && !as_planned ? "a signal ended it" : "";
 }
 
-// Of the first rank that says it.
+// The piece that the first rank recorded.
 base::Nanoseconds piece_of(const nlohmann::ordered_json& record)
 try {
     return base::parse<base::Nanoseconds>(

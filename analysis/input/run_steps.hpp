@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of one run for comparison with other runs: from its archive, or from its steps.csv.
 #pragma once
 
@@ -43,11 +44,11 @@ struct RunSteps {
     std::string unfinished{};                 // why the run did not come to its end; empty if it did
 };
 
-// What of RunSteps::what_trained is which.
+// Meaning of the members of RunSteps::what_trained.
 inline constexpr std::array<const char*, 4> trained_members{"strategy", "model", "data", "batch"};
 
-// What read_run_steps() reads of a run directory (train/trace/traces.otf2, else train/steps.csv), an archive or a
-// steps.csv. Throws Error if there is none.
+// The file that read_run_steps() reads of a run directory (train/trace/traces.otf2, else train/steps.csv), an archive
+// or a steps.csv. Throws Error if there is none.
 std::filesystem::path steps_file(const std::filesystem::path& run);
 
 // choice: which of an archive's steps, as the user asked; unless_numbered: see read_training(). Throws Error if there

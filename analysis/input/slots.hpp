@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The slot table: which treatment was assigned when, job-wide. A slot is one stretch of one treatment.
 #pragma once
 
@@ -37,7 +38,7 @@ struct Amount {
 };
 Amount amount_of(const std::string& level);
 
-// What is on together. Treatment 0 is always quiet.
+// Factors that are on together. Treatment 0 is always quiet.
 struct Treatment {
     std::vector<Assigned> on;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/input/step_file.hpp"
 
 #include "analysis/input/step_work/numbered_rows.hpp"

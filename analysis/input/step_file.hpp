@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // steps.csv: a row for each step of each rank, as ddl-train, trace-steps or anybody's own program writes it.
 #pragma once
 

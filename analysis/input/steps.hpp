@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The training's steps: when each began and ended on every rank, and what it spent its time on.
 #pragma once
 

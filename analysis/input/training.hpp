@@ -1,4 +1,5 @@
-// A training as the analysis sees it: its steps and phases on every rank, whoever recorded them.
+// SPDX-License-Identifier: Apache-2.0
+// A training as the analysis sees it: its steps and phases on every rank, from any recorder.
 #pragma once
 
 #include "analysis/input/step_work/work.hpp"
@@ -9,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,10 +18,11 @@
 namespace analysis {
 
 struct Training {
-    std::filesystem::path file;      // an archive, or a steps.csv
-    StepTable steps;                 // times on each node's own clock, clock offsets undone
-    std::vector<std::string> clock;  // [rank]: identity of its node's clock, empty if the file does not say
-    std::vector<std::string> host;   // [rank], empty if the file does not say
+    std::filesystem::path file;             // an archive, or a steps.csv
+    std::shared_ptr<otf2::Reader> archive;  // opened once, for what else is read of it; null of a table
+    StepTable steps;                        // times on each node's own clock, clock offsets undone
+    std::vector<std::string> clock;         // [rank]: identity of its node's clock, empty if the file does not say
+    std::vector<std::string> host;          // [rank], empty if the file does not say
     std::vector<std::optional<std::int64_t>> realtime_minus_clock_ns;  // [rank], if the file says so
     bool is_table = false;  // of a steps.csv: its times are those of the node's CLOCK_MONOTONIC
     std::string steps_are;  // "a step is a visit of iterate"; empty for regions `step` with their number
@@ -31,7 +34,7 @@ struct Training {
 
     Work work;  // of each rank
 
-    // It says so: its computing goes on while its processes are stopped; on a GPU, where it may be queued, too.
+    // It says so: its computing continues while its processes are stopped; on a GPU, where it may be queued, too.
     bool computes_while_stopped = false;
     bool computes_on_gpu = false;
 
@@ -50,12 +53,5 @@ struct Training {
     LongTable extra_ms;
     std::vector<std::string> extra_names;
 };
-
-// Of an archive, or of a table (steps.csv). Without a choice an archive's steps are its regions `step` that say their
-// number; where there are none, those of `unless_numbered`, if the archive has that region, else those that
-// otf2::chosen_steps() finds. Throws Error for a file that is missing or
-// unsound, and for one without steps that all ranks completed; UsageError for a choice where the file is a table.
-Training read_training(const std::filesystem::path& file, const otf2::StepChoice& choice = {},
-                       const otf2::StepChoice& unless_numbered = {});
 
 }  // namespace analysis

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/input/training_archive.hpp"
 
 #include "analysis/input/input_reads.hpp"
@@ -110,8 +111,8 @@ class Buckets {
     std::vector<ExchangesOfSteps> of_rank_;
 };
 
-// What a step's buckets say of it: a row of Training::extra_ms, without those of single buckets. Empty where they are
-// not on every rank. locations: [rank].
+// Measures of a step from its buckets: a row of Training::extra_ms, without those of single buckets. Empty where they
+// are not on every rank. locations: [rank].
 std::vector<double> measures_of_buckets(const std::vector<RecordedStep>& steps, const Buckets& buckets,
                                         const std::vector<const otf2::Location*>& locations)
 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the archive of a training that numbers its steps: phases of every rank, and what its gradient buckets say about
 // who waited for whom.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/metrics/metric.hpp"
 
 #include "base/contract/phases.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Metrics: what the report and its tables show. Each has a card, a row in the table of its family (*.inc); the page
 // explains its terms, and `interference explain` all of them, from these cards.
 #pragma once

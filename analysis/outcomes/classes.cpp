@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/outcomes/classes.hpp"
 
 #include "analysis/outcomes/strata.hpp"
@@ -45,7 +46,7 @@ std::string one_of(const std::string& words, const char* separators)
     return words;
 }
 
-// What an undisturbed training of the same moment and length is like.
+// State of an undisturbed training of the same moment and length.
 struct Golden {
     double largest = 0.0;
     std::int64_t not_finite = 0;
@@ -125,12 +126,6 @@ bool is_ruined(const std::string& what)
     return what == outcome_class::crashed || what == outcome_class::collapsed || what == outcome_class::degraded;
 }
 
-bool is_left_to_itself(const ClassedTrial& one)
-{
-    const std::size_t colon = one.trial.guard.find(':');
-    return colon == std::string::npos || one.trial.guard.substr(colon) == ":tell";
-}
-
 std::vector<const ClassedTrial*> left_to_themselves(const std::vector<ClassedTrial>& trials)
 {
     std::vector<const ClassedTrial*> all;
@@ -195,7 +190,7 @@ ClassShare share_of(const std::vector<WeightedTrial>& trials, const std::functio
     if (share.trials == 0) share.percent_interval = {0.0, 100.0};  // nothing is known
     if (share.trials == 0) return share;
     share.percent = 100.0 * with_class / weights;
-    // Kish: so many trials of equal weight tell as much.
+    // Kish: so many trials of equal weight hold as much information.
     share.percent_interval = interval_of(with_class / weights, weights * weights / squares, kind);
     return share;
 }

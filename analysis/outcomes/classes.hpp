@@ -1,6 +1,8 @@
-// What became of trials: each has one class, and each class a share with an interval.
+// SPDX-License-Identifier: Apache-2.0
+// Outcomes of trials: each has one class, and each class a share with an interval.
 #pragma once
 
+#include "analysis/outcomes/classed_trial.hpp"
 #include "analysis/outcomes/trial_run.hpp"
 #include "base/statistics.hpp"
 
@@ -20,27 +22,6 @@ inline constexpr std::array<const char*, 7> outcome_classes{
 
 // crashed, collapsed or degraded.
 bool is_ruined(const std::string& outcome_class);
-
-// An outcome with its class, and the trial it is of.
-struct ClassedTrial {
-    base::Trial trial;
-    base::Outcome outcome;
-    std::string strategy;  // with the model, where the report is on several
-    std::string model;
-    std::string what;  // its class
-    // Of class recovered: the first look (0, 1, 2, 4, .. steps, and the last) from which on it is as good as it has to
-    // be, and the look before it, at which it is not.
-    std::int64_t recovered_after = 0;
-    std::int64_t worse_until = 0;
-    std::string location;  // the tensor; "several" of more than one
-    std::string bit;       // likewise
-};
-
-// A trial, and for how many bits it stands in a share.
-struct WeightedTrial {
-    const ClassedTrial* trial = nullptr;
-    double weight = 1.0;
-};
 
 // Nulls and positives too, in order. Throws Error if no band is that of a trial's last step.
 std::vector<ClassedTrial> classed(const TrialRun& run, const Bands& bands);
@@ -62,15 +43,12 @@ struct ClassShare {
     base::Interval percent_interval = {};
 };
 
-// Has it no guard that repairs or rolls back? Guards that only report change neither draws nor outcomes.
-bool is_left_to_itself(const ClassedTrial& one);
-
-// Those of kind trial that no guard repairs or rolls back: what a flip does by itself. All, if each has such a guard.
+// Those of kind trial that no guard repairs or rolls back: what a flip does alone. All, if each has such a guard.
 std::vector<const ClassedTrial*> left_to_themselves(const std::vector<ClassedTrial>& trials);
 
-// Of trials left to themselves: for each strategy and target over all, by location, by bit, by both, and by the number
-// of flips if there are several. Each bit counts as much, however many trials the strata have (what rows of trials.csv
-// draw from), and however many of them hold it.
+// Shares among trials left to themselves: for each strategy and target over all, by location, by bit, by both, and by
+// number of flips if there are several. Each bit counts as much, however many trials the strata have (what rows of
+// trials.csv draw from), and however many of them hold it.
 std::vector<ClassShare> class_shares(const std::vector<ClassedTrial>& trials, ProportionInterval kind);
 
 // The share among these that are so.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which bits, which layers and when: shares of ruined trials as tables and drawings.
 #pragma once
 

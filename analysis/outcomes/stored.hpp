@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights stored in memory whose bits flip: accuracy by code, detection and rate.
 #pragma once
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/outcomes/stored.hpp"
-#include "analysis/results/plots/for_people.hpp"
 #include "analysis/results/plots/palette.hpp"
-#include "base/contract/stored_weights.hpp"
+#include "analysis/results/plots/plot.hpp"
+#include "base/contract/stored_state.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/programs/gnuplot.hpp"
@@ -18,7 +19,7 @@ constexpr const char* stored_gp =
 #include "analysis/outcomes/stored.gp.inc"
     ;
 
-// Of each code, of families of stressors, whose colours are apart for any colour vision.
+// Stressor families whose colours stand for the codes: they differ for any colour vision.
 constexpr std::array code_colours{"memory", "io", "network", "control", "cpu", "cache", "capacity", "gpu"};
 static_assert(code_colours.size() == base::stored::codes.size());
 

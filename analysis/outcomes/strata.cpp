@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/outcomes/strata.hpp"
 
 #include "base/error.hpp"
@@ -121,8 +122,8 @@ class Population {
     }
 
  private:
-    // Of the bit that flipped. A trial that crashed, or flipped several, has the bits of its stratum: of strata that
-    // overlap with it those count that hold all of it.
+    // Densities at the bit that flipped. A trial that crashed, or flipped several, has the bits of its stratum: of
+    // strata that overlap with it those count that hold all of it.
     const Densities& densities_at(const ClassedTrial& one)
     {
         const bool located = is_located(one);

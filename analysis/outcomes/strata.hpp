@@ -1,9 +1,10 @@
-// What trials of soft errors draw from, and for how many bits each stands in a share.
+// SPDX-License-Identifier: Apache-2.0
+// Populations that trials of soft errors draw from, and for how many bits each stands in a share.
 //
 // A row of trials.csv names a stratum, by target, location and bits. Strata may overlap.
 #pragma once
 
-#include "analysis/outcomes/classes.hpp"
+#include "analysis/outcomes/classed_trial.hpp"
 
 #include <functional>
 #include <string>

@@ -1,4 +1,5 @@
-// What a report on trials of soft errors holds.
+// SPDX-License-Identifier: Apache-2.0
+// Contents of a report on trials of soft errors.
 #pragma once
 
 #include "analysis/outcomes/classes.hpp"
@@ -38,7 +39,7 @@ struct GuardRow {
     std::string worth;  // worth, not worth, undecided; empty without --fit
 };
 
-// Of a rate of bit errors, what it costs.
+// Cost of a rate of bit errors.
 struct ErrorRate {
     double per_mbit = 0.0;    // failures in 1e9 hours and 2^20 bits
     double run_hours = 24.0;  // lost with a run that is ruined
@@ -66,7 +67,7 @@ struct OutcomeReport {
     ProportionInterval interval = ProportionInterval::wilson;
 };
 
-// Of several models each strategy is called "ddp of mlp".
+// Outcomes of these runs; with several models each strategy is called "ddp of mlp".
 OutcomeReport outcome_report(std::vector<TrialRun> runs, const Bands& bands, ProportionInterval interval,
                              const std::optional<ErrorRate>& fit);
 

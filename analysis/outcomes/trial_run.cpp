@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/outcomes/trial_run.hpp"
 
 #include "base/contract/run_directory.hpp"
@@ -34,7 +35,7 @@ std::string noise_beside(const fs::path& directory)
     return {};
 }
 
-// Of pictures one class of all; of text one byte of 256; of clicks one of two.
+// Chance of a blind guess: one class of all for pictures, one byte of 256 for text, one of two for clicks.
 double chance_of(const nlohmann::ordered_json& shape)
 {
     constexpr double bytes = 256.0;

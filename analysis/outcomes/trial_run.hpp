@@ -1,4 +1,5 @@
-// What trials of soft errors left behind, and what an undisturbed training is worth.
+// SPDX-License-Identifier: Apache-2.0
+// Records of trials of soft errors, and the accuracy of an undisturbed training.
 #pragma once
 
 #include "base/contract/trials.hpp"

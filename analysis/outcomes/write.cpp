@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files of a report on trials of soft errors.
 #include "analysis/outcomes/maps.hpp"
 #include "analysis/outcomes/stored.hpp"
@@ -292,13 +293,13 @@ std::string answer_of(const OutcomeReport& report)
            "</p>\n";
 }
 
-// Of a drawing, which scrolls by itself where the screen is small.
+// Frame of a drawing, which has a scroll bar where the screen is small.
 std::string framed(const std::string& drawing)
 {
     return "<figure tabindex=\"0\">" + drawing + "</figure>\n";
 }
 
-// What the words of the classes mean, and what the band is.
+// Meaning of the classes' names, and of the band.
 std::string words_of_classes(const OutcomeReport& report)
 {
     std::string text =

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/predict/neighbour.hpp"
 
 #include "analysis/results/record.hpp"
@@ -58,7 +59,7 @@ struct Rates {
     double operations_per_s = 0.0;
 };
 
-// What a level of a factor reached, by run and host: processes on one node add up, nodes do not.
+// Rates that a level of a factor reached, by run and host: processes on one node add up, nodes do not.
 using OfNodes = std::map<std::pair<fs::path, std::string>, Rates>;
 using ReachedBy = std::map<std::pair<std::string, std::string>, OfNodes>;  // by factor and level
 

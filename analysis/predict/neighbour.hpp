@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files that a prediction rests on: a neighbour's pressure.json, and the report of a training's designed run.
 #pragma once
 
@@ -17,7 +18,7 @@ struct Neighbour {
     std::vector<NeighbourPressure> pressures;
 };
 
-// Of noisegen probe --command. Throws Error for another file.
+// Reads the file of noisegen probe --command. Throws Error for another one.
 Neighbour read_neighbour(const std::filesystem::path& file);
 
 // The slowdown of a training's step by the levels of a stressor beside it.
@@ -40,7 +41,7 @@ struct MeasuredCurves {
 // Error if there is no report or no record, and for intervals of another confidence than 95 %.
 MeasuredCurves read_curves(const std::filesystem::path& report, std::span<const std::filesystem::path> noise_records);
 
-// Of the curves that the neighbour's pressure can be read off, in its order; notes say what cannot.
+// Predictions by the curves that the neighbour's pressure can be read off, in its order; notes say what cannot.
 std::vector<PredictedPart> predict_parts(const MeasuredCurves& measured, const Neighbour& neighbour,
                                          std::vector<std::string>& notes);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/predict/own_times.hpp"
 
 #include "base/contract/phases.hpp"
@@ -91,7 +92,7 @@ class Picker {
     std::vector<std::size_t> node_;
 };
 
-// Of the slot and those beside it with the same treatment.
+// Time of the slot and those beside it with the same treatment.
 std::int64_t stretch_ns(const std::vector<Slot>& slots, const Experiment& plan, std::size_t slot)
 {
     std::size_t first = slot;

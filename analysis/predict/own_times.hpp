@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When each rank of a measured training was ready with its own work, under each treatment.
 #pragma once
 

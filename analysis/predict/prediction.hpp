@@ -1,4 +1,5 @@
-// What a neighbour that never ran beside the training would cost it: its pressure read off the training's own curves.
+// SPDX-License-Identifier: Apache-2.0
+// Cost of a neighbour that never ran beside the training: its pressure read off the training's own curves.
 #pragma once
 
 #include "analysis/estimate/inference.hpp"

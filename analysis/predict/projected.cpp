@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/predict/projected.hpp"
 
 #include "base/cli/option_checks.hpp"

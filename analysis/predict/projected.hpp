@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of a projection: each treatment on each number of ranks, with intervals over blocks.
 #pragma once
 
@@ -18,7 +19,8 @@ struct ProjectedRow {
     Mean log_step;                           // of step_ms, so that no interval holds a negative time
     std::optional<double> slowdown_percent;  // against quiet on as many ranks
     Mean log_slowdown;                       // of the step over the quiet one
-    // Slowdown of the step over the slowdown of a rank's own work, in ms; none where that is not told from nothing.
+    // Slowdown of the step over the slowdown of a rank's own work, in ms; none where that cannot be distinguished from
+    // zero.
     std::optional<double> amplification;
     std::string no_interval = {};  // why; empty: errors are known
 };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/predict/projection.hpp"
 
 #include "base/error.hpp"
@@ -26,7 +27,7 @@ struct Split {
     double within = 0.0;
 };
 
-// What is shared is the group's mean, shrunk so that its variance is that between groups; the shape of what is left
+// The shared part is the group's mean, shrunk so that its variance is that between groups; the shape of the remainder
 // stays as it was, its variance that within.
 Split split(const Eigen::MatrixXd& values)
 {
@@ -58,7 +59,7 @@ Nodes nodes_of(const OwnTimes& times)
     return nodes;
 }
 
-// What varies alike on all nodes is no delay that one of them waits for.
+// Removes variation common to all nodes, for which none of them waits.
 Eigen::MatrixXd without_common(const OwnTimes& times, const Nodes& nodes)
 {
     if (nodes.size() < 2) return times.own_ms;
@@ -139,7 +140,7 @@ double mean_over_steps(const Eigen::VectorXd& values, const Eigen::VectorXd& wei
     return values.dot(weight) / weight.sum();
 }
 
-// Of a delay of one rank: what those do not feel who wait for the last of the others anyway.
+// Share of one rank's delay that is absorbed, as others wait for the last rank anyway.
 double absorbed_percent(const std::vector<Delays::Part>& own, const std::vector<Delays::Part>& last_of_others,
                         double delay)
 {

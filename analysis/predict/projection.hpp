@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long a step would take on many ranks: the slowest of them makes it, and the more there are the slower it is.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 namespace analysis {
 
-// What steps under one treatment took, in ms.
+// Times of steps under one treatment, in ms.
 struct OwnTimes {
     Eigen::MatrixXd own_ms;         // steps x ranks: from its begin until the rank was ready with its own work
     Eigen::VectorXd rest_ms;        // by step: what followed the last rank's work, such as transfer

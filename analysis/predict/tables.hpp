@@ -1,4 +1,5 @@
-// What was predicted, on the terminal and as CSV.
+// SPDX-License-Identifier: Apache-2.0
+// Predictions, on the terminal and as CSV.
 #pragma once
 
 #include "analysis/predict/neighbour.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/results/findings.hpp"
 
 #include "analysis/results/next_run.hpp"

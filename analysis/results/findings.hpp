@@ -1,4 +1,5 @@
-// What a report says, without markup: sentences, checks and tables, each computed from the report.
+// SPDX-License-Identifier: Apache-2.0
+// Statements of a report, without markup: sentences, checks and tables, each computed from the report.
 #pragma once
 
 #include "analysis/results/report.hpp"
@@ -9,7 +10,7 @@
 
 namespace analysis {
 
-// What speaks for trust in the run, or against it.
+// Evidence for or against trust in the run.
 struct Check {
     bool holds = true;
     std::string name;
@@ -27,14 +28,14 @@ std::size_t steps_looked_at(const Analysis& analysis);
 // "512 steps used; left out: 10 (warm-up)."
 std::string steps_used(const Analysis& analysis);
 
-// What a record holds that a reader looks for: "processor", "AMD EPYC 9654".
+// A member of a record, for readers: "processor", "AMD EPYC 9654".
 struct Fact {
     std::string name;
     std::string value;
 };
 std::vector<Fact> facts(const nlohmann::ordered_json& record);
 
-// What the noise did by its own record; text, empty where it says nothing.
+// Work of the noise by its own record; text, empty where it says nothing.
 struct LevelDone {
     std::string factor;
     std::string level;
@@ -45,7 +46,7 @@ struct LevelDone {
 };
 std::vector<LevelDone> levels_done(const nlohmann::ordered_json& record);
 
-// What a reader must not conclude.
+// Conclusions that the report does not support.
 std::vector<std::string> not_said(const Report& report);
 
 }  // namespace analysis

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which run a report is of.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values that sections of a report keep between reading and writing: one of each type, made at first use.
 #pragma once
 

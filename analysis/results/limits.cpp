@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/results/limits.hpp"
 
 #include "analysis/results/node_placement.hpp"
@@ -102,7 +103,7 @@ void add_noise_place(std::vector<std::string>& limits, const Json& noise, const 
                               online ? join("; it has ", *online) : "", "): jobs on more cores would make more of it"));
 }
 
-// What the noise was asked for and did not do, and what others took from it meanwhile.
+// Adds what the noise fell short of, and what others took from it meanwhile.
 void add_what_noise_lacked(std::vector<std::string>& limits, const Json& noise)
 {
     constexpr double much = 0.1;

@@ -1,4 +1,5 @@
-// What limits what a run can say, from the records beside its archives.
+// SPDX-License-Identifier: Apache-2.0
+// Limits of what a run can show, from the records beside its archives.
 #pragma once
 
 #include "analysis/results/report.hpp"

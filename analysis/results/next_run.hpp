@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command that measures once more.
 #pragma once
 
@@ -11,8 +12,12 @@ namespace analysis {
 // says, else from the recorded command lines. Empty if there are none.
 std::string command_for(const Report& report, double minutes);
 
-// What that command adds to what there is, so that it is that much in all: "a new run of 14 min", "690 s more",
+// The addition that command makes to reach so much in all: "a new run of 14 min", "690 s more",
 // "5 more runs".
 std::string what_is_missing(const Report& report, double minutes);
+
+// Why a factor that is_open() has no answer, and what would help: "the interval holds the budget; 150 s gave ± 2.30
+// points; a new run of 14 min would give ± 0.75".
+std::string outlook(const Report& report, const FactorVerdict& factor);
 
 }  // namespace analysis

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/results/node_placement.hpp"
 
 #include "analysis/results/record.hpp"

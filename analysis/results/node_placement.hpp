@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where training and noise ran on each node, by the records beside the archives.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Members of the records beside the archives, which may come from anywhere: what has another type counts as missing.
 #pragma once
 

@@ -1,13 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 // All that a report of one designed run is made of; each writer visits it.
 #pragma once
 
 #include "analysis/conclude/verdict.hpp"
 #include "analysis/estimate/analyse.hpp"
 #include "analysis/results/kept.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +26,7 @@ struct Record {
 
 struct Report {
     DesignedRun run;
+    std::shared_ptr<otf2::Reader> archive;  // the training's; null of a table, and of a report that is one of several
     Analysis analysis;
     Verdict verdict;
     Kept kept;
@@ -51,10 +55,6 @@ std::vector<std::string> factor_names(const Experiment& plan);
 
 // Has the factor no answer, though the run can be trusted? Undecided or insensitive.
 bool is_open(const FactorVerdict& factor);
-
-// Why such a factor has no answer, and what would help: "the interval holds the budget; 150 s gave ± 2.30 points; a new
-// run of 14 min would give ± 0.75".
-std::string outlook(const Report& report, const FactorVerdict& factor);
 
 // The longest of the forecasts, which serves all undecided factors; empty if there is none.
 std::optional<double> forecast_minutes(const Report& report);

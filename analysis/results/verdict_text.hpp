@@ -1,4 +1,5 @@
-// What a report answers, in sentences: the verdicts, what they mean, and how to measure once more.
+// SPDX-License-Identifier: Apache-2.0
+// The report's answer, in sentences: the verdicts, what they mean, and how to measure once more.
 #pragma once
 
 #include "analysis/results/report.hpp"
@@ -15,10 +16,10 @@ std::string measured(const Report& report);
 // The answer in one line: "Unsafe: io.write, memory.stream; safe: network.exchange".
 std::string headline(const Report& report);
 
-// What its intervals cover, and what they do not.
+// Scope of its intervals.
 std::string scope(const Report& report);
 
-// What a control truly was: "5.49 %", or "not recorded".
+// True value of a control: "5.49 %", or "not recorded".
 std::string truth_of(const std::optional<Control>& control);
 
 // How many times as wide as those of a run whose length was fixed the intervals of the verdicts are.
@@ -32,7 +33,7 @@ struct Answer {
 };
 std::vector<Answer> answers(const Verdict& verdict);
 
-// What slowdown and its three verdicts mean.
+// Meaning of slowdown and its three verdicts.
 std::string slowdown_note(const Report& report);
 
 // How to measure once more: for long enough if a factor is undecided and there is a forecast, else for as long as this

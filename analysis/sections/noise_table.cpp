@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/sections/noise_table.hpp"
 
 #include "analysis/results/numbers.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of noises without markup: sections fill them, writers print them.
 #pragma once
 

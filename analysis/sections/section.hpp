@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A section answers one question of a report beside its verdicts. Its folder holds all that the answer takes, from
 // reading to text, and ends in a card. sections.inc lists the cards, which all writers visit in that order.
 #pragma once
@@ -25,7 +26,7 @@ struct Table {
 
 // The inputs that a section may read.
 struct SectionInput {
-    const std::filesystem::path& train;  // the training's archive, or its table of steps (.csv)
+    otf2::Reader* archive;  // the training's; null where that is a table of steps. Readings set their own options
     const otf2::StepChoice& steps;
     const std::string& step_region;  // as it was asked for
     const std::string& empty_node;   // directory of noise without a training; may be empty

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/estimate/analyse.hpp"
 #include "analysis/estimate/sets/comparison.hpp"
 #include "analysis/studies/sets_study.hpp"

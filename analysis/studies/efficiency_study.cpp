@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/estimate/analyse.hpp"
 #include "analysis/estimate/inference.hpp"
 #include "analysis/studies/sets_study.hpp"
@@ -17,7 +18,7 @@ constexpr int kinds_of_runs = 4;  // quiet, and each of three noises
 // Three noises, placebo, delay, sham.
 const std::vector<double> rotated_percent{1.0, 2.0, 5.0, 0.0, 5.0, 0.0};
 
-// Of the widest of the three noises' intervals, in percent.
+// Width of the widest of the three noises' intervals, in percent.
 double widest_of_rotation(base::Random& random)
 {
     const Analysis analysis = analyse(designed_run(simulate(study_simulation(rotated_percent, rotation_s), random)),

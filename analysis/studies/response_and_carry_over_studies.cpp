@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/studies/response_and_carry_over_studies.hpp"
 
 #include "analysis/estimate/carry_over.hpp"

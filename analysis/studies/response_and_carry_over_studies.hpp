@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Simulated runs with known response curves and known carry-over: how often they are found.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Simulated sets of runs, compared: how often the interval holds the truth.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/studies/studies.hpp"
 
 #include "analysis/conclude/verdict.hpp"
@@ -271,7 +272,7 @@ void tell_endings(std::ostream& out, const Study& study, const char* name, int j
     }
 }
 
-// What the others leave to the last: two are far from the budget, so that it alone is open soon.
+// Error that the others leave to the last: two are far from the budget, so that it alone is open soon.
 void tell_last_open(std::ostream& out, const Study& study)
 {
     base::Random random{study.seed};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Simulated runs of several, extended and looked at: how often their intervals hold the truth.
 #pragma once
 
@@ -22,7 +23,7 @@ struct Study {
 
 extern const std::vector<std::string> study_columns;
 
-// What studies share: the simulated machine, the run made of it, a row of their table.
+// Common parts of studies: the simulated machine, the run made of it, a row of their table.
 constexpr double study_confidence = 0.95;
 Simulation study_simulation(const std::vector<double>& effects_percent, double run_s);
 DesignedRun designed_run(SimulatedRun simulated);

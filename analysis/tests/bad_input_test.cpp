@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program on runs that are damaged, made up or named twice: refused in one line, or distrusted with a reason.
 #include "base/csv.hpp"
 #include "base/files.hpp"

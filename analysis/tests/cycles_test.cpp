@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time between steps: it belongs to the step before, as a phase of its own or in `other`.
 #include "analysis/estimate/analyse.hpp"
 #include "analysis/input/steps.hpp"

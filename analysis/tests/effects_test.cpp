@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The estimator: exact on data without noise, additive over phases, honest about outliers.
 #include "analysis/estimate/effects.hpp"
 

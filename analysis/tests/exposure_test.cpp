@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exposure: shares of a step under each treatment, and which steps are left out.
 #include "analysis/estimate/assigned/exposure.hpp"
 

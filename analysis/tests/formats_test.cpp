@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports for CI and wikis: Markdown, rows as JSON, the page on standard output, a PDF.
 #include "base/files.hpp"
 #include "testing/browser.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What noise does to GPUs in the report, against effects that are known by construction.
 #include "base/csv.hpp"
 #include "base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Harm that the effect of a noise does not hold: on other ranks' time, in later slots, in other settings of a
 // factorial. It forbids to call the noise safe.
 #include "analysis/conclude/verdict.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the neighbour got done, by numbers that are counted by hand.
 #include "analysis/sections/harvest/harvest.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small statistics against textbook numbers.
 #include "analysis/estimate/inference.hpp"
 

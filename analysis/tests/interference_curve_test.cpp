@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A noise with levels ends in a response curve: in the tables, in verdict.json and on the page.
 #include "base/csv.hpp"
 #include "base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interference observe: noise that nobody designed, from a table or an archive.
 #include "base/csv.hpp"
 #include "testing/interference_runs.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of a report: what it shows, and that it stands by itself.
 #include "base/csv.hpp"
 #include "base/files.hpp"

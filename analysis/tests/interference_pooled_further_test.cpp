@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several runs of one design: their response curve, what their slowdown is made of, and all their steps. The numbers
 // that are expected are worked out on paper.
 #include "base/csv.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several runs of one design, and a run with added parts, in one report.
 #include "base/csv.hpp"
 #include "base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real command on directories whose numbers are known.
 #include "base/csv.hpp"
 #include "testing/interference_runs.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // interference compare from end to end: archives of programs without phases, and runs that are refused.
 #include "base/csv.hpp"
 #include "testing/interference_runs.hpp"

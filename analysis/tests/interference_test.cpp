@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program on synthetic archives: right answers, right refusals.
 #include "base/csv.hpp"
 #include "base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Long steps: checkpoints are strata, accidents are charged to a noise or set aside, and stalls of any length count.
 #include "analysis/estimate/assigned/long_steps.hpp"
 
@@ -388,15 +389,4 @@ TEST_CASE("where accidents are not rare none is set aside, in quiet neither")
     CHECK_FALSE(result.long_steps.rare);
     CHECK(effect_of(result, "net").percent.interval(0.95).contains(0.0));
     CHECK(result.counts.count(analysis::LeftOut::outlier) == 0);
-}
-
-TEST_CASE("a run whose slots hold fewer than two steps is refused with the length that slots need")
-{
-    const auto analysed = [](double slot_ms) {
-        return analysis_of(laid(calm_and_net(40, slot_ms),
-                                [](std::int64_t number, const Slot&) { return 100.0 * (1.0 + jitter(number)); }));
-    };
-    CHECK_THROWS_WITH_AS(analysed(190.0), doctest::Contains("a slot must hold two steps"), base::Error);
-    CHECK_THROWS_WITH_AS(analysed(190.0), doctest::Contains("slot=1s"), base::Error);
-    CHECK_NOTHROW(analysed(210.0));
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often intervals hold the truth, of blocks and runs whose effects are drawn: seconds here, whole steps in the
 // nightly studies.
 #include "analysis/estimate/random_effects.hpp"

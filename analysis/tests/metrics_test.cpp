@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Metrics: what reports show has a card, and a card stands where it says.
 #include "analysis/metrics/metric.hpp"
 #include "base/csv.hpp"

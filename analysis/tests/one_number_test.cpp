@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One estimate, one number: what tables, curves, verdicts and the line of a live run say of a noise is the same.
 #include "analysis/cli/so_far.hpp"
 #include "analysis/conclude/verdict.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Classes of trials, by hand.
 #include "analysis/outcomes/maps.hpp"
 #include "analysis/outcomes/stored.hpp"
@@ -5,6 +6,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "testing/outcome_trials.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
@@ -14,67 +16,15 @@
 #include <set>
 #include <sstream>
 
-namespace {
-
-constexpr std::int64_t moment = 10;
-constexpr std::int64_t steps = 8;
-
-// Undisturbed: accuracy 0.95; in the band down to 0.90.
-analysis::Bands band()
-{
-    return {{{"mlp", moment + steps}, {.accuracies = {0.93, 0.95}, .low = 0.90}}};
-}
-
-base::Outcome ended(double accuracy, const std::string& accuracies, double largest = 2.0)
-{
-    base::Outcome one{.kind = base::trial_kind::trial,
-                      .strategy = "ddp",
-                      .step = moment,
-                      .path = "model/layers.0.weight",
-                      .bits = "3",
-                      .guard = "none",
-                      .what = base::outcome_class::ended,
-                      .accuracy = accuracy,
-                      .loss = 0.1,
-                      .drawn_from = 100.0,
-                      .accuracies = accuracies,
-                      .largest = largest,
-                      .steps = steps};
-    return one;
-}
-
-analysis::TrialRun run_of(std::vector<base::Outcome> outcomes)
-{
-    base::Outcome null = ended(0.95, "0:0.80 1:0.85 4:0.90 8:0.95");
-    null.kind = base::trial_kind::null;
-    null.what = base::outcome_class::masked;
-    base::Outcome positive = ended(0.1, "0:0.1 8:0.1");
-    positive.kind = base::trial_kind::positive;
-    positive.what = base::outcome_class::collapsed;
-    outcomes.insert(outcomes.begin(), {null, positive});
-    analysis::TrialRun run{.directory = "run",
-                           .model = "mlp",
-                           .strategy = "ddp",
-                           .trials = {},
-                           .outcomes = {},
-                           .held_out = 360,
-                           .chance = 0.1,
-                           .parameters = {},
-                           .ranks = 2};
-    for (std::size_t i = 0; i < outcomes.size(); ++i) {
-        outcomes[i].trial = "t" + std::to_string(i);
-        run.trials.push_back({.name = outcomes[i].trial, .kind = outcomes[i].kind, .step = moment, .steps = steps});
-    }
-    run.outcomes = std::move(outcomes);
-    return run;
-}
-
-std::string class_of(const base::Outcome& outcome)
-{
-    return analysis::classed(run_of({outcome}), band()).back().what;
-}
-
-}  // namespace
+using analysis::testing::band;
+using analysis::testing::Bits;
+using analysis::testing::class_of;
+using analysis::testing::degraded;
+using analysis::testing::ended;
+using analysis::testing::moment;
+using analysis::testing::report_of;
+using analysis::testing::run_of;
+using analysis::testing::steps;
 
 TEST_CASE("a trial below the band is degraded, one that guesses blindly has collapsed")
 {
@@ -152,50 +102,6 @@ TEST_CASE("a bit that two strata hold counts once")
     CHECK(report.ruined[0].ruined == doctest::Approx(1.0 / 32));
 }
 
-namespace {
-
-// Trials of 32 bits each of 100 numbers. A flip of bit 1 ruins the training, no other does.
-struct Bits {
-    analysis::TrialRun run = run_of({});
-    std::int64_t step = moment;
-
-    void add(int number, int bit, const std::string& bits, const std::string& guard = "none")
-    {
-        for (int i = 0; i < number; ++i) {
-            base::Outcome one = ended(bit == 1 ? 0.5 : 0.95, "0:0.80 8:0.95");
-            one.trial = "s" + std::to_string(run.trials.size());
-            one.step = step;
-            one.steps = moment + steps - step;
-            one.bits = std::to_string(bit);
-            one.drawn_from = bits == "0-31" ? 3200.0 : 100.0;
-            if (guard != "none" && bit == 1) one.caught = "0";
-            run.outcomes.push_back(one);
-            run.trials.push_back({.name = one.trial, .step = step, .bits = bits, .guard = guard, .steps = one.steps});
-        }
-    }
-    void add_all(int of_each, const std::string& guard = "none")
-    {
-        for (int bit = 0; bit < 32; ++bit) add(of_each, bit, "0-31", guard);
-    }
-};
-
-// One flip in 1,000 hours.
-constexpr analysis::ErrorRate one_flip{.per_mbit = 1e9 / 3200 * 1048576 / 1000};
-
-analysis::OutcomeReport report_of(const std::vector<analysis::TrialRun>& runs)
-{
-    return analysis::outcome_report(runs, band(), analysis::ProportionInterval::wilson, one_flip);
-}
-
-analysis::ClassShare degraded(const analysis::OutcomeReport& report)
-{
-    for (const analysis::ClassShare& share : report.shares)
-        if (share.location == "all" && share.bit == "all" && share.what == "degraded") return share;
-    return {};
-}
-
-}  // namespace
-
 TEST_CASE("trials with a guard that only reports belong to the population of those without")
 {
     // One bit of 32 ruins: 3.125 %. As a population of their own the 60 trials of bit 1 would stand for its 100 bits
@@ -203,7 +109,7 @@ TEST_CASE("trials with a guard that only reports belong to the population of tho
     Bits bits;
     bits.add_all(2);
     bits.add(60, 1, "1", "range=2");
-    bits.add(15, 1, "1", "checksum:tell");
+    bits.add(15, 1, "1", "checksum:report");
     const auto report = report_of({bits.run});
     const analysis::ClassShare share = degraded(report);
     CHECK(share.percent == doctest::Approx(100.0 / 32));
@@ -380,214 +286,4 @@ TEST_CASE("the band's lower end is that of one more training")
 {
     // Mean 5, standard deviation 2.13809, t(0.975, 7) = 2.36462: 5 - 2.36462 x 2.13809 x sqrt(1 + 1/8).
     CHECK(analysis::lower_end({2, 4, 4, 4, 5, 5, 7, 9}) == doctest::Approx(-0.36242).epsilon(1e-4));
-}
-
-TEST_CASE("trials that have not ended are classed as those that have, and a seed makes one training of a band")
-{
-    const testing::Scratch scratch;
-    const auto write = [&](const std::string& name, const std::string& text) {
-        std::filesystem::create_directories((scratch / name).parent_path());
-        base::write_whole(scratch / name, text);
-    };
-    write("train/trials.csv",
-          "trial,block,kind,step,location,bits,count,target,rank,guard,steps,seed\n"
-          "a,1,trial,5,,1,1,model,all,none,5,1\nb,1,trial,5,,1,1,model,all,none,5,2\n");
-    write("train/outcomes.csv",
-          "trial,kind,strategy,rank,step,path,bits,guard,class,accuracy,loss,first_difference,caught,checksum,"
-          "state_checksum,index,drawn_from,accuracies,largest,not_finite,steps,seconds\n"
-          "a,trial,ddp,all,5,model/w,1,none,ended,0.9,0.1,,,a,a,0,10,0:0.9 5:0.9,1,0,5,0.1\n");
-    const std::string begin = R"({"ranks": 1, "training": {"model": "mlp", "strategy": "ddp", "seed": 1,
-        "shape": {"kind": "image", "classes": 10})";
-    write("train/run.json", begin + R"(}, "result": null})");
-    CHECK_THROWS_WITH_AS(analysis::read_trial_run(scratch.path()), doctest::Contains("have not ended"), base::Error);
-    write("train/run.json", begin + R"(, "held_out": 100}, "result": null})");
-    CHECK(analysis::read_trial_run(scratch.path()).held_out == 100);
-    for (const char* seed : {"s1", "s2"})
-        write(std::string{seed} + "/train/run.json",
-              begin + R"(}, "result": {"first_step": 0, "steps": 10, "accuracy": 0.9}})");
-    CHECK_THROWS_WITH_AS(analysis::read_bands({scratch / "s1", scratch / "s2"}), doctest::Contains("of its own"),
-                         base::Error);
-}
-
-TEST_CASE("two strategies are compared on the trials of both")
-{
-    analysis::TrialRun ddp = run_of({ended(0.5, "0:0.8"), ended(0.95, "0:0.8"), ended(0.5, "0:0.8")});
-    analysis::TrialRun cycle = run_of({ended(0.95, "0:0.8"), ended(0.95, "0:0.8"), ended(0.5, "0:0.8")});
-    cycle.strategy = "cycle";
-    const auto report =
-        analysis::outcome_report({ddp, cycle}, band(), analysis::ProportionInterval::wilson, std::nullopt);
-    REQUIRE(report.comparisons.size() == 1);
-    CHECK(report.comparisons[0].pairs == 3);
-    CHECK(report.comparisons[0].only_first == 0);  // cycle
-    CHECK(report.comparisons[0].only_second == 1);
-    CHECK(report.comparisons[0].p == 1.0);
-}
-
-TEST_CASE("a rate of bit errors says how many runs are ruined")
-{
-    // One of four trials is ruined. 2^20 bits, 4e6 failures in 1e9 h: 4 flips in 1,000 h, one of them ruins.
-    analysis::TrialRun run =
-        run_of({ended(0.5, "0:0.8"), ended(0.95, "0:0.8"), ended(0.95, "0:0.8"), ended(0.95, "0:0.8")});
-    for (base::Outcome& one : run.outcomes) one.drawn_from = 1048576.0;
-    const auto report = analysis::outcome_report({run}, band(), analysis::ProportionInterval::wilson,
-                                                 analysis::ErrorRate{.per_mbit = 4e6, .run_hours = 24.0});
-    REQUIRE(report.ruined.size() == 1);
-    CHECK(report.ruined[0].flips == doctest::Approx(4.0));
-    CHECK(report.ruined[0].ruined == doctest::Approx(1.0));
-}
-
-TEST_CASE("stored weights are points of curves, and no flips among those of the maps")
-{
-    analysis::TrialRun run = run_of({});
-    for (const double accuracy : {0.80, 0.90, 1.00, 0.95}) {
-        base::Outcome one = ended(accuracy, "0:0.8");
-        one.trial = "s" + std::to_string(run.trials.size());
-        one.kind = base::trial_kind::stored;
-        one.flipped = 6;
-        one.detected = 2;
-        run.outcomes.push_back(one);
-        run.trials.push_back({.name = one.trial,
-                              .kind = one.kind,
-                              .step = moment,
-                              .steps = steps,
-                              .store = "int8",
-                              .detect = "parity",
-                              .rate = accuracy == 0.95 ? 1e-6 : 1e-3,
-                              .reads = "once"});
-    }
-    const auto report = analysis::outcome_report({run}, band(), analysis::ProportionInterval::wilson, std::nullopt);
-    CHECK(report.shares.empty());
-    const std::vector<analysis::StoredPoint> points = analysis::stored_points(report);
-    REQUIRE(points.size() == 2);
-    CHECK(points[0].rate == 1e-6);
-    CHECK(points[0].interval.high == 1.0);  // of one trial nothing is known
-    CHECK(points[1].trials == 3);
-    CHECK(points[1].ruined == 1);  // 0.80 lies below the band's 0.90
-    // Mean 0.9, deviation 0.1: 0.9 - 4.30265 x 0.1 / sqrt(3), t of two degrees of freedom; at most 1.
-    CHECK(points[1].accuracy == doctest::Approx(0.9));
-    CHECK(points[1].interval.low == doctest::Approx(0.651587).epsilon(1e-4));
-    CHECK(points[1].interval.high == 1.0);
-    CHECK(points[1].flipped == doctest::Approx(6.0));
-    const testing::Scratch scratch;
-    analysis::write_outcomes(scratch / "report", report);
-    const base::CsvTable table{scratch / "report/stored.csv"};
-    REQUIRE(table.rows() == 2);
-    CHECK(table.text(1, "model") == "mlp");
-    CHECK(table.get<double>(1, "accuracy") == doctest::Approx(0.9));
-    const std::string page = base::read_whole(scratch / "report/index.html");
-    for (const char* text :
-         {"href=\"stored.gp\"", "of 2 undisturbed trainings of mlp with 18 steps 93.0 to 95.0", "below 90.0"})
-        CHECK_MESSAGE(page.find(text) != std::string::npos, text);
-    if (!std::filesystem::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not there");
-    const std::string drawn = base::read_whole(scratch / "report/stored.svg");
-    for (const char* text : {"1e−6", "bit error rate of a read", "mlp, ddp", "read once, detection parity", ">int8<"})
-        CHECK_MESSAGE(drawn.find(text) != std::string::npos, text);
-}
-
-TEST_CASE("a guard is priced by null trials, in quiet and beside noise, which counts for nothing else")
-{
-    const auto priced = [](double first_ratio, double second_ratio) {
-        std::vector<base::Outcome> nulls;
-        for (const double ratio : {0.0, first_ratio, 0.0, second_ratio}) {
-            base::Outcome null = ended(0.95, "0:0.80 8:0.95");
-            null.kind = base::trial_kind::null;
-            null.what = base::outcome_class::masked;
-            null.guard = ratio > 0.0 ? "range" : "none";
-            null.seconds = ratio > 0.0 ? 2.0 * ratio : 2.0;
-            nulls.push_back(null);
-        }
-        nulls.push_back(ended(0.5, "0:0.80"));
-        analysis::TrialRun run = run_of(nulls);
-        run.trials.erase(run.trials.begin());  // the null trial that has no time
-        run.outcomes.erase(run.outcomes.begin());
-        for (std::size_t i = 0; i < run.trials.size(); ++i) run.trials[i].guard = run.outcomes[i].guard;
-        return run;
-    };
-    analysis::TrialRun noisy = priced(1.5, 1.7);
-    noisy.noise = "memory.stream 1s";
-    const auto report =
-        analysis::outcome_report({priced(1.1, 1.2), noisy}, band(), analysis::ProportionInterval::wilson, std::nullopt);
-    REQUIRE(report.guards.size() == 2);
-    CHECK(report.guards[1].guard == "range");
-    CHECK(report.guards[1].cost_percent->value == doctest::Approx(15.0));
-    CHECK(report.guards[1].noisy_cost_percent->value == doctest::Approx(60.0));
-    CHECK(report.guards[1].caught.trials == 0);  // of which nothing is known
-    CHECK(report.guards[1].caught.percent_interval.high == 100.0);
-    CHECK(report.guards[0].ruined.trials == 1);
-    CHECK(report.noise == "memory.stream 1s");
-}
-
-TEST_CASE("several flips in one tensor stand apart from one flip in it")
-{
-    std::vector<base::Outcome> outcomes(12, ended(0.95, "0:0.80 8:0.95"));
-    for (const std::size_t ruined : {0, 10, 11}) outcomes[ruined].accuracy = 0.5;
-    analysis::TrialRun run = run_of(outcomes);
-    for (const std::size_t number : {12, 13}) run.trials[number].count = 24;
-    const auto report = analysis::outcome_report({run}, band(), analysis::ProportionInterval::wilson, std::nullopt);
-    const auto rows = analysis::layer_map(report);
-    REQUIRE(rows.size() == 2);
-    CHECK(analysis::label(rows[0]) == "model/layers.0.weight");
-    CHECK(rows[0].ruined.percent == doctest::Approx(10.0));
-    CHECK(analysis::label(rows[1]) == "several, 24 flips");
-    CHECK(rows[1].ruined.percent == doctest::Approx(100.0));
-    for (const analysis::ClassShare& share : report.shares)
-        if (share.what == "degraded" && share.flips != 0) CHECK(share.percent == (share.flips == 1 ? 10.0 : 100.0));
-}
-
-TEST_CASE("a guard is worth its time or not by what single flips do")
-{
-    // One flip ruins none of 20 trainings (0 to 16.1 %), 24 flips all of 20. Of 12.5 flips in 1,000 hours each that
-    // ruins loses 24 hours: at most 0.3 x 16.1 % = 4.8 % of the time, and the guard takes 10 %.
-    std::vector<base::Outcome> outcomes(44, ended(0.95, "0:0.80 8:0.95"));
-    for (std::size_t i = 20; i < 40; ++i) outcomes[i].accuracy = 0.5;
-    for (std::size_t i = 40; i < 44; ++i) {
-        outcomes[i].kind = base::trial_kind::null;
-        outcomes[i].what = base::outcome_class::masked;
-        outcomes[i].seconds = i % 2 == 0 ? 2.0 : 2.2;
-    }
-    for (const base::Outcome& trial : std::vector(20, ended(0.95, "0:0.80 8:0.95"))) outcomes.push_back(trial);
-    analysis::TrialRun run = run_of(outcomes);
-    run.trials.erase(run.trials.begin());  // the null trial that has no time
-    run.outcomes.erase(run.outcomes.begin());
-    for (std::size_t i = 1; i < run.trials.size(); ++i) {
-        if (i > 20 && i <= 40) run.trials[i].count = 24;
-        if (i > 44 || run.outcomes[i].seconds == 2.2) run.trials[i].guard = "range";
-    }
-    const auto report = analysis::outcome_report({run}, band(), analysis::ProportionInterval::wilson,
-                                                 analysis::ErrorRate{.per_mbit = 12.5 * 1048576 / 1e-4});
-    REQUIRE(report.guards.size() == 2);
-    CHECK(report.guards[1].worth == "not worth");
-}
-
-TEST_CASE("how late a guard catches is a mean with an interval")
-{
-    analysis::TrialRun run = run_of({ended(0.95, "0:0.8"), ended(0.95, "0:0.8"), ended(0.95, "0:0.8")});
-    for (std::size_t i = 2; i < 5; ++i) {
-        run.trials[i].guard = "range";
-        run.outcomes[i].caught = std::to_string(i - 2);
-    }
-    const auto report = analysis::outcome_report({run}, band(), analysis::ProportionInterval::wilson, std::nullopt);
-    REQUIRE(report.guards.size() == 2);
-    CHECK(report.guards[1].latency == doctest::Approx(1.0));
-    // 1 + 4.30265 x 1 / sqrt(3), t of two degrees of freedom; never before the flip.
-    REQUIRE(report.guards[1].latency_interval);
-    CHECK(report.guards[1].latency_interval->low == 0.0);
-    CHECK(report.guards[1].latency_interval->high == doctest::Approx(3.48414).epsilon(1e-4));
-}
-
-TEST_CASE("each model has a band and curves of its own, and names its strategies")
-{
-    analysis::TrialRun gpt = run_of({ended(0.5, "0:0.4")});
-    gpt.model = "gpt";
-    const analysis::TrialRun mlp = run_of({ended(0.5, "0:0.8")});
-    analysis::Bands bands = band();
-    CHECK_THROWS_WITH_AS(analysis::classed(gpt, bands), doctest::Contains("trial t0 of gpt ends at step 18"),
-                         base::Error);
-    bands[{"gpt", moment + steps}] = {.accuracies = {0.45, 0.55}, .low = 0.40};
-    const auto report = analysis::outcome_report({mlp, gpt}, bands, analysis::ProportionInterval::wilson, std::nullopt);
-    CHECK(report.trials[2].what == "degraded");
-    CHECK(report.trials[5].what == "tolerated");
-    std::set<std::string> strategies;
-    for (const analysis::ClassShare& share : report.shares) strategies.insert(share.strategy);
-    CHECK(strategies == std::set<std::string>{"ddp of gpt", "ddp of mlp"});
 }

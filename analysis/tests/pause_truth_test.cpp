@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What control.pause truly did to the steps, against pen and paper.
 #include "analysis/conclude/controls.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A neighbour's pressure read off curves that are known.
 #include "analysis/predict/prediction.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Projections to many ranks, against plain simulations of them that share no code with it.
 #include "analysis/predict/projection.hpp"
 

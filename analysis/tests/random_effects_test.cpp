@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs taken together, against what statsmodels 0.15 (Python) makes of the same numbers: combine_effects with
 // method_re="iterated" (Paule and Mandel) and its standard error of Hartung and Knapp; anova_oneway for Welch's test.
 #include "analysis/estimate/random_effects.hpp"

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps by their numbers, and the exchanges of buckets along them.
 #include "analysis/input/step_work/recorded_steps.hpp"
 
-#include "analysis/input/training.hpp"
+#include "analysis/input/training_reader.hpp"
 #include "base/random.hpp"
 #include "base/system/clock.hpp"
 #include "testing/testing.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writers: HTML is escaped, numbers read well.
 #include "analysis/conclude/verdict.hpp"
 #include "analysis/report/writers/html_text.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run that still goes on is read from.
 #include "analysis/input/run_so_far.hpp"
 

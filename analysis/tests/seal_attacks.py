@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trainings in which a noise's harm is not where an estimator looks for it; seal_study.py writes and analyses them."""
 import math
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs of known truth that try to make a report say TRUSTWORTHY and be wrong: where is the harm that it leaves out?
 
     seal_study.py INTERFERENCE [--runs N] [--jobs N] [SCENARIO..]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Response curves, carry-over, tails and power, of runs without chance whose answers are counted by hand.
 #include "analysis/conclude/forecast.hpp"
 #include "analysis/estimate/carry_over.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sets of runs: alignment, scores, what may be compared.
 #include "analysis/estimate/sets/alignment.hpp"
 #include "analysis/estimate/sets/comparable.hpp"

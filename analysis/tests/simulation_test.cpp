@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A few hundred simulated runs with wide bounds; the claim itself rests on 2,000 (results/simulation).
 #include "analysis/estimate/simulation.hpp"
 

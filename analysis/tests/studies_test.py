@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Simulated sets of runs, runs in parts and runs that end when all is decided keep what docs/statistics.md promises.
 
     studies_test.py EFFECTS_SIMULATION [REPETITIONS]

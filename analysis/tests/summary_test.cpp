@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports of many runs side by side.
 #include "base/csv.hpp"
 #include "base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the training's time went: every nanosecond of each rank is in one row.
 #include "analysis/sections/time/time_table.hpp"
 

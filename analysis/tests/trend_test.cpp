@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A straight line through a few values, worked out by hand.
 #include "analysis/estimate/trend.hpp"
 

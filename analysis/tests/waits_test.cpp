@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting in MPI in the report, against waits that are known by construction.
 #include "base/csv.hpp"
 #include "base/files.hpp"

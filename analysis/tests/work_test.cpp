@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What steps are made of, and what a slowdown is made of: numbers that fit on paper.
 #include "analysis/conclude/decomposition.hpp"
 #include "analysis/input/step_work/recorded_work.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Capabilities that plug-ins offer, and need of each other. Their cards say both, so that no code asks for a plug-in by
 // its name.
 #pragma once

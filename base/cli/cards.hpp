@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plug-ins on a registry: each ends in its card (name, summary, options, factory); the registry lists the cards. Names,
 // --list, help and the checking of options come from the cards.
 #pragma once

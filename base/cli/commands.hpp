@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands of a program, "commit" and "log" of "git", each with options, help and man page of its own.
 #pragma once
 
@@ -50,7 +51,7 @@ Commands commands()
     return all;
 }
 
-// What stands first on the command line: "commit", "log".
+// First words of the command line: "commit", "log".
 std::vector<std::string> words_of(const Commands& commands);
 
 // Runs the command that the first argument names. Returns its exit code, or none if the first argument names none.

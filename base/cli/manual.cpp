@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/cli/manual.hpp"
 
 #include "base/version.hpp"
@@ -260,7 +261,7 @@ std::string bash_commands(const Manual& manual)
     return cases + "    esac\n";
 }
 
-// What may stand where no option's value is: plug-ins, commands, options.
+// Words that may stand where no option's value is: plug-ins, commands, options.
 std::string bash_words(const Manual& manual, const std::string& program_function)
 {
     std::string words;

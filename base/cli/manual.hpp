@@ -1,4 +1,5 @@
-// What a program says of itself, as plain data, and its man page and bash completion written from it: no second list.
+// SPDX-License-Identifier: Apache-2.0
+// A program's manual as plain data, and its man page and bash completion written from it: no second list.
 #pragma once
 
 #include <map>
@@ -18,7 +19,7 @@ struct OptionText {
     bool several = false;                   // may be given several times
 };
 
-// What is written after a term, with entries of its own below.
+// A term's explanation, with entries of its own below.
 struct Entry {
     std::string term;
     std::string text;
@@ -32,7 +33,7 @@ struct Section {
     bool in_help = true;  // else only in the man page
 };
 
-// What an option's value may name: plug-ins with options in brackets, among other words.
+// Words that an option's value may contain: plug-ins with options in brackets, among others.
 struct PlugInWords {
     std::map<std::string, std::vector<std::string>> options;  // by plug-in
     std::vector<std::string> forms;                           // "rotation(": words that begin a value

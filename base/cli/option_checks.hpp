@@ -1,4 +1,5 @@
-// What options have to be, in the words of their users.
+// SPDX-License-Identifier: Apache-2.0
+// Checks of option values, worded for their users.
 #pragma once
 
 #include "base/error.hpp"
@@ -10,7 +11,7 @@ namespace base {
 
 constexpr int most_threads = 1024;  // of a kind in a process
 
-// Of an option that is empty if it is not given.
+// For an option that is empty if it is not given.
 template <class T>
 T parsed(const char* option, const std::string& text)
 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/cli/options.hpp"
 
 #include "base/files.hpp"
@@ -166,7 +167,7 @@ void print_options(std::ostream& out, const Manual& manual)
     out << all;
 }
 
-// Two columns; what is long goes on in the next line.
+// Two columns; long text continues on the next line.
 void print_section(std::ostream& out, const Section& section)
 {
     constexpr std::size_t indent = 2;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Command-line options over Boost.Program_options: typed values with units, a config file, help with an example, and
 // the right word for a wrong one. From the same words the program writes its man page and its bash completion.
 #pragma once

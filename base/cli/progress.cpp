@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/cli/progress.hpp"
 
 #include "base/system/clock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Progress of long work on stderr: a bar on a terminal, a plain line every 10 s elsewhere.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A column of values that may be longer than memory: its first page, its last page and the page that was used last are
 // in memory, the others on disk.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Order statistics and sorting of long columns, in memory that does not grow with them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/columns/scratch_pages.hpp"
 
 #include "base/descriptor.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pages of bytes on disk, for what may be more than memory holds.
 #pragma once
 

@@ -1,8 +1,9 @@
-// What is called how in the directory of a campaign, DIR:
+// SPDX-License-Identifier: Apache-2.0
+// Names in the directory of a campaign, DIR:
 //
 //     DIR/{spec.ini, plan.csv}       what is to be run
 //     DIR/runs/<run>/                a run that counts; it appears by rename
-//     DIR/runs/<run>.partial/        one that goes on, or was cut off
+//     DIR/runs/<run>.partial/        one in progress, or was cut off
 //     DIR/failed/<run>.<attempt>/    one that does not count; its status.json says why
 //     DIR/report/{runs.csv, left_out.csv, effects.csv, designed.csv, index.html}
 //     DIR/{driver.lock, block-<block>.lock, stop, site.sh, log/}
@@ -28,7 +29,7 @@ inline constexpr const char* designed_table = "designed.csv";
 inline constexpr const char* no_noise = "none";      // in the column noise: nothing runs beside the training
 inline constexpr const char* designed = "designed";  // .. slots in random order, noise and quiet
 
-// In the environment of everything that a run starts: its directory while it goes on.
+// In the environment of everything that a run starts: its directory while it is in progress.
 inline constexpr const char* variable = "CROSSTALK_CAMPAIGN_RUN";
 
 }  // namespace base::campaign

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/contract/control_file.hpp"
 
 #include "base/contract/run_directory.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DIR/control/<host>: one mapped page through which noisegen asks training for a known delay, and training publishes
 // what it is doing and which processes it has here. Lock-free, and safe if either side is killed: a request ends at
 // on_until_ns.
@@ -16,8 +17,8 @@
 
 namespace base {
 
-// What noisegen asks of a step: barriers around a rest, or around a rest and a known delay. The numbers are part of the
-// file's layout.
+// Request of noisegen to a step: barriers around a rest, or around a rest and a known delay. The numbers are part of
+// the file's layout.
 enum class ControlRequest : std::uint32_t { none = 0, delay = 1, sham = 2 };
 
 // The layout, version 2. All fields in native byte order, naturally aligned; the file is 4096 bytes.
@@ -46,7 +47,7 @@ struct ControlPage {
 static_assert(sizeof(ControlPage) <= 4096);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
-// What is asked now.
+// The request at this time.
 ControlRequest request(const ControlPage& page, std::int64_t now_ns);
 
 // A controlled step rests before the place of the delay, with or without a delay. After a short rest the delay would
@@ -65,16 +66,16 @@ constexpr std::int64_t control_settle_ns = control_rest_ns + control_rest_after_
 constexpr std::size_t control_first_quiet_step = 3;  // those before warm up
 constexpr std::size_t control_quiet_steps = 7;
 
-// What is asked of the step after the one that begins now. None if that step would not end before its slot does, judged
+// The request to the step after the one that begins now. None if that step would not end before its slot does, judged
 // by the last step's time without its control (0: not known yet) and by whether this step is controlled. A sham counts
 // as long as a delay, so that both have the same steps of their slots.
 ControlRequest request_for_next_step(const ControlPage& page, std::int64_t now_ns, std::int64_t last_plain_ns,
                                      bool this_is_controlled, std::int64_t delay_ns);
 
-// What training does at each cut: tells the phase and when it began, and wakes those who sleep on it, if any.
+// Called by the training at each cut: publishes the phase and when it began, and wakes those who sleep on it, if any.
 void publish_phase(ControlPage& page, TrainingPhase phase, std::int64_t at_ns);
 
-// What noise does: sleeps until the phase is another than `seen`, or until the deadline, or for some milliseconds.
+// Called by the noise: sleeps until the phase is another than `seen`, or until the deadline, or for some milliseconds.
 // Returns the phase.
 TrainingPhase sleep_on_phase(ControlPage& page, TrainingPhase seen, std::int64_t deadline_ns);
 
@@ -94,7 +95,7 @@ class TrainingProcess {
     std::atomic<std::uint64_t>* slot_ = nullptr;
 };
 
-// Several processes of a host may open the same file; whoever comes first creates it.
+// Several processes of a host may open the same file; the first one creates it.
 class ControlFile {
  public:
     // Throws Error for a file of another version or size, and as root for one of another user; std::system_error

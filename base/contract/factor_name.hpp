@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a factor at one of its levels is written, by every program.
 #pragma once
 

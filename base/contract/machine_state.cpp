@@ -1,4 +1,5 @@
-#include "base/contract/machine_state.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "base/contract/run_record.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The phases of a training step. They partition it: in the trace, in steps.csv and in the control file.
 #pragma once
 

@@ -1,4 +1,5 @@
-// What a factor of an experiment is there for. Recorded with each slot of a noise archive.
+// SPDX-License-Identifier: Apache-2.0
+// Purpose of a factor of an experiment. Recorded with each slot of a noise archive.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
-// What is called how in the directory of a run, DIR. Each program makes its own part and reads those of others:
+// SPDX-License-Identifier: Apache-2.0
+// Names in the directory of a run, DIR. Each program makes its own part and reads those of others:
 //
 //     DIR/control/<host>                             the control file
-//     DIR/control/<host>.ranks                       what ranks agree on that tell their steps by markers
+//     DIR/control/<host>.ranks                       what ranks agree on that report their steps by markers
 //     DIR/train/{run.json, steps.csv, trace/traces.otf2}, and what soft_error_tables.hpp names
 //     DIR/noise/<host>.<rank>/{noise.json, noise.csv, trace/traces.otf2}
 //     DIR/report/{run.json, verdict.json, summary.json, ...}

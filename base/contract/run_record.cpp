@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/contract/run_record.hpp"
 
-#include "base/contract/machine_state.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/cpus.hpp"

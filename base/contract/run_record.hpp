@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // run.json: who, where, when and how, the same for every program of ours.
 #pragma once
 
@@ -16,5 +17,10 @@ nlohmann::ordered_json run_record(const std::string& program, int argc, char** a
 
 // The same without a command line of one's own: read from /proc/self/cmdline.
 nlohmann::ordered_json run_record(const std::string& program);
+
+// The state of a machine that may change from run to run: clock rate, CPU time taken by the host, huge pages.
+// clocksource; huge_pages: when the kernel makes them; mhz: mean over CPUs, as /proc/cpuinfo has them; steal_s: of all
+// CPUs since boot, in which the host ran something else; free_bytes: memory. What the kernel does not say is null.
+nlohmann::ordered_json machine_state();
 
 }  // namespace base

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words by which `crosstalk run`, the job that it starts and the analysis understand each other.
 #pragma once
 
@@ -10,7 +11,7 @@ inline constexpr const char* warm_up_until_noise = "noise";
 
 namespace base::file {
 
-// DIR/log/tells-steps: a process of the job has loaded libcrosstalk-mark.so, which marks its steps.
-inline constexpr const char* tells_steps = "tells-steps";
+// DIR/log/marks-steps: a process of the job has loaded libcrosstalk-mark.so, which marks its steps.
+inline constexpr const char* marks_steps = "marks-steps";
 
 }  // namespace base::file

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables in DIR/train/ of what soft errors did to a training, by which programs that never meet understand each other.
 // `trial` counts from 0 in a process that trains several times, and is 0 elsewhere.
 #pragma once
@@ -7,7 +8,7 @@
 
 namespace base::soft_errors {
 
-// What guards caught: a row when a guard begins to find something in a tensor of a rank. `done`: what became of it.
+// Detections of guards: a row when a guard begins to find something in a tensor of a rank. `done`: the consequence.
 inline constexpr const char* guards = "guards.csv";
 inline const std::vector<std::string> guard_columns{"trial", "step", "rank", "guard", "tensor", "what", "done"};
 

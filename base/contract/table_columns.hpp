@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table whose rows are structs: one list says which member is which column, for its header, its writer, its reader.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names in archives by which programs that never meet understand each other.
 #pragma once
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/contract/trials.hpp"
 
-#include "base/contract/stored_weights.hpp"
+#include "base/contract/stored_state.hpp"
 #include "base/contract/table_columns.hpp"
 #include "base/error.hpp"
 
@@ -76,7 +77,7 @@ void check_word(const CsvTable& table, std::size_t row, const char* column, cons
     fail(table.place(row, column), ": '", word, "' is none of ", all);
 }
 
-// Of kind stored. What is not said is the least of it.
+// Checks a trial of kind stored. Anything not given has its least value.
 void check_stored(const CsvTable& table, std::size_t row, Trial& trial)
 {
     if (trial.detect.empty()) trial.detect = stored::detections.front();

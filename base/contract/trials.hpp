@@ -1,4 +1,5 @@
-// Trials of soft errors: trials.csv says what to alter in a training, outcomes.csv what became of it. A trial goes on
+// SPDX-License-Identifier: Apache-2.0
+// Trials of soft errors: trials.csv says what to alter in a training, outcomes.csv what became of it. A trial runs
 // from the same state as all others of its moment, so that it differs from a null trial in what it alters alone.
 #pragma once
 
@@ -26,7 +27,8 @@ inline constexpr const char* trial = "trial";
 inline constexpr const char* stored = "stored";  // weights are read from memory whose bits flip
 }  // namespace trial_kind
 
-// In the column class. The first three are known when the trial ends; `ended` is told apart by interference outcomes.
+// In the column class. The first three are known when the trial ends; `ended` is divided into classes by interference
+// outcomes.
 namespace outcome_class {
 inline constexpr const char* crashed = "crashed";
 inline constexpr const char* collapsed = "collapsed";
@@ -52,7 +54,7 @@ struct Trial {
     std::int64_t steps = 0;  // trained after it; 0: inference only
     std::uint64_t seed = 1;  // of the draw, as ddl-alter --seed
 
-    // Of kind stored: words of stored_weights.hpp, and how likely a bit flips in a read.
+    // For kind stored: words of stored_state.hpp, and how likely a bit flips in a read.
     std::string store = {};
     std::string detect = {};
     double rate = 0.0;

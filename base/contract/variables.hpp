@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variables of the environment by which programs that never meet understand each other. The Python module types those
 // of its own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words of a verdict: in verdict.json, verdicts.csv, status.json, --fail-on, on the page and on the terminal.
 #pragma once
 

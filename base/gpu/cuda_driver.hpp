@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NVIDIA's driver (libcuda.so.1), loaded when it is first asked for: no program is linked with CUDA, or needs its
 // toolkit to be built. Types and numbers are those of cuda.h, whose binary interface later drivers keep.
 #pragma once
@@ -94,7 +95,7 @@ const Driver& driver();
 // How many GPUs it can use; 0 without a driver.
 int devices();
 
-// Of the GPU of that number, from 0 on: "NVIDIA H100 80GB HBM3", "0000:17:00.0" (as /sys/bus/pci/devices has it).
+// Name and PCI address of the GPU of that number, from 0 on: "NVIDIA H100 80GB HBM3", "0000:17:00.0" (as in sysfs).
 // Throws Unavailable without a GPU, Error for what CUDA says.
 std::string device_name(int number);
 std::string pci_id(int number);

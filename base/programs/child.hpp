@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that this one starts and waits for.
 #pragma once
 

@@ -1,4 +1,5 @@
-// What children that read files from anywhere share: limits, and an end with their parent.
+// SPDX-License-Identifier: Apache-2.0
+// Limits of children that read files from anywhere, and an end with their parent.
 #pragma once
 
 #include <sys/resource.h>

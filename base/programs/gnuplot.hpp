@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plots through gnuplot: a script and its data stay beside each SVG, so that it can be drawn again.
 #pragma once
 
@@ -17,7 +18,7 @@ namespace base {
 bool run_gnuplot(const std::string& program, const std::filesystem::path& folder, const std::string& name,
                  Nanoseconds patience = std::chrono::minutes{1});
 
-// What a script draws: lines in front of it that give its variables their values.
+// Variables of a gnuplot script: lines in front of it that give them their values.
 class GnuplotVariables {
  public:
     template <class Number>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared libraries of Crosstalk's own, beside its programs.
 #pragma once
 

@@ -1,4 +1,5 @@
-// What this machine has left to give.
+// SPDX-License-Identifier: Apache-2.0
+// Resources that this machine has left.
 #pragma once
 
 #include "base/units.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The control groups this process is in, versions 1 and 2: what they limit; and groups of its own.
 #pragma once
 
@@ -57,7 +58,7 @@ std::filesystem::path thaw_own_group(pid_t pid);
 void remove_freezer_of(pid_t maker);
 std::string name_of_freezer(pid_t maker);
 
-// A group that this process made. Taken away in the end, once nobody is in it: its maker moves those out before.
+// A group that this process made. Taken away in the end, once it is empty: its maker moves those out before.
 class OwnGroup {
  public:
     // Null where this user may not make it. Version 2 of a group has only the controllers that its parent hands on: the

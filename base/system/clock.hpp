@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one clock: CLOCK_MONOTONIC in ns, and what makes two clocks the same.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work on its way to a thread of its own, a chunk at a time, in order.
 #pragma once
 

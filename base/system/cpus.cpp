@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/system/cpus.hpp"
 
 #include "base/error.hpp"
@@ -64,7 +65,7 @@ Topology read_topology()
     Topology topology = new_topology();
     hwloc_topology_t handle = topology.get();
     hwloc_topology_set_cache_types_filter(handle, HWLOC_TYPE_FILTER_KEEP_NONE);
-    // hwloc by itself leaves out the CPUs that a cgroup forbids: half a core would look like a whole one.
+    // hwloc leaves out the CPUs that a cgroup forbids: half a core would look like a whole one.
     const bool loaded = hwloc_topology_set_flags(handle, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
                         hwloc_topology_load(handle) == 0;
     if (!loaded) fail("cannot read the machine's topology");

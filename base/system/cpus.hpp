@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CPUs: lists of them, the machine's physical cores (hwloc), and binding of threads.
 #pragma once
 
@@ -60,7 +61,7 @@ struct Core {
 };
 
 // The machine's physical cores in topology order, those included that this process may not use, cut down to `within`;
-// cores with no CPU in it are left out. A CPU that the topology does not show is a core by itself.
+// cores with no CPU in it are left out. A CPU that the topology does not show is a core of its own.
 std::vector<Core> physical_cores(const CpuSet& within);
 
 // The CPUs of one of `count` parts of about the same size, in the order of the list. No core belongs to two parts; with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The environment of the process: its variables, and its stderr.
 #pragma once
 

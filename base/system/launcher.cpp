@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/system/launcher.hpp"
 
 #include "base/error.hpp"
@@ -13,7 +14,7 @@ namespace base {
 
 namespace {
 
-// From a launcher's variables; none if it did not start this process, or they make no sense: whoever set them, it was
+// From a launcher's variables; none if it did not start this process, or they make no sense: then it was
 // no launcher. A size that is not said is not known.
 std::optional<JobRank> rank_of(const char* rank_variable, const char* size_variable, bool under_mpi)
 {

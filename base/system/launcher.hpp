@@ -1,4 +1,5 @@
-// What started this process: its host's name, its rank, the size of its job.
+// SPDX-License-Identifier: Apache-2.0
+// The launcher of this process: its host's name, its rank, the size of its job.
 #pragma once
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // This process among those of its job on the same host, and its share of the host's CPUs.
 #pragma once
 

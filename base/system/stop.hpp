@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A process as it begins and ends: streams, signals that ask for the end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A directory, and a file, that are gone when they are not used any more.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting that lasts: signals do not cut it short.
 #pragma once
 

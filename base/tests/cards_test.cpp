@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plug-ins as users name them, and their checked settings.
 #include "base/cli/cards.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control groups, read from trees of files as kernels show them.
 #include "base/system/cgroups.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page that training and noise share.
 #include "base/contract/control_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chunks on their way to another thread.
 #include "base/system/conveyor.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CPU lists, topology and binding.
 #include "base/system/cpus.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CSV out and in, cut-off files included.
 #include "base/csv.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Silence around libraries that print to stderr.
 #include "base/system/environment.hpp"
 

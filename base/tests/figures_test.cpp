@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Amounts as people read them.
 #include "base/figures.hpp"
 

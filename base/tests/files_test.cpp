@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is read whole, and what is refused before it takes all memory or waits for ever.
 #include "base/files.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Labels as gnuplot takes them, and a plot that is drawn or reported.
 #include "base/programs/gnuplot.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Clock, files, run record, randomness and stopping.
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks on one host: what launchers say of them, and how CPUs are dealt out to them.
 #include "base/system/local_rank.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/columns/long_order.hpp"
 #include "base/random.hpp"
 #include "base/statistics.hpp"

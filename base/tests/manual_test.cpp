@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small program's man page and completion.
 #include "base/cli/manual.hpp"
 

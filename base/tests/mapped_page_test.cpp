@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A control file that is cut short while it is mapped.
 #include "base/system/mapped_page.hpp"
 

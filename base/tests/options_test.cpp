@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line: typed values, a config file, and the right word for a wrong one.
 #include "base/cli/options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What cannot be of a trial is refused where it stands.
 #include "base/contract/trials.hpp"
 #include "base/error.hpp"

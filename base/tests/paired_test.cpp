@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Medians with intervals, and costs measured in turns.
 #include "testing/paired.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What benchmarks learn of the processes that they start.
 #include "testing/process_cost.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Intervals of probabilities and paired comparisons, against published values and sums by hand.
 #include "base/statistics.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A process's rank in its job, as launchers tell it.
 
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Intervals of means and of rare events, against tables of the chi-square distribution.
 #include "base/statistics.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantities with units, read and written.
 #include "base/units.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words for people: wrapped to a width, and fit to be shown.
 #include "base/words.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/campaign/collect.hpp"
 
 #include "base/contract/campaign_directory.hpp"
@@ -37,7 +38,7 @@ void read_steps(CollectedRun& one, const fs::path& run, int warmup)
     one.median_step_ms = base::median(lengths_ms);
 }
 
-// What each noise CPU did per second of its own, summed up.
+// Rates of each noise CPU per second of its own, summed up.
 void read_rates(CollectedRun& one, const fs::path& run)
 {
     struct Done {

@@ -1,4 +1,5 @@
-// What the runs of a campaign amount to: one table, effects against each block's quiet runs, and what was left out.
+// SPDX-License-Identifier: Apache-2.0
+// Results of a campaign's runs: one table, effects against each block's quiet runs, and the runs left out.
 #pragma once
 
 #include "base/statistics.hpp"
@@ -36,7 +37,7 @@ struct CollectedEffect {
     std::string comparison;                  // page of interference compare beside the report, or empty
 };
 
-// What a designed run says of a factor.
+// Effect of a factor by a designed run.
 struct DesignedEffect {
     PlannedRun run;
     std::string factor;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The directory of a campaign: what is to be run, and how far it is. A run counts once runs/<name> is there, which
 // appears by rename; so whatever is killed when, nothing counts twice.
 #pragma once
@@ -33,7 +34,7 @@ class CampaignDirectory {
     int failures(const PlannedRun& run) const;
     Plan pending(int retries) const;  // runs that do not count yet and may be tried (again)
 
-    // Stop is asked for by a file, which reaches whoever runs the campaign on whichever node.
+    // Stop is asked for by a file, which reaches the process that runs the campaign, on any node.
     bool stop_requested() const;
     void request_stop() const;
     void withdraw_stop() const;
@@ -47,7 +48,7 @@ class CampaignDirectory {
 // status.json of a run; none if it is not there, or not whole.
 std::optional<nlohmann::ordered_json> status_of(const std::filesystem::path& run);
 
-// Held by whoever runs a campaign, or a block of it; the kernel releases it with the process.
+// Held by the process that runs a campaign, or a block of it; the kernel releases it with the process.
 class CampaignLock {
  public:
     // Throws UsageError that says who holds it.

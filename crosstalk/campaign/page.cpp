@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/contract/campaign_directory.hpp"
 #include "base/figures.hpp"
 #include "base/markup.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/campaign/plan.hpp"
 
 #include "base/cli/cards.hpp"
@@ -77,7 +78,7 @@ PlannedRun beside(const std::string& noise, const std::string& level, const std:
     return run;
 }
 
-// What each block holds, in no order.
+// Treatments of a block, in no order.
 std::vector<PlannedRun> treatments(const Spec& spec)
 {
     std::vector<PlannedRun> runs;
@@ -95,7 +96,7 @@ std::vector<PlannedRun> treatments(const Spec& spec)
     return runs;
 }
 
-// What blocks differ in.
+// Trainings: what blocks differ in.
 std::vector<PlannedRun> trainings(const Spec& spec)
 {
     std::vector<PlannedRun> all;

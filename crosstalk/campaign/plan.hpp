@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runs of a campaign in the order in which they are made: randomised complete blocks.
 #pragma once
 
@@ -40,7 +41,7 @@ inline constexpr base::Nanoseconds slot_of_steady_noise{500'000'000};
 // slots), in random order; so are the blocks of a repetition. Depends on nothing but the spec.
 Plan make_plan(const Spec& spec);
 
-// What is left out of the name of a treatment is equal in all runs: "memory.stream[rate=1GiB/s] on 2 cores".
+// Parts that are equal in all runs are left out of the name: "memory.stream[rate=1GiB/s] on 2 cores".
 std::string treatment_name(const PlannedRun& run);
 
 void write_plan(const std::filesystem::path& file, const Plan& plan);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/campaign/progress.hpp"
 
 #include "base/contract/campaign_directory.hpp"
@@ -46,7 +47,7 @@ std::string duration_left(double seconds)
 
 const char* being_run(bool is_being_run)
 {
-    return is_being_run ? "it is being run" : "nobody runs it now";
+    return is_being_run ? "it is being run" : "it is not being run";
 }
 
 Standing standing_of(const CampaignDirectory& campaign, int retries)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far a campaign is.
 #pragma once
 
@@ -23,12 +24,12 @@ struct Standing {
 
 // "14 minutes", below two of them "90 s".
 std::string duration_left(double seconds);
-// "it is being run", or that nobody does.
+// "it is being run", or "it is not being run".
 const char* being_run(bool is_being_run);
 
 Standing standing_of(const CampaignDirectory& campaign, int retries);
 
-// Of `campaign status`: a line a block, and what it sums up to.
+// For `campaign status`: a line a block, and the sum.
 void print_standing(std::ostream& out, const CampaignDirectory& campaign, int retries);
 void print_standing_json(std::ostream& out, const CampaignDirectory& campaign, int retries);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/campaign/proof.hpp"
 
 #include "base/contract/run_directory.hpp"
@@ -22,7 +23,7 @@ constexpr std::size_t least_steps = 10;
 constexpr double least_time_on = 0.95;  // of the training, on each CPU: noise rests between its slots
 constexpr double least_rate = 0.90;     // of what was asked for
 
-// What was stopped, or got no CPU, in the middle of a slot records one that is too long.
+// A process that was stopped, or got no CPU, in the middle of a slot records one that is too long.
 constexpr std::int64_t longest_slot_ns = slot_of_steady_noise.count() * 6 / 5;
 
 std::string in_seconds(std::int64_t ns)
@@ -83,7 +84,7 @@ std::string why_wrong_cpus(const TrainingOnNode& training, const base::CpuSet& u
     return {};
 }
 
-// Of the slots beside steps that count.
+// Checks the slots beside steps that count.
 std::string why_too_slow(const TrainingOnNode& training, const std::vector<NoiseSlot>& slots)
 {
     double reached = 0.0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does a run count? From what training and noise recorded: noise covered the training on every node, on CPUs that it
 // did not use, at the rate asked for.
 #pragma once
@@ -46,7 +47,7 @@ struct AskedNoise {
 // Empty if the run counts, else why not: "noise on n1 ended 4.1 s before the training".
 std::string why_not_covered(const TrainingByNode& training, const NoiseByNode& noise, const AskedNoise& asked);
 
-// What it was decided from, for the status file: CPUs and times of each node, on the node's clock.
+// Basis of that decision, for the status file: CPUs and times of each node, on the node's clock.
 nlohmann::ordered_json proof_by_node(const TrainingByNode& training, const NoiseByNode& noise);
 
 // Reads them from the run's directory. `known_cpus` are those of a job that does not record its own. Throws Error where

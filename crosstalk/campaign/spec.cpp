@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/campaign/spec.hpp"
 
 #include "base/cli/cards.hpp"
@@ -158,7 +159,7 @@ void check(const Spec& spec)
     check_numbers(spec);
 }
 
-// What would be ignored is refused.
+// Keys that would be ignored are refused.
 void check_kind(const Spec& spec, const std::set<std::string>& given)
 {
     if (spec.command.empty()) {

@@ -1,4 +1,5 @@
-// What a campaign is to find out: SPEC.ini, a line NAME = VALUE for each setting.
+// SPDX-License-Identifier: Apache-2.0
+// Specification of a campaign: SPEC.ini, a line NAME = VALUE for each setting.
 #pragma once
 
 #include "base/cli/manual.hpp"
@@ -14,7 +15,7 @@ namespace crosstalk {
 struct Spec {
     std::string about;
 
-    // What is run: a training of ours for each of models x strategies x ranks, or a command.
+    // The job: a training of ours for each of models x strategies x ranks, or a command.
     std::vector<std::string> models;
     std::string data = "synthetic";
     std::vector<std::string> strategies{"ddp"};
@@ -25,7 +26,7 @@ struct Spec {
     std::string step_from;
     std::string step_region;
 
-    // What runs beside it.
+    // The noise beside it.
     std::vector<std::string> noise;     // stressors; an option may have levels: rate=1GiB/s|4GiB/s
     std::vector<std::string> cores;     // that noise gets: a number, or all
     std::vector<std::string> designed;  // schedules of designed runs

@@ -1,9 +1,9 @@
-#include "crosstalk/cli/campaign_commands.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include "base/contract/campaign_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "crosstalk/campaign/kinds/kind.hpp"
+#include "crosstalk/cli/commands.hpp"
 
 namespace crosstalk {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // crosstalk: one command from a job to the verdict on the noise beside it.
 #include "base/cli/commands.hpp"
 #include "base/cli/option_checks.hpp"
@@ -7,9 +8,8 @@
 #include "base/system/environment.hpp"
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
-#include "crosstalk/cli/campaign_commands.hpp"
+#include "crosstalk/cli/commands.hpp"
 #include "crosstalk/cli/run_options.hpp"
-#include "crosstalk/cli/try_command.hpp"
 #include "crosstalk/doctor/doctor.hpp"
 #include "crosstalk/run/designed_run.hpp"
 #include "crosstalk/run/request/run_directory.hpp"
@@ -190,7 +190,7 @@ class RunCommand : public base::Command {
                 base::fail_usage("'", text, "' is no UTF-8, as the names and arguments of a run must be");
     }
 
-    // Absolute: a run that is extended goes on in the folder where it began. What cannot be written is refused before
+    // Absolute: a run that is extended continues in the folder where it began. What cannot be written is refused before
     // the run, not after it.
     std::filesystem::path file_to_write(const char* option, const std::string& text) const
     {

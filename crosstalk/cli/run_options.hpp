@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options that crosstalk run and crosstalk try share.
 #pragma once
 

@@ -1,9 +1,9 @@
-#include "crosstalk/cli/try_command.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
 #include "base/system/cpus.hpp"
 #include "base/system/stop.hpp"
 #include "base/system/temporary_directory.hpp"
+#include "crosstalk/cli/commands.hpp"
 #include "crosstalk/cli/run_options.hpp"
 #include "crosstalk/run/request/run_directory.hpp"
 #include "crosstalk/run/try_run.hpp"

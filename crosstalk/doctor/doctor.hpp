@@ -1,4 +1,5 @@
-// What a machine offers and lacks for measuring interference, and what brings the rest.
+// SPDX-License-Identifier: Apache-2.0
+// Examines what a machine offers and lacks for measuring interference, and names the package that brings the rest.
 #pragma once
 
 #include <ostream>

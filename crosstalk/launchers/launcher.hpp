@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the job and the noise of a run are started and ended: on this machine, as two steps of the Slurm job that this
 // process is in, or as two jobs of Slurm.
 #pragma once
@@ -12,7 +13,7 @@
 
 namespace crosstalk {
 
-// Where both go on each node, all nodes alike.
+// CPUs and ranks of job and noise on each node; all nodes are alike.
 struct Placement {
     int ranks = 0;                          // of the job, on all nodes; 0: its command starts them itself
     Split cores;                            // empty: Slurm chooses them
@@ -43,11 +44,11 @@ class Launcher {
     virtual void end_noise(const base::Child& child) const;
     virtual void end_job(const base::Child& child) const;
 
-    // Ends what is left of a run whose driver's machine went down, and would go on beside the next one. Throws Error
+    // Ends leftovers of a run whose driver's machine went down and that would disturb the next one. Throws Error
     // where it does not end.
     virtual void end_leftovers() const {}
 
-    // What the run was given, for people: files of its log.
+    // Writes what the run was given (nodes, CPUs) into files of its log, for people.
     virtual void write_records(const std::filesystem::path& log) const;
 
     // "n1", "n2"; empty where there is one.

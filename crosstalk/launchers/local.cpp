@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/launchers/launcher.hpp"
 
 #include <boost/program_options/parsers.hpp>

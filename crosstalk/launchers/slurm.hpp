@@ -1,4 +1,5 @@
-// What is asked of Slurm.
+// SPDX-License-Identifier: Apache-2.0
+// Queries to Slurm.
 #pragma once
 
 #include <optional>
@@ -7,7 +8,7 @@
 
 namespace crosstalk {
 
-// What a command of Slurm prints; none if it fails, as while the controller is away.
+// The output of a Slurm command; none if it fails, as while the controller is away.
 std::optional<std::string> said_by(const std::vector<std::string>& words);
 
 // Throws UsageError where this process is in no job of Slurm. `script`: submits one in which it is.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/system/clock.hpp"
@@ -18,7 +19,7 @@ namespace crosstalk {
 
 namespace {
 
-// Of these an inner srun would believe the job's value instead of its own options, with nothing but a warning.
+// For these an inner srun would believe the job's value instead of its own options, with nothing but a warning.
 constexpr std::array inherited{
     "SLURM_NTASKS",   "SLURM_NPROCS",        "SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE",   "SLURM_CPUS_PER_TASK",
     "SLURM_CPU_BIND", "SLURM_CPU_BIND_LIST", "SLURM_CPU_BIND_TYPE",   "SLURM_CPU_BIND_VERBOSE", "SLURM_DISTRIBUTION"};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
 #include "base/system/waiting.hpp"
 #include "base/words.hpp"

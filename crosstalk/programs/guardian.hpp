@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ends what was started for a run where the run itself cannot: after kill -9.
 #pragma once
 
@@ -7,8 +8,8 @@
 
 namespace crosstalk {
 
-// While this lives another process, of init's or whoever else adopts orphans, waits for this one to be killed, and then
-// ends all that was started for the run. There is none in a campaign, which ends what it finds when it goes on. To be
+// While this lives another process, adopted by init or another reaper, waits for this one to be killed, and then
+// ends all that was started for the run. There is none in a campaign, which ends what it finds when it continues. To be
 // made before anything is started, and before this process adopts orphans.
 class Guardian {
  public:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/programs/leftovers.hpp"
 
 #include "base/contract/campaign_directory.hpp"

@@ -1,4 +1,5 @@
-// What an attempt or a killed driver left behind: processes of its run, and the run's unfinished directory.
+// SPDX-License-Identifier: Apache-2.0
+// Leftovers of an attempt or a killed driver: processes of its run, and the run's unfinished directory.
 #pragma once
 
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/programs/programs.hpp"
 
 #include "base/descriptor.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The programs beside this one, and everything that this process starts.
 #pragma once
 

@@ -1,4 +1,5 @@
-// What is made of a run, a run with parts, or a set of runs: the report.
+// SPDX-License-Identifier: Apache-2.0
+// Reports on a run, a run with parts, or a set of runs.
 #pragma once
 
 #include "crosstalk/run/request/request.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One designed run from end to end: the job, the noise beside it, the report.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waits until a job takes steps, and says meanwhile what it does instead.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/run/gpu_cores.hpp"
 
 #include "base/error.hpp"
@@ -31,7 +32,7 @@ try {
     return otherwise;
 }
 
-// Of each core the CPUs that are in the set; cores without one, or with one that is taken, are left out.
+// Cores reduced to CPUs in `may`, without cores that have none there and without those with a CPU in `taken`.
 std::vector<base::Core> cores_within(const std::vector<base::Core>& cores, const base::CpuSet& may,
                                      const base::CpuSet& taken)
 {

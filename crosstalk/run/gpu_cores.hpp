@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cores near GPUs: a rank of a node for each GPU, bound to cores that are near it.
 #pragma once
 

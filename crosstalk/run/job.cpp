@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/run/job.hpp"
 
 #include "base/contract/run_directory.hpp"
@@ -39,7 +40,7 @@ std::string Job::command_line() const
     return base::shell_words(source_->words());
 }
 
-// Of a job that does not write one itself.
+// The record of a job that writes none itself.
 void Job::write_record() const
 {
     const fs::path part = source_->part();

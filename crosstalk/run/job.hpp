@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The job that is measured: how it is started and ended, and its source of steps.
 #pragma once
 
@@ -34,7 +35,7 @@ class Job {
     // Asks it to end.
     void stop();
 
-    // A job whose command did not say so may have begun to tell its steps: then they come from there.
+    // A job may begin to report its steps although its command did not show it: then that is the source.
     void find_source();
 
     Output::Seen output() const;

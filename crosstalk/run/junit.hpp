@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The verdicts as JUnit XML, which CI systems show as tests.
 #pragma once
 
@@ -11,7 +12,7 @@ namespace crosstalk {
 // which fails with the reasons. Takes verdict.json.
 std::string junit(const nlohmann::ordered_json& verdict);
 
-// One test, that there is a report, which ended in an error: so that nobody takes the file of an earlier run for this
+// One test, that there is a report, which ended in an error: an earlier run's file must not be mistaken for this
 // one's.
 std::string junit_without_report(const std::string& why);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run that ended without a report: what can be made of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The noise of a run, as far as noisegen has planned it.
 #pragma once
 

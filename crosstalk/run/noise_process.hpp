@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The noise beside a job: a noisegen, or a launcher of several.
 #pragma once
 
@@ -20,7 +21,7 @@ class NoiseProcess {
     bool runs();
 
     // SIGTERM lets it finish its trace. Throws Ended if it failed. The code of a launcher counts only if the noise
-    // ended by itself: one that was stopped has another.
+    // ended without being asked: one that was stopped has another.
     void end(bool ended_by_itself);
 
     std::filesystem::path log() const;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/run/placement.hpp"
 
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the job and the noise of a run go.
 #pragma once
 

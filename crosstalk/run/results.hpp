@@ -1,4 +1,5 @@
-// What a run leaves for others: its status for a campaign, its result as a table.
+// SPDX-License-Identifier: Apache-2.0
+// Results of a run for others: its status for a campaign, its verdicts as a table.
 #pragma once
 
 #include "crosstalk/run/request/request.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/run/run_driver.hpp"
 
 #include "base/contract/run_directory.hpp"
@@ -155,7 +156,8 @@ void RunDriver::take_steps()
     has_steps_ = true;
 }
 
-// Of some jobs its processes and not what launched them, which would kill ranks that take long to write their archive.
+// Some jobs: signals their processes and not the launcher, which would kill ranks that take long to write their
+// archive.
 void RunDriver::ask_to_end()
 {
     if (!launcher_->is_parent())
@@ -338,7 +340,7 @@ void RunDriver::say_how_far(std::int64_t seconds)
                steps ? base::join(", ", *steps, " steps") : std::string{});
 }
 
-// What is known of the effects by now; empty where steps can be read in the end only.
+// Preliminary effects, a line; empty where steps can be read in the end only.
 std::string RunDriver::so_far()
 {
     if (!job_.cooperates()) return {};

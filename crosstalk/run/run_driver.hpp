@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drives one designed run: a job, the noise beside it, and what is kept of both.
 #pragma once
 
@@ -28,7 +29,7 @@ class RunDriver {
     void keep();
     bool is_kept() const { return is_kept_; }
 
-    // Of its own, and not of a part before.
+    // A report of this run, not of an earlier part.
     bool has_report() const { return has_report_; }
 
     // How long noise has to be on for a report, where it was not; else 0.

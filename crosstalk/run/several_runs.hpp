@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // More than one run: a set of runs of one design, and more of what there is.
 #pragma once
 
@@ -11,8 +12,8 @@ namespace crosstalk {
 int several_runs(const Request& request, int runs);
 
 // Adds a part to the run in request.out, or `runs` runs to the set there: as it was asked for, in a fresh random order.
-// Of the request: how long (0: as long as before), what fails, exports. Throws Error where `crosstalk run` did not make
-// what is there.
+// Uses the request's length (0: as long as before), --fail-on and exports. Throws Error where `crosstalk run` did not
+// make what is there.
 int extended(const Request& request, int runs);
 
 // The command that adds to a run, or to a set of runs: see interference analyse --again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The line on a run that continues: what interference so-far makes of its steps by now.
 #pragma once
 

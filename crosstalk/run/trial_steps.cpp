@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/run/trial_steps.hpp"
 
 #include "base/csv.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of a job without noise, and what they say about a run with it.
 #pragma once
 

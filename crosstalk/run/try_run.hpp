@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A job without noise for some seconds: what a run of it would be.
 #pragma once
 

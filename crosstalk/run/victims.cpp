@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/run/victims.hpp"
 
 #include "base/system/processes.hpp"
@@ -12,7 +13,7 @@ namespace crosstalk {
 
 namespace {
 
-// What runs ranks for others: it is not stopped with them, or it would tell of each stop.
+// Launchers of ranks are not stopped with them, or they would report each stop.
 bool is_launcher(const base::Process& process)
 {
     static const std::set<std::string> names{"mpirun",  "mpiexec", "mpiexec.hydra",  "orterun", "orted",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The processes of a job that is measured: whom control.pause stops, and where they may run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of a campaign as a browser shows and prints it.
 #include "base/contract/campaign_directory.hpp"
 #include "base/files.hpp"

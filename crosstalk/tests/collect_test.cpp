@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Effects of a campaign, worked out by hand.
 #include "crosstalk/campaign/collect.hpp"
 

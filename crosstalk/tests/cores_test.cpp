@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // On a machine of two sockets with two cores each, two threads a core: CPUs 0, 1 and their siblings 4, 5 are the first.
 #include "crosstalk/launchers/cores.hpp"
 

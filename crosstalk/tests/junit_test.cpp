@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What CI systems are told of a verdict.
 #include "crosstalk/run/junit.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans: what must hold of any, and that they follow from the spec alone.
 #include "crosstalk/campaign/plan.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The directory of a run: each run has its own, which may be moved.
 #include "crosstalk/run/request/run_directory.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // By how much the clock of an archive is ahead of CLOCK_MONOTONIC: a job from 100 s to 130 s of that, on a machine
 // whose CLOCK_REALTIME is 1,700,000,000 s ahead.
 #include "base/error.hpp"

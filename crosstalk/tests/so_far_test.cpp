@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The line on a run that continues: an answer that cannot be read is none, and does not end the run.
 #include "crosstalk/run/so_far.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table of trials from a spec: crossed, in blocks that hold null trials and positive ones.
 #include "crosstalk/campaign/trials/trial_plan.hpp"
 

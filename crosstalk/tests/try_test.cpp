@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `crosstalk try`: a run of a job from its steps without noise, and the words about a job without steps.
 #include "base/files.hpp"
 #include "crosstalk/run/first_steps.hpp"

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/alteration/live_alteration.hpp"
 
 #include "base/cli/option_checks.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
+#include "ddl-workloads/models/gradient_model.hpp"
 
 #include <algorithm>
 #include <array>
@@ -115,7 +117,7 @@ LiveAlterer::LiveAlterer(otf2::Recorder& recorder, otf2::LocationRecorder& locat
     tensor_ = recorder.attribute(base::attribute::tensor, otf2::Type::text);
     element_ = recorder.attribute(base::attribute::element, otf2::Type::uint64);
     bits_ = recorder.attribute(base::attribute::bits, otf2::Type::text);
-    gradient_paths_ = model.gradient_names();
+    gradient_paths_ = gradients_of(model).gradient_names();
     std::vector<std::size_t> tensors;
     for (const LiveAlteration& alteration : alterations_)
         for (const soft_errors::Injection& one : alteration.injections) {
@@ -132,8 +134,8 @@ LiveAlterer::LiveAlterer(otf2::Recorder& recorder, otf2::LocationRecorder& locat
             if (before && std::find(tensors.begin(), tensors.end(), tensor) == tensors.end()) tensors.push_back(tensor);
         }
     if (!tensors.empty())
-        model.alter_gradients(tensors,
-                              [this](std::size_t tensor, std::span<float> values) { gradient(tensor, values); });
+        gradients_of(model).alter_gradients(
+            tensors, [this](std::size_t tensor, std::span<float> values) { gradient(tensor, values); });
 }
 
 void LiveAlterer::before_step(std::uint64_t step)
@@ -184,7 +186,7 @@ void LiveAlterer::before_update()
 {
     const auto is_mean = [](const auto& entry) { return is_at(entry.first, "mean/"); };
     if (std::none_of(wanted_.begin(), wanted_.end(), is_mean)) return;
-    const std::vector<std::span<float>> gradients = model_.gradients();
+    const std::vector<std::span<float>> gradients = gradients_of(model_).gradients();
     for (std::size_t i = 0; i < gradients.size() && i < gradient_paths_.size(); ++i)
         alter("mean/" + gradient_paths_[i], soft_errors::float32, {}, std::as_writable_bytes(gradients[i]));
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bits that flip in a training while it runs: in its model, its optimizer, its input, its gradients.
 #pragma once
 
@@ -35,7 +36,7 @@ struct LiveAlteration {
 // "1:50:R.json", "all:50:R.json". Reads the record. Throws UsageError, Error.
 LiveAlteration parse_live_alteration(const std::string& text);
 
-// Is some rank told to end with other parameters than the rest? Inputs and gradients become part of every rank's mean.
+// Is some rank meant to end with other parameters than the rest? Inputs and gradients become part of every rank's mean.
 bool told_to_differ(const std::vector<LiveAlteration>& alterations);
 
 class AlterationOptions {

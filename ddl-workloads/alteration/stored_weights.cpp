@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/alteration/stored_weights.hpp"
 
 #include "base/cli/option_checks.hpp"
-#include "base/contract/stored_weights.hpp"
+#include "base/contract/stored_state.hpp"
 #include "base/contract/trials.hpp"
 #include "base/error.hpp"
+#include "ddl-workloads/models/gradient_model.hpp"
 
 #include <algorithm>
 
@@ -14,11 +16,11 @@ namespace {
 constexpr std::size_t most_paths_of_weights = 10;
 constexpr const char* begin_of_weights = "model/";
 
-// Of a model divided over the ranks, what a rank alone holds has no gradient that is exchanged.
+// In a model divided over the ranks, the part of one rank alone has no gradient that is exchanged.
 std::vector<std::string> weights_of(Model& model, const std::string& location)
 {
     std::vector<std::string> parameters;
-    for (const std::string& name : model.gradient_names()) parameters.push_back(begin_of_weights + name);
+    for (const std::string& name : gradients_of(model).gradient_names()) parameters.push_back(begin_of_weights + name);
     const std::string wanted = begin_of_weights + location;
     std::vector<std::string> paths;
     for (const StateTensor& tensor : model.state()) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A training's weights in memory whose bits flip: before a forward they become what is read of them, and afterwards
 // sound again, so that gradients of damaged weights update sound ones.
 #pragma once
@@ -43,7 +44,7 @@ class StoredWeights {
     std::vector<std::vector<float>> sound_;  // between read() and put_back()
 };
 
-// What a training's weights lie in; no code: in memory like any other.
+// Memory that a training's weights lie in; no code: like any other.
 struct StorePlan {
     std::string code;
     std::string detection = "none";

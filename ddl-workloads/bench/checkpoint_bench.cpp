@@ -1,4 +1,5 @@
-// What a checkpoint costs beside a plain write of the same bytes: the tensors of ResNet-18 and their momentum, into a
+// SPDX-License-Identifier: Apache-2.0
+// Cost of a checkpoint beside a plain write of the same bytes: the tensors of ResNet-18 and their momentum, into a
 // new file each time, in turns.
 #include "base/cli/options.hpp"
 #include "base/error.hpp"

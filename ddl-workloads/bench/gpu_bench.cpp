@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole runs of the real program on one GPU, in rounds: what tracing adds to a step, beside PyTorch's
 // DistributedDataParallel over NCCL in Python, and what graphs save.
 #include "base/cli/options.hpp"
@@ -68,7 +69,7 @@ Contender in_python(const Bench& bench, const Words& options)
     };
 }
 
-// Of each contender one value a round.
+// One value a round for each contender.
 std::vector<std::vector<double>> in_rounds(const std::vector<Contender>& contenders)
 {
     std::vector<std::vector<double>> found(contenders.size());

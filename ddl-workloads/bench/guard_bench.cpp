@@ -1,4 +1,5 @@
-// What a look of a guard costs beside a bare read of the same bytes: the state of ResNet-18 and its momentum, in turns.
+// SPDX-License-Identifier: Apache-2.0
+// Cost of a guard's check beside a bare read of the same bytes: the state of ResNet-18 and its momentum, in turns.
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"

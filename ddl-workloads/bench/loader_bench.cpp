@@ -1,4 +1,5 @@
-// What the loader costs beside loops written by hand that read the same records in the same order from a warm page
+// SPDX-License-Identifier: Apache-2.0
+// Cost of the loader beside loops written by hand that read the same records in the same order from a warm page
 // cache, from the same files and from a plain file: bytes of input per second, in turns.
 #include "base/cli/options.hpp"
 #include "base/error.hpp"

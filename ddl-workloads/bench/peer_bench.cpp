@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole runs of the real program beside those of its peers: PyTorch's DistributedDataParallel in Python, the same
 // training without any exchange, ways to wait and strategies beside one another; alone on two CPUs, and with another
 // process on one of them. All runs of a group follow one another in rounds, since a machine changes from minute to

@@ -1,4 +1,5 @@
-// What tracing costs a step of the real program on two ranks. Phases and buckets (L0): traced runs against untraced
+// SPDX-License-Identifier: Apache-2.0
+// Cost of tracing in a step of the real program on two ranks. Phases and buckets (L0): traced runs against untraced
 // ones, in turns, of a model that computes by the clock, for a real one's runs differ by more than that cost. Operators
 // (L2, L3): within one run, every third step, which records them, against the step after it, which does not. And what a
 // control that is armed, but not asked, adds: nothing.

@@ -1,4 +1,5 @@
-// What a trial costs in a warm training, beside a process of its own: mlp on two ranks, 50 steps each, in turns.
+// SPDX-License-Identifier: Apache-2.0
+// Cost of a trial in a warm training, beside a process of its own: mlp on two ranks, 50 steps each, in turns.
 #include "base/cli/options.hpp"
 #include "base/contract/trials.hpp"
 #include "base/error.hpp"
@@ -35,7 +36,7 @@ double cold()
     return ms_of({"--steps", std::to_string(steps), "--trace", "off"});
 }
 
-// Of one of many, start and end of the process included.
+// Seconds of one of many trials, start and end of the process included.
 double warm()
 {
     const testing::Scratch scratch;

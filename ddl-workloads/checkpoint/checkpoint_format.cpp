@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/checkpoint/checkpoint_format.hpp"
 
-#include "base/contract/checkpoint_names.hpp"
+#include "base/contract/stored_state.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "base/version.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files of a checkpoint, and what is in them. A contract with programs that read or alter checkpoints; format 1:
 //
 // A checkpoint is a directory step-<number>, the number of steps done, in nine digits or more. checkpoint.h5 in it
@@ -16,7 +17,7 @@
 // the file. A program that alters a tensor on purpose writes that attribute anew.
 #pragma once
 
-#include "base/contract/checkpoint_names.hpp"
+#include "base/contract/stored_state.hpp"
 #include "ddl-workloads/data/hdf5.hpp"
 #include "ddl-workloads/models/state_tensor.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of ddl-train that say when and how checkpoints are written.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a checkpoint, and checks it.
 #pragma once
 
@@ -9,7 +10,7 @@
 
 namespace ddl {
 
-// A checkpoint to go on from. What is wrong with it is an Error that names the file and, if it is one's, the tensor:
+// A checkpoint to resume from. What is wrong with it is an Error that names the file and, if it is one's, the tensor:
 // missing or foreign files, files of another checkpoint or cut off, damaged bytes. Has HDF5 to itself as long as it
 // lives.
 class CheckpointReader {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
 
 #include "base/descriptor.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A directory of checkpoints: which are there, how one appears whole or not at all, how old ones go.
 #pragma once
 
@@ -21,7 +22,7 @@ std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& d
 // system has less room than these bytes and a little more: a disk filled to the brim would end the training.
 void make_room(const std::filesystem::path& directory, std::int64_t step, std::int64_t bytes);
 
-// What has grown becomes the checkpoint, by rename. `durable`: the names too are on the device.
+// Renames the complete new checkpoint into place. `durable`: the names too are on the device.
 void publish(const std::filesystem::path& directory, std::int64_t step, bool durable);
 
 // Takes away what has grown.
@@ -33,7 +34,7 @@ void discard_after(const std::filesystem::path& directory, std::int64_t step);
 // Takes all but the newest away. None vanishes piece by piece.
 void keep_newest(const std::filesystem::path& directory, std::size_t count);
 
-// Of the given ones the first that is not damaged; of those before it says on stderr what is wrong with them. Throws
+// The first of the given checkpoints that is not damaged; reports on stderr what is wrong with those before. Throws
 // Error if there is none.
 std::filesystem::path first_sound(std::span<const std::filesystem::path> checkpoints);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
 
 #include "base/error.hpp"
@@ -76,7 +77,7 @@ CheckpointNews Checkpointer::news()
     return news;
 }
 
-void Checkpointer::hear(std::span<const CheckpointNews> all)
+void Checkpointer::receive(std::span<const CheckpointNews> all)
 {
     if (all.empty()) return;
     if (all.front().due != 0) wanted_ = true;
@@ -222,6 +223,14 @@ nlohmann::ordered_json Checkpointer::summary() const
             {"failed", failures_.load()},
             {"bytes", bytes_.load()},
             {"writing_ms", static_cast<double>(writing_ns_) / 1e6}};
+}
+
+std::vector<StateTensor> training_state(Model& model, bool ranks_are_equal)
+{
+    std::vector<StateTensor> all = model.state();
+    if (!ranks_are_equal)
+        for (StateTensor& tensor : all) tensor.owner = Owner::each;
+    return all;
 }
 
 }  // namespace ddl

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a training's checkpoints: when one is due, whose share is whose, at once or beside the next steps.
 #pragma once
 
 #include "base/units.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_format.hpp"
 #include "ddl-workloads/instruments/write_observer.hpp"
+#include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -33,7 +35,7 @@ struct CheckpointPlan {
 // "100", "100steps", "30s" into the plan. Throws UsageError.
 void parse_checkpoint_every(const std::string& text, CheckpointPlan& plan);
 
-// What a rank reports to the others once a step.
+// Report of a rank to the others once a step.
 struct CheckpointNews {
     std::int64_t due = 0;      // rank 0: it is time for one
     std::int64_t written = 0;  // this rank's shard of the checkpoint of so many steps is complete
@@ -58,7 +60,7 @@ class Checkpointer {
 
     // Once a step, all ranks: what to report, and what all reported one step earlier.
     CheckpointNews news();
-    void hear(std::span<const CheckpointNews> all);
+    void receive(std::span<const CheckpointNews> all);
 
     // Whether one shall be written after this step: the same on all ranks.
     bool due(std::int64_t steps_done) const;
@@ -75,7 +77,7 @@ class Checkpointer {
     // Collective: what is still being written comes to its end.
     void finish();
 
-    // Of rank 0: how many were written, how many could not be, and of those written by this rank bytes and time.
+    // On rank 0: how many were written, how many could not be, and for those written by this rank bytes and time.
     nlohmann::ordered_json summary() const;
     std::int64_t failures() const { return failures_; }
 
@@ -106,5 +108,9 @@ class Checkpointer {
     std::atomic<std::int64_t> writing_ns_ = 0;
     std::future<void> under_way_;
 };
+
+// The part of a training that its checkpoints hold: the state of this rank. Ranks that are not kept equal each have
+// their own.
+std::vector<StateTensor> training_state(Model& model, bool ranks_are_equal);
 
 }  // namespace ddl

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where HDF5 writes a new file. A file whose closing fails would stay half closed inside HDF5 and end the process when
 // it exits; so HDF5 never learns of a full disk, and finish() reports it.
 #pragma once
@@ -26,7 +27,7 @@ class Output final : public soft_errors::hdf5::Store {
     // Throws std::system_error if a write failed. `durable`: on the device, not only in the page cache.
     void finish(bool durable);
 
-    // What HDF5 does, through its file driver. Bytes of a dataset that has its place may also be written without it.
+    // Write of HDF5, through its file driver. Bytes of a dataset that has its place may also be written without it.
     void write(std::uint64_t at, std::span<const std::byte> bytes) noexcept override;
     void read(std::uint64_t at, std::span<std::byte> room) const noexcept override;
     void resize(std::uint64_t size) noexcept override;

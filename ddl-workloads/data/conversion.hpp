@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data sets from one format into another, and what lies in a file or folder of unknown format.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data sets by name: made anew into two record files ("digits", "synthetic[samples=4096]"), or there already and read
 // where they lie ("cifar10[path=DIR]"). Each has a part to train on and one held out.
 #pragma once
@@ -20,7 +21,7 @@ enum class Part { train, held_out };
 // Where a data set has no parts of its own, every fifth sample is held out.
 constexpr int held_out_every = 5;
 
-// What a plug-in supplies that makes samples: records by number. The same settings give the same ones everywhere.
+// Source of samples that a plug-in generates: records by number. The same settings give the same ones everywhere.
 class SampleSource {
  public:
     virtual ~SampleSource() = default;
@@ -29,7 +30,7 @@ class SampleSource {
     virtual void sample(std::int64_t number, std::span<std::uint8_t> record) const = 0;
 };
 
-// What a plug-in supplies whose format can be written. Nothing is there before finish().
+// Writer of a plug-in's format. No file is there before finish().
 class DataSetWriter {
  public:
     virtual ~DataSetWriter() = default;
@@ -52,7 +53,7 @@ struct DataSetCard {
 
 const base::Registry<DataSetCard>& data_sets();
 
-// What every rank knows before anything is written.
+// Description of a data set, known to every rank before anything is written.
 struct DataSet {
     std::string text;  // as the user named it
     SampleShape shape;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ddl-data: makes data sets of any size, converts them from format to format, and says what lies in a file or folder.
 #include "base/cli/commands.hpp"
 #include "base/cli/progress.hpp"

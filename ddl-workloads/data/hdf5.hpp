@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HDF5 as in base, under this room's name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/data/input_file.hpp"
 
 #include "base/files.hpp"
@@ -15,7 +16,7 @@ namespace ddl {
 
 namespace {
 
-// What O_DIRECT wants of memory, offset and length on every file system that has it.
+// Alignment of memory, offset and length that suits O_DIRECT on every file system that has it.
 constexpr std::size_t block = 4096;
 
 std::span<std::uint8_t> aligned_room(std::size_t bytes)

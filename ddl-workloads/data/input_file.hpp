@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file that is read at offsets by any number of threads: through the page cache, leaving nothing in it, or past it.
 #pragma once
 

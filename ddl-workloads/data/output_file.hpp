@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file that appears by rename, on the device and complete, with finish().
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records one after the other without a header. Of images that is the CIFAR-10 binary form: a byte of label, then
 // channels x height x width pixels (https://www.cs.toronto.edu/~kriz/cifar.html; there 3 x 32 x 32 and 10 classes).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records by number, however they lie on disk.
 #pragma once
 
@@ -42,7 +43,7 @@ class Records {
     // read.
     void read(std::int64_t number, std::span<std::uint8_t> record) const;
 
-    // What is wrong with the files as a whole, one a line; their sound records are read (Reading::skip_corrupt).
+    // Faults of the files as a whole, one a line; their sound records are read (Reading::skip_corrupt).
     virtual std::vector<std::string> faults() const { return {}; }
 
     // False if the page cache is used, or if the files live in memory (tmpfs): no input is I/O of a device.

@@ -1,4 +1,5 @@
-// What one sample of a data set is, and how it lies in a record.
+// SPDX-License-Identifier: Apache-2.0
+// Shape of a sample of a data set, and its layout in a record.
 #pragma once
 
 #include <boost/endian/conversion.hpp>

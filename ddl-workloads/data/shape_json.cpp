@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/data/shape_json.hpp"
 
 #include "ddl-workloads/data/records.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shape of samples as JSON, for what keeps it beside them.
 #pragma once
 

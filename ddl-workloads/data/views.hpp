@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records seen as others: several files as one, a part of a file that has no parts.
 #pragma once
 

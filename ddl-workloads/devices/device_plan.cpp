@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/devices/device_plan.hpp"
 
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the models of LibTorch compute, in what numbers, and how work is handed in: --device, --precision,
 // --deterministic, --sync-phases, --cuda-graphs.
 #pragma once

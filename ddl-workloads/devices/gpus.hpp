@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The GPUs on which the ranks of a training compute, as NVIDIA's driver knows them.
 #pragma once
 

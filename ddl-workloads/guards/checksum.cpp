@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state that forward uses is the one that the last update left behind, to the bit.
 #include "ddl-workloads/guards/guard.hpp"
 

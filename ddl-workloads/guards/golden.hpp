@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far a training's state is from that of an unaltered training of the same steps, whose checkpoints are there.
 #pragma once
 
@@ -18,7 +19,7 @@
 
 namespace ddl {
 
-// Of one tensor. Sums and the largest are of numbers that are finite in both.
+// Distance of one tensor. Sums and the largest are over numbers that are finite in both.
 struct TensorDistance {
     std::int64_t differing = 0;                     // numbers that differ in any bit
     soft_errors::SumOfSquares squares = {};         // of the differences

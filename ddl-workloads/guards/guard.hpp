@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A guard: a plug-in that looks at a rank's state or gradients at certain moments of a step, and says what is not as it
 // must be.
 #pragma once

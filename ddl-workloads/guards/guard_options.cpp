@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/guards/guard_options.hpp"
 
 #include "base/cli/option_checks.hpp"
@@ -11,7 +12,7 @@ namespace ddl {
 
 namespace {
 
-constexpr std::array reactions{std::pair{Reaction::tell, "tell"}, std::pair{Reaction::stop, "stop"},
+constexpr std::array reactions{std::pair{Reaction::report, "report"}, std::pair{Reaction::stop, "stop"},
                                std::pair{Reaction::repair, "repair"}, std::pair{Reaction::rollback, "rollback"}};
 
 // NAME, NAME=VALUE of its first option, or NAME[option=value,..].
@@ -78,7 +79,7 @@ GuardOptions::GuardOptions(base::Options& options, GuardPlan& plan) : options_{o
                 "GUARDS");
     options.add(
         "on-guard", reaction_,
-        "what a guard's finding leads to: tell, stop (exit code 3), repair (from a sound rank, else clipped) or "
+        "what a guard's finding leads to: report, stop (exit code 3), repair (from a sound rank, else clipped) or "
         "rollback=STEPS (to a copy in memory, kept that often)",
         "HOW");
     options.add("replicas-every", plan.replicas_every,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which guards a training has, and what they do about what they find.
 #pragma once
 
@@ -11,7 +12,7 @@
 namespace ddl {
 
 enum class Reaction {
-    tell,     // a row in guards.csv, a line on stderr
+    report,   // a row in guards.csv, a line on stderr
     stop,     // the training ends, with exit code 3
     repair,   // from a rank that is sound; else numbers are clipped
     rollback  // to a copy of the state that was sound
@@ -20,7 +21,7 @@ enum class Reaction {
 struct GuardPlan {
     std::string text;  // "range=2,norm"
     std::vector<base::PlugInText> guards;
-    Reaction reaction = Reaction::tell;
+    Reaction reaction = Reaction::report;
     std::int64_t copy_every = 10;     // steps; of rollback
     std::int64_t replicas_every = 0;  // steps; 0: ranks are not compared
     std::string golden;               // a run or checkpoint, or empty
@@ -32,7 +33,7 @@ struct GuardPlan {
 
 std::string text(Reaction reaction);
 
-// "range=2,norm[factor=10x],checksum,replicas", "tell", "rollback=20" into the plan. Throw UsageError.
+// "range=2,norm[factor=10x],checksum,replicas", "report", "rollback=20" into the plan. Throw UsageError.
 void parse_guards(const std::string& guards, GuardPlan& plan);
 void parse_reaction(const std::string& reaction, GuardPlan& plan);
 
@@ -48,7 +49,7 @@ class GuardOptions {
     const base::Options& options_;
     GuardPlan& plan_;
     std::string guards_;
-    std::string reaction_ = "tell";
+    std::string reaction_ = "report";
 };
 
 }  // namespace ddl

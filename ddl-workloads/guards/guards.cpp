@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/guards/guards.hpp"
 
 #include "base/contract/soft_error_tables.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
 #include "ddl-workloads/guards/repair.hpp"
+#include "ddl-workloads/models/gradient_model.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -90,14 +92,14 @@ bool Guards::before_forward(std::uint64_t step, std::int64_t steps_done)
     }
     if (plan_.acts_at_once() && !stops_) return act(look, steps_done);
     if (plan_.reaction == Reaction::stop && !caught_.empty()) stops_ = true;
-    settle(plan_.reaction == Reaction::tell ? "told" : "stopped");
+    settle(plan_.reaction == Reaction::report ? "reported" : "stopped");
     return false;
 }
 
 void Guards::before_update(std::uint64_t step)
 {
     if (!look_at_gradients()) return;
-    const std::vector<std::span<float>> gradients = guarded_.model.gradients();
+    const std::vector<std::span<float>> gradients = gradients_of(guarded_.model).gradients();
     for (std::size_t i = 0; i < watches_.size(); ++i) {
         if (watches_[i].card->looks_at != LooksAt::gradients) continue;
         const otf2::Scope scope{guarded_.location, watches_[i].region};
@@ -110,7 +112,7 @@ void Guards::before_update(std::uint64_t step)
         settle("clipped");
     }
     if (plan_.reaction == Reaction::stop && !caught_.empty()) stops_ = true;
-    if (!plan_.acts_at_once()) settle(plan_.reaction == Reaction::tell ? "told" : "stopped");
+    if (!plan_.acts_at_once()) settle(plan_.reaction == Reaction::report ? "reported" : "stopped");
 }
 
 void Guards::after_update()
@@ -132,14 +134,14 @@ bool Guards::look_at_gradients() const
 
 // ---------------------------------------------------------------------------------------------------- what was found
 
-// What is acted upon at once is heard there.
-void Guards::hear(std::span<const ReplicaNews> all)
+// Takes the reports of all ranks; actions that must not wait happen here.
+void Guards::receive(std::span<const ReplicaNews> all)
 {
     if (!comparison_ || plan_.acts_at_once()) return;
-    const std::optional<std::vector<Difference>> found = comparison_->hear(all);
+    const std::optional<std::vector<Difference>> found = comparison_->receive(all);
     if (!found) return;
     if (note_differences(*found) && plan_.reaction == Reaction::stop) stops_ = true;
-    settle(plan_.reaction == Reaction::tell ? "told" : "stopped");
+    settle(plan_.reaction == Reaction::report ? "reported" : "stopped");
 }
 
 // Whether the guard `replicas` caught some.
@@ -218,7 +220,7 @@ void Guards::settle(const std::string& done)
 
 std::vector<std::string> Guards::gradient_names(std::size_t count) const
 {
-    std::vector<std::string> names = guarded_.model.gradient_names();
+    std::vector<std::string> names = gradients_of(guarded_.model).gradient_names();
     if (names.size() != count) names.assign(count, "of this rank's shard");
     for (std::string& name : names) name.insert(0, "mean/");
     return names;
@@ -240,7 +242,7 @@ bool Guards::act(StateLook& look, std::int64_t steps_done)
     if (comparison_) {
         std::vector<ReplicaNews> news;
         for (const Report& one : all) news.push_back(one.replicas);
-        if (const auto found = comparison_->hear(news)) alarm = note_differences(*found) || alarm;
+        if (const auto found = comparison_->receive(news)) alarm = note_differences(*found) || alarm;
     }
     if (alarm && plan_.reaction == Reaction::rollback) return roll_back(steps_done);
     if (alarm) repair(look);

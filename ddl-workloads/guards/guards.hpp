@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The guards of a training: asks them at their moments of a step, writes down what they find, and does what was asked
 // for about it.
 #pragma once
@@ -22,7 +23,7 @@
 
 namespace ddl {
 
-// What guards look at. All of it must outlive them.
+// State that guards examine. All of it must outlive them.
 struct Guarded {
     otf2::Recorder& recorder;
     otf2::LocationRecorder& location;
@@ -38,9 +39,9 @@ class Guards {
     // Collective if there are guards. Throws UsageError for a model without state.
     Guards(const GuardPlan& plan, const Guarded& guarded);
 
-    // What this rank reports to the others once a step; what all reported one step earlier. hear() is collective.
+    // This rank's report to the others once a step; the reports of all, one step earlier. receive() is collective.
     ReplicaNews news() const { return news_; }
-    void hear(std::span<const ReplicaNews> all);
+    void receive(std::span<const ReplicaNews> all);
 
     // Right before forward; `steps_done` of the training so far. Collective. True: the state is again that of
     // went_back_to() steps done, and so must be the input.
@@ -60,7 +61,7 @@ class Guards {
     // Whether a guard of this rank has found anything yet, also if nothing is done about it before the next forward.
     bool has_found() const;
 
-    // Of this rank; null without guards. `replicas`: the same on all ranks; null if they are not compared.
+    // Summary of this rank; null without guards. `replicas`: the same on all ranks; null if they are not compared.
     nlohmann::ordered_json summary() const;
     nlohmann::ordered_json replicas() const;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gradient that the update uses is not many times as long as usual: its L2 norm beside the median of the norms of
 // the steps before.
 #include "base/error.hpp"
@@ -68,7 +69,7 @@ class Norm : public Guard {
         return norms_.size() < fewest_steps ? std::numeric_limits<double>::infinity() : factor_ * median();
     }
 
-    // Of an even number of norms the lower one of the two in the middle.
+    // The lower one of the two in the middle for an even number of norms.
     double median() const
     {
         std::vector<double> sorted{norms_.begin(), norms_.end()};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every number of the state is finite and below a bound. Of a number below 2 the flip of bit 1 takes it to 2 or beyond,
 // so that a bound of 2 catches each of them.
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a tensor that some rank found unsound comes from again.
 #pragma once
 
@@ -13,13 +14,13 @@
 
 namespace ddl {
 
-// What a rank says of a tensor.
+// Report of a rank on a tensor.
 struct TensorState {
     std::uint32_t checksum = 0;
     std::uint32_t suspect = 0;  // 1: a guard of its own found it unsound
 };
 
-// The first of the ranks that have what more than half of those without a suspicion have. None: nobody can tell.
+// The first of the ranks that have what more than half of those without a suspicion have. None: it cannot be decided.
 std::optional<int> sound_rank(std::span<const TensorState> of_ranks);
 
 struct Repaired {

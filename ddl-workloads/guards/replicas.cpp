@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/guards/replicas.hpp"
 
 #include "ddl-workloads/guards/guard.hpp"
@@ -56,7 +57,7 @@ ReplicaNews ReplicaComparison::look(std::uint64_t step, StateLook& look)
     return news;
 }
 
-std::optional<std::vector<Difference>> ReplicaComparison::hear(std::span<const ReplicaNews> all)
+std::optional<std::vector<Difference>> ReplicaComparison::receive(std::span<const ReplicaNews> all)
 {
     if (all.empty() || all.front().step <= heard_) return std::nullopt;
     heard_ = all.front().step;

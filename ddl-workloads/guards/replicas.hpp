@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do ranks that ought to be equal have the same state? Each reports a checksum of each bucket of it; where those
 // differ, ranks exchange the checksums of all tensors, and the one that is not as most are is known.
 #pragma once
@@ -15,10 +16,10 @@
 
 namespace ddl {
 
-// Of the state that all ranks hold, in its order, each about as many bytes.
+// Buckets of the state that all ranks hold, in its order, each about as many bytes.
 constexpr std::size_t replica_buckets = 8;
 
-// What a rank reports to the others.
+// Report of a rank to the others.
 struct ReplicaNews {
     std::int64_t step = -1;  // before whose forward it looked; -1: at none yet
     std::array<std::uint32_t, replica_buckets> checksums = {};
@@ -35,7 +36,7 @@ struct Difference {
 // The value of more than half of them, if there is one.
 std::optional<std::uint32_t> majority(std::span<const std::uint32_t> values);
 
-// Of one tensor, whose checksum each rank has: none if all are equal.
+// Differences of one tensor, whose checksum each rank has: none if all are equal.
 std::vector<Difference> differences(std::span<const std::uint32_t> of_ranks, const Difference& where);
 
 class ReplicaComparison {
@@ -44,11 +45,11 @@ class ReplicaComparison {
 
     bool due(std::uint64_t step) const { return step % static_cast<std::uint64_t>(every_) == 0; }
 
-    // What this rank has in that step.
+    // This rank's report in that step.
     ReplicaNews look(std::uint64_t step, StateLook& look);
 
     // Collective, with the same news on all ranks: where ranks differ. None for a step that was heard of before.
-    std::optional<std::vector<Difference>> hear(std::span<const ReplicaNews> all);
+    std::optional<std::vector<Difference>> receive(std::span<const ReplicaNews> all);
 
     std::int64_t compared() const { return compared_; }
 

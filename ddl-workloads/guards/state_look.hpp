@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers of a rank's model and optimizer at one moment of a step, for all guards that look at them.
 #pragma once
 

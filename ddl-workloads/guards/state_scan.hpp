@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One pass over the numbers of a tensor, about as fast as reading them.
 #pragma once
 

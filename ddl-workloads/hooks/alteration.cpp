@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bits of the state, the input or the gradients that flip in a step (--alter).
 #include "base/error.hpp"
 #include "ddl-workloads/alteration/live_alteration.hpp"

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checkpoints, as phases of the steps after which they are due (--checkpoint-every).
 #include "base/error.hpp"
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
-#include "ddl-workloads/checkpoint/training_state.hpp"
 #include "ddl-workloads/hooks/make_hooks.hpp"
 #include "ddl-workloads/plan/checkpoint_meta.hpp"
 
@@ -38,7 +38,7 @@ class Checkpoints : public Hook {
 
     void receive(StepContext&) override
     {
-        if (!over_) checkpointer_.hear(slot_.received());
+        if (!over_) checkpointer_.receive(slot_.received());
     }
 
     void after_update(StepContext& context) override

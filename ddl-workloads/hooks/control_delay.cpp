@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The built-in positive control: a delay of known length, requested through the control file, the same for all ranks;
 // and its sham, the same barriers and rests without a delay. Steps outside of the slots of control.delay and
 // control.sham are untouched.

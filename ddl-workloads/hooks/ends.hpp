@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a training ends: what its plan says, what this rank finds, what all ranks agree on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far the state is from that of an unaltered training (--golden).
 #include "ddl-workloads/guards/golden.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Guards look at the state and the gradients (--guard), and take the training back if asked for (--on-guard).
 #include "ddl-workloads/guards/guards.hpp"
 
@@ -33,7 +34,7 @@ class GuardHook : public Hook {
 
     void receive(StepContext&) override
     {
-        if (slot_) guards_.hear(slot_->received());
+        if (slot_) guards_.receive(slot_->received());
     }
 
     void check_state(StepContext& context) override

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Delays of one rank in one phase (--delay).
 #include "base/error.hpp"
 #include "ddl-workloads/hooks/make_hooks.hpp"

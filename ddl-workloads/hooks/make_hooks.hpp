@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hooks of a training, made from its plan.
 #pragma once
 

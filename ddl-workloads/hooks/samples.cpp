@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The metrics of every tenth step in the trace.
 #include "ddl-workloads/guards/state_scan.hpp"
 #include "ddl-workloads/hooks/make_hooks.hpp"
+#include "ddl-workloads/models/gradient_model.hpp"
 
 #include <cmath>
 
@@ -35,7 +37,7 @@ class Samples : public Hook {
         gradient_norm_.reset();
         if (!is_due(context) || level_ == DetailLevel::L0) return;
         context.clock.leave();
-        gradient_norm_ = norm(context.model.gradients());
+        gradient_norm_ = norm(gradients_of(context.model).gradients());
     }
 
     void after_update(StepContext& context) override

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/hooks/step_log.hpp"
 
 #include "base/contract/run_directory.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A training's steps as its outputs show them: rows of steps.csv, the progress line, OpenMetrics, sums for the record.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights that lie in memory whose bits flip: each forward uses what is read of them (--store).
 #include "ddl-workloads/alteration/stored_weights.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/instruments/details.hpp"
 
 #include "base/contract/trace_names.hpp"

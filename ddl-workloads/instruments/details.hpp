@@ -1,4 +1,5 @@
-// What a trace holds inside the phases: modules and operators, in all steps or in some of them. Which ones there are is
+// SPDX-License-Identifier: Apache-2.0
+// Details of a trace inside the phases: modules and operators, in all steps or in some of them. Which ones there are is
 // reported by the model that runs them.
 #pragma once
 
@@ -48,7 +49,7 @@ class Details : public training::PhaseListener {
 
     DetailLevel level() const { return level_; }
 
-    // Told when details begin to be recorded (true) and when they end (false); both at the edges of a step.
+    // Called when details begin to be recorded (true) and when they end (false); both at the edges of a step.
     void tell(std::function<void(bool)> listener) { listener_ = std::move(listener); }
 
     // From here to the leave() that belongs to it, on the same thread. The name may be a temporary. What has a sequence
@@ -62,7 +63,7 @@ class Details : public training::PhaseListener {
 
     bool on() const { return on_; }
 
-    // Of the main thread, reported by its PhaseClock. What is open when a phase ends ends with it.
+    // Calls of the main thread's PhaseClock. Regions still open when a phase ends are ended with it.
     void begin_step(std::uint64_t step) override;
     void end_step() override;
     void end_phase(std::int64_t at_ns) override;

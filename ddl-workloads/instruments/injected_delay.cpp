@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/instruments/injected_delay.hpp"
 
 #include "base/error.hpp"

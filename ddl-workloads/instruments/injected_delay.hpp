@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A known delay in a phase of one rank's steps: the truth that an analysis can be held against.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/instruments/instruments.hpp"
 
 #include "base/contract/trace_names.hpp"
@@ -75,7 +76,7 @@ void Instruments::define(const InstrumentPlan& plan)
         .kind = otf2::LocationKind::cpu_thread,
         .accelerator = {},
         .properties = {{base::property::cpus, base::format_cpus(base::allowed_cpus())}}};
-    // What these two start on a GPU is found by their numbers.
+    // Activities that these two start on a GPU are found by their numbers.
     const auto numbered = [&bound](pid_t thread) {
         otf2::Recorder::Placement placement = bound;
         placement.properties[base::property::thread] = std::to_string(thread);

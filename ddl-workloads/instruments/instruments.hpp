@@ -1,4 +1,5 @@
-// What a rank records: its trace (main thread, transport, readers), its control page, the metrics of every tenth step.
+// SPDX-License-Identifier: Apache-2.0
+// Recordings of a rank: its trace (main thread, transport, readers), its control page, the metrics of every tenth step.
 #pragma once
 
 #include "base/contract/control_file.hpp"
@@ -51,7 +52,7 @@ class Instruments : public ExchangeObserver, public ReaderObserver, public Write
     // A bucket's gradients are complete on this rank. Main thread.
     void bucket_ready(BucketTag tag, std::int64_t at_ns = base::now_ns());
 
-    // What the trace holds, this rank's own and those of its process.
+    // Metrics in the trace, this rank's own and those of its process.
     const std::vector<Metric>& metrics() const { return metrics_; }
 
     // Every tenth step. Main thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The phases of a training step, by the names that this room uses.
 #pragma once
 

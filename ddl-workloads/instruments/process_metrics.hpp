@@ -1,4 +1,5 @@
-// What is counted of this rank's process beside what the training reports: the processor's events through PAPI,
+// SPDX-License-Identifier: Apache-2.0
+// Counters of this rank's process beside what the training reports: the processor's events through PAPI,
 // the kernel's own through perf_event_open, or, where that is not allowed, what getrusage reports.
 #pragma once
 
@@ -32,7 +33,7 @@ class ProcessMetrics {
 
     const std::vector<Metric>& metrics() const { return metrics_; }
 
-    // What "auto" counts elsewhere, and why not here.
+    // Counters that "auto" has elsewhere, and why not here.
     const std::vector<std::string>& left_out() const { return left_out_; }
 
     // In the order of metrics(), each summed up. Empty from the first failure on, which is reported on stderr: no

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/instruments/recording_options.hpp"
 
 #include "base/contract/variables.hpp"

@@ -1,4 +1,5 @@
-// What is recorded of a training, and the options of ddl-train that say so.
+// SPDX-License-Identifier: Apache-2.0
+// Recording of a training, and the options of ddl-train for it.
 #pragma once
 
 #include "base/cli/options.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/instruments/software_events.hpp"
 
 #include "base/error.hpp"

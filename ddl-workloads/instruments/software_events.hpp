@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel's own events of this process, by the names that perf(1) has for them.
 #pragma once
 
@@ -34,7 +35,7 @@ class SoftwareEventCounts {
     std::vector<std::vector<int>> files_;  // by name, one a thread
 };
 
-// What getrusage reports of these, of all threads since the process began.
+// Values of getrusage for these, of all threads since the process began.
 std::vector<std::int64_t> resource_usage(const std::vector<std::string>& names);
 
 }  // namespace ddl

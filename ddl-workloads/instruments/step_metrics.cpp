@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/instruments/step_metrics.hpp"
 
 #include "base/system/clock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps and their time as OpenMetrics, for those who watch a training while it runs.
 #pragma once
 
@@ -17,7 +18,7 @@ class StepMetrics {
 
     bool due() const;
 
-    // What was done since the training began; step times are means since the last call.
+    // Totals since the training began; step times are means since the last call.
     struct SoFar {
         std::int64_t steps = 0;
         std::int64_t ns = 0;

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
 namespace ddl {
 
-// Told of what is written beside the steps, on the thread that writes it.
+// Called for writes beside the steps, on the thread that writes it.
 class WriteObserver {
  public:
     virtual ~WriteObserver() = default;

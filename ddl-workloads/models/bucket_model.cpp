@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/models/bucket_model.hpp"
 
 #include "base/error.hpp"
@@ -112,7 +113,7 @@ std::vector<StateTensor> BucketModel::state()
                    .bytes = std::as_writable_bytes(std::span{&steps_, 1})});
     for (const Bucket& bucket : buckets_) {
         all.push_back(floats(base::join("model/bucket.", bucket.index), bucket.gradients));
-        // Of one that belongs to another's shard a rank keeps its own gradients. The next step makes all anew.
+        // Gradients that belong to another rank's shard stay as they are. The next step makes all anew.
         if (!bucket.parts.empty()) all.back().owner = Owner::rank0;
     }
     return all;

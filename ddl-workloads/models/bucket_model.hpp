@@ -1,15 +1,16 @@
-// What models that do not learn share: gradients of given sizes, cut into buckets that become ready one after the
+// SPDX-License-Identifier: Apache-2.0
+// Common base of models that do not learn: gradients of given sizes, cut into buckets that become ready one after the
 // other, and parameters that show whether each of them was exchanged rightly.
 #pragma once
 
-#include "ddl-workloads/models/model.hpp"
+#include "ddl-workloads/models/gradient_model.hpp"
 
 #include <cstddef>
 #include <vector>
 
 namespace ddl {
 
-class BucketModel : public Model {
+class BucketModel : public GradientModel {
  public:
     // How many numbers each bucket holds, at least one, in the order in which backward completes them.
     BucketModel(const std::vector<std::size_t>& sizes, int rank);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A training step without the training: computing takes its time and no CPU, as on a node whose GPU does it; input is
 // really read and gradients are really exchanged. The victim whose truth is known, and the proxy for a GPU node.
 #include "base/csv.hpp"
@@ -298,7 +299,7 @@ StepCompute replayed_step(const base::CsvTable& csv, std::size_t row)
     return step;
 }
 
-// What the rank's steps took in an earlier run; those of its rank 0 if it had fewer ranks.
+// Computing times of the rank's steps in an earlier run; those of its rank 0 if it had fewer ranks.
 std::vector<StepCompute> replayed(const std::string& file, int rank)
 {
     const base::CsvTable csv{file};
@@ -360,7 +361,7 @@ const ModelCard emulated_model{
     .make = [](const base::Settings& settings, const ModelPlan& plan) -> std::unique_ptr<Model> {
         return std::make_unique<Emulated>(emulation(settings, plan.rank), computer(settings, plan), plan.rank);
     },
-    .offers = {&layered},
+    .offers = {&exchanged_gradients, &layered},
 };
 
 }  // namespace ddl

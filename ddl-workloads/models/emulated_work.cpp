@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/models/emulated_work.hpp"
 
 #include "base/system/clock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real work for models that only pretend to learn: what noise beside it can slow down.
 #pragma once
 

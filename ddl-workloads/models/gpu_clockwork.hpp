@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps a GPU busy for a given time, as the computation of a model would.
 #pragma once
 
@@ -16,13 +17,13 @@ class GpuClockwork {
     GpuClockwork(const GpuClockwork&) = delete;
     GpuClockwork& operator=(const GpuClockwork&) = delete;
 
-    // Of the GPU, among those that this process may use.
+    // Number of the GPU among those that this process may use.
     int number() const { return number_; }
 
     // A kernel occupies every multiprocessor for so long; the calling thread, which is the one that made this, sleeps
     // until it has ended.
     void work(std::int64_t length_ns);
-    // .. or goes on, while the GPU works.
+    // .. or continues, while the GPU works.
     void begin_work(std::int64_t length_ns);
 
  private:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models whose layers can be computed one by one, on different ranks and for several parts of a batch at once, as
 // pipelines and coded products need it.
 #pragma once

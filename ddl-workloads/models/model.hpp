@@ -1,4 +1,6 @@
-// What is trained: a plug-in that computes; when its gradients are exchanged is the strategy's business.
+// SPDX-License-Identifier: Apache-2.0
+// Models: plug-ins that compute the training. gradient_model.hpp and layered_model.hpp have what strategies ask of
+// some.
 #pragma once
 
 #include "base/cli/cards.hpp"
@@ -25,42 +27,12 @@ namespace ddl {
 
 class Details;
 class ExchangeThread;
+class GradientModel;
 class LayeredModel;
 
-// Gradients that are exchanged together.
-struct Bucket {
-    std::uint64_t index = 0;
-    std::span<float> gradients;
-    bool last = false;                      // of this step
-    std::vector<ShardPart> parts = {};      // of a model that updates a shard: whose they are; of others none
-    std::optional<GpuNumbers> on_gpu = {};  // the gradients, if they are there and not in the host's memory
-};
-
-using ExchangeDone = std::function<void(std::exception_ptr failure)>;
-
-// Starts the exchange of a bucket that is complete on this rank. The future is ready when its gradients, or those of
-// this rank's shard, are the mean over all ranks, or on a GPU as soon as its stream will come to that; right before
-// that `done`, if any, is called on the transport thread, with what went wrong or null.
-using StartExchange = std::function<std::future<void>(const Bucket& bucket, ExchangeDone done)>;
-
-// Hears of a gradient tensor, by its place among gradients(), as soon as it is complete on this rank. `arrive`, if any,
-// is to be called before the gradient is read, on any thread: it waits until a device has sent it.
-using GradientReady = std::function<void(std::size_t tensor, std::span<float> gradient, std::function<void()> arrive)>;
-
-// Changes a gradient tensor, by its place among gradients().
-using AlterGradient = std::function<void(std::size_t tensor, std::span<float> gradient)>;
-
-// How large buckets may grow, as in PyTorch's DistributedDataParallel: a small first one, so that the exchange starts
-// early.
-struct BucketCaps {
-    std::int64_t first_bytes = 1 << 20;
-    std::int64_t bytes = 25 << 20;
-    bool static_graph = false;  // every backward() is as the first one, so that nothing of it is looked for
-    bool view = false;          // gradients are views into their bucket: not copied back
-};
-
 // Used by the main thread. All memory that it shows is the host's; if a device computes, it is a copy of the device's,
-// made by the call that shows it. A step is take, forward, backward (several times, if it accumulates) and update.
+// made by the call that shows it. A step is take, forward, backward (several times, if it accumulates)
+// and update.
 class Model {
  public:
     virtual ~Model() = default;
@@ -73,28 +45,11 @@ class Model {
     // To be called after a write into what parameters(), statistics() or update_shard() gave last.
     virtual void written(const std::vector<std::span<std::byte>>& /*memory*/) {}
 
-    // What this rank alone holds of a model that is divided over the ranks, such as embedding tables.
+    // Parameters that this rank alone holds of a model that is divided over the ranks, such as embedding tables.
     virtual std::vector<std::span<std::byte>> own_parameters() { return {}; }
 
-    // To be called once, after ranks agree on the parameters: from then on backward() cuts its gradients into buckets,
-    // calls `start` for each as soon as it is complete, in the same order on all ranks, and returns when all are done.
-    virtual void exchange_in_buckets(const BucketCaps& caps, ExchangeThread& exchanges, StartExchange start) = 0;
-
-    // To be called once, instead: from then on backward() reports each gradient while it runs, ranks in orders of
-    // their own.
-    virtual void announce_gradients(GradientReady ready) = 0;
-
-    // To be called before those, once ranks agree on the parameters: from then on update() changes one of equal shards
-    // of the parameters, and keeps the optimizer's state of no other. All shards in order, equally long.
-    virtual std::span<std::byte> update_shard(int shard, int shards) = 0;
-
-    // From now on the gradients of so many passes (take, forward, backward) add up, each divided by their number. Only
-    // the last of them exchanges or announces.
-    virtual void accumulate(int passes) = 0;
-
-    // To be called once, before the first step: from then on backward() shows each of these gradients, in the last pass
-    // of a step, before it is exchanged or announced.
-    virtual void alter_gradients(const std::vector<std::size_t>& tensors, AlterGradient alter) = 0;
+    // Its gradients, for strategies that exchange them; null: it has none that can be.
+    virtual GradientModel* with_gradients() { return nullptr; }
 
     // Its layers, one by one, in the place of take(), forward() and backward(); null: it has none of its own. A model
     // whose card offers `layered` has some.
@@ -106,13 +61,6 @@ class Model {
     virtual void backward() = 0;
     virtual void update() = 0;
 
-    // Complete after backward(), one span a tensor, in the same order on all ranks; of a model that updates a shard,
-    // what belongs to it. Update() uses what is written into them.
-    virtual std::vector<std::span<float>> gradients() = 0;
-
-    // Names of the gradients, at any time.
-    virtual std::vector<std::string> gradient_names() = 0;
-
     // All that the next steps depend on, between two steps: parameters, statistics, the optimizer's, random numbers.
     // The views hold until the next step. After a write into them restored() is called. A model without any
     // cannot be checkpointed.
@@ -122,7 +70,7 @@ class Model {
     // One that does not has neither a loss nor answers.
     virtual bool learns() const { return false; }
 
-    // Of the last forward().
+    // Loss of the last forward().
     virtual std::optional<double> loss() const { return std::nullopt; }
 
     // How many of the batch's answers (SampleShape::answers() of each sample) it guesses right: classes of images, next
@@ -133,7 +81,7 @@ class Model {
     // The number of the GPU that computes it, if one does.
     virtual std::optional<int> gpu() const { return std::nullopt; }
 
-    // Does its computing go on while the process is stopped (SIGSTOP), as on a GPU?
+    // Does its computing continue while the process is stopped (SIGSTOP), as on a GPU?
     virtual bool computes_while_stopped() const { return false; }
 
     // For the run record: versions, threads that are really in effect.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of ddl-train that say how parameters are updated.
 #pragma once
 

@@ -1,4 +1,5 @@
-// What a training must remember to go on as if it had never ended: named numbers in memory.
+// SPDX-License-Identifier: Apache-2.0
+// State that a training needs to resume as if it had never ended: named numbers in memory.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@ namespace ddl {
 
 enum class ElementType { float32, float64, int32, int64, uint8 };
 
-// Whose numbers count when the training resumes.
+// The rank whose numbers count when the training resumes.
 enum class Owner {
     any,    // all ranks hold the same: one of them is enough
     rank0,  // ranks may differ, and resume with rank 0's

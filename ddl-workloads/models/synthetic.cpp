@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network known only by its numbers: for each layer the size of its gradient and the floating point operations that
 // forward takes, backward twice as many, really done. What learns nothing can be made of any shape: many small tensors
 // or a few large ones, much computing between them or little.
@@ -129,6 +130,7 @@ const ModelCard synthetic_model{
     .make = [](const base::Settings& settings, const ModelPlan& plan) -> std::unique_ptr<Model> {
         return std::make_unique<Synthetic>(layers(settings), plan);
     },
+    .offers = {&exchanged_gradients},
 };
 
 }  // namespace ddl

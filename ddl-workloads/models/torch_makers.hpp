@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface of the library crosstalk-torch, which ddl-train loads: a function for each model of torch_models.inc.
 #pragma once
 

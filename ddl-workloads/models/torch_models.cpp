@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/models/torch_models.hpp"
 
 #ifdef CROSSTALK_DDL_TORCH
 
 #include "base/error.hpp"
 #include "base/programs/own_library.hpp"
+#include "ddl-workloads/models/gradient_model.hpp"
 #include "ddl-workloads/models/torch_makers.hpp"
 
 #include <dlfcn.h>
@@ -28,8 +30,8 @@ const TorchMakers& makers()
 }
 
 // Capabilities of LibTorch's models.
-const base::Capabilities as_a_whole{&device_choice, &learning};
-const base::Capabilities in_layers{&device_choice, &learning, &layered};
+const base::Capabilities as_a_whole{&device_choice, &learning, &exchanged_gradients};
+const base::Capabilities in_layers{&device_choice, &learning, &exchanged_gradients, &layered};
 
 }  // namespace
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models that LibTorch computes. Loading LibTorch takes a third of a second, so it is loaded when the first of them is
 // made.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The training that a checkpoint was written by.
 #pragma once
 

@@ -1,6 +1,6 @@
-#include "ddl-workloads/plan/choices.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include "base/cli/capabilities.hpp"
+#include "ddl-workloads/plan/plan.hpp"
 
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a rank runs: its share of the CPUs, for every thread of it, those included that libraries start before main().
 #pragma once
 

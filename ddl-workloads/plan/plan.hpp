@@ -1,4 +1,5 @@
-// What ddl-train was asked to do, checked.
+// SPDX-License-Identifier: Apache-2.0
+// The request to ddl-train, checked.
 #pragma once
 
 #include "base/contract/trials.hpp"
@@ -55,7 +56,7 @@ struct TrainingPlan {
     bool json = false;  // of what is printed in the end
 };
 
-// Empty if --help, --version or --list was asked for and has been printed. Throws UsageError.
-std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Registry<ModelCard>& models);
+// Do its plug-ins and options go together? Throws UsageError if one of them needs what none of the others offers.
+void check_choices(const TrainingPlan& plan, const base::Registry<ModelCard>& models);
 
 }  // namespace ddl

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The step of a data-parallel training: take, forward, backward, exchange, update.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hooks listen to a training's steps, or change them: control delays, alterations, guards, checkpoints, logs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports that ranks exchange once a step, beside the step: slots of fixed size, one for each hook that reports. A rank
 // waits only for ranks that are a whole step behind.
 #pragma once

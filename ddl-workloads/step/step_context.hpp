@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts that a step works on, and the position of its training.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/step/step_sums.hpp"
 
 #include <algorithm>

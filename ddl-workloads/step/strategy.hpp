@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How ranks train together: a strategy owns the step.
 #pragma once
 

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/strategies/bucket_overlap.hpp"
 
 #include "base/error.hpp"
+#include "ddl-workloads/models/gradient_model.hpp"
 
 namespace ddl {
 
@@ -41,7 +43,7 @@ void BucketOverlap::attach(Model& model)
                    ? exchanges_.average(bucket.gradients, tag, std::move(done), plan_.precision)
                    : exchanges_.average_shard(bucket.gradients, bucket.parts, tag, std::move(done), plan_.precision);
     };
-    model.exchange_in_buckets(plan_.caps, exchanges_, start);
+    gradients_of(model).exchange_in_buckets(plan_.caps, exchanges_, start);
 }
 
 void BucketOverlap::backward(Model& model, PhaseClock& clock)

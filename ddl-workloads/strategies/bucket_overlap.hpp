@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buckets are exchanged while backward still computes, as PyTorch's DistributedDataParallel does. Torch models cut
 // their gradients with the real c10d::Reducer, the emulated model by its own options.
 #pragma once

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Horovod's design: gradients become ready in whatever order, ranks negotiate in cycles which of them all have ready,
-// and those are fused into few exchanges. Rounds of negotiation go on even while nothing is ready.
+// and those are fused into few exchanges. Rounds of negotiation continue even while nothing is ready.
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
+#include "ddl-workloads/models/gradient_model.hpp"
 #include "ddl-workloads/strategies/fusion.hpp"
 #include "ddl-workloads/strategies/negotiation.hpp"
 #include "ddl-workloads/strategies/ready_gradients.hpp"
@@ -44,14 +46,14 @@ class Cycle : public DataParallel, public Rounds {
 
     void attach(Model& model) override
     {
-        names_ = model.gradient_names();
+        names_ = gradients_of(model).gradient_names();
         ready_.emplace(names_.size());
         const auto ready = [this](std::size_t tensor, std::span<float> gradient, std::function<void()> arrive) {
             const std::int64_t now = base::now_ns();
             instruments_.bucket_ready({instruments_.clock().step(), tensor}, now);
             ready_->add({tensor, gradient, now, std::move(arrive)});
         };
-        model.announce_gradients(ready);
+        gradients_of(model).announce_gradients(ready);
         exchanges_.go_round(this);
     }
 
@@ -139,7 +141,7 @@ class Cycle : public DataParallel, public Rounds {
     std::vector<std::string> names_;
     std::optional<ReadyGradients> ready_;  // from attach() on
 
-    // Of the transport thread.
+    // State of the transport thread.
     std::unordered_map<std::string, ReadyGradients::Ready> gradients_;
     Negotiator negotiator_;
     FusedAverage fused_;

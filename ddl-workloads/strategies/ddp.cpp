@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PyTorch's DistributedDataParallel.
 #include "ddl-workloads/strategies/bucket_overlap.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many small gradients averaged in few exchanges: copied into one buffer, averaged there, copied back. Large ones are
 // averaged where they are.
 #pragma once
@@ -25,7 +26,7 @@ std::vector<FusedRange> fusion_plan(std::span<const std::int64_t> bytes, std::in
 // Used by the transport thread. Copies are regions of the trace.
 class FusedAverage {
  public:
-    // What has more than `alone` bytes is not copied.
+    // Tensors above `alone` bytes are not copied.
     FusedAverage(std::int64_t threshold, std::int64_t alone, ExchangeThread& exchanges, Instruments& instruments);
 
     // Collective: the mean over all ranks of each, in place. Exchanges of a step count as its buckets.

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // After backward one gradient tensor after the other, each waited for: nothing overlaps.
+#include "ddl-workloads/models/gradient_model.hpp"
 #include "ddl-workloads/strategies/strategy.hpp"
 
 namespace ddl {
@@ -13,7 +15,7 @@ class OneByOne : public DataParallel {
     {
         clock.enter(Phase::backward);
         model.backward();
-        const std::vector<std::span<float>> gradients = model.gradients();
+        const std::vector<std::span<float>> gradients = gradients_of(model).gradients();
         for (std::size_t i = 0; i < gradients.size(); ++i) instruments_.bucket_ready({clock.step(), i});
         clock.enter(Phase::wait_exchange);
         for (std::size_t i = 0; i < gradients.size(); ++i) exchanges_.average(gradients[i], {clock.step(), i}).get();

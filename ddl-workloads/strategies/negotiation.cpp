@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/strategies/negotiation.hpp"
 
 #include "base/error.hpp"
@@ -15,7 +16,7 @@ namespace ddl {
 
 namespace {
 
-// What a rank offers: a word of states, the tensors that are ready here, the tensors whose response is still right.
+// Offer of a rank: a word of states, the tensors that are ready here, the tensors whose response is still right.
 constexpr std::uint64_t all_is_cached = 1U;
 constexpr std::uint64_t call_is_waiting = 2U;
 constexpr std::size_t bits_of_a_word = 64;

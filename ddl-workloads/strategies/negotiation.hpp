@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which gradients all ranks are ready to average, agreed among them in rounds, whatever the order in which each became
 // ready: Horovod's negotiation, without its communication. What ranks exchange comes out and goes in as bits
 // and texts; who carries them is the caller's business.
@@ -37,7 +38,7 @@ struct TensorResponse {
     bool operator==(const TensorResponse&) const = default;
 };
 
-// What was agreed earlier, at a slot each: a bit stands for a name. Equal on all ranks as long as all make the same
+// Earlier agreements, at a slot each: a bit stands for a name. Equal on all ranks as long as all make the same
 // calls; a full one forgets what was used longest ago.
 class ResponseCache {
  public:
@@ -74,7 +75,7 @@ struct Stalled {
 // "rank 1 is not ready for conv1.weight, fc.bias and 7 more tensors, for which others have waited for 60s"
 std::string stall_warning(const Stalled& stalled, std::int64_t after_ns);
 
-// Who is ready for what: kept by rank 0.
+// Ranks that are ready, by tensor: kept by rank 0.
 class MessageTable {
  public:
     explicit MessageTable(int ranks) : ranks_{static_cast<std::size_t>(ranks)} {}

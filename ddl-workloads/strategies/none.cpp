@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // No exchange at all: each rank trains a model of its own. The bound that no exchange can beat.
 #include "ddl-workloads/strategies/strategy.hpp"
 

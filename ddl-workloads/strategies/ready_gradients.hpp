@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A step's gradients on their way from the thread of backward(), where they become ready in any order, to the transport
 // thread, which averages them.
 #pragma once

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strategies: plug-ins that own the step of a training.
 #pragma once
 
 #include "base/cli/cards.hpp"
 #include "ddl-workloads/instruments/instruments.hpp"
+#include "ddl-workloads/models/gradient_model.hpp"
 #include "ddl-workloads/step/data_parallel.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
@@ -29,7 +31,7 @@ inline constexpr base::Capability exchange_after_backward{"a strategy that excha
 // The needs of most strategies.
 inline base::Capabilities needs_host_exchange(const base::Settings&)
 {
-    return {&host_exchange};
+    return {&host_exchange, &exchanged_gradients};
 }
 
 const base::Registry<StrategyCard>& strategies();

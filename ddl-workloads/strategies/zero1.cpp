@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sharded optimizer (ZeRO, stage 1): buckets overlap with backward as by ddp, but of each a rank gets only the mean of
 // its own share of the parameters (reduce-scatter), updates that alone, keeps the optimizer's state of no other, and
 // then gets the other shares from the other ranks (all-gather).
+#include "ddl-workloads/models/gradient_model.hpp"
 #include "ddl-workloads/strategies/bucket_overlap.hpp"
 
 namespace ddl {
@@ -17,7 +19,7 @@ class ShardedOptimizer : public DataParallel {
     void attach(Model& model) override
     {
         model_ = &model;
-        shards_ = model.update_shard(exchanges_.rank(), exchanges_.size());
+        shards_ = gradients_of(model).update_shard(exchanges_.rank(), exchanges_.size());
         overlap_.attach(model);
     }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A checkpoint's files: what is written is read, and what is damaged is refused by name.
 #include "base/error.hpp"
 #include "base/files.hpp"

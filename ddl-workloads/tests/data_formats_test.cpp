@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formats: written by ddl-data and read as they are, and what is said of damaged ones.
 #include "base/error.hpp"
 #include "base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loader: real files, real reader threads.
 #include "base/error.hpp"
 #include "ddl-workloads/data/loading/loader.hpp"

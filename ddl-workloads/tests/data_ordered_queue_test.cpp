@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bounded queue between reader threads and the training.
 #include "ddl-workloads/data/loading/ordered_queue.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Record files: the CIFAR-10 binary form, and what is refused.
 #include "base/error.hpp"
 #include "base/files.hpp"

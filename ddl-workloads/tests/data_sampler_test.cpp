@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which rank reads which record when.
 #include "base/error.hpp"
 #include "ddl-workloads/data/loading/sampler.hpp"

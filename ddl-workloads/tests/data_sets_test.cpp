@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data sets on the registry and their files.
 #include "base/error.hpp"
 #include "base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ddl-data, the program.
 #include "ddl-workloads/data/conversion.hpp"
 #include "ddl-workloads/data/data_set.hpp"

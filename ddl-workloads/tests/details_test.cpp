@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a trace holds inside the phases: modules and operators.
 #include "ddl-workloads/instruments/details.hpp"
 

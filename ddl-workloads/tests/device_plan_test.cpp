@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --device: its words, whose GPUs they mean, and what is said where there are none. On a GPU: tests/gpu.
 #include "ddl-workloads/devices/device_plan.hpp"
 

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
+#include "ddl-workloads/models/gradient_model.hpp"
 #include "ddl-workloads/models/layered_model.hpp"
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
@@ -44,10 +46,11 @@ std::vector<Started> backward(ddl::Model& model)
 {
     std::vector<Started> started;
     ddl::ExchangeThread exchanges{ddl::connector("self", {})};
-    model.exchange_in_buckets({}, exchanges, [&](const ddl::Bucket& bucket, const ddl::ExchangeDone&) {
-        started.push_back({bucket.index, bucket.gradients.size(), bucket.last, base::now_ns()});
-        return ready_at_once();
-    });
+    ddl::gradients_of(model).exchange_in_buckets(
+        {}, exchanges, [&](const ddl::Bucket& bucket, const ddl::ExchangeDone&) {
+            started.push_back({bucket.index, bucket.gradients.size(), bucket.last, base::now_ns()});
+            return ready_at_once();
+        });
     model.backward();
     return started;
 }
@@ -85,7 +88,7 @@ TEST_CASE("emulated parameters distinguish one gradient from another")
     const auto other = emulated({{"compute", "0ms"}, {"gradients", "1kB"}, {"buckets", "2"}});
     one->backward();
     other->backward();
-    other->gradients().at(1).back() += 1.0F;
+    ddl::gradients_of(*other).gradients().at(1).back() += 1.0F;
     one->update();
     other->update();
     const auto bytes_of = [](ddl::Model& model) {

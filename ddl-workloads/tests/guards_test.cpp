@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Guards: what each lets pass and what not, by numbers whose bits are known.
 #include "base/error.hpp"
 #include "ddl-workloads/guards/golden.hpp"

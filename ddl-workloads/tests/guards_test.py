@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Guards of a real training catch what was altered, where it was, and nothing else; what they repair is as if it had
 never been altered.
 
@@ -180,7 +181,7 @@ def transformer_is_watched():
     assert len(paths) > 20, paths
     record = HERE / "transformer.json"
     record.write_text(json.dumps({path: [[[0], [1]]] for path in paths}))
-    for reaction, code in (("tell", 0), ("stop", 3), ("repair", 0), ("rollback=4", 0)):
+    for reaction, code in (("report", 0), ("stop", 3), ("repair", 0), ("rollback=4", 0)):
         out, result = train("--alter", f"1:10:{record}", "--guard", "range=2", "--on-guard", reaction, of=gpt, code=code)
         found = caught(out)
         assert sorted(tensor for guard, step, rank, tensor in found if step == 10 and rank == "1") == paths, reaction

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A bit flips in one rank of a real training: what becomes of it on the other ranks follows from how SGD updates.
 
     live_alteration_test.py BIN     exit code 77: no python3-h5py, no mpirun, or ddl-train has no mlp

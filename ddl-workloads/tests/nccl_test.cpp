@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transport over NCCL, with stand-ins for NCCL and the CUDA driver.
 #include "base/files.hpp"
 #include "base/system/environment.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many ranks in one process: what the AND, the gather and the broadcast do between them is done here by hand.
 #include "ddl-workloads/strategies/negotiation.hpp"
 

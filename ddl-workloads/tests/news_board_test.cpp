@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/hooks/ends.hpp"
 #include "ddl-workloads/instruments/phases.hpp"
 

@@ -1,6 +1,6 @@
-#include "ddl-workloads/plan/plan.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
+#include "ddl-workloads/plan/parse_plan.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,13 +9,14 @@
 
 namespace {
 
-std::optional<ddl::TrainingPlan> parsed(std::vector<std::string> words)
+std::optional<ddl::TrainingPlan> parsed(std::vector<std::string> words,
+                                        const std::vector<const ddl::ModelCard*>& more_models = {})
 {
     words.insert(words.begin(), "ddl-train");
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    return ddl::parse_plan(static_cast<int>(words.size()), arguments.data(), ddl::model_registry({}));
+    return ddl::parse_plan(static_cast<int>(words.size()), arguments.data(), ddl::model_registry(more_models));
 }
 
 }  // namespace
@@ -46,6 +47,20 @@ TEST_CASE("plug-ins and options that do not go together are refused with those t
     CHECK(refusal({"--transport", "self", "--strategy", "none", "--replicas-every", "2"})
               .starts_with("--replicas-every needs a strategy that gives all ranks the same parameters: --strategy "
                            "naive, --strategy ddp"));
+}
+
+TEST_CASE("a strategy that exchanges gradients is refused for a model that has none")
+{
+    const ddl::ModelCard whole{
+        .name = "whole", .summary = "has no gradients to exchange", .options = {}, .make = nullptr};
+    const std::vector<std::string> words{"--transport", "self", "--model", "whole", "--out", "there", "--strategy"};
+    const auto with = [&](const std::string& strategy) {
+        std::vector<std::string> all = words;
+        all.push_back(strategy);
+        return parsed(all, {&whole});
+    };
+    CHECK(with("none"));
+    for (const char* strategy : {"naive", "ddp", "zero1", "cycle"}) CHECK_THROWS_AS(with(strategy), base::UsageError);
 }
 
 TEST_CASE("options of a training that make no sense are refused")

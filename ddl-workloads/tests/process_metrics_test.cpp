@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is counted of a process, and where it comes from.
 #include "ddl-workloads/instruments/process_metrics.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks of one start find each other, whatever earlier starts left.
 #include "ddl-workloads/transports/roll_call.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/train/watch/stall_watch.hpp"
 
 #include <doctest/doctest.h>

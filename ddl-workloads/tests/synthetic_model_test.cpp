@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model `synthetic`: layers of given gradients and operations.
 #include "base/error.hpp"
+#include "ddl-workloads/models/gradient_model.hpp"
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
@@ -32,18 +34,19 @@ TEST_CASE("each layer of the synthetic model is a bucket and the last layer is r
     const auto model = synthetic({{"bytes", "4kB/8kB/400B"}, {"flops", "0"}});
     std::vector<std::size_t> started;
     ddl::ExchangeThread exchanges{ddl::connector("self", {})};
-    model->exchange_in_buckets({}, exchanges, [&](const ddl::Bucket& bucket, const ddl::ExchangeDone&) {
-        started.push_back(bucket.gradients.size());
-        CHECK(bucket.last == (started.size() == 3));
-        std::promise<void> done;
-        done.set_value();
-        return done.get_future();
-    });
+    ddl::gradients_of(*model).exchange_in_buckets({}, exchanges,
+                                                  [&](const ddl::Bucket& bucket, const ddl::ExchangeDone&) {
+                                                      started.push_back(bucket.gradients.size());
+                                                      CHECK(bucket.last == (started.size() == 3));
+                                                      std::promise<void> done;
+                                                      done.set_value();
+                                                      return done.get_future();
+                                                  });
     model->forward();
     model->backward();
     CHECK(started == std::vector<std::size_t>{100, 2000, 1000});
     CHECK(model->parameter_count() == 3100);
-    CHECK(model->gradients().size() == 3);
+    CHECK(ddl::gradients_of(*model).gradients().size() == 3);
 }
 
 TEST_CASE("the synthetic model does its operations and twice as many in backward")

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A LibTorch that is not the system's is found by its folder, by that of a Python environment, by a Python and by
 # CMAKE_PREFIX_PATH, with its version; one of the old C++ ABI is refused, and nothing is found where there is none. Its
 # CUDA part is linked if that is asked for and it has one.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trials in a warm training end as a cold process of its own does, to the bit; one that is killed or stands still goes on.
 
     trials_test.py BIN [NUMBER]     a warm training of so many trials (40); exit code 77: no mpirun, or ddl-train has no

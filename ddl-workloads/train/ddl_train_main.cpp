@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data-parallel training with named phases, traced: the victim of the noise.
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -5,8 +6,8 @@
 #include "base/system/stop.hpp"
 #include "ddl-workloads/instruments/process_metrics.hpp"
 #include "ddl-workloads/models/torch_models.hpp"
+#include "ddl-workloads/plan/parse_plan.hpp"
 #include "ddl-workloads/plan/placement.hpp"
-#include "ddl-workloads/plan/plan.hpp"
 #include "ddl-workloads/train/summary.hpp"
 #include "ddl-workloads/train/training.hpp"
 #include "ddl-workloads/train/watch/parent_watch.hpp"

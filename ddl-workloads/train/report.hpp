@@ -1,4 +1,5 @@
-// What a training says about itself: the result line on stdout, and run.json.
+// SPDX-License-Identifier: Apache-2.0
+// Results of a training: the line on stdout, and run.json.
 #pragma once
 
 #include "ddl-workloads/plan/plan.hpp"
@@ -15,7 +16,7 @@
 
 namespace ddl {
 
-// Of the time that exchanging took, how much was hidden behind computing: what did not make the main thread wait. None
+// Share of the exchange time hidden behind computing, in which the main thread did not wait. None
 // if nothing was exchanged.
 std::optional<double> overlap_percent(const StepSums& sums, std::int64_t exchange_ns);
 

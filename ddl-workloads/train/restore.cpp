@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/train/restore.hpp"
 
 #include "base/error.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_reader.hpp"
-#include "ddl-workloads/checkpoint/training_state.hpp"
+#include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/plan/checkpoint_meta.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a training becomes what a checkpoint holds.
 #pragma once
 
@@ -12,7 +13,7 @@ namespace ddl {
 // Collective: the checkpoint that rank 0 found (empty: none), on all ranks.
 std::filesystem::path as_rank0_found(const std::filesystem::path& checkpoint, ExchangeThread& exchanges);
 
-// The model becomes what it was. Throws UsageError if the trainings would not go on alike, Error for a damaged file.
+// The model becomes what it was. Throws UsageError if the trainings would not continue alike, Error for a damaged file.
 void restore(const std::filesystem::path& checkpoint, const CheckpointMeta& is, Model& model, bool ranks_are_equal,
              int rank);
 

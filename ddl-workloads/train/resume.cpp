@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/train/resume.hpp"
 
 #include "base/contract/run_directory.hpp"
@@ -29,7 +30,7 @@ int earlier_parts(const fs::path& run)
     return parts;
 }
 
-// Of all parts of a run, those of the last one first, and of each the newest first.
+// Checkpoints of all parts of a run, those of the last part first, and within a part the newest first.
 std::vector<fs::path> checkpoints_of(const fs::path& run)
 {
     std::vector<fs::path> all = checkpoints_in(run / base::part::train / "checkpoints");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a training resumes: the checkpoint that --resume means.
 #pragma once
 

@@ -1,4 +1,5 @@
-// What a training says in the end, for people.
+// SPDX-License-Identifier: Apache-2.0
+// Summary of a training, for people.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One rank's training from its first step to its last: makes its parts, drives its steps, evaluates, reports.
 #pragma once
 

@@ -1,4 +1,5 @@
-// What a training is made of: its directory, its trace, its input, its model and strategy, its checkpoints.
+// SPDX-License-Identifier: Apache-2.0
+// Parts of a training: its directory, its trace, its input, its model and strategy, its checkpoints.
 #include "base/contract/run_directory.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
@@ -7,6 +8,7 @@
 #include "ddl-workloads/checkpoint/checkpoint_reader.hpp"
 #include "ddl-workloads/devices/gpus.hpp"
 #include "ddl-workloads/guards/golden.hpp"
+#include "ddl-workloads/models/gradient_model.hpp"
 #include "ddl-workloads/plan/checkpoint_meta.hpp"
 #include "ddl-workloads/train/restore.hpp"
 #include "ddl-workloads/train/training.hpp"
@@ -169,7 +171,7 @@ void Training::make_model(const ModelPlan& plan)
     const std::vector<std::span<std::byte>> parameters = model_->parameters();
     for (const std::span<std::byte> bytes : parameters) exchanges_.broadcast(bytes, 0).get();
     model_->written(parameters);
-    model_->accumulate(plan_.accumulate);
+    if (plan_.accumulate > 1) gradients_of(*model_).accumulate(plan_.accumulate);
     if (instruments_->recorder().on())
         instruments_->recorder().property(base::property::computes_while_stopped, model_->gpu() ? base::on_gpu
                                                                                   : model_->computes_while_stopped()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transport thread of a rank: a first-in first-out line of exchanges, done one after the other over a transport.
 #pragma once
 
@@ -25,16 +26,16 @@
 
 namespace ddl {
 
-// What an exchange belongs to, for the trace.
+// Step and bucket of an exchange, for the trace.
 struct BucketTag {
     std::uint64_t step = 0;
     std::uint64_t bucket = 0;
 };
 
-// What a mean is exchanged in: half takes half the bytes, and rounds each rank's share and their sum to 11 bits.
+// Precision of an exchanged mean: half takes half the bytes, and rounds each rank's share and their sum to 11 bits.
 enum class Precision { full, half };
 
-// Told of exchanges, on the transport thread, right before and after the transport's calls.
+// Called for exchanges, on the transport thread, right before and after the transport's calls.
 class ExchangeObserver {
  public:
     virtual ~ExchangeObserver() = default;
@@ -44,12 +45,12 @@ class ExchangeObserver {
     virtual void parameters_end() {}
     virtual void all_to_all_begins(std::int64_t /*bytes_sent*/) {}
     virtual void all_to_all_ends() {}
-    // What ranks exchange beside all that: news of steps, barriers, a model's first parameters.
+    // Exchanges of ranks beside all that: reports on steps, barriers, a model's first parameters.
     virtual void coordination_begins() {}
     virtual void coordination_ends() {}
 };
 
-// What the transport thread does again and again beside the line: all ranks together. While there is one, a call in the
+// Work that the transport thread repeats beside the line: all ranks together. While there is one, a call in the
 // line waits until a round finds that every rank has one, since ranks may be rounds apart.
 class Rounds {
  public:
@@ -117,7 +118,7 @@ class ExchangeThread {
     // Anything else that must be done by the thread that owns the transport, such as MPI calls of the trace recorder.
     std::future<void> post(std::function<void(Transport&)> call);
 
-    // Collective: from now on these rounds go on, too; null: no longer. They must outlive that.
+    // Collective: from now on these rounds run, too; null: no longer. They must outlive that.
     void go_round(Rounds* rounds);
 
     // As average(), at once; for who is on the transport thread already.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // IEEE 754 half precision (binary16) as its bits, for exchanges of half the size: C++20 has no type for it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages that have arrived at a rank and receives that wait for them, matched by sender and tag; for mailboxes of
 // libraries that do not match messages themselves.
 #pragma once

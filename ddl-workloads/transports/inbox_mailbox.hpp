@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A mailbox whose messages another rank's mailbox delivers into this one's inbox.
 #pragma once
 

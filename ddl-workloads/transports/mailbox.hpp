@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages from one rank to another, beside the collectives.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the transport thread waits for other ranks.
 #pragma once
 
@@ -10,7 +11,7 @@
 namespace ddl {
 
 // `spin` polls, `yield` gives the CPU away between polls, `sleep` rests between them. `automatic` yields, which is to
-// spin where nobody else wants the CPU, and sleeps while threads anywhere on the machine wait for a CPU: only a CPU
+// spin where no other thread wants the CPU, and sleeps while threads anywhere on the machine wait for a CPU: only a CPU
 // that is really idle takes them over.
 struct Progress {
     enum class Policy { automatic, spin, yield, sleep };
@@ -22,8 +23,8 @@ struct Progress {
 Progress parse_progress(const std::string& text);
 std::string format(const Progress& progress);
 
-// Of `automatic`, after so long a wait: an eighth of it, at least 25 us, at most 500 us. So a wait lasts at most that
-// much longer, and polls grow fewer as it grows longer.
+// Rest of `automatic` after so long a wait: an eighth of it, at least 25 us, at most 500 us. So a wait lasts at most
+// that much longer, and polls grow fewer as it grows longer.
 std::int64_t rest_after(std::int64_t waited_ns);
 
 // Whether threads of this machine wait for a CPU, by the kernel's pressure stall information. Looked at once a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that find each other through files in a directory first make sure that all of them are of the same start: an
 // earlier one that was killed may have left its files there.
 #pragma once

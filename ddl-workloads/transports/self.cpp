@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One process alone, without MPI: every exchange is done as soon as it is asked for.
 #include "base/error.hpp"
 #include "ddl-workloads/transports/inbox_mailbox.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the gradients of a bucket are shared out among ranks, each of which needs the mean of its own shard alone.
 #pragma once
 
@@ -24,7 +25,7 @@ inline std::vector<int> shard_lengths(std::span<const ShardPart> parts, int shar
     return lengths;
 }
 
-// What lies in the parts, which are all of the bucket, becomes `packed`, one shard after the other: each number of it
+// Packs the parts, which are all of the bucket, into `packed`, one shard after the other: each number of it
 // is change(number).
 template <class Value, class Change>
 void pack(std::span<const float> bucket, std::span<const ShardPart> parts, int shards, std::vector<Value>& packed,

@@ -1,4 +1,5 @@
-// What carries the exchange between ranks: the calls of one library, made on the transport thread and nowhere else.
+// SPDX-License-Identifier: Apache-2.0
+// Transports carry the exchange between ranks: the calls of one library, made on the transport thread and nowhere else.
 #pragma once
 
 #include "base/cli/capabilities.hpp"
@@ -38,8 +39,8 @@ struct GpuNumbers {
     base::cuda::Stream stream = nullptr;
 };
 
-// What a transport exchanges where a GPU has it. Calls return as soon as the work is queued; who goes on on that stream
-// goes on with the result.
+// Exchange of numbers in a GPU's memory. Calls return as soon as the work is queued; later work on that stream
+// uses the result.
 class GpuExchange {
  public:
     virtual ~GpuExchange() = default;
@@ -81,7 +82,7 @@ class Transport {
     // In place, bit by bit: what is set on every rank.
     virtual void bitwise_and(std::span<std::uint64_t> words) = 0;
 
-    // What every rank gave, in rank order, to every rank: all.size() is ranks x mine.size().
+    // Gathers the bytes of every rank, in rank order, on every rank: all.size() is ranks x mine.size().
     virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
 
     // To every rank its part of `mine`, from every rank its part for this one into `all`. Parts lie one after the other
@@ -118,7 +119,7 @@ class Transport {
     // From here on the library's calls are events of that location; null: no longer.
     virtual void record(otf2::LocationRecorder* location) = 0;
 
-    // Ends all ranks of the job at once with this exit code.
+    // Ends all ranks of the job immediately, with this exit code.
     [[noreturn]] virtual void abort(int code) noexcept = 0;
 
     // For the run record: library, version, progress policy that is really in effect.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/trials/drawn_alteration.hpp"
 
 #include "base/error.hpp"
@@ -5,6 +6,7 @@
 #include "base/random.hpp"
 #include "base/words.hpp"
 #include "ddl-workloads/alteration/live_alteration.hpp"
+#include "ddl-workloads/models/gradient_model.hpp"
 #include "soft-errors/drawing/flips.hpp"
 #include "soft-errors/drawing/selection.hpp"
 #include "soft-errors/state/checksums.hpp"
@@ -113,7 +115,7 @@ std::vector<std::string> locations_of(const base::Trial& trial, const soft_error
     return paths;
 }
 
-// What a row of kind trial draws from.
+// Population of a row of kind trial.
 struct Draw {
     std::vector<StateTensor> tensors;
     soft_errors::NamedTensors state;
@@ -181,7 +183,7 @@ DrawnAlteration described(const soft_errors::NamedTensors& state, const std::vec
 
 StateTensor last_parameters(Model& model)
 {
-    const std::vector<std::string> names = model.gradient_names();
+    const std::vector<std::string> names = gradients_of(model).gradient_names();
     if (names.empty()) base::fail("a positive trial needs a model with parameters");
     const std::string path = "model/" + names.back();
     for (const StateTensor& tensor : model.state())

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Alters a training's live state: what ddl-alter would draw from its checkpoint, with the same seed.
 #pragma once
 
@@ -31,7 +32,7 @@ DrawnAlteration put_nan(Model& model);
 // Throws Error if the model has no parameters of 32 bits.
 void check_positive(Model& model);
 
-// Of all floating-point numbers of the state.
+// Count and checksum of all floating-point numbers of the state.
 struct StateNumbers {
     double largest = 0.0;  // absolute, of the finite ones
     std::int64_t not_finite = 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/trials/outcome_file.hpp"
 
 #include "base/error.hpp"
@@ -11,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What a killed process wrote of its last row goes.
+// Drops an incomplete last row, written by a process that was killed.
 void drop_half_a_row(const fs::path& file)
 {
     const std::string content = base::read_whole(file);

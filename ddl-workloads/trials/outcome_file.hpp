@@ -1,5 +1,6 @@
-// outcomes.csv while its trials go on: a row when a trial ends, and a mark while one is at hand, so that a process that
-// is started again goes on after the last row. The trial that was begun and did not end has crashed it.
+// SPDX-License-Identifier: Apache-2.0
+// outcomes.csv while its trials run: a row when a trial ends, and a mark while one is at hand, so that a process that
+// is started again continues after the last row. The trial that was begun and did not end has crashed it.
 #pragma once
 
 #include "base/contract/trials.hpp"

@@ -1,4 +1,5 @@
-// A training's state in memory, to go on from again and again.
+// SPDX-License-Identifier: Apache-2.0
+// A training's state in memory, to resume from repeatedly.
 #pragma once
 
 #include "ddl-workloads/models/model.hpp"
@@ -10,7 +11,7 @@ namespace ddl {
 
 class Snapshot {
  public:
-    // Of the model as it is between two steps: parameters, statistics, the optimizer's state, random numbers.
+    // Copies the model between two steps: parameters, statistics, the optimizer's state, random numbers.
     explicit Snapshot(Model& model);
 
     // The model, of which it is, becomes what it was.

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/trials/trial_checks.hpp"
 
-#include "base/contract/stored_weights.hpp"
+#include "base/contract/stored_state.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "ddl-workloads/alteration/stored_weights.hpp"

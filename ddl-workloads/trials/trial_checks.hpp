@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trials that a training cannot make are refused before the first one: once trials run, what fails would be an outcome.
 #pragma once
 

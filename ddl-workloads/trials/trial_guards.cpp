@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/trials/trial_guards.hpp"
 
 #include "base/error.hpp"
@@ -15,8 +16,9 @@ GuardPlan parse_trial_guard(const std::string& text)
     std::string guards = text.substr(0, colon);
     std::replace(guards.begin(), guards.end(), '+', ',');
     parse_guards(guards, plan);
-    parse_reaction(colon == std::string::npos ? "tell" : text.substr(colon + 1), plan);
-    if (plan.reaction == Reaction::stop) base::fail_usage("guard ", text, ": stop is for no trial; tell says as much");
+    parse_reaction(colon == std::string::npos ? "report" : text.substr(colon + 1), plan);
+    if (plan.reaction == Reaction::stop)
+        base::fail_usage("guard ", text, ": stop is for no trial; report says as much");
     return plan;
 }
 
@@ -39,7 +41,7 @@ std::optional<std::int64_t> TrialGuards::before_forward(std::int64_t steps_done)
         const ReplicaNews mine = guards_.news();
         std::vector<ReplicaNews> all(static_cast<std::size_t>(exchanges_.size()));
         exchanges_.all_gather(std::as_bytes(std::span{&mine, 1}), std::as_writable_bytes(std::span{all})).get();
-        guards_.hear(all);
+        guards_.receive(all);
     }
     note(steps_done);
     if (!back) return std::nullopt;

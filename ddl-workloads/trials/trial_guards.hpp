@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The guards of one trial: a new set for each, which knows the state from before bits flip.
 #pragma once
 
@@ -10,8 +11,8 @@
 
 namespace ddl {
 
-// "none", or "range=2+norm:rollback=10": guards as of --guard with + between, then how as of --on-guard (tell). Throws
-// UsageError, also for stop: it would tell no more than tell.
+// "none", or "range=2+norm:rollback=10": guards as of --guard with + between, then how as of --on-guard (report).
+// Throws UsageError, also for stop: it says no more than report.
 GuardPlan parse_trial_guard(const std::string& text);
 
 class TrialGuards {

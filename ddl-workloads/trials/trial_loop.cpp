@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/trials/trial_loop.hpp"
 
-#include "base/contract/stored_weights.hpp"
+#include "base/contract/stored_state.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/system/clock.hpp"
@@ -34,7 +35,7 @@ std::string look_text(std::int64_t steps, double accuracy)
 
 }  // namespace
 
-// What one rank knows of a trial's end.
+// Result of a trial on one rank.
 struct TrialLoop::OfRank {
     DrawnAlteration drawn = {};
     std::int64_t first_difference = -1;  // none
@@ -232,7 +233,7 @@ TrialLoop::OfRank TrialLoop::go_on(const base::Trial& trial, std::string& accura
     return mine;
 }
 
-// Of weights that are read once all ranks read the same; of those that are read again and again, each its own.
+// Weights that are read once are the same on all ranks; weights that are read again and again are each rank's own.
 void TrialLoop::alter(const base::Trial& trial, OfRank& mine, std::optional<StoredWeights>& stored)
 {
     if (trial.kind == base::trial_kind::trial) mine.drawn = alter_state(model_, trial);

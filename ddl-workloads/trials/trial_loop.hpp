@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trials one after the other in a training that stays warm: state, data and random numbers are set back from memory,
 // bits flip, it trains on, and its outcome is a row.
 #pragma once
@@ -21,7 +22,7 @@
 
 namespace ddl {
 
-// What the loop takes of a training; all of it outlives the loop.
+// Parts of a training that the loop uses; all of it outlives the loop.
 struct TrialParts {
     Strategy& strategy;
     StepContext& context;
@@ -34,7 +35,7 @@ struct TrialParts {
 
 class TrialLoop {
  public:
-    // Of trials that check_trials() lets pass. Rank 0 opens outcomes.csv there. Throws Error.
+    // Makes trials that check_trials() lets pass. Rank 0 opens outcomes.csv there. Throws Error.
     TrialLoop(TrialParts parts, const std::vector<base::Trial>& trials, const std::filesystem::path& directory);
 
     // Collective. Trains once, undisturbed, then makes the trials that outcomes.csv lacks. Ends between two trials

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Damaged archives through every program that reads archives: an answer, or one line; and nobody computes from what
 trace-info --check calls unsound."""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Attacks every program from outside: damaged archives, tables and flags, kills, full disks, planted files.
 
     attacks.py --bin build/release/bin                        # all parts, 2,000 tries

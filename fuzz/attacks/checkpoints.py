@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Damaged checkpoints: a training goes on after the newest sound one, with the same weights, or refuses in one line."""
 import json
 import shutil

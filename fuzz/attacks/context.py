@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every part of the attacks uses: programs, a recorded run, a directory for each try, and the judge of outcomes."""
 import dataclasses
 import os

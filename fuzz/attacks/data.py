@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Damaged data sets, and pipes and devices in their place: ddl-data says what is wrong, in one line."""
 import shutil
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Disks that are full, small or read-only, files that may not grow, few descriptors: one line, the right exit code, and
 nothing under its final name that is not complete."""
 import contextlib

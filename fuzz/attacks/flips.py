@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One bit of a run's archives is wrong: interference refuses the run, distrusts it with a reason, or says the same."""
 import json
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """kill -9 at a random moment: afterwards nothing runs, scratch is gone, tables are whole, archives are complete, absent or
 refused in one line, and the same can be done again."""
 import os

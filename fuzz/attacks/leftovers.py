@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a run leaves on disk, judged: tables end with a whole row, archives are complete, absent or refused in one line."""
 import dataclasses
 import os

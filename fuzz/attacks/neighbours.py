@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Neighbours of job.run that leave their control group, and keepers that are killed or stopped: all of it ends, and what was
 not frozen is said."""
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links, pipes and directories that others planted, hostile names, values that are commands: nothing outside of a run's
 directory changes, nothing is executed, nothing hangs, and what is refused is refused in one line."""
 import os

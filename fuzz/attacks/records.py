@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Damaged records of alter, foreign archives: --undo gives the file back to the byte, or refuses and leaves it as it is."""
 import hashlib
 import zipfile

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Other things in the place of a file."""
 import os
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """JSON, CSV, INI, cubex and Kineto's traces from anywhere, the same run twice, and names that a shell, a terminal, a browser or gnuplot
 would obey."""
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Texts of strangers: escape sequences in records reach no terminal, names that are no UTF-8 lose no report, sizes of a job
 that make no sense end no program, and what was packed and cut off is not taken for whole."""
 import gzip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Lines of a site: crosstalk campaign run DIR --back-end slurm --site site.sh
 # shellcheck shell=bash
 #SBATCH --account=project

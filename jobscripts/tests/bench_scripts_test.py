@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The scripts of results/bench write rows that are true of what noisegen wrote: a stand-in writes tables whose answers
 are known by hand."""
 import csv

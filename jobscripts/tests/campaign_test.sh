@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # campaign_test.sh local|proof|full|designed|kill|slurm|slurm_at_once|slurm_two_jobs|slurm_kill|nodes|nodes_two_jobs|nodes_serial|nodes_caught: a small
 # campaign is planned, run, cut off and collected; nodes: each run on two virtual nodes under Slurm.
 set -euo pipefail

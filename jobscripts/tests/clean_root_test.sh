@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # README's commands on a bare Debian 12, as somebody finds them there: a fresh root (debootstrap) that has git and
 # nothing else. As a user, quickstart.sh says which packages to install, and what it prints installs them; as root it
 # installs them itself. Prints how long each command took.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # co_schedule_test.sh covered|extended|ends_early|never_ready|too_short|fails|wrong_mpi|array|at_once: co-schedule.sbatch as a real
 # job of the Slurm sandbox; nodes_covered|nodes_late|nodes_array: on two virtual nodes.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs every command that a document shows, word for word.
 
     commands_in_documents_test.py DOCUMENT [--slow]
@@ -78,6 +79,8 @@ elsewhere = {
     "crosstalk-python train.py": "own_job_test.sh pytorch, with the training of python/tests",
     "-m crosstalk train.py": "python/tests/test_marks.py: Debian's torchrun does not start",
     "crosstalk try -- ./mine": "try_test.sh",
+    "crosstalk run -- ./mine": "own_job_test.sh",
+    "crosstalk campaign run build/controls": "controls_test.sh sums up such runs, which take 20 minutes",
     "crosstalk run --runs": "several_runs_test.sh",
     "crosstalk run --extend": "several_runs_test.sh",
     "crosstalk run --until": "several_runs_test.sh until",

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A known delay in one phase of one rank is found, by `interference compare` and by `interference exposure`: the rank, the
 phase, who waits, and how much, against what the training itself recorded of its delays.
 

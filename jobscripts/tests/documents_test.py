@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The documents keep their promises: lengths, links, tables, and options that the programs know.
 
 Exit code 77 if this is not a git checkout. Options are checked of the programs in CROSSTALK_BIN only.
@@ -122,11 +123,28 @@ def check_comments():
                     wrong.append(f"{source.relative_to(ROOT)}:{number}: {name} is not in the repository")
 
 
+def check_version():
+    version = re.search(r"^project\(crosstalk VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
+    if f"\nversion: {version}\n" not in (ROOT / "CITATION.cff").read_text():
+        wrong.append(f"CITATION.cff has another version than CMakeLists.txt: {version}")
+    if f"\n## {version} " not in (ROOT / "CHANGELOG.md").read_text():
+        wrong.append(f"CHANGELOG.md has no section on {version}")
+
+
+def check_licence():
+    for source in listed("*.cpp", "*.hpp", "*.cu", "*.inc", "*.c", "*.h", "*.f90", "*.py", "*.sh", "*.sbatch", "*.cmake",
+                         "*CMakeLists.txt"):
+        if "SPDX-License-Identifier: Apache-2.0" not in source.read_text(encoding="utf-8")[:300]:
+            wrong.append(f"{source.relative_to(ROOT)} has no SPDX-License-Identifier")
+
+
 for one in listed("*.md"):
     check_lengths(one)
     check_links(one)
     check_options(one)
 check_comments()
+check_version()
+check_licence()
 tables = subprocess.run([sys.executable, ROOT / "results/bench/tables.py", "--check"], capture_output=True, text=True)
 if tables.returncode != 0:
     wrong.append("docs/performance.md has other tables than results/bench:\n" + tables.stdout + tables.stderr)

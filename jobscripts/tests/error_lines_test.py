@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Each error is one line of at most 200 characters that names the program, and wrong usage ends with exit code 2.
 
     error_lines_test.py [--show]     --show prints each line

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The table of docs/exit-codes-and-json.md is true: each program ends with each of its exit codes, and its JSON holds
 the members that the table names.
 

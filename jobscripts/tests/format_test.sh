@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The source looks as .clang-format has it.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"

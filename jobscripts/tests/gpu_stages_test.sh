@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The stages of results/gpu/run.sh with stand-ins for all that they start: one that fails says why, the next one runs, and
 # what came of each is in tables.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What a guarded script starts ends with it: daemons in sessions of their own, and guarded scripts it started itself.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"

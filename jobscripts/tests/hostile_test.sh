@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Text from files and the environment is never run as a command, and a run's directory that others prepared is refused.
 # Slurm, MPI and the programs are stand-ins here: what matters is what the scripts do with their answers.
 set -euo pipefail

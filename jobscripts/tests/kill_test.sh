@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # kill_test.sh noisegen|rank|mpirun: kill -9 of one of them. After five seconds nothing of its job runs, no file of ours
 # is left outside the run directory, CSVs are readable up to there, and a cut archive is refused with one clear line.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # killed_run_test.sh: kill -9 and SIGTERM of crosstalk run. Nothing of its job and its noise goes on, be it in a session of
 # its own or below a script that ends alone.
 set -euo pipefail

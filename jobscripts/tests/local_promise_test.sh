@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # local.sh tells by its exit code, and in the status file: 3 if noise ended before the training did, or the training before
 # noise began, 2 before anything starts if the schedule is malformed; stopped half way it leaves nothing running.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # local.sh from end to end: a short run ends in a report, noise covered it, and everything is where it should be.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"

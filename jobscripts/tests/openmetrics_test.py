@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """noisegen and ddl-train write OpenMetrics that a parser of others, or else one by the specification's rules, takes;
 the dashboard asks for nothing that they do not write.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # own_job_test.sh calls|mpi4py|lines|table|marks|python|pytorch: a job that was never made for Crosstalk is measured by one
 # command, whether its MPI calls, the lines that it prints, a table that it writes, its marks or PyTorch tell of its steps.
 set -euo pipefail

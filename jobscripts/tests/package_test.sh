@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # cpack makes a Debian package: its programs, unpacked elsewhere, run, and it has what a user needs beside them.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"

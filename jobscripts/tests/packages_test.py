@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Each package that setup.sh installs stands in the tables of docs/installing.md, and no other."""
 import pathlib
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Projections hold on real runs: from a training on two ranks, and on four, the step on one, two and four ranks is
 projected, and set against trainings on as many.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # quickstart.sh where Crosstalk is installed: it builds nothing, measures with those programs, and says so. The programs
 # are stand-ins that say what they were asked; building is tried by clean_root_test.sh.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The check for ReFrame: Python takes it, and ReFrame lists it, where that is installed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # sandbox_test.sh up|down|up_nodes|down_nodes: starts and ends the Slurm that other tests share, on this machine or on two
 # virtual nodes of it. Where it is, is noted in the file CROSSTALK_SANDBOX_NOTE, or in that with .nodes behind it.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # scorep_test.sh run|script|exposure: a C program whose archive is as Score-P writes it, is measured by its own regions: by
 # `crosstalk run`, also where only a script of the job's knows of Score-P; by `interference exposure` with its archive.
 set -euo pipefail

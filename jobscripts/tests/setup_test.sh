@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # While packages are installed no service is started, and afterwards the machine has the policy that it had before. Only
 # another installation is waited for.
 # shellcheck disable=SC2016 # for the other shell to expand

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # several_runs_test.sh [until]: sets of runs, and runs that more is added to; with `until` a run that ends when all is
 # decided.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What docs/interference.md shows for pandas and R runs on a report, and comes to what the tables say.
 
     snippets_test.py python|r      exit code 77 where pandas, or R, is not there

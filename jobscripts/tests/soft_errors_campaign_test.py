@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A campaign of soft errors is planned, run, killed, run again and collected: each trial has one row.
 
     soft_errors_campaign_test.py BIN     exit code 77: ddl-train has no mlp
@@ -131,7 +132,7 @@ def main():
         goes_on(campaign)
         assert crosstalk("status", campaign).stdout == (
             f"8 of 8 undisturbed trainings have ended\nddp: {len(planned)} of {len(planned)} trials have ended\n"
-            "nobody runs it now\n")
+            "it is not being run\n")
         found = rows(outcomes)
         assert [row["trial"] for row in found] == [row["trial"] for row in planned]
         assert sum(row["class"] == "crashed" for row in found) <= 1, "only the trial that was killed has crashed"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the tests of scripts share: a scratch directory, running a command and looking at what it said, skipping. To be
 # sourced; everything a test starts ends with it.
 # shellcheck shell=bash source-path=SCRIPTDIR/..

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A training and a noise small enough for a test. To be sourced.
 # shellcheck shell=bash disable=SC2034 # used by whoever sources this
 tiny_model='emulated[compute=20ms,gradients=1MiB]'

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the test of exit codes tries programs on: runs, archives and tables, each made when it is first asked for, and
 ways to start a program where something is missing."""
 import ctypes

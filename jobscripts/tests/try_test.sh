@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Where the steps of a job come from is said by crosstalk try, and by crosstalk run while there are none: a script may
 # hide what tells them, the job reads what crosstalk's standard input is, and a run that can become no report ends at once.
 set -euo pipefail

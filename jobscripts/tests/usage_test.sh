@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Wrong usage of the scripts: exit code 2, one line that says what is wrong, nothing destroyed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"

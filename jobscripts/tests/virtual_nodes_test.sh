@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # virtual_nodes_test.sh: crosstalk run over virtual nodes with clocks of their own: a training spans two, noise is on each,
 # and on a third that congests the network. Slots are the same on all, and so is the exposure of the ranks of both nodes.
 set -euo pipefail

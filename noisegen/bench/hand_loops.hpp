@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shapes of memory.stream as loops written by hand, with the vectors of each instruction set.
 #pragma once
 
@@ -15,7 +16,7 @@ namespace noisegen::hand {
 
 using Loop = void (*)(double* a, const double* b, const double* c, std::size_t items);
 
-// Of the 512 in a page; to write them all would take seconds.
+// Columns of the 512 in a page; to write them all would take seconds.
 constexpr std::size_t partial_columns = 8;
 
 // By hand: one pass over whole arrays, one vector after the other.

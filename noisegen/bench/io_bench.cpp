@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // I/O stressors against the best engine of fio on the same file and CPU, metadata stressors against bare loops in a
 // fresh directory, in interleaved pairs. Takes about ten minutes.
 #include "base/cli/options.hpp"
@@ -5,7 +6,7 @@
 #include "base/system/available.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/cpus.hpp"
-#include "noisegen/cli/guard.hpp"
+#include "noisegen/cli/commands.hpp"
 #include "noisegen/resources/budgets.hpp"
 #include "noisegen/stressors/io/many_files.hpp"
 #include "testing/made_stressor.hpp"
@@ -275,7 +276,7 @@ void compare_unlink(const fs::path& directory)
          "bare loop over files made beforehand, whose making is not timed");
 }
 
-// What an end of noisegen waits for.
+// Time for which an end of noisegen waits.
 void show_removal(const fs::path& directory)
 {
     for (const std::size_t count : {std::size_t{2000}, std::size_t{8000}}) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GB/s of each shape of memory.stream against the same loop written by hand, of the best shape against the best loop,
 // and against the kernels of likwid-bench and stress-ng where they are installed: interleaved pairs on one core.
 #include "base/cli/options.hpp"
@@ -166,7 +167,7 @@ bool installed(const std::string& program)
     return testing::run({"sh", "-c", "command -v " + program}).status == 0;
 }
 
-// What another program printed, on this core. Throws Error if it does not work here.
+// Output of another program, on this core. Throws Error if it does not work here.
 std::string printed(const Bench& bench, std::vector<std::string> words)
 {
     words.insert(words.begin(), {"taskset", "-c", std::to_string(bench.cpu)});

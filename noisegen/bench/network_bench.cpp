@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GB/s of the network stressors against bare loops of the same placement, and against iperf3, in interleaved pairs.
 //
 //   network-bench                 TCP over loopback on one CPU

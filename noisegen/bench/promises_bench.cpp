@@ -1,4 +1,5 @@
-// What noisegen promises of time and level, measured with the real program: how exactly it holds an intensity, when its
+// SPDX-License-Identifier: Apache-2.0
+// Precision of noisegen's time and level, measured with the real program: how exactly it holds an intensity, when its
 // bursts begin, how fast it stops, what it costs while it only waits. Run it on a quiet machine.
 #include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"
@@ -81,7 +82,7 @@ struct Held {
     double high_percent;
 };
 
-// Of one run: windows of about 100 ms, the first and the last left out.
+// Windows of about 100 ms of one run, the first and the last left out.
 Held held(const fs::path& out, const std::string& column, double seconds_at_least = 0.09)
 {
     const base::CsvTable slots{part_of(out) / base::file::noise_rows};

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/cli/commands.hpp"
 
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
-#include "noisegen/cli/manual.hpp"
 #include "noisegen/measure/calibrate.hpp"
 #include "noisegen/measure/harm_probe.hpp"
 #include "noisegen/measure/pressure_probe.hpp"
 #include "noisegen/measure/probe.hpp"
 #include "noisegen/resources/placement.hpp"
+#include "noisegen/stressors/registry.hpp"
 
 #include <algorithm>
 #include <iostream>
@@ -277,6 +278,15 @@ class ProbeCommand : public base::Command {
 };
 
 }  // namespace
+
+base::PlugInWords words_of_stressors()
+{
+    base::PlugInWords words;
+    for (const StressorCard* card : stressors().cards())
+        for (auto& options = words.options[card->name]; const base::OptionCard& option : card->options)
+            options.push_back(option.name);
+    return words;
+}
 
 base::Commands commands()
 {

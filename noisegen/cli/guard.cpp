@@ -1,11 +1,12 @@
-#include "noisegen/cli/guard.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
+#include "noisegen/cli/commands.hpp"
 #include "noisegen/stressors/control/pause_guardian.hpp"
 #include "noisegen/stressors/io/remove_tree.hpp"
 #include "noisegen/stressors/io/scratch_directory.hpp"
 #include "noisegen/stressors/job/job_keeper.hpp"
 
 #include <cerrno>
+#include <fstream>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,6 +32,16 @@ int guard(Guardian::Duty duty, const char* word)
     }
     remove_tree(guarded_first, word, guarded_second, ScratchDirectory::mark);
     return 0;
+}
+
+int be_first_victim()
+{
+    constexpr const char* file = "/proc/self/oom_score_adj";
+    constexpr int first = 1000;
+    std::ofstream{file} << first << std::flush;
+    int has = 0;
+    std::ifstream{file} >> has;
+    return has;
 }
 
 }  // namespace noisegen

@@ -1,4 +1,4 @@
-#include "noisegen/cli/manual.hpp"
+// SPDX-License-Identifier: Apache-2.0
 
 #include "base/contract/run_directory.hpp"
 #include "noisegen/cli/commands.hpp"
@@ -92,15 +92,6 @@ base::PlugInWords words_of_schedules()
 }
 
 }  // namespace
-
-base::PlugInWords words_of_stressors()
-{
-    base::PlugInWords words;
-    for (const StressorCard* card : stressors().cards())
-        for (auto& options = words.options[card->name]; const base::OptionCard& option : card->options)
-            options.push_back(option.name);
-    return words;
-}
 
 void add_manual(base::Options& options)
 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // noisegen: reproducible stress on the CPUs a job leaves idle.
 #include "base/cli/options.hpp"
 #include "base/contract/run_record.hpp"
@@ -7,10 +8,7 @@
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
 #include "noisegen/cli/commands.hpp"
-#include "noisegen/cli/guard.hpp"
-#include "noisegen/cli/manual.hpp"
 #include "noisegen/execution/run.hpp"
-#include "noisegen/resources/first_victim.hpp"
 #include "noisegen/resources/node_limits.hpp"
 #include "noisegen/schedule/designed.hpp"
 #include "noisegen/schedule/parser.hpp"
@@ -31,7 +29,7 @@ void add_where(base::Options& options, noisegen::Request& request, std::vector<s
 {
     options.group("Where");
     noisegen::add_placement(options, request.cpu_request, avoid);
-    options.add_choice("on-overlap", request.on_overlap, {"tell", "stop"},
+    options.add_choice("on-overlap", request.on_overlap, {"report", "stop"},
                        "if a process to be avoided comes to a noise CPU later");
     options.add("memory", request.memory, "NUMA nodes that memory comes from; local: of the noise CPU", "LIST");
     options.add_choice("sched", request.scheduling, {"other", "batch", "idle"}, "scheduling class, sched(7)");
@@ -60,7 +58,7 @@ void check_victims(const noisegen::Request& request)
         base::fail_usage("--victim names a process of one host, and this job has several");
 }
 
-// What --schedule says, or the words without dashes.
+// The schedule of --schedule, or of the words without dashes.
 noisegen::Schedule parse(const std::string& option, const std::vector<std::string>& words)
 {
     if (!option.empty() && !words.empty())

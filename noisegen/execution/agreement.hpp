@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The processes of a job begin together, with slots of one length.
 #pragma once
 

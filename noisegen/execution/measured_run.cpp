@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/execution/measured_run.hpp"
 
 #include "base/system/clock.hpp"
@@ -12,7 +13,7 @@ namespace {
 constexpr std::int64_t lead_ns = 10'000'000;
 constexpr std::int64_t look_again_ns = 50'000'000;
 
-// Until the table is over (true) or the run cannot go on.
+// Until the table is over (true) or the run cannot continue.
 bool wait_for(const Team& team, const MeasuredRun& measured, std::int64_t start_ns)
 {
     const std::int64_t length_ns = measured.table.back().end.count();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A schedule run for the sake of its figures: this process alone, without records of its own.
 #pragma once
 

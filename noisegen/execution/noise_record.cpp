@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/execution/noise_record.hpp"
 
 #include "base/system/cgroups.hpp"

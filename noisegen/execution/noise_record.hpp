@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // noise.json: who made noise, where, when and how, and what came of it.
 #pragma once
 
@@ -11,7 +12,7 @@ namespace noisegen {
 // Records all that is fixed before noise begins; times are of CLOCK_MONOTONIC.
 void record_plan(nlohmann::ordered_json& record, const Plan& plan, const Agreement& agreement);
 
-// What the team did; of a team that has stopped.
+// Records the work of a team that has stopped.
 void record_team(nlohmann::ordered_json& record, const Plan& plan, const Team& team);
 
 }  // namespace noisegen

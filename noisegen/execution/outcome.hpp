@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Did noise keep its promises, and what did it reach?
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/execution/overlap_watch.hpp"
 
 #include "base/error.hpp"

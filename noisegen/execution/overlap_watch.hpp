@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes that came to a noise CPU, or to its core, after the start.
 #pragma once
 

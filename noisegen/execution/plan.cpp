@@ -1,9 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/execution/plan.hpp"
 
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"
-#include "noisegen/execution/warnings.hpp"
 #include "noisegen/resources/gpu_budget.hpp"
 #include "noisegen/resources/rates_of_limits.hpp"
 #include "noisegen/schedule/designed.hpp"
@@ -76,16 +76,6 @@ void check_designed(const Plan& plan)
     const std::string missing = missing_controls(request.schedule);
     if (!missing.empty() && base::job_rank().rank == 0)
         base::warn("there is no " + missing + " in the schedule: interference will call the run not trustworthy");
-}
-
-void prepare(Plan& plan)
-{
-    resolve_rates(plan.request.schedule, plan.runs, plan.request.limits_file);
-    for (const std::string& line : rates_beyond_windows(plan.request.schedule, plan.runs, plan.request.limits_file))
-        base::warn(line);
-    allow_descriptors(plan.demands);
-    if (!plan.request.schedule.needs_slot()) check_designed(plan);
-    warn_of_competition(plan);
 }
 
 }  // namespace noisegen

@@ -1,4 +1,5 @@
-// What was asked of this noise process, and what follows from it on this machine.
+// SPDX-License-Identifier: Apache-2.0
+// Plan of this noise process: the request, and its consequences on this machine.
 #pragma once
 
 #include "noisegen/resources/budgets.hpp"
@@ -21,9 +22,9 @@ struct Request {
     base::Nanoseconds planned{};  // how long noise will be wanted, where the duration is longer for safety; 0: so long
     CpuRequest cpu_request;
     Avoid avoid;
-    std::string scheduling = "other";  // class of the noise threads: batch, idle
-    std::string memory = "local";      // or NUMA nodes that memory comes from
-    std::string on_overlap = "tell";   // or stop: when a process of what is avoided comes to a noise CPU
+    std::string scheduling = "other";   // class of the noise threads: batch, idle
+    std::string memory = "local";       // or NUMA nodes that memory comes from
+    std::string on_overlap = "report";  // or stop: when a process of what is avoided comes to a noise CPU
     Budgets budgets;
     std::filesystem::path limits_file;  // for rate=60%; empty: the default
     std::filesystem::path out;          // the run's directory
@@ -60,7 +61,7 @@ void set_slot(Plan& plan, base::Nanoseconds slot);
 // beside; warns where it will not be trusted.
 void check_designed(const Plan& plan);
 
-// What a run needs beyond its plan, once its part of the run's directory is its own: turns rates that are a share of a
+// Prepares a run beyond its plan, once its part of the run's directory is its own: turns rates that are a share of a
 // limit into rates, allows the file descriptors that the stressors need, checks the design and warns of what competes
 // for the CPUs. Throws UsageError for a limit that is not known, for too few descriptors, and as check_designed().
 void prepare(Plan& plan);

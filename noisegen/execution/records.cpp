@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/execution/records.hpp"
 
 #include "base/contract/roles.hpp"

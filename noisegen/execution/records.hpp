@@ -1,4 +1,5 @@
-// What noise leaves behind: noise.csv row by row as slots end, samples.csv every tenth of a second, and the OTF2
+// SPDX-License-Identifier: Apache-2.0
+// Records of noise: noise.csv row by row as slots end, samples.csv every tenth of a second, and the OTF2
 // archive at the end.
 #pragma once
 
@@ -33,7 +34,7 @@ class Records {
     void finish(const std::vector<Slot>& table, std::int64_t start_ns, std::int64_t joined_ns, std::int64_t ended_ns);
 
  private:
-    // What a level is called in the archive.
+    // Names of a level in the archive.
     struct Names {
         otf2::RegionRef region;
         otf2::TextRef level;

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/execution/run.hpp"
 
-#include "base/contract/machine_state.hpp"
 #include "base/contract/run_directory.hpp"
+#include "base/contract/run_record.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"

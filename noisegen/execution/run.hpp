@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One noise process from the claim of its directory to its last record.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far apart the noise CPUs of a job began the same slots.
 #pragma once
 
@@ -31,7 +32,7 @@ struct Skew {
 // don't. Throws Error for a record that cannot be read.
 std::optional<Skew> measure_skew(const std::filesystem::path& noise, std::size_t processes, base::Nanoseconds patience);
 
-// Of a job of several processes that have run: `skew_ns` of the record, and a line on `out` if there is one.
+// For a job of several processes that have run: `skew_ns` of the record, and a line on `out` if there is one.
 void report_skew(const std::filesystem::path& noise, std::size_t processes, bool stopped,
                  nlohmann::ordered_json& record, std::ostream* out);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/execution/supervise.hpp"
 
 #include "base/cli/progress.hpp"
@@ -70,7 +71,7 @@ class Status {
     std::uint64_t bytes_before_ = 0;
 };
 
-// What is on, as OpenMetrics.
+// Current noise, as OpenMetrics.
 class NoiseMetrics {
  public:
     explicit NoiseMetrics(const Plan& plan)

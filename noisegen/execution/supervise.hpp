@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The main thread while noise runs: progress, warnings, and reasons to end.
 #pragma once
 

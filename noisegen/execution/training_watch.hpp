@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Notices when the training that the noise is for does not come, stands still or has ended.
 #pragma once
 
@@ -12,11 +13,11 @@ namespace noisegen {
 
 class TrainingWatch {
  public:
-    // Of the run's control file on this host. Without one there is nothing to watch, unless the noise `needs` it: asks
-    // for delays, follows phases: then it throws as ControlFile::open() does.
+    // Watches the run's control file on this host. Without one there is nothing to watch, unless the noise `needs` it:
+    // asks for delays, follows phases: then it throws as ControlFile::open() does.
     TrainingWatch(const std::filesystem::path& run, const std::string& host, bool needs, std::int64_t now_ns);
 
-    // What to say, once for each change; none most of the time. To be called every second or so.
+    // A message, once for each change; none most of the time. To be called every second or so.
     std::optional<std::string> news(std::int64_t now_ns);
 
  private:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/measure/calibrate.hpp"
 
 #include "base/cli/progress.hpp"
@@ -217,8 +218,8 @@ const Item* one_core_of(const std::vector<Item>& items, const Item& other)
     return found == items.end() ? nullptr : &*found;
 }
 
-// Of streams through memory: these fill the path to it. Of the rounds in which both had their CPUs to themselves; none
-// if there are none.
+// Coupling of streams through memory: these fill the path to it. From the rounds in which both had their CPUs to
+// themselves; none if there are none.
 std::optional<Coupling> coupling_of(const std::vector<Item>& items, const Item& two)
 {
     const Item* one = one_core_of(items, two);

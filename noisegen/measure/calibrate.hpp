@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // noisegen calibrate: what each stressor reaches on this node, measured in alternated rounds over stressors and numbers
 // of cores.
 #pragma once

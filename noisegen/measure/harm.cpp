@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/measure/harm.hpp"
 
 #include <algorithm>
@@ -6,7 +7,7 @@ namespace noisegen {
 
 namespace {
 
-// What lies from `begin` to `end`.
+// Work from `begin` to `end`.
 Done done_between(const std::vector<Piece>& pieces, std::int64_t begin_ns, std::int64_t end_ns)
 {
     Done done;

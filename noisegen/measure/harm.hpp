@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Harm: how much longer victims take for the same work under each noise, block by block against quiet.
 #pragma once
 
@@ -13,11 +14,11 @@ namespace noisegen {
 using WorkByBlock = std::map<std::uint64_t, std::vector<Done>>;
 
 // Each slot has the share of a piece that lies in it, by time; a slot's first `settle_share` is left out, in which what
-// the slot before did to a disk may still go on.
+// the slot before did to a disk may still continue.
 WorkByBlock work_in_slots(std::size_t levels, const std::vector<Slot>& table, std::int64_t start_ns,
                           const std::vector<Piece>& pieces, double settle_share = 0.2);
 
-// Of the victim that works in slices, one kind.
+// Work of one kind of the victim that works in slices.
 WorkByBlock work_of_kind(const VictimDone& done, Slice::Kind kind);
 
 // How many times longer the same work takes under the level than under quiet: the geometric mean over blocks with its
@@ -25,7 +26,7 @@ WorkByBlock work_of_kind(const VictimDone& done, Slice::Kind kind);
 // either are left out. NaN where there is too little to say.
 Estimate slowdown(const WorkByBlock& work, std::size_t level);
 
-// Of all blocks together. NaN without any.
+// Mean over all blocks. NaN without any.
 double quiet_per_second(const WorkByBlock& work);
 
 }  // namespace noisegen

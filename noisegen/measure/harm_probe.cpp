@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/measure/harm_probe.hpp"
 
 #include "base/contract/run_directory.hpp"
@@ -28,7 +29,7 @@ namespace {
 constexpr const char* peer_label = "peer";
 constexpr base::Nanoseconds slot_of_waiting = std::chrono::seconds{1};  // of fsync and step, if none was given
 
-// What a victim is: a kind of the slices of Victim, or one that waits.
+// Card of a victim: a kind of the slices of Victim, or one that waits.
 struct VictimCard {
     std::string name;
     std::string unit;
@@ -81,7 +82,7 @@ Harm named(const HarmProbe& asked, const FactorLevel& level)
             .slowdowns = {}};
 }
 
-// What is measured at once: the memory's victims work in slices of one thread, each that waits is alone.
+// Victims that are measured at once: the memory's victims work in slices of one thread, each that waits is alone.
 struct Pass {
     std::string what;
     std::vector<std::string> victims;
@@ -119,7 +120,7 @@ void leave_out_first_block(ProbeRun& run)
     if (run.blocks > 0) --run.blocks;
 }
 
-// What the victims of a pass got done.
+// Work of a pass's victims.
 struct Measured {
     Schedule schedule;
     ProbeRun run;

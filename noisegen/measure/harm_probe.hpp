@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // noisegen probe --victim bandwidth,fsync,..: every noise against every victim, ours and any program beside it.
 #pragma once
 
@@ -22,7 +23,7 @@ struct HarmProbe {
     bool slot_given = false;                 // else victims that wait have slots of a second
 };
 
-// What one noise does to each victim.
+// Harm of one noise to each victim.
 struct Harm {
     std::string name;      // "memory.stream[shape=update]", or the peer's words
     std::string stressor;  // the level's label; "peer" of a peer

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/measure/pressure.hpp"
 
 #include "base/statistics.hpp"
@@ -18,7 +19,7 @@ double between(const std::vector<std::vector<double>>& by_level, std::size_t at,
     return lower + share * (by_level[at][block] - lower);
 }
 
-// Can what the program does not be told from the curve at this place?
+// Can what the program does not be distinguished from the curve at this place?
 bool holds_zero(const Slowdowns& all, std::size_t at, double share)
 {
     std::vector<double> differences;
@@ -33,7 +34,7 @@ Estimate as_percent(const Estimate& logarithms)
     return {percent(logarithms.value), percent(logarithms.low), percent(logarithms.high), logarithms.blocks};
 }
 
-// Of a curve that does not decrease; none beyond its end.
+// Place of a value on a curve that does not decrease; none beyond its end.
 std::optional<double> where(const std::vector<double>& levels, const std::vector<double>& curve, double value)
 {
     if (value <= 0.0) return 0.0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pressure: what a program does to a victim, as the level of a calibrated stressor that hurts the victim as much.
 #pragma once
 
@@ -28,9 +29,9 @@ struct Pressure {
     Estimate program;              // percent more time
     std::vector<Estimate> levels;  // the same of each level
     bool felt = false;             // does the victim feel the last level? Else no level can be read off
-    // Where the curve of the levels comes to what the program does, and the levels at which the two cannot be told
-    // apart: there the 95 % t interval over the blocks of program - curve holds zero (Fieller), so that both errors
-    // are in it. None: beyond the last level.
+    // Where the curve of the levels comes to what the program does, and the levels at which the two cannot be
+    // distinguished apart: there the 95 % t interval over the blocks of program - curve holds zero (Fieller), so that
+    // both errors are in it. None: beyond the last level.
     std::optional<double> level;
     double low = 0.0;
     std::optional<double> high;
@@ -39,7 +40,7 @@ struct Pressure {
 // The curve is linear between levels, and monotone where the level is read off. Two blocks or more, one level or more.
 Pressure pressure(const Slowdowns& slowdowns);
 
-// What those blocks say that hold all of them; by_level as `levels` of the schedule are named.
+// Slowdowns from the blocks that hold all levels; by_level as `levels` of the schedule are named.
 Slowdowns slowdowns(const DoneByBlock& blocks, Slice::Kind kind, std::size_t program,
                     const std::vector<std::size_t>& levels, const std::vector<double>& reached);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/measure/pressure_probe.hpp"
 
 #include "base/contract/run_directory.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // noisegen probe --command: what a program that never ran beside a training does to the victim, as levels of calibrated
 // stressors.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // noisegen probe: what a small victim on a CPU keeps of its memory bandwidth, and how much longer its loads take, under
 // each stressor, beside the traffic that the stressor itself moves. Bytes per second are not damage.
 #pragma once

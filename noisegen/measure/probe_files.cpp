@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/measure/probe_files.hpp"
 
 #include "base/csv.hpp"

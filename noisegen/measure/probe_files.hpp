@@ -1,4 +1,5 @@
-// What a probe leaves in its directory: probe.csv, probe.json, and a plot of damage against delivered traffic.
+// SPDX-License-Identifier: Apache-2.0
+// Files of a probe: probe.csv, probe.json, and a plot of damage against delivered traffic.
 #pragma once
 
 #include "noisegen/measure/victim_slowdown.hpp"

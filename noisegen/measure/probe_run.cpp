@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/measure/probe_run.hpp"
 
 #include "base/cli/progress.hpp"
@@ -36,7 +37,7 @@ void warn_of_shared_core(const Probe& probe)
             base::warn("the victim shares its core with noise (CPUs " + base::format_cpus(core.cpus) + ")");
 }
 
-// Before either has taken of what the other's share is measured by; disks are looked at when noise begins.
+// Before either has taken any of the total that shares refer to; disks are looked at when noise begins.
 void check_memory_together(std::vector<Demand> noise, const Victim::Setup& setup, const Budgets& budgets)
 {
     for (Demand& demand : noise) demand.needs.directory.clear();

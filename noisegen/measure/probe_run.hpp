@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A victim on one CPU and noise on others in random order: what a probe measures, before anything is made of it.
 #pragma once
 

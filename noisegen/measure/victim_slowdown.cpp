@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/measure/victim_slowdown.hpp"
 
 #include "base/error.hpp"

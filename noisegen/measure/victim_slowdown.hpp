@@ -1,4 +1,5 @@
-// What noise takes from a victim: its bandwidth and latency under each level against quiet, block by block.
+// SPDX-License-Identifier: Apache-2.0
+// Slowdown of a victim by noise: its bandwidth and latency under each level against quiet, block by block.
 #pragma once
 
 #include "base/contract/factor_name.hpp"
@@ -27,7 +28,7 @@ Estimate estimate(const std::vector<double>& blocks);
 // the ratios it would not, and make them too large.
 Estimate estimate_ratio(const std::vector<double>& blocks);
 
-// What the victim did of a kind, and in how much time: of its own CPU, for another process on its CPU is no damage by
+// Work of the victim of a kind, and its time: on its own CPU, for another process on its CPU is no damage by
 // noise; of the clock where it waits for a disk or the kernel.
 struct Done {
     double amount = 0.0;
@@ -46,8 +47,8 @@ struct VictimDone {
     std::array<std::vector<double>, Slice::kinds> quiet_per_second;
 };
 
-// Of a rotation (one level or none in each slot). A slice counts if it lies wholly in a slot, and begins `guard` after
-// the slot's begin at least; `start_ns` is when the table began.
+// Work of a victim beside a rotation (one level or none in each slot). A slice counts if it lies wholly in a slot, and
+// begins `guard` after the slot's begin at least; `start_ns` is when the table began.
 VictimDone victim_done(const Schedule& schedule, const std::vector<Slot>& table, std::int64_t start_ns,
                        const std::vector<Slice>& slices, base::Nanoseconds guard = base::Nanoseconds{2'000'000});
 
@@ -90,7 +91,7 @@ struct DamageReport {
 DamageReport damage(const Schedule& schedule, const std::vector<Slot>& table, std::int64_t start_ns,
                     const std::vector<Slice>& slices, base::Nanoseconds guard = base::Nanoseconds{2'000'000});
 
-// What a reader must know before believing the figures, a sentence each: a placebo that hurts, a victim that loses
+// Caveats of the figures, a sentence each: a placebo that hurts, a victim that loses
 // without memory traffic, a machine on which noise does not reach the victim now.
 std::vector<std::string> remarks(const DamageReport& report);
 

@@ -1,4 +1,5 @@
-// What all CPUs together did in each window of a tenth of a second of a measurement.
+// SPDX-License-Identifier: Apache-2.0
+// Work of all CPUs together in each window of a tenth of a second of a measurement.
 #pragma once
 
 #include "noisegen/execution/threads/sample.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/measure/worst_shape_search.hpp"
 
 #include "base/contract/run_record.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tries all shapes of memory.stream beside a victim.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/resources/avoided.hpp"
 
 #include "base/contract/control_file.hpp"
@@ -28,7 +29,7 @@ fs::path proc_of(pid_t pid)
     return proc / std::to_string(pid);
 }
 
-// Of all threads together: a library may have bound them one by one.
+// CPUs of all threads together: a library may have bound them one by one.
 base::CpuSet cpus_of_process(pid_t pid)
 {
     base::CpuSet cpus;

@@ -1,4 +1,5 @@
-// Whose CPUs noise keeps off: named ones, those of the same Slurm job, those of the training beside it.
+// SPDX-License-Identifier: Apache-2.0
+// CPUs that noise avoids: named ones, those of the same Slurm job, those of the training beside it.
 #pragma once
 
 #include "base/system/cpus.hpp"
@@ -12,7 +13,7 @@
 
 namespace noisegen {
 
-// What --avoid says: CPUs, and processes whose CPUs (those of their threads and descendants) are meant.
+// Value of --avoid: CPUs, and processes whose CPUs (those of their threads and descendants) are meant.
 struct Avoid {
     base::CpuSet cpus;
     std::vector<pid_t> processes;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/resources/budgets.hpp"
 
 #include "base/error.hpp"
@@ -29,7 +30,7 @@ std::string size_text(double bytes)
     return text.str();
 }
 
-// What is taken of one file system.
+// Bytes taken of one file system.
 struct Taken {
     double bytes = 0.0;
     double files = 0.0;

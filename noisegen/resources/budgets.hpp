@@ -1,4 +1,5 @@
-// What stressors may take of this machine, and the refusal to take the last of it.
+// SPDX-License-Identifier: Apache-2.0
+// Budgets of stressors on this machine, and the refusal to take the last of it.
 #pragma once
 
 #include "base/cli/options.hpp"
@@ -10,14 +11,14 @@
 
 namespace noisegen {
 
-// What one stressor takes in this process: its needs times the CPUs it runs on.
+// Demand of one stressor in this process: its needs times the CPUs it runs on.
 struct Demand {
     std::string stressor;
     Needs needs;
     std::size_t instances = 1;
 };
 
-// Of all stressors of the schedule; `runs` are the CPUs of each (divide()).
+// Demands of all stressors of the schedule; `runs` are the CPUs of each (divide()).
 std::vector<Demand> demands(const Schedule& schedule, const std::vector<std::vector<int>>& runs);
 
 struct Budgets {

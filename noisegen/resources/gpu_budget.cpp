@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/resources/gpu_budget.hpp"
 
 #include "base/error.hpp"
@@ -12,7 +13,7 @@ namespace noisegen {
 
 namespace {
 
-// Of one GPU, by all stressors together.
+// Memory taken of one GPU, by all stressors together.
 struct TakenOfGpu {
     std::string stressor;  // the last that takes some
     double bytes = 0.0;

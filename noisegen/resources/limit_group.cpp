@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/resources/limit_group.hpp"
 
 #include "base/error.hpp"
@@ -106,7 +107,7 @@ bool sets_all(const base::OwnGroup& group, const std::vector<ResourceLimit>& lim
     });
 }
 
-// Of version 1 a new group of CPUs has none, and takes nobody.
+// In version 1 a new group of CPUs has none, and accepts no process.
 void give_cpus(const base::OwnGroup& group, const fs::path& parent, const base::CpuSet& noise)
 {
     if (!group.has("cpuset.cpus")) return;
@@ -116,7 +117,7 @@ void give_cpus(const base::OwnGroup& group, const fs::path& parent, const base::
     if (group.version() == 1 && std::getline(in, memory)) group.put("cpuset.mems", memory);
 }
 
-// What processes left behind that were killed. Groups with somebody in them stay.
+// Removes groups left behind by processes that were killed. Groups with a process in them stay.
 void remove_stale(const fs::path& parent, const std::string& name)
 {
     std::error_code none;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Noise under a limit: this process, with all that it starts, in control groups of its own, whose limits are set while
 // a level that has one is on.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/resources/near_device.hpp"
 
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CPUs near a device on the PCI bus, a GPU for example.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/resources/node_limits.hpp"
 
 #include "base/contract/run_record.hpp"
@@ -86,7 +87,7 @@ WindowLimit window_from(const Json& entry)
     return window;
 }
 
-// What JSON would turn into one silently: -1, 1.5.
+// Refuses numbers that JSON would silently convert: -1, 1.5.
 std::size_t count_from(const Json& json)
 {
     if (!json.is_number_unsigned() || json == 0) base::fail(json.dump(), " is no number of CPUs or rounds");

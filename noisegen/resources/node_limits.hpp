@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // limits-<host>.json: what each stressor reaches on this node by CPU count, as noisegen calibrate found it.
 #pragma once
 
@@ -26,14 +27,15 @@ struct Limit {
 // One value or more.
 Limit limit_of(std::vector<double> rounds);
 
-// What windows of a tenth of a second hold: a rate above that cannot come evenly, however right its mean is.
+// Capacity of windows of a tenth of a second: a rate above that cannot come evenly, however right its mean is.
 struct WindowLimit {
     std::size_t windows = 0;  // that were measured; 0: none were
     double bytes_per_s = 0.0;
     double operations_per_s = 0.0;
 };
 
-// Of the windows' amounts per second, as fast as it goes: the 5th percentile, less 2 % as room for what a stall missed.
+// Capacity from the windows' amounts per second at full speed: the 5th percentile, less 2 % as room for what a stall
+// missed.
 double held_in_windows(std::vector<double> windows);
 
 // A stressor on so many CPUs.
@@ -77,7 +79,7 @@ void add_limits(const std::filesystem::path& file, const std::vector<StressorLim
 std::optional<Limit> find(const NodeLimits& limits, const std::string& stressor, const base::Settings& settings,
                           std::size_t cpus, base::Rate::Of of);
 
-// What windows hold of a stressor on so many CPUs; none if that was not calibrated.
+// Capacity of windows for a stressor on so many CPUs; none if that was not calibrated.
 std::optional<double> find_window(const NodeLimits& limits, const Configured& stressor, std::size_t cpus,
                                   base::Rate::Of of);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/resources/other_noise.hpp"
 
 #include "base/system/launcher.hpp"

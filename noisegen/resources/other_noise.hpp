@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Other noisegens on the CPUs of this one: each takes from what the other is to reach.
 #pragma once
 

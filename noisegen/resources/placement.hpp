@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which CPUs make noise: given, or found idle beside what must be avoided; and which of them runs which stressor.
 #pragma once
 
@@ -15,7 +16,7 @@
 
 namespace noisegen {
 
-// What --cpus and the options beside it ask for.
+// Request of --cpus and the options beside it.
 struct CpuRequest {
     std::string cpus = "idle";   // or a list, or all
     std::string count = "all";   // cores of each noise process, at most
@@ -33,7 +34,7 @@ void add_placement(base::Options& options, CpuRequest& cpu_request, std::vector<
 // The CPUs that --cpus names; none for idle.
 base::CpuSet named_cpus(const CpuRequest& cpu_request, const base::CpuSet& allowed);
 
-// What the choice is made from.
+// Basis of the choice.
 struct Machine {
     std::vector<base::Core> cores;     // all of them, each with all its siblings
     base::CpuSet allowed;              // to this process: its affinity, which the cgroup's cpuset has cut already
@@ -52,7 +53,7 @@ bool leaves_a_core(const CpuRequest& cpu_request, const Machine& machine);
 // left, and for a list that takes what is to be avoided, or siblings of that.
 base::CpuSet candidates(const CpuRequest& cpu_request, const Machine& machine);
 
-// Of `cores` as many as were asked for: one of each NUMA node in turn, so that noise does not gather in a corner.
+// As many of `cores` as were asked for: one of each NUMA node in turn, so that noise does not gather in a corner.
 std::vector<base::Core> spread(const std::vector<base::Core>& cores, std::size_t count);
 
 // The part of `cores` for one of several noise processes that were started on this host. Throws UsageError if there are
@@ -74,7 +75,7 @@ std::vector<CpuPlacement> placements(const base::CpuSet& cpus, const Machine& ma
 // "cpu 2: core 1, socket 0, node 0, idle"
 std::string text(const CpuPlacement& placement);
 
-// What --memory says: NUMA nodes, or none for "local". Throws UsageError for one whose memory is not for this process.
+// Value of --memory: NUMA nodes, or none for "local". Throws UsageError for one whose memory is not for this process.
 std::set<int> parse_memory(const std::string& text);
 
 // For each of the schedule's stressors the noise CPUs that run it, in order: those of all `cores`; in a factorial those

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/resources/rates_of_limits.hpp"
 
 #include "base/error.hpp"
@@ -58,7 +59,7 @@ void resolve_rates(Schedule& schedule, const std::vector<std::vector<int>>& runs
     const bool has_shares = std::any_of(schedule.levels.begin(), schedule.levels.end(), is_share);
     if (!has_shares && !asks_for_worst_shape(schedule)) return;
     const NodeLimits limits = read_limits(file.empty() ? default_limits_file() : file);
-    resolve_worst_shape(schedule, limits);
+    resolve_worst_shape(schedule, limits.worst);
     for (FactorLevel& level : schedule.levels) {
         if (!level.intensity.of_limit) continue;
         level.intensity.rate =

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rates that are a share of what a stressor reaches on this node.
 #pragma once
 

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/resources/worst_shape.hpp"
 
 #include "base/error.hpp"
-#include "noisegen/resources/node_limits.hpp"
 #include "noisegen/stressors/memory/stream_kernels.hpp"
 #include "noisegen/stressors/registry.hpp"
 
@@ -55,18 +55,18 @@ bool asks_for_worst_shape(const Schedule& schedule)
     return std::any_of(schedule.stressors.begin(), schedule.stressors.end(), asks);
 }
 
-void resolve_worst_shape(Schedule& schedule, const NodeLimits& limits)
+void resolve_worst_shape(Schedule& schedule, const std::optional<WorstShape>& worst)
 {
     for (Configured& stressor : schedule.stressors) {
         if (!asks(stressor)) continue;
-        if (!limits.worst)
+        if (!worst)
             base::fail_usage(
                 "memory.stream[shape=worst]: it is not known here; find it with: noisegen calibrate "
                 "memory.stream --victim CPU");
         std::map<std::string, std::string> options;
         for (const auto& [name, value] : stressor.settings.all())
             if (stressor.settings.given(name)) options[name] = value;
-        options["shape"] = limits.worst->shape;
+        options["shape"] = worst->shape;
         stressor.settings = stressors().settings(*stressor.card, options);
     }
 }

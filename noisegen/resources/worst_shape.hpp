@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shape of memory.stream that slowed a victim down most on this node, for memory.stream[shape=worst].
 #pragma once
 
@@ -5,11 +6,10 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <optional>
 #include <string>
 
 namespace noisegen {
-
-struct NodeLimits;
 
 struct WorstShape {
     std::string shape;       // "partial"
@@ -33,7 +33,7 @@ std::string text(const WorstShape& worst);
 bool asks_for_worst_shape(const Schedule& schedule);
 
 // Every shape=worst of the schedule becomes the shape of the limits. Throws UsageError, with the command that finds it,
-// if none is known.
-void resolve_worst_shape(Schedule& schedule, const NodeLimits& limits);
+// if none is known. `worst`: of the limits.
+void resolve_worst_shape(Schedule& schedule, const std::optional<WorstShape>& worst);
 
 }  // namespace noisegen

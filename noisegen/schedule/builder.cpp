@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/schedule/builder.hpp"
 
 #include "noisegen/stressors/registry.hpp"

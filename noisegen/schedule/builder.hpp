@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A schedule as it is put together: factors become levels, each stressor with its options once.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Can a run be analysed? What interference needs of a schedule, looked at before noise begins.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How strongly a stressor stresses: at a rate, in bursts, at random moments. The team holds it to that.
 #pragma once
 

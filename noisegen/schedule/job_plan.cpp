@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/schedule/job_plan.hpp"
 
 #include "base/contract/run_record.hpp"
@@ -18,7 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What processes of one job can have agreed on: slot=auto is ten steps, at least 200 ms, and all begin within a second.
+// Slots that the processes of one job may agree on: slot=auto is ten steps, at least 200 ms, and all begin within a
+// second.
 constexpr base::Nanoseconds shortest_slot{200'000'000};
 constexpr base::Nanoseconds longest_slot = std::chrono::hours{1};
 constexpr base::Nanoseconds longest_wait = std::chrono::minutes{1};

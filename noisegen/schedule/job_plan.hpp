@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DIR/noise/plan.json: what all noise processes of a run agree on, so that they change slots together without MPI.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/schedule/limit.hpp"
 
 #include "base/error.hpp"

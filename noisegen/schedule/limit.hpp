@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A setting of the operating system under which noise runs, as an operator could set it for a neighbour job.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/schedule/parser.hpp"
 
 #include "base/words.hpp"
@@ -55,7 +56,7 @@ void refuse_several(const std::string& phase)
                          found[1], "), or are they in turn: ", found[0], " 2s; ", found[1], " 2s?");
 }
 
-// Of "io.write 2s" or "io.write 2 s"; npos where there is none.
+// Place of the length in "io.write 2s" or "io.write 2 s"; npos where there is none.
 std::size_t begin_of_length(std::string_view phase)
 {
     constexpr std::string_view blanks = " \t\n";

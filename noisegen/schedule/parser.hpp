@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The schedule language (docs/noisegen.md): text to a schedule.
 #pragma once
 

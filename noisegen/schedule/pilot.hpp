@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // slot=auto: does a noise last beyond its slot? Tried out beside the training before the run begins.
 #pragma once
 

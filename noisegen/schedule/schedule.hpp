@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A schedule: what stresses when, in plain structs. Nothing here knows time or CPUs of the machine.
 #pragma once
 
@@ -28,7 +29,7 @@ struct FactorLevel {
 // "mem[rate=4GiB/s]"; the factor alone if it has one level.
 std::string text(const FactorLevel& level);
 
-// What is on together: indices into Schedule::levels. Nothing: quiet.
+// Levels that are on together: indices into Schedule::levels. Empty: quiet.
 using Treatment = std::vector<std::size_t>;
 
 // Entries one after the other, repeated; each repetition is a block.
@@ -71,9 +72,9 @@ struct Schedule {
     // With the length measured for slot=auto.
     void set_slot(base::Nanoseconds length);
     bool needs_slot() const;
-    // Of all slots, where the schedule gives them one length; 0 for others.
+    // Length of all slots, where the schedule gives them one; 0 for others.
     base::Nanoseconds slot_length() const;
-    // Of a blocked schedule with its slot known; 0 for others.
+    // Length of a blocked schedule's blocks with its slot known; 0 for others.
     base::Nanoseconds block_length() const;
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/schedule/slot_length.hpp"
 
 #include "base/contract/control_file.hpp"

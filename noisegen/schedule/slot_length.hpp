@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // slot=auto: a slot holds about ten steps of the training, measured before any noise begins.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The slot table: what is on when, for the whole job and the whole run. A pure function of schedule, seed and duration.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much memory a stressor works on: more than the last-level cache holds, or a share of that cache.
 #pragma once
 

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // A second process that sets right what noisegen leaves undone when it is killed: removes its scratch directory, lets
-// processes go on that it had stopped, ends a neighbour's job.
+// processes continue that it had stopped, ends a neighbour's job.
 //
 // It is this program again, in a hidden mode, started with posix_spawn: unlike a plain fork that is safe while MPI has
 // threads and memory that a network card writes to, and it copies nothing. It sits in a session of its own, blocks the
@@ -28,7 +29,7 @@ class Guardian {
     Guardian(const Guardian&) = delete;
     Guardian& operator=(const Guardian&) = delete;
 
-    // What the guardian reads from; -1 if there is none.
+    // The pipe that the guardian reads from; -1 if there is none.
     int pipe() const { return pipe_; }
     pid_t process() const { return process_; }
 

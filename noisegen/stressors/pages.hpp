@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Anonymous memory of one's own, in huge pages where the kernel has them, or in small ones.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much a step does: about a millisecond at most, and less at a low rate, so that it comes evenly.
 #pragma once
 

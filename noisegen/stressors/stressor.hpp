@@ -1,4 +1,5 @@
-// What a stressor is: a plug-in that does one small piece of stress at a time. The team owns threads, time, rates,
+// SPDX-License-Identifier: Apache-2.0
+// Stressors: plug-ins that do one small piece of stress at a time. The team owns threads, time, rates,
 // stopping and recording.
 #pragma once
 
@@ -19,7 +20,7 @@
 
 namespace noisegen {
 
-// What one step did.
+// Work of one step.
 struct Work {
     std::uint64_t bytes = 0;
     std::uint64_t operations = 0;
@@ -29,7 +30,7 @@ struct Work {
     std::int64_t preparing_ns = 0;      // of its time: taking what it stresses with, no part of any rate
 };
 
-// What a stressor receives when its slot begins, or with a duty each of its bursts.
+// Turn of a stressor: its slot, or with a duty each of its bursts.
 struct Turn {
     std::int64_t begin_ns = 0;      // CLOCK_MONOTONIC: when the slot should have begun
     std::int64_t deadline_ns = 0;   // CLOCK_MONOTONIC: the turn is over then
@@ -46,10 +47,10 @@ class Stressor {
 
     virtual void begin(const Turn&) {}
 
-    // About a millisecond of stress. Returns early rather than wait for others. Throws if it cannot go on.
+    // About a millisecond of stress. Returns early rather than wait for others. Throws if it cannot continue.
     virtual Work step() = 0;
 
-    // The turn is over: nothing of it may go on after the return.
+    // The turn is over: nothing of it may continue after the return.
     virtual void end() {}
 
     // How it works on this machine, if that is not plain ("pwrite: the file system refuses O_DIRECT"); for the records.
@@ -60,7 +61,7 @@ class Stressor {
     virtual std::string not_kept() const { return {}; }
 };
 
-// What the instances of one stressor have in common (MPI, a listening socket); lives in the main thread, longer than
+// State that the instances of one stressor share (MPI, a listening socket); lives in the main thread, longer than
 // they.
 struct Shared {
     virtual ~Shared() = default;
@@ -80,14 +81,14 @@ struct Place {
     bool at_once = false;      // nothing is measured or held exactly: what takes long may be done while it stresses
 };
 
-// What an instance takes from a GPU.
+// Demand of an instance on a GPU.
 struct GpuNeeds {
     std::string device;   // its number, or auto
     base::Bytes memory;   // of it, beside what a context takes
     base::Percent spare;  // of all its memory: what must stay free for others
 };
 
-// What an instance takes from the machine.
+// Demand of an instance on the machine.
 struct Needs {
     base::Bytes memory;
     base::Bytes disk;

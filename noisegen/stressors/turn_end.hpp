@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times of a stressor that waits for other processes: of its steps, and of what is under way when a turn ends.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 namespace noisegen {
 
-// Of a stressor that waits for other processes: how long a step works, and how long it sleeps where nothing came.
+// For a stressor that waits for other processes: how long a step works, and how long it sleeps where nothing came.
 constexpr std::int64_t exchange_step_ns = 1'000'000;
 constexpr std::int64_t exchange_nap_ns = 50'000;
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # On aarch64 the loops of memory.stream compute the same, and a seed draws the same numbers and bits: two tests,
 # cross-compiled and run by qemu.
 # Usage: aarch64_test.sh SOURCE_DIRECTORY DOCTEST_INCLUDE_DIRECTORY. Skipped (77) without cross compiler or qemu.

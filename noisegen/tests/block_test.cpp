@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transfers of a scratch file: how large they are at a rate, and where they follow one another.
 #include "noisegen/stressors/io/block_io.hpp"
 #include "testing/made_stressor.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the machine has to give, read from trees of files as kernels show them.
 #include "noisegen/resources/budgets.hpp"
 

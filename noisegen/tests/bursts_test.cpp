@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bursts of a duty: where they lie, and that their mean is exact.
 #include "noisegen/execution/threads/bursts.hpp"
 

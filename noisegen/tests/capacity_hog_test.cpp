@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that is taken, kept and given back.
 #include "base/csv.hpp"
 #include "base/error.hpp"

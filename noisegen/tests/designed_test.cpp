@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which schedules a report can be made of.
 #include "noisegen/schedule/designed.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Noise that is on only during phases of the training.
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"

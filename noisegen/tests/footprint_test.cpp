@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much memory stressors work on: the last-level cache as kernels show it, and sizes as users give them.
 #include "noisegen/stressors/footprint.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stressors of GPUs with a driver that has none and keeps time: what they count is what it was asked for. Its log
 // is the other hand.
 #include "base/csv.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // io.fsync: what it writes, when it syncs, and that it begins no sync that would not end with its turn.
 #include "base/error.hpp"
 #include "base/system/clock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading and writing of scratch files: engines, stressors, refusals.
 #include "base/error.hpp"
 #include "base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Noise processes of one run agree through a file.
 #include "noisegen/schedule/job_plan.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The manual that the program writes of itself, judged by those who read it: man, mandoc, bash.
 #include "noisegen/stressors/registry.hpp"
 #include "testing/noise_runs.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the stressors of memory and cache touch: all of a table, each line of a cycle once, a share of the cache.
 #include "base/error.hpp"
 #include "noisegen/stressors/footprint.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Metadata stressors: what is there after a step, and what is not.
 #include "base/error.hpp"
 #include "testing/made_stressor.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is kept of a calibration, and rates that are a share of it.
 #include "base/files.hpp"
 #include "base/system/launcher.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How noisegen ends: by signals, with its parent, with its output, with its peers.
 #include "base/csv.hpp"
 #include "base/system/launcher.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real program: its records, its ends, its refusals.
 #include "base/csv.hpp"
 #include "base/json.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory in small pages, as the kernel tells of it.
 #include "noisegen/stressors/pages.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // slot=auto tries out whether noise lasts beyond its slot: what is tried, and what is concluded from the steps.
 #include "noisegen/schedule/pilot.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The token bucket: exact on average, no burst after a stall; random arrivals.
 #include "noisegen/execution/threads/rate_control.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What others do to a running noisegen, and what it does to spare them.
 #include "base/contract/control_file.hpp"
 #include "base/system/clock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The schedule language: what is understood, and what is refused with which words.
 #include "base/error.hpp"
 #include "noisegen/schedule/parser.hpp"

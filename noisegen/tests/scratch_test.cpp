@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What noisegen leaves behind in a directory, however it ends: nothing of its own, and all of others.
 #include "base/csv.hpp"
 #include "base/system/cpus.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far apart the processes of a job began their slots: from records with known times.
 #include "noisegen/execution/skew.hpp"
 

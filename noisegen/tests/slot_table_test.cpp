@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The slot table: complete, balanced in blocks, and the same for the same seed.
 #include "noisegen/schedule/slot_table.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of memory.stream: each computes its formula in every width of vectors. aarch64_test.sh runs this elsewhere.
 #include "noisegen/stressors/memory/stream_kernels.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts that stressors are made of: sockets, sleep that can be cut short.
 #include "base/error.hpp"
 #include "base/system/clock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A training that does not come, stands still or ends is noticed, once.
 #include "noisegen/execution/training_watch.hpp"
 

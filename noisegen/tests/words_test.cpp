@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whatever is typed: it is understood, and then the same twice, or it is refused with one line that can be shown.
 #include "base/words.hpp"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tells Crosstalk where the steps of a program begin, and which phase each is in.
 
 Under ``crosstalk run -- ..`` steps and phases go to the run's directory; elsewhere all of this does nothing.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a Python program whose PyTorch training records its steps: python -m crosstalk [-m] PROGRAM [ARGUMENT..]."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One table of the steps of many runs, as a DataFrame of pandas."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """libcrosstalk-mark.so, found where Crosstalk was built or installed."""
 
 from __future__ import annotations

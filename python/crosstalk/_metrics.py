@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps and their time as OpenMetrics, every 5 s while a training runs: what ddl-train --openmetrics writes."""
 
 from __future__ import annotations

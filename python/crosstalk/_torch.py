@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds the steps and phases of a PyTorch training, by hooks where PyTorch has them, else by wrapping its functions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """pip installs the module from the tree into an environment of its own. Exit code 77: there is no pip, or it gets nothing
 to build with."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """crosstalk.load with a real pandas. Exit code 77: there is none."""
 
 from __future__ import annotations

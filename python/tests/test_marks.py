@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The module without PyTorch, and with it where there is one. Needs CROSSTALK_MARK_LIBRARY."""
 
 from __future__ import annotations

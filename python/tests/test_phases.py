@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Phases of trainings whose truth is known, since each part sleeps. Needs CROSSTALK_MARK_LIBRARY; exit code 77 without
 PyTorch."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What altering a stored state costs beside h5py, cp and cmp, in pairs of whole processes: rows for the table of
 docs/performance.md. For a quiet machine with 13 GiB free on the disk of --scratch; 15 pairs take about half an hour.
 

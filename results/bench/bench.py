@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the benchmarks of a build, one after the other. What they find becomes rows of results/bench/DATE-MACHINE.csv,
 and tables of docs/performance.md.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of the CSVs in this folder, and what is put into them: medians with intervals, quantiles."""
 import argparse
 import csv

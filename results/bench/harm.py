@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How much harm each stressor does to each victim, beside likwid-bench, stress-ng, fio and iperf3: rows for the table of
 docs/performance.md. For a quiet machine with two cores or more; takes about 20 minutes.
 

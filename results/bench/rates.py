@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How exactly noisegen holds a rate, in windows of a tenth of a second and after a stall, beside iperf3 and fio: rows for
 the table of docs/performance.md. For a quiet machine; 15 pairs take about 25 minutes.
 

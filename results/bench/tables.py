@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The tables of docs/performance.md, from the CSVs in this folder: of each case the newest measurement.
 
 tables.py            prints all tables as Markdown

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How much machine time does a rotation save? Three noises beside one training, each known to +-0.5 % of the step: by one
 run in which they take turns in random order, and by separate runs, quiet ones and noisy ones of each noise.
 

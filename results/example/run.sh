@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The example, from the run to the picture beside this script: three minutes on a machine on which nothing else runs.
 #
 #   results/example/run.sh [DIR]     makes the run DIR (default build/example), or takes the one that is there, and with

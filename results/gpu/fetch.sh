@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Packs what a build needs and a machine with a GPU may lack: OTF2 and other libraries, as packages of Debian's. On a Debian
 # 12, as any user:
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds and tries on a GPU what needs one, in stages of less than ten minutes each. What the machine lacks, fetch.sh has
 # packed elsewhere: it needs CMake, Ninja, nvcc, a compiler, and for LibTorch a Python with torch, but neither MPI nor OTF2.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A neighbour that is too strong, and the same one under a limit: four minutes on a machine on which nothing else runs.
 #
 #   results/limits/run.sh [DIR]     makes the run DIR (default build/limits), or takes the one that is there, and copies

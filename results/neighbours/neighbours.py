@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Are predictions right? Three programs are probed, what each would cost a training is predicted from the training's own
 curves, and then each really runs beside it.
 

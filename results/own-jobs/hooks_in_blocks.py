@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What crosstalk-python costs a PyTorch training, by turning its hooks on and off inside one training.
 
     hooks_in_blocks.py [--trainings 6] [--pairs 150] [--csv FILE]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Whether job.run with a memory loop of our own costs a training what memory.stream does.
 
     job_effect.py [--duration 15min] [--run DIR] [--csv FILE]

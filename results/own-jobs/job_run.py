@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How late job.run freezes its job, and what the job costs while it is frozen.
 
     job_run.py [--duration 120] [--csv FILE]

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Is the positive control unbiased where ranks share a core? Short runs, and the mean of measured minus true delay.
 #
 #   results/seal/control_delay.sh [DIR]    makes RUNS runs in DIR (default build/control-delay), keeps those that are

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Real jobs whose neighbour harms them where reports used to look away: what the report says beside what the raw step
 # times say by pen and paper. Writes DIR/HOW and DIR/HOW.txt; takes five minutes a job.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A training whose neighbour harms it in a known way, and what that costs by its own step times.
 
     victim.py HOW STEPS_CSV RAW_CSV SECONDS     as the job: HOW is stall, checkpoint or load

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The seed study, from its spec to the tables beside this script: 40 runs in 5 blocks, about 45 minutes on a machine on
 # which nothing else runs.
 #

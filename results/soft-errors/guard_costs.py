@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What guards cost a training, in quiet and beside memory.stream on the CPUs that it leaves.
 
     guard_costs.py [DIR]    makes the runs in DIR (default build/guard-costs, which must not be there), and puts

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Three claims of the literature on bits that flip in a training, tried on the model mlp and the data set digits:
 
     many            dozens of flips are absorbed, unless the highest bit of an exponent is among them

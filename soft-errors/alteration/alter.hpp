@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Alters stored state, and takes it back.
 #pragma once
 

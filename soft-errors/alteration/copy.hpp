@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file or directory that appears by rename, once it is whole.
 #pragma once
 

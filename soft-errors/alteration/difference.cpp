@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "soft-errors/alteration/difference.hpp"
 
 #include "base/csv.hpp"
@@ -69,7 +70,7 @@ NumberDifferences compare_tensor(const StoredState& first, const Tensor& one, co
     return all;
 }
 
-// Of each tensor of the first the one of the second; none where it cannot be compared, for which a reason is added.
+// For each tensor of the first state that of the second; none where it cannot be compared, for which a reason is added.
 std::vector<const Tensor*> partners(const StoredState& first, const StoredState& second, Difference& difference)
 {
     std::map<std::string, const Tensor*> others;

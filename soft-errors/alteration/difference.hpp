@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How two stored states of the same training differ.
 #pragma once
 
@@ -9,7 +10,7 @@
 
 namespace soft_errors {
 
-// Of one tensor; columns of difference.csv. `l2` is of numbers that are finite in both.
+// Difference of one tensor; columns of difference.csv. `l2` is over numbers that are finite in both.
 struct TensorDifference {
     std::string path;
     std::uint64_t elements = 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "soft-errors/alteration/file_locks.hpp"
 
 #include "base/error.hpp"

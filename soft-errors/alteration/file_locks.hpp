@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks on files while they are altered or copied: flock(), as HDF5 takes it on a file that it has open.
 #pragma once
 

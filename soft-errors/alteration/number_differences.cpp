@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "soft-errors/alteration/number_differences.hpp"
 
 #include <algorithm>

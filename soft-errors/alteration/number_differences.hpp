@@ -1,4 +1,5 @@
-// What differs between two rows of numbers of one type.
+// SPDX-License-Identifier: Apache-2.0
+// Differences between two rows of numbers of one type.
 #pragma once
 
 #include "soft-errors/state/number_format.hpp"

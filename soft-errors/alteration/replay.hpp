@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same alteration again, in the same file or in another framework's.
 #pragma once
 
@@ -16,7 +17,7 @@ struct Replay {
     std::optional<double> scale = {};
 };
 
-// What the record altered, as sites of this state. `record`: of ddl-alter, or what hdf5_corrupter saves as its
+// The sites of this state that the record altered. `record`: of ddl-alter, or what hdf5_corrupter saves as its
 // injection sequence: {"path": [[index, bits], ..]}; where an index is empty it is drawn. `map`: a CSV
 // `from,to,permutation`, of paths, and of "1 0" where axis 0 of the new tensor is axis 1 of the old one; empty: paths
 // are the same. Throws Error if a tensor is missing, or has another type or shape.

@@ -1,4 +1,5 @@
-// What ddl-alter was asked to do, checked as far as it can be without the file.
+// SPDX-License-Identifier: Apache-2.0
+// The request to ddl-alter, checked as far as possible without the file.
 #pragma once
 
 #include "soft-errors/drawing/request.hpp"

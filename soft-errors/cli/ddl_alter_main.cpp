@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ddl-alter: flips bits in the stored state of a training, takes it back, and compares two states.
 #include "base/cli/commands.hpp"
 #include "base/cli/option_checks.hpp"

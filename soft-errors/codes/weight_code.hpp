@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a weight's number stands in bits: floating-point numbers, and whole ones that count steps of a tensor's scale.
 #pragma once
 

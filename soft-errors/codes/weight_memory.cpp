@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "soft-errors/codes/weight_memory.hpp"
 
-#include "base/contract/stored_weights.hpp"
+#include "base/contract/stored_state.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
 #include "soft-errors/drawing/geometric_gap.hpp"

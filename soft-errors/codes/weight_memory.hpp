@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that keeps weights cheaply: each of its bits may have flipped when it is read, and a detector finds some.
 #pragma once
 
@@ -17,7 +18,7 @@ struct WeightMemory {
     double rate = 0.0;    // that a bit flips in a read; 0 to 1
 };
 
-// Of the words of stored::codes and stored::detections. Throws UsageError.
+// The memory for words of stored::codes and stored::detections. Throws UsageError.
 WeightMemory weight_memory(const std::string& code, const std::string& detection, double rate);
 
 struct WeightRead {

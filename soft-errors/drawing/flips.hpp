@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a number is altered: bits flipped, masked, or the number multiplied.
 #pragma once
 
 #include "base/random.hpp"
 #include "soft-errors/drawing/request.hpp"
-#include "soft-errors/drawing/selection.hpp"
+#include "soft-errors/drawing/tensors.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many bits stay between two that flip, where each flips with the same probability: as many draws as flips are
 // made, however many bits there are.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many numbers of a state are altered, which ones, and what happens to each.
 #pragma once
 
@@ -28,7 +29,7 @@ struct SiteRequest {
     SiteSampling sampling = SiteSampling::element;
 };
 
-// What happens to each of them.
+// Alteration of each of them.
 struct FlipRequest {
     std::optional<BitRange> bits = {};  // none: all
     int burst = 1;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "soft-errors/drawing/roles.hpp"
 
 #include "base/words.hpp"

@@ -1,4 +1,5 @@
-// What a tensor is for, by its path and its neighbours: frameworks have names for it, and files no types.
+// SPDX-License-Identifier: Apache-2.0
+// Role of a tensor, by its path and its neighbours: frameworks have names for it, and files no types.
 #pragma once
 
 #include "soft-errors/drawing/tensors.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "soft-errors/drawing/selection.hpp"
 
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which tensors of a state may be altered, and which of their numbers are.
 #pragma once
 
@@ -12,13 +13,6 @@ namespace soft_errors {
 
 // Places of tensors that locations, role and precision let through. Throws Error if there are none.
 std::vector<std::size_t> eligible(const NamedTensors& state, const SiteRequest& request);
-
-// A number that is to be altered. Of a bit error rate also how: its bits are these and no others.
-struct Site {
-    std::size_t tensor = 0;
-    std::uint64_t index = 0;
-    std::uint64_t flipped = 0;  // 0: still to be drawn
-};
 
 // Distinct, sorted by tensor and index. Each set of as many numbers is as likely as any other (sampling element); each
 // tensor is (tensor: then each of its numbers); each tensor has as many (stratified). Throws Error if there are not as

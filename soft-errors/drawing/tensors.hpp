@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tensors of a training's state, in a file or in memory, as far as drawing needs them.
 #pragma once
 
@@ -26,6 +27,13 @@ struct NumberBits {
     std::size_t tensor = 0;
     std::uint64_t index = 0;
     std::uint64_t bits = 0;
+};
+
+// A number that is to be altered. Of a bit error rate also how: its bits are these and no others.
+struct Site {
+    std::size_t tensor = 0;
+    std::uint64_t index = 0;
+    std::uint64_t flipped = 0;  // 0: still to be drawn
 };
 
 }  // namespace soft_errors

@@ -1,4 +1,5 @@
-// What an alteration changed: R.json, and beside it R.csv with a row for each number and R.undo with the bytes that
+// SPDX-License-Identifier: Apache-2.0
+// Record of an alteration: R.json, and beside it R.csv with a row for each number and R.undo with the bytes that
 // were there. Written, and on the device, before the first byte changes. docs/formats.md has members and columns.
 #pragma once
 

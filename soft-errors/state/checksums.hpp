@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checksums by ISA-L where it is installed, several times as fast as what else there is.
 #pragma once
 

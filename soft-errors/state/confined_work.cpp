@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "soft-errors/state/confined_work.hpp"
 
 #include "base/descriptor.hpp"

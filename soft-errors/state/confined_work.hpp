@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work on files from anywhere, by libraries that trust them: HDF5 crashes, or never ends, on some damaged files. It is
 // done in a child process that can write nothing but its answer.
 #pragma once

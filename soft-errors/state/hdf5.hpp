@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HDF5 as the house calls C libraries: one thread at a time, handles close themselves, a failing call throws.
 #pragma once
 
@@ -58,7 +59,7 @@ using Type = Handle<H5Tclose>;
 using Attribute = Handle<H5Aclose>;
 using Properties = Handle<H5Pclose>;
 
-// What HDF5 says of its last failure, in its own words.
+// HDF5's message about its last failure.
 inline std::string why()
 {
     std::string text;

@@ -1,4 +1,5 @@
-// Where the bytes of an HDF5 file are, if not in a plain file that HDF5 opens by itself.
+// SPDX-License-Identifier: Apache-2.0
+// Where the bytes of an HDF5 file are, if not in a plain file that HDF5 opens itself.
 #pragma once
 
 #include "soft-errors/state/hdf5.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which bits of which numbers flip, whatever record says so: ours, or the injection sequence of hdf5_corrupter
 // (Rojas et al., IEEE CLUSTER 2021), {"path": [[index, bits], ..]}, such as {"fc/weight": [[[1, 4], [17]]]}.
 #pragma once
@@ -28,10 +29,10 @@ std::uint64_t index_in(const Injection& one, std::span<const std::uint64_t> shap
 // Its bits in a number of the tensor. Throws Error if the type has not as many.
 std::uint64_t flipped_bits(const Injection& one, const NumberFormat& format, const std::string& tensor);
 
-// Of theirs. Throws nlohmann's exceptions and Error for what is none.
+// Injections of hdf5_corrupter's JSON. Throws nlohmann's exceptions and Error for what is none.
 std::vector<Injection> injections_of(const nlohmann::ordered_json& theirs);
 
-// Of either. Throws Error that names the file; also for a record of --scale, which flips no bits.
+// Injections of either file. Throws Error that names the file; also for a record of --scale, which flips no bits.
 std::vector<Injection> read_injections(const std::filesystem::path& record);
 
 // "/a/b" is "a/b".

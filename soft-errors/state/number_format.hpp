@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a number of a tensor stands in a file, and its bits. Bits count from the left: 0 is the sign of a floating-point
 // number (the highest bit of any other), then come exponent and fraction.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sum of squares whose terms neither overflow nor vanish.
 #pragma once
 

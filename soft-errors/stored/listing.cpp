@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "soft-errors/stored/listing.hpp"
 
-#include "base/contract/checkpoint_names.hpp"
+#include "base/contract/stored_state.hpp"
 #include "base/error.hpp"
 #include "soft-errors/state/hdf5.hpp"
 #include "soft-errors/stored/mapped_store.hpp"
@@ -179,7 +180,7 @@ void read_checksum(hid_t set, Tensor& tensor)
     tensor.crc32c = value;
 }
 
-// What the visits of all objects and links share; HDF5 is C, so that an exception waits here.
+// State shared by the visits of all objects and links; HDF5 is C, so that an exception waits here.
 struct Visit {
     hid_t file;
     const StoredFile& stored;

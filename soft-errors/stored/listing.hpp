@@ -1,4 +1,5 @@
-// What HDF5 finds in a file. Runs where it may crash.
+// SPDX-License-Identifier: Apache-2.0
+// Tensors that HDF5 finds in a file. Runs where it may crash.
 #pragma once
 
 #include "soft-errors/stored/stored_file.hpp"

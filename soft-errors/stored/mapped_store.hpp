@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file whose bytes HDF5 may change without changing the file: a private mapping, with room to grow.
 #pragma once
 
@@ -27,7 +28,7 @@ class MappedStore final : public soft_errors::hdf5::Store {
 
     std::span<const std::byte> bytes() const { return {begin_, size_}; }
 
-    // What was written, in order and without overlaps: begin and end. Throws Error if there was no room for it.
+    // Ranges that were written, in order and without overlaps: begin and end. Throws Error if there was no room for it.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> written() const;
 
  private:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "soft-errors/stored/numbers.hpp"
 
 #include "base/descriptor.hpp"
@@ -158,7 +159,7 @@ void add_difference(std::vector<Patch>& patches, const Patch& all)
     }
 }
 
-// What HDF5 writes, in a child that writes nothing.
+// Bytes that HDF5 would write, from a child that writes nothing.
 void add_packed(std::vector<Patch>& patches, const StoredState& state, std::size_t file,
                 const std::vector<Number>& numbers, const std::vector<NewChecksum>& checksums)
 {

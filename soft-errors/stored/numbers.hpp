@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads and changes single numbers of a stored state.
 #pragma once
 
@@ -11,7 +12,7 @@ namespace soft_errors {
 // Fills in their bits. Sorted by tensor and index. Throws Error, std::system_error.
 void read_numbers(const StoredState& state, std::vector<Number>& numbers);
 
-// What changes in the files if the numbers, of which `before` are the same, get new bits: their own bytes, and those
+// Changes in the files if the numbers, of which `before` are the same, get new bits: their own bytes, and those
 // that depend on them. `keep_checksum`: the attribute crc32c stays, which is wrong then. By file and place.
 std::vector<Patch> patches_for(const StoredState& state, const std::vector<Number>& before,
                                const std::vector<Number>& after, bool keep_checksum);

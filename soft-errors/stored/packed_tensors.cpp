@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "soft-errors/stored/packed_tensors.hpp"
 
-#include "base/contract/checkpoint_names.hpp"
+#include "base/contract/stored_state.hpp"
 #include "base/error.hpp"
 #include "soft-errors/state/hdf5.hpp"
 #include "soft-errors/stored/mapped_store.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers that only HDF5 finds: in chunks with filters, beside headers. And what changes in a file when HDF5 writes.
 // Runs where it may crash.
 #pragma once
@@ -22,7 +23,7 @@ struct NewChecksum {
     std::uint32_t value = 0;
 };
 
-// What of the file changes when HDF5 writes these numbers and checksums, which are sorted by tensor: begin, and the
+// Changes of the file when HDF5 writes these numbers and checksums, which are sorted by tensor: begin, and the
 // bytes from there on. Throws Error.
 struct NewBytes {
     std::uint64_t at = 0;  // from HDF5's begin

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "soft-errors/stored/patches.hpp"
 
 #include "base/descriptor.hpp"
@@ -22,7 +23,7 @@ namespace {
 
 constexpr std::string_view mark{undo_mark};
 
-// What stands before the bytes of a patch.
+// Header of a patch's bytes.
 struct PatchHeader {
     boost::endian::little_uint32_buf_t file;
     boost::endian::little_uint32_buf_t size;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes that change in files: what an alteration does, and how it is undone.
 #pragma once
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "soft-errors/stored/stored_file.hpp"
 
-#include "base/contract/checkpoint_names.hpp"
+#include "base/contract/stored_state.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 
@@ -33,7 +34,7 @@ std::string bytes_at(std::ifstream& file, std::uint64_t at, std::size_t size)
                ": only HDF5 can be altered; docs/soft-errors.md says how to turn it into that");
 }
 
-// What else it may be, by what its first bytes are.
+// Other formats that it may be, by its first bytes.
 void refuse_other_formats(const fs::path& path, const std::string& head)
 {
     const std::string name = path.filename().string();

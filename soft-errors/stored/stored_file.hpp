@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that hold a training's state: plain HDF5, HDF5 inside of a .keras file, a checkpoint of ddl-train with shards.
 #pragma once
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "soft-errors/stored/stored_state.hpp"
 
-#include "base/contract/checkpoint_names.hpp"
+#include "base/contract/stored_state.hpp"
 #include "base/error.hpp"
 #include "soft-errors/state/confined_work.hpp"
 #include "soft-errors/stored/listing.hpp"
@@ -41,7 +42,7 @@ bool is_shard(const OtherFileLink& link)
     return !number.empty() && std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Of each shard what the index links to; other tensors are its rank's own.
+// Targets of the index's links in each shard; other tensors are its rank's own.
 void add_shards(StoredState& state, const fs::path& directory, const std::vector<OtherFileLink>& links)
 {
     std::set<std::string> names;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A training's state as it is stored: in one file, or in the shards of a checkpoint.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "soft-errors/stored/tensor.hpp"
 
 namespace soft_errors {

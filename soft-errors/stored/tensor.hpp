@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tensor of a stored state, and where its numbers lie.
 #pragma once
 
@@ -27,7 +28,7 @@ struct Tensor {
     bool opaque = false;                        // bytes without a type: Keras's bfloat16
 };
 
-// What is left alone, and why: texts, compound types, what lies in other files.
+// A dataset left alone, and why: texts, compound types, data in other files.
 struct LeftAlone {
     std::string path = {};
     std::string why = {};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "soft-errors/stored/zip_member.hpp"
 
 #include "base/error.hpp"
@@ -64,7 +65,7 @@ std::uint64_t end_of_directory(const Archive& archive)
     archive.damaged("no directory at its end");
 }
 
-// Of a member whose sizes came after its bytes.
+// Places of the checksum of a member whose sizes came after its bytes.
 std::vector<std::uint64_t> places_of_crc(const Archive& archive, const ZipMember& member)
 {
     std::vector<std::uint64_t> places{member.entry + 16};

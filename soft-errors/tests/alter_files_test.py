@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Stored states of all layouts, written here with h5py, altered and given back by ddl-alter.
 
     alter_files_test.py BIN     exit code 77: no python3-h5py

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The record of an alteration: what is written is read, and what is damaged is refused by its name.
 #include "soft-errors/state/alteration_record.hpp"
 

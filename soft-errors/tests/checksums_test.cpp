@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checksums: those of the standards, however they are computed.
 #include "soft-errors/state/checksums.hpp"
 

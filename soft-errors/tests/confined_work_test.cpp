@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work that fails, crashes, hangs or writes in a process of its own.
 #include "soft-errors/state/confined_work.hpp"
 

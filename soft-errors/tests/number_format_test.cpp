@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers and their bits: facts of IEEE 754, counted by others.
 #include "soft-errors/state/number_format.hpp"
 

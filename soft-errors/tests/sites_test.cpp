@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which numbers are drawn, and how often: counted over many seeds.
 #include "base/error.hpp"
 #include "base/hash.hpp"

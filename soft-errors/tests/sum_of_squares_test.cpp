@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Norms of numbers whose squares no double holds.
 #include "soft-errors/state/sum_of_squares.hpp"
 

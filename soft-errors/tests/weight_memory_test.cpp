@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights in memory whose bits flip. What is expected of each code is worked out on paper here, not by its functions.
 #include "soft-errors/codes/weight_memory.hpp"
 
-#include "base/contract/stored_weights.hpp"
+#include "base/contract/stored_state.hpp"
 #include "base/error.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Archives made with known answers, and what the replay finds in them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Profiles made by trace-cube, and their rows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The events of an archive as lines of text, so that a test can show what it expects.
 #pragma once
 
@@ -42,7 +43,7 @@ class Listing : public Visitor {
     void buffer_flush(const At& at, std::int64_t) override { line(at, "flush"); }
     void other(const At& at) override { line(at, "other"); }
 
-    // Of one process and location, "MPI Rank 1/transport".
+    // Lines of one process and location, "MPI Rank 1/transport".
     std::vector<std::string> of(const std::string& place) const
     {
         std::vector<std::string> found;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Archives of a training and of noise beside it, and trace-merge on them.
 #pragma once
 
@@ -78,7 +79,7 @@ inline bool has_otf2_print()
     return there;
 }
 
-// What otf2-print prints of each event, without the numbers that definitions and locations have; sorted.
+// Output of otf2-print on each event, without the numbers that definitions and locations have; sorted.
 inline std::vector<std::string> printed_events(const std::vector<std::string>& archives)
 {
     std::vector<std::string> events;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs that libcrosstalk-mpi.so is preloaded into, and what was recorded of them.
 #pragma once
 
@@ -27,7 +28,7 @@ inline const std::string library;
 #endif
 inline const std::filesystem::path programs = bin / "../tests";
 
-// What MPI and Python themselves leak does not matter here.
+// Leaks of MPI and Python themselves do not matter here.
 inline Outcome run_leaking(const Lines& words)
 {
     Lines all{"env", "ASAN_OPTIONS=detect_leaks=0"};

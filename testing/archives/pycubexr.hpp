@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A second reader of .cubex files, from PyPI; check.sh installs it where there is a network.
 #pragma once
 

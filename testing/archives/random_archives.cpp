@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "testing/archives/random_archives.hpp"
 
 #include "base/csv.hpp"
@@ -42,7 +43,7 @@ Truth read_truth(const fs::path& file)
     return truth;
 }
 
-// Of an archive's waits those until another rank came.
+// Waits in an archive until another rank came.
 std::int64_t waiting_ns(const Waits& waits)
 {
     std::int64_t sum_ns = 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Archives of random MPI programs, written by Python's otf2 module with what an analysis must find in them, and whether
 // the replay finds it.
 #pragma once
@@ -11,7 +12,7 @@ namespace testing {
 // no otf2.
 bool write_random_archives(const std::filesystem::path& directory, int first, int count);
 
-// Of `count` seeds from `first` on. What is wrong, a line each; skips likewise.
+// Checks `count` seeds from `first` on. Returns faults, a line each; skips likewise.
 std::string check_random_archives(int first, int count);
 
 }  // namespace testing

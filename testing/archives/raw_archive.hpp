@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An archive written with OTF2 itself, definition by definition: for what our recorder never writes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do programs write the same bytes with any number of threads?
 #pragma once
 

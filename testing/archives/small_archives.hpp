@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Archives of others, and a small one of ours.
 #pragma once
 

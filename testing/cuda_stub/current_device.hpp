@@ -1,4 +1,5 @@
-// Of the context that a thread of the program uses.
+// SPDX-License-Identifier: Apache-2.0
+// Device of the context that a thread of the program uses.
 #pragma once
 
 namespace cuda_stub {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A driver without a GPU, for tests: memory, copies, streams, events and kernels that take their time and, but for
 // kernels, do what they should. The memory of its GPUs cannot be read or written by its address, as in a real one.
 // Here: devices, contexts, memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "testing/cuda_stub/memory.hpp"
 
 #include "testing/cuda_stub/timeline.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory of the stub's GPUs, and pinned memory of the host.
 #pragma once
 

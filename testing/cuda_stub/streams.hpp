@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams and events: what is asked of a stream is done by a thread of its own, one after the other.
 #pragma once
 

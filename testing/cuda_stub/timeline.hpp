@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time that a GPU's engines spend: each does one thing after the other, whichever process asks.
 #pragma once
 
@@ -9,7 +10,7 @@ constexpr int most_devices = 8;
 
 enum Engine { kernels, to_device, to_host, inside, engines };
 
-// Of the stub, by its environment:
+// Settings of the stub, by its environment:
 //   CUDA_STUB_DEVICES    GPUs there are; 1 if not given, 0: cuInit finds none
 //   CUDA_STUB_MEMORY     bytes of each; 1 GiB if not given
 //   CUDA_STUB_BANDWIDTH  bytes that a copy to or from the host moves in a second; 10^10 if not given. Inside the device
@@ -30,7 +31,7 @@ void sleep_until(std::int64_t time_ns);
 std::int64_t bytes_in_use(int device);
 bool use_bytes(int device, std::int64_t more);
 
-// What this process asked for.
+// Calls of this process.
 struct Counts {
     std::int64_t kernels = 0;
     std::int64_t bytes_to_device = 0;

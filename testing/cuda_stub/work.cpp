@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver's streams, events, copies and kernels.
 #include "base/gpu/cuda_driver.hpp"
 #include "testing/cuda_stub/current_device.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An NCCL for tests on machines without a GPU: its folder goes into LD_LIBRARY_PATH, beside that of the CUDA driver of
 // testing/cuda_stub, in whose memory it adds. Ranks of a machine meet in a file of /dev/shm. Unlike NCCL's, its calls
 // return when all is done.
@@ -47,7 +48,7 @@ struct Communicator {
     }
 };
 
-// Of the driver that the program has loaded.
+// A function of the driver that the program has loaded.
 template <class Function>
 Function driver_function(const char* name)
 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The least that reading with OTF2 takes: what benchmarks compare with.
 #pragma once
 

@@ -1,4 +1,5 @@
-// What trace-waits, trace-path and trace-cube cost as users run them, with tables and the search for the steps: CPU
+// SPDX-License-Identifier: Apache-2.0
+// Cost of trace-waits, trace-path and trace-cube as users run them, with tables and the search for the steps: CPU
 // time beside the least that OTF2's own global reader can do, and time by the clock with two threads beside one. In
 // pairs of whole processes.
 #include "base/cli/options.hpp"
@@ -65,7 +66,7 @@ void measure(const Program& program, const Shape& shape, const fs::path& anchor,
              testing::at_most(0.6));
 }
 
-// Of 100 million events: time by the clock and memory, once.
+// An archive of 100 million events: time by the clock and memory, once.
 void measure_large(const fs::path& bin, testing::BenchRows& rows)
 {
     const Shape shape{.ranks = 16, .events = 100'000'000, .numbered = false};

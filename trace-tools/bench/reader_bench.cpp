@@ -1,4 +1,5 @@
-// What reading costs beside the least that OTF2's own reader can do, in pairs: time an event on archives of 2, 64 and
+// SPDX-License-Identifier: Apache-2.0
+// Cost of reading beside the least that OTF2's own reader can do, in pairs: time an event on archives of 2, 64 and
 // 1,024 locations, what a second thread brings, and peak memory.
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
@@ -90,7 +91,7 @@ std::uint64_t profile(const std::filesystem::path& anchor, std::size_t threads)
     return 2 * visits;
 }
 
-// What the machine gives: arithmetic, shared out among threads.
+// Speed of the machine: arithmetic, shared out among threads.
 double seconds_of_arithmetic(std::uint64_t threads)
 {
     constexpr std::uint64_t rounds = 300'000'000;

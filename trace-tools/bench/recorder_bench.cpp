@@ -1,4 +1,5 @@
-// What recording costs, beside what it may cost, the clock and OTF2's bare writer: ns per event with a time stamp, the
+// SPDX-License-Identifier: Apache-2.0
+// Cost of recording, beside the permitted cost, the clock and OTF2's bare writer: ns per event with a time stamp, the
 // slowest of a thousand events, when recording is off, and bytes in the file.
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
@@ -41,7 +42,7 @@ double ns_per_look()
     return static_cast<double>(base::now_ns() - begin_ns) / (2.0 * visits);
 }
 
-// Of events one by one, each between two looks at the clock.
+// Cost of events one by one, each between two reads of the clock.
 template <class Location>
 double slowest_of_1000_ns(Location& location, otf2::RegionRef region)
 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Archives of a training made up for benchmarks, whose waiting is known.
 #pragma once
 
@@ -23,7 +24,8 @@ struct Shape {
 
 enum Region : OTF2_RegionRef { step, load, forward, backward, update, allreduce, isend, receive, wait };
 
-// Of each rank in each step: load, forward, an allreduce, backward, an allreduce, a message to the next rank, update.
+// Events of each rank in each step: load, forward, an allreduce, backward, an allreduce, a message to the next rank,
+// update.
 constexpr std::uint64_t events_of_a_step = 27;
 constexpr std::uint64_t enters_and_leaves_of_a_step = 20;
 

@@ -1,4 +1,5 @@
-// What wait states, phases and POP's efficiencies, and the critical path cost beside the least that OTF2's own global
+// SPDX-License-Identifier: Apache-2.0
+// Cost of wait states, phases and POP's efficiencies, and the critical path beside the least that OTF2's own global
 // reader can do, in pairs of CPU time; and their peak memory. On archives of a training made up for it, whose waiting
 // is known.
 #include "base/contract/run_directory.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An OTF2 archive of a file of what CUPTI recorded.
 #pragma once
 

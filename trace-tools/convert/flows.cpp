@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/convert/flows.hpp"
 
 #include <utility>
@@ -88,7 +89,7 @@ void Flows::finish()
     on({otf2::nowhere, INT64_MAX});
 }
 
-// What the location before this one began and never ended no longer holds up what it did end.
+// Regions that the location before this one began and never ended no longer delay those that it did end.
 void Flows::on(const otf2::At& at)
 {
     if (at.location != location_) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arrows of a trace: from a send to its receive, from the ranks that a collective waits for to those that wait.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations that are done in any order, handed on in the order in which they were begun: in that order MPI matches
 // messages, and all ranks call the collectives of a communicator.
 #pragma once
@@ -12,7 +13,7 @@
 
 namespace convert {
 
-// Of one location. What is begun and never done holds up what comes after it, until all_done().
+// Intervals of one location. One that is begun and never done delays those after it, until all_done().
 template <class Done>
 class InOrderOfBegin {
  public:

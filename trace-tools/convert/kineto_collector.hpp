@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes rows of slices of the events of Kineto's JSON.
 #pragma once
 
-#include "trace-tools/convert/kineto.hpp"
+#include "trace-tools/convert/kineto_trace.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which call launched which kernel: see join_launches().
 #include "trace-tools/convert/kineto_collector.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The markers of an archive: moments and spans that a tool put beside its events, as trace-merge does.
 #pragma once
 

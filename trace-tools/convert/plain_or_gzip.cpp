@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/convert/plain_or_gzip.hpp"
 
 #include "base/error.hpp"

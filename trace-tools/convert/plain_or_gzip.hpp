@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A text file that may be compressed with gzip, as a stream.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON as programs write it, made what the standard wants: PyTorch 1.9 to 2.4 wrote paths with single backslashes,
 // control characters in strings, and N/A, nan and inf as numbers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/convert/write_archive.hpp"
 
 #include "base/contract/trace_names.hpp"
@@ -47,7 +48,7 @@ otf2::Paradigm paradigm_of(const KinetoTrace& trace)
     return hip ? otf2::Paradigm::hip : otf2::Paradigm::cuda;
 }
 
-// What a process's recorder calls the regions and attributes.
+// Names that a process's recorder gives the regions and attributes.
 struct Names {
     std::vector<otf2::RegionRef> regions;
     std::vector<otf2::AttributeRef> flows;  // by kind

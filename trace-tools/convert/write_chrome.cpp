@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/convert/write_chrome.hpp"
 
 #include "base/contract/trace_names.hpp"

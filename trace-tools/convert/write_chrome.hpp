@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An OTF2 archive as Chrome trace event JSON, which ui.perfetto.dev opens.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // anchor.xml, the part of a .cubex file that describes it: metrics, call paths, locations; no values.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 namespace cube {
 
-// What cannot be in XML is written as printable() shows it.
+// Characters that cannot be in XML are written as printable() shows them.
 std::string anchor_xml(const CubeProfile& profile);
 
 struct Anchor {

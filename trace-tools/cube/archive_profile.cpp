@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/cube/archive_profile.hpp"
 
 #include "base/saturating.hpp"

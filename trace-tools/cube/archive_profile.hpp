@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An OTF2 archive as a profile: visits and times of every call path, and in archives of MPI programs wait states by
 // Cube's names and the critical path.
 #pragma once

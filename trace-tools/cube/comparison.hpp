@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two profiles beside each other: call paths matched by the names of their regions, locations by rank and thread name.
 #pragma once
 
@@ -16,7 +17,7 @@ struct InBoth {
 // Call paths, but for artificial roots.
 InBoth call_paths_in_both(const CubeProfile& first, const CubeProfile& second);
 
-// Of each metric of a quiet and a noisy run "quiet_...", "noisy_..." and, where values add up, "difference_..." (noisy
+// Metrics of a quiet and a noisy run: "quiet_...", "noisy_..." and, where values add up, "difference_..." (noisy
 // - quiet). What is in one run only is kept. With `derived` also "slowdown", noisy time / quiet time, which Cube
 // computes anew for every selection.
 CubeProfile compared(CubeProfile quiet, CubeProfile noisy, bool derived);
@@ -27,7 +28,7 @@ struct Apart {
     std::string where;  // "region on location"
 };
 
-// Of two profiles of one run.
+// Agreement of two profiles of one run.
 struct Agreement {
     InBoth call_paths;
     InBoth regions;  // that were visited

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call-path profile of all locations, as Cube and pycubexr know it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "trace-tools/cube/anchor_xml.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/cube/tar.hpp"
 
 #include "base/error.hpp"

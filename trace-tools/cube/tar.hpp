@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tar archives and gzip in memory, by libarchive.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/mark/agreed_control.hpp"
 
 #include "base/descriptor.hpp"

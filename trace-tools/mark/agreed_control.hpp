@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The positive control of a program whose ranks exchange something in every step, but nothing with us: rank 0 says in a
 // page that all ranks of the host share what the next step is to do, before it goes into the exchange that the others
 // need to get there.
@@ -36,7 +37,7 @@ class AgreedControl {
     // what it requested for this one, as ddl-train does.
     void at_begin(std::uint64_t step, training::PhaseClock& clock);
 
-    // What the step was; from the first ones rank 0 learns how long a quiet step takes.
+    // The step's times; from the first ones rank 0 learns how long a quiet step takes.
     void at_end(const training::StepTimes& times);
 
     std::int64_t delay_ns() const { return delay_ns_; }  // 0: not known yet

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: Apache-2.0
 ! Markers from Fortran: compile this file with your program, and link with -lcrosstalk-mark. crosstalk_mark.h says what
 ! each call does.
 module crosstalk_mark

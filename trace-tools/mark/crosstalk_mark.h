@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tells Crosstalk where the steps of a program begin and which phase each is in: from C, C++, and through it Fortran
  * and Python. Link with -lcrosstalk-mark.
  *

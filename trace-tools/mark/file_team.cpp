@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/mark/file_team.hpp"
 
 #include "base/error.hpp"
@@ -42,7 +43,7 @@ FileTeam::FileTeam(fs::path directory, int rank, int size) : directory_{std::mov
 }
 
 // Each rank leaves a token of its own; rank 0 answers each token with its own, which names the files of this job. So
-// what a killed job left is answered by nobody.
+// what a killed job left is answered by no process.
 void FileTeam::meet()
 {
     const std::string token = fresh_token();

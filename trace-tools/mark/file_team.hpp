@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes of a job that know of each other only their number and a directory that all of them see.
 #pragma once
 
@@ -21,7 +22,7 @@ class FileTeam : public otf2::Team {
     std::vector<std::string> gather(const std::string& mine) override;
     std::string broadcast(const std::string& of_rank_0) override;
     void barrier() override;
-    // Of another host by the clocks that NTP keeps: as good as these.
+    // Offset of another host by the clocks that NTP keeps: as good as these.
     otf2::ClockOffset clock_offset(const std::string& clock_identity) override;
 
     // Collective, after the last of the above: takes the directory away.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libcrosstalk-mark.so: see crosstalk_mark.h.
 #include "base/contract/control_file.hpp"
 #include "base/contract/run_directory.hpp"
@@ -51,7 +52,7 @@ const bool announced = [] {
     std::error_code unknown;
     if (!run || !fs::is_directory(fs::path{*run} / base::part::log, unknown)) return false;
     try {
-        base::write_whole(fs::path{*run} / base::part::log / base::file::tells_steps, "");
+        base::write_whole(fs::path{*run} / base::part::log / base::file::marks_steps, "");
     } catch (const std::exception&) {
         return false;  // the recording will say why
     }

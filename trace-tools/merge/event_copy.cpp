@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/merge/event_copy.hpp"
 
 #include "trace-tools/otf2/handles.hpp"

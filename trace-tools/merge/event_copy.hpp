@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The events of a location as they stand in its file, under the location's own numbers and on its own clock, written
 // into another archive in that one's ticks: what they refer to and when they were is for that archive's local
 // definitions to say. Includes OTF2: for the sources of this room.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A location's own definitions: what its numbers stand for, and how its clock differs from the archive's.
 // Includes OTF2: for the sources of this room.
 #pragma once

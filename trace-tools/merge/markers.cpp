@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/merge/markers.hpp"
 
 #include "base/contract/factor_name.hpp"
@@ -190,7 +191,7 @@ std::int64_t middle_ns(const otf2::Step& step)
 
 constexpr base::TimeSpan no_time{INT64_MAX, INT64_MIN};
 
-// Of the rank's used steps in the slot that the factor covered.
+// Time of the rank's used steps in the slot that the factor covered.
 base::TimeSpan covered_steps(const otf2::Slot& slot, const std::string& factor, const otf2::StepsOfRank& rank,
                              const Exposure& exposure)
 {

@@ -1,4 +1,5 @@
-// What a report of `interference` found, as markers on the time line of a merged archive.
+// SPDX-License-Identifier: Apache-2.0
+// Findings of a report of `interference`, as markers on the time line of a merged archive.
 #pragma once
 
 #include <cstddef>

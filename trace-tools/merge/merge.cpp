@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/merge/merge.hpp"
 
 #include "base/cli/progress.hpp"
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Of the common time, in ticks.
+// Span of the common time, in ticks.
 struct Span {
     std::uint64_t first = UINT64_MAX;
     std::uint64_t last = 0;

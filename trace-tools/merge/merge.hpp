@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A training and the noise beside it as one archive on one time line: what Vampir shows as cause above effect.
 #pragma once
 

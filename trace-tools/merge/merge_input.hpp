@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One of the archives to be merged, and which of the training's clocks belongs to a location of the noise.
 // Includes OTF2: for the sources of this room.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/merge/merged_definitions.hpp"
 
 #include "trace-tools/otf2/handles.hpp"
@@ -118,7 +119,7 @@ std::uint64_t MergedDefinitions::take_in(std::size_t archive, const Row& row)
     return number;
 }
 
-// Of each paradigm an archive has one list of the locations that groups' members count from; a second one is not used.
+// For each paradigm an archive has one list of the locations that groups' members count from; a second one is not used.
 std::uint64_t MergedDefinitions::take_in_speakers(std::size_t archive, Row row, std::uint64_t old)
 {
     const std::uint64_t paradigm = row.cells[3];
@@ -135,7 +136,7 @@ std::uint64_t MergedDefinitions::take_in_speakers(std::size_t archive, Row row, 
     return list->second;
 }
 
-// What is said of a node that an earlier archive defines has been said.
+// Details of a node that an earlier archive defines are in already.
 void MergedDefinitions::take_in_detail(std::size_t archive, const Row& row)
 {
     const bool of_node = form(row.kind).cells.front() == Space::node;

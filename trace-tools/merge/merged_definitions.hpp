@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One set of definitions out of several archives'. The first archive keeps its numbers, but those of processes and
 // locations: the others' come before it. What an archive defines as an earlier one did becomes the same thing.
 // Includes OTF2: for the sources of this room.
@@ -21,7 +22,7 @@ class MergedDefinitions {
     // Takes in the definitions of another archive; of nodes only those that processes and files lie on.
     void add(std::size_t archive);
 
-    // Of what is taken in; the number that stands for nothing if the archive does not define it.
+    // The new number of a definition taken in; the number that stands for nothing if the archive does not define it.
     std::uint64_t number(std::size_t archive, Space space, std::uint64_t old) const;
 
     // Every number of the space that the archive defines, and what has become of it; empty if none has changed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The global definitions of an archive of all kinds as rows of numbers: what it takes to write them into
 // another archive under other numbers. Includes OTF2: for the sources of this room.
 #pragma once
@@ -13,7 +14,8 @@
 
 namespace merge {
 
-// What a number refers to. The first ones are in the order of OTF2_MAPPING_*, and of OTF2_TYPE_* from strings on.
+// Kinds of definitions that a number refers to. The first ones are in the order of OTF2_MAPPING_*, and of OTF2_TYPE_*
+// from strings on.
 enum class Space : std::uint8_t {
     string,
     attribute,

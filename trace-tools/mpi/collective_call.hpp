@@ -1,4 +1,5 @@
-// What collective calls have in common: how each kind is recorded, and how many bytes it takes from this rank and gives
+// SPDX-License-Identifier: Apache-2.0
+// Common parts of collective calls: how each kind is recorded, and how many bytes it takes from this rank and gives
 // it.
 #pragma once
 
@@ -14,7 +15,7 @@ struct Traffic {
     std::uint64_t received_bytes = 0;
 };
 
-// What any collective call does to be recorded. Of one that succeeded record(location, around, what) writes what
+// Records a collective call. If it succeeds, record(location, around, what) writes what
 // belongs between the region's ends, and only then traffic() is asked.
 template <class Ask, class Call, class Record>
 int collective(const MpiFunction& function, Operation operation, MPI_Comm communicator, std::uint32_t root,
@@ -68,8 +69,8 @@ inline std::uint32_t rank(int root)
     return static_cast<std::uint32_t>(root);
 }
 
-// Of each operation, by its arguments. The buffers are looked at for MPI_IN_PLACE only, where MPI ignores the arguments
-// beside them.
+// Traffic of each operation, by its arguments. The buffers are examined for MPI_IN_PLACE only, where MPI ignores the
+// arguments beside them.
 Traffic no_traffic();
 Traffic reduction(int count, MPI_Datatype type);  // the same both ways
 Traffic exclusive_scan(int count, MPI_Datatype type, MPI_Comm communicator);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MPI's calls that make and free communicators: recorded, and what they make is given a name all its ranks agree on.
 #include "trace-tools/mpi/recorded_call.hpp"
 #include "trace-tools/mpi/requests.hpp"
@@ -128,7 +129,7 @@ int MPI_Comm_set_name(MPI_Comm comm, const char* name)
     return code;
 }
 
-// What these make connects two groups, and is not known.
+// These make communicators that connect two groups, which are not known.
 
 int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm bridge, int remote_leader, int tag, MPI_Comm* made)
 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MPI's waits and tests, recorded: what they complete is reported right before they end. Tests that complete nothing
 // are part of the one that does, or of the wait, that they lead to.
 #include "trace-tools/mpi/recorded_call.hpp"
@@ -17,7 +18,7 @@ Requests copy(int count, const MPI_Request* requests)
     return {requests, requests + count};
 }
 
-// What the caller gave, or room of our own: a receive's record needs its status.
+// Statuses of the caller, or room of our own: a receive's record needs its status.
 class Statuses {
  public:
     Statuses(int count, MPI_Status* given) : given_{given}
@@ -31,7 +32,7 @@ class Statuses {
     std::vector<MPI_Status> own_;
 };
 
-// Of operations that fail nothing is reported.
+// Operations that fail are not reported.
 void complete(LocationRecorder* location, std::int64_t time_ns, MPI_Request request, int code, const MPI_Status& status)
 {
     const int own_code = code == MPI_ERR_IN_STATUS ? status.MPI_ERROR : code;

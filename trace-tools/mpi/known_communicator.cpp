@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/mpi/known_communicator.hpp"
 
 #include "base/error.hpp"
@@ -12,13 +13,14 @@ namespace otf2 {
 
 namespace {
 
-// What MPI keeps for us with a communicator.
+// Attribute that MPI keeps for us with a communicator.
 struct Attribute {
     KnownCommunicator known;
     std::uint64_t duplicates = 0;  // made of it by MPI_Comm_idup
 };
 
-// Of the communicators that this process is the first rank of; never destroyed: MPI frees communicators at its end.
+// Numbers of the communicators that this process is the first rank of; never destroyed: MPI frees communicators at its
+// end.
 struct Numbers {
     std::mutex mutex;
     std::int64_t made = 0;                                       // guarded by mutex

@@ -1,4 +1,5 @@
-// What communicators are called across ranks: MPI's handles are each process's own.
+// SPDX-License-Identifier: Apache-2.0
+// Names of communicators across ranks: MPI's handles are each process's own.
 #pragma once
 
 #include "trace-tools/otf2/write/recorder.hpp"
@@ -30,8 +31,8 @@ void identify(MPI_Comm communicator);
 // The program has given it a name.
 void set_named(MPI_Comm communicator);
 
-// What the next MPI_Comm_idup of a communicator makes: called in the same order on all its ranks, which number it
-// without a word. Null if the communicator is not known.
+// The duplicate that the next MPI_Comm_idup of a communicator makes: called in the same order on all its ranks, which
+// number it without communication. Null if the communicator is not known.
 std::shared_ptr<const KnownCommunicator> next_duplicate(MPI_Comm communicator);
 void identify(MPI_Comm duplicate, const KnownCommunicator& as);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MPI's messages from one rank to another, recorded: a send right after the call begins, a receive right before it
 // ends. Probes that find nothing are part of the one that does.
 #include "trace-tools/mpi/recorded_call.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/mpi/mpi_team.hpp"
 
 #include "base/error.hpp"
@@ -31,8 +32,8 @@ int count_of(const std::string& bytes)
     return static_cast<int>(bytes.size());
 }
 
-// Leaves the CPU to whoever shares it, for that may be the one waited for: a rank that spins until its time is up would
-// make the round trip a scheduler's time slice long, and the offset that uncertain.
+// Leaves the CPU to the threads that share it, one of which may be the one waited for: a rank that spins until its time
+// is up would make the round trip a scheduler's time slice long, and the offset that uncertain.
 void complete(MPI_Request request)
 {
     int done = 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The processes of an MPI communicator as a team that writes one archive.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MPI's collectives among neighbours in a topology: of these only the time is recorded, for OTF2 has no words for them.
 #include "trace-tools/mpi/recorded_call.hpp"
 

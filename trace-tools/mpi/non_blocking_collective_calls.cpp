@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MPI's non-blocking collectives, recorded. Comments: see record_mpi.hpp.
 #include "trace-tools/mpi/collective_call.hpp"
 

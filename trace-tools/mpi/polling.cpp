@@ -1,6 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/mpi/polling.hpp"
-
-#include "trace-tools/mpi/recorded_call.hpp"
 
 #include <algorithm>
 
@@ -16,7 +15,7 @@ constexpr std::int64_t shares = 10;
 constexpr std::int64_t counted_pause_ns = 1'000'000;  // a computation does not become polling by losing its CPU
 constexpr std::int64_t sleeps_good_for_ns = 1'000'000;
 
-// Of this thread. sched_yield() is none: the kernel counts it as it counts a CPU taken away.
+// Sleeps of this thread. sched_yield() is none: the kernel counts it as it counts a CPU taken away.
 std::int64_t sleeps()
 {
     ::rusage usage{};
@@ -61,17 +60,6 @@ void Polling::found_nothing()
         sleeps_at_ns_ = end_ns_;
     }
     open_ = true;
-}
-
-std::int64_t begin_call()
-{
-    const LocationRecorder* location = recording_location();
-    return location != nullptr ? polling_here().begin_call(*location) : base::now_ns();
-}
-
-void found_nothing()
-{
-    if (recording_location() != nullptr) polling_here().found_nothing();
 }
 
 }  // namespace otf2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests and probes that find nothing, one right after another, as the one wait that they are.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 namespace otf2 {
 
-// Of one thread and its location. A polling continues from one call to the next as long as nothing else is recorded on
+// Polling of one thread and its location. It continues from one call to the next as long as nothing else is recorded on
 // the location and the thread does nothing worth the name in between: of each pause 20 us of computation are part of
 // it, up to 10 ms of sleep, and all the time that others had the CPU (given away by sched_yield() or taken). What is
 // beyond that may be a tenth of the polling: one late wake-up does not end a long one, and a loop that computes for
@@ -32,9 +33,5 @@ class Polling {
     std::int64_t sleeps_ = 0;        // how often the thread has slept
     std::int64_t sleeps_at_ns_ = 0;  // when that was asked for
 };
-
-// The same for the calling thread, and where it is recorded; elsewhere begin_call() is now.
-std::int64_t begin_call();
-void found_nothing();
 
 }  // namespace otf2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MPI calls recorded through MPI's profiling interface: a program linked with trace-mpi calls our MPI_Allreduce, which
 // calls PMPI_Allreduce and records both ends on the location that the calling thread named. No location: nothing is
 // recorded.
@@ -12,7 +13,7 @@
 // wait is seen. polling.hpp says what goes between two of them. A polling that leads to none of these calls (the
 // program does something else, records anything on the location, or gives up) is not recorded.
 //
-// Of a call that fails, or of an operation that fails while it is waited for, only the time is recorded.
+// For a call that fails, or an operation that fails while it is waited for, only the time is recorded.
 //
 // Bytes of a collective are those of this rank's own buffers: what it puts in is sent, what it gets out is received.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/mpi/recorded_call.hpp"
 
 #include "trace-tools/mpi/record_mpi.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 std::atomic<std::size_t> functions{0};
 
-// Of this thread. Never destroyed by a destructor: MPI may be called while a process ends.
+// Location of this thread. Never destroyed by a destructor: MPI may be called while a process ends.
 struct Here {
     LocationRecorder* location = nullptr;
     std::vector<std::optional<RegionRef>> regions{};  // by index of the function
@@ -132,6 +133,17 @@ int rank_in(MPI_Comm communicator)
     int rank = 0;
     PMPI_Comm_rank(communicator, &rank);
     return rank;
+}
+
+std::int64_t begin_call()
+{
+    const LocationRecorder* location = recording_location();
+    return location != nullptr ? polling_here().begin_call(*location) : base::now_ns();
+}
+
+void found_nothing()
+{
+    if (recording_location() != nullptr) polling_here().found_nothing();
 }
 
 }  // namespace otf2

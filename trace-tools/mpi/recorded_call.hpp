@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One MPI call as events: its region from entry to exit, on the location of the calling thread.
 #pragma once
 
@@ -27,7 +28,7 @@ class MpiFunction {
 // The location of this thread's MPI calls; null if they are not recorded.
 LocationRecorder* recording_location();
 
-// Of a thread whose calls are recorded.
+// Polling of a thread whose calls are recorded.
 Polling& polling_here();
 
 // Empty for one that is not known across ranks.
@@ -93,5 +94,9 @@ int time_only(const MpiFunction& function, const Call& call)
     const RecordedCall recorded{*location, function};
     return call();
 }
+
+// The same for the calling thread, and where it is recorded; elsewhere begin_call() is now.
+std::int64_t begin_call();
+void found_nothing();
 
 }  // namespace otf2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Non-blocking operations between their start and the wait or test that completes them, and what else MPI knows by a
 // handle: persistent requests, and messages that were probed but not received yet.
 #pragma once
@@ -40,7 +41,7 @@ void remember(MPI_Request request, const Pending& pending);
 // Empty if the request was not started by a recorded call. MPI may use the handle again.
 std::optional<Pending> take(MPI_Request request);
 
-// What a persistent request sends, or the communicator that it receives on.
+// The message of a persistent request, or the communicator that it receives on.
 using Persistent = std::variant<Message, CommunicatorRef>;
 void remember_persistent(MPI_Request request, const Persistent& prepared);
 std::optional<Persistent> persistent(MPI_Request request);

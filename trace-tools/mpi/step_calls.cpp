@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MPI_Pcontrol(1), by which a program says that its next step begins. MPI leaves the call's meaning to tools like this.
 #include "trace-tools/mpi/record_mpi.hpp"
 #include "trace-tools/mpi/recorded_call.hpp"

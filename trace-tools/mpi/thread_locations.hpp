@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locations for threads that are unknown before they call MPI.
 #pragma once
 
@@ -22,7 +23,7 @@ class ThreadLocations {
     LocationRecorder* take() noexcept;
     void give_back(LocationRecorder& location) noexcept;
 
-    // Of threads that got none.
+    // Whether threads got none.
     bool left_any_out() const { return left_out_; }
 
  private:

@@ -1,4 +1,5 @@
-// What an archive says about itself: its global definitions, with names in place of references. Indices stand for
+// SPDX-License-Identifier: Apache-2.0
+// Global definitions of an archive, with names in place of references. Indices stand for
 // definitions everywhere: an event's `region` is an index into Archive::regions.
 #pragma once
 
@@ -100,10 +101,10 @@ struct Archive {
     std::vector<std::string> problems;  // found while reading definitions: references to nothing, missing files
     std::vector<std::string> oddities;  // sound, but worth a word: no clock properties, words of a newer OTF2
 
-    // Of the archive; letters' case does not matter (OTF2 writes capitals). Empty optional if there is none.
+    // A property of the archive; letters' case does not matter (OTF2 writes capitals). Empty optional if there is none.
     std::optional<std::string> property(const std::string& name) const;
 
-    // Of the location's process, or of its node or a node above.
+    // A property of the location's process, or of its node or a node above.
     std::optional<std::string> property(const Location& location, const std::string& name) const;
 
     // "boot-id/inode/CLOCK_MONOTONIC" of a location's node; empty if the writer did not say.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the clock of a location differs from the archive's, which is rank 0's.
 #pragma once
 

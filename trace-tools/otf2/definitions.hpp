@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words that recorder and reader share: roles, paradigms, operations, types. Their numbers are OTF2's own; a newer
 // writer's number that is not listed here stays what it is, and text() calls it "unknown (number)".
 #pragma once
@@ -71,7 +72,7 @@ enum class Operation : std::uint8_t {
     destroy_handle = 18
 };
 
-// What an attribute or a metric holds. Recorded: these four; read: narrower numbers are widened to them, references of
+// Type of an attribute or a metric. Recorded: these four; read: narrower numbers are widened to them, references of
 // all kinds become uint64.
 enum class Type : std::uint8_t { uint64 = 4, int64 = 8, real = 10, text = 11 };
 
@@ -84,7 +85,7 @@ enum class MetricMode : std::uint8_t {
     absolute_next = 49
 };
 
-// What a metric is; each event of a class has a value of each of its metrics.
+// Description of a metric; each event of a class has a value of each of its metrics.
 struct MetricRow {
     std::string name;
     std::string unit;

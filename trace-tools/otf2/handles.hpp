@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OTF2's handles close themselves, its failing calls read like the message they make, and it keeps off stderr.
 // Includes OTF2: for the sources of this room, not for its public headers.
 #pragma once
@@ -11,7 +12,7 @@
 
 namespace otf2 {
 
-// What close() returns is of no interest where a handle dies; who needs to know closes by hand.
+// Errors of close() do not matter where a handle is destroyed; elsewhere it is closed by hand.
 template <auto close>
 struct Closer {
     template <class Object>
@@ -71,5 +72,8 @@ OTF2_CallbackCode with_state(void* user, const Work& work)
         return OTF2_CALLBACK_ERROR;
     }
 }
+
+// Lets several threads use one archive: their writers share its files and memory.
+void lock_with_mutexes(OTF2_Archive* archive);
 
 }  // namespace otf2

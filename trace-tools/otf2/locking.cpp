@@ -1,4 +1,4 @@
-#include "trace-tools/otf2/locking.hpp"
+// SPDX-License-Identifier: Apache-2.0
 
 #include "trace-tools/otf2/handles.hpp"
 

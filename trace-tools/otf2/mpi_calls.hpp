@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which regions are calls of MPI. Writers disagree: TAU gives each region with "mpi" in its name the paradigm MPI,
 // EZTrace gives MPI's calls the paradigm user, and both leave roles out. So paradigm, role and name decide together.
 #pragma once

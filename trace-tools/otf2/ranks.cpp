@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/otf2/ranks.hpp"
 
 #include "base/error.hpp"
@@ -7,7 +8,7 @@ namespace otf2 {
 
 namespace {
 
-// Of a job whose only communicators have one member each (Score-P has MPI_COMM_WORLD of one rank so): by process.
+// Ranks of a job whose only communicators have one member each (Score-P has MPI_COMM_WORLD of one rank so): by process.
 std::vector<std::int64_t> alone(const Archive& archive)
 {
     std::vector<std::int64_t> by_process(archive.processes.size(), -1);

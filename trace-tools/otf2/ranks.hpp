@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which rank a location belongs to, for tables that people read.
 #pragma once
 

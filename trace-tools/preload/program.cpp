@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libcrosstalk-mpi.so: records the MPI calls of any program that it is preloaded into. Recording begins in MPI_Init or
 // MPI_Init_thread and ends in MPI_Finalize. A process that ends before that, by SIGTERM for example, finishes its part
 // of the archive on its own; it appears once all have ended. If recording fails, the program continues, and one line
@@ -227,7 +228,7 @@ try {
     say(error.what());
 }
 
-// The program ends this process by itself, and not by MPI_Finalize.
+// The program ends this process on its own, and not by MPI_Finalize.
 void end_early(const std::string& why)
 {
     if (recording == nullptr || recording->process != ::getpid() || recording->finished) return;

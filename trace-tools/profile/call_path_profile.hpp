@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often each location was on each call path, and for how long.
 #pragma once
 

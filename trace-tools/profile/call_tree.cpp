@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/profile/call_tree.hpp"
 
 namespace otf2 {

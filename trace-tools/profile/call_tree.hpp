@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Call paths: which region was entered inside which. One tree for all locations.
 #pragma once
 
@@ -18,7 +19,7 @@ class CallTree {
         std::uint32_t depth = 0;         // regions around it
     };
 
-    // What is entered inside so many regions belongs to the call path of the last: bounds memory, and what others nest.
+    // Regions nested more deeply belong to the call path of the last: this bounds memory, and recursion elsewhere.
     static constexpr std::uint32_t most_regions = 500;
 
     // The call path of a region entered inside `parent` (nowhere: inside of none); a new one if it is the first such.
@@ -27,7 +28,7 @@ class CallTree {
     const std::vector<Node>& nodes() const { return nodes_; }
 
  private:
-    // Of the last ones that were asked for.
+    // The last call paths that were asked for.
     struct Found {
         std::uint32_t parent = nowhere;
         std::uint32_t region = 0;

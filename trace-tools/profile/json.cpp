@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/profile/summary.hpp"
 
 #include <nlohmann/json.hpp>
@@ -181,7 +182,7 @@ void write_json(std::ostream& out, const Summary& summary)
                    {"metrics", metrics(archive, profile)},
                    {"communicators", communicators(archive, profile)},
                    {"gpus", devices(summary)}};
-    // What is no UTF-8 in a name becomes U+FFFD.
+    // Bytes of a name that are no UTF-8 become U+FFFD.
     out << all.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 

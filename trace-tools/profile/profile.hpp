@@ -1,4 +1,5 @@
-// What happened how often and for how long: region visits and times, metrics, messages, and whether it is sound.
+// SPDX-License-Identifier: Apache-2.0
+// Profile of an archive: region visits and times, metrics, messages, and whether it is sound.
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
@@ -39,7 +40,7 @@ struct alignas(cache_line_bytes) MetricProfile {
     double growth_per_s() const;
 };
 
-// Of a location: its regions that are in no other, and the time in them. Of a GPU's stream: what it did.
+// For a location: its regions that are in no other, and the time in them. For a GPU's stream: its activities.
 struct alignas(cache_line_bytes) OutermostProfile {
     std::uint64_t visits = 0;
     std::int64_t ns = 0;

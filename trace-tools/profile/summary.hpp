@@ -1,4 +1,5 @@
-// What trace-info reports about an archive: for people, for programs, or only its problems.
+// SPDX-License-Identifier: Apache-2.0
+// Report of trace-info about an archive: for people, for programs, or only its problems.
 #pragma once
 
 #include "trace-tools/profile/profile.hpp"
@@ -32,7 +33,7 @@ struct Summary {
     bool sound() const { return problems.empty(); }
 };
 
-// Of the reader's archive, after it was read into the profile, which is finished.
+// Summary of the reader's archive, after it was read into the profile, which is finished.
 Summary summary(const Reader& reader, const Profile& profile);
 
 void write_text(std::ostream& out, const Summary& summary);

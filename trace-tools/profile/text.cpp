@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
 #include "base/saturating.hpp"
@@ -131,7 +132,7 @@ std::string percent_of(std::int64_t part_ns, std::int64_t whole_ns)
     return out.str();
 }
 
-// What the recording says of itself: how much is missing, and how far the clocks may be apart.
+// Properties that the recording gives: how much is missing, and how far the clocks may be apart.
 void print_gpu_properties(std::ostream& out, const Archive& archive)
 {
     const std::string prefix = base::join(base::property::prefix, "gpu_");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Time by where it was spent, in sums that are begun anew often.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matches collective operations across ranks: the k-th of a communicator on one rank is the k-th on all others.
 // Non-blocking ones are counted in the order of their starts.
 #pragma once

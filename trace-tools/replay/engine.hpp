@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inside of a replay: what it follows at each location, and which of its parts an event goes to.
 #pragma once
 
@@ -22,7 +23,7 @@
 
 namespace replay {
 
-// Of a region. beside_gpu: work, in an archive with streams of GPUs.
+// Kind of a region. beside_gpu: work, in an archive with streams of GPUs.
 enum class Kind : std::uint8_t { work, mpi, task_create, task, task_wait, thread_barrier, beside_gpu };
 
 // OpenMP's tasks are not analysed: the threads that wait execute them.

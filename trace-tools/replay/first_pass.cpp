@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/replay/first_pass.hpp"
 
 #include "base/words.hpp"
@@ -13,7 +14,7 @@ namespace replay {
 
 namespace {
 
-// Of a thread, at the locations that it reads. Calls what looks directly: there are many events.
+// Visitor of a thread, at the locations that it reads. Calls what looks directly: there are many events.
 class Look final : public otf2::Visitor {
  public:
     Look(const otf2::Archive& archive, const FirstPass::Options& options) : soundness{archive}

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // One reading of an archive for all that a replay needs: whether it is sound, its steps, its started requests, and its
-// events, put aside for the replay in the order of time.
+// events, stored for the replay in the order of time.
 //
 //     replay::FirstPass first{reader, {.threads = 2}};
 //     replay::MpiReplay replay{archive, first.take_started(), options, sink};

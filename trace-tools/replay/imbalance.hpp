@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Imbalance on the critical path: activities that are longer there than on the average rank. Source: Scalasca.
 #pragma once
 

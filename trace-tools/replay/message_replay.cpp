@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/replay/message_replay.hpp"
 
 #include "trace-tools/replay/critical_path/recycled.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matches messages between ranks: late senders and late receivers. Messages of one sender, receiver, communicator and
 // tag match in the order in which they are sent and their receives are posted, as in MPI.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wait states, delay costs and critical path of an MPI program, in one pass in the order of time. Needs clock-corrected
 // time stamps.
 #pragma once
@@ -15,7 +16,7 @@
 
 namespace replay {
 
-// Of a location.
+// Times of a location.
 struct MpiTimes {
     std::int64_t first_ns = 0;
     std::int64_t last_ns = 0;

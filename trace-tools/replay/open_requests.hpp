@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Open requests by number. Numbers mostly grow: the newest request is the last entry.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // POP's efficiencies of a run. Sources: POP's metrics; Cube's advisor for serialisation and transfer, which needs no
 // simulator of the network: transfer time = time in MPI - time in wait states.
 #pragma once
@@ -17,7 +18,7 @@ struct Efficiencies {
     double parallel() const { return load_balance * communication(); }
 };
 
-// Of the locations that call MPI; empty if none does.
+// Efficiencies of the locations that call MPI; empty if none does.
 std::optional<Efficiencies> efficiencies(const std::vector<MpiTimes>& times);
 
 }  // namespace replay

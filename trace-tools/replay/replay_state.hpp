@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // State of all locations during a replay of MPI, which the parts of the replay share.
 #pragma once
 
@@ -99,7 +100,7 @@ struct ReplayState {
                std::int64_t end_ns);
 
  private:
-    // Of a communicator: rank by process or location.
+    // Ranks of a communicator: rank by process or location.
     class Ranks {
      public:
         Ranks(std::size_t places, std::size_t members);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Root causes of waiting by rank: delay costs as sentences for the terminal.
 #pragma once
 

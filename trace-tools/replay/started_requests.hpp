@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The communicators and channels of non-blocking operations, in the order of their starts.
 // 1. An archive records them when an operation completes.
 // 2. MPI matches operations in the order of their starts, which may be another one.
@@ -23,7 +24,7 @@ struct Channel {
     auto operator<=>(const Channel&) const = default;
 };
 
-// Of a location.
+// Receives of a location.
 struct StartedReceives {
     struct Post {
         std::uint64_t call = 0;  // number of its MPI call; outermost calls of a location are counted from 1; 0: of none

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tasks that one thread of a process creates and another one executes. OTF2's roles of the program's own regions say
 // where: TASK_CREATE creates a task, TASK executes it, TASK_WAIT waits until all tasks are done.
 #pragma once

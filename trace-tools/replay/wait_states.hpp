@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wait states of MPI: patterns, and sums by step, communicator, MPI call and location. Source of the patterns:
 // Scalasca's documentation, with Cube's names.
 #pragma once

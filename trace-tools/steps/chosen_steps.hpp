@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of an archive: those that a user chose, else those that are found.
 #pragma once
 
@@ -37,7 +38,7 @@ using NewObserver = std::function<StepObserver&()>;
 // is not there.
 std::optional<ChosenSteps> chosen_steps(Reader& reader, const StepChoice& choice, const NewObserver& observer = {});
 
-// What a user can do where none are found: "such as MPI_Allreduce".
+// Advice where no steps are found: "such as MPI_Allreduce".
 std::string how_to_choose_steps(const Archive& archive);
 
 }  // namespace otf2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/steps/part.hpp"
 
 #include "base/cli/option_checks.hpp"
@@ -5,7 +6,7 @@
 #include "base/saturating.hpp"
 #include "base/units.hpp"
 #include "trace-tools/otf2/read/soundness.hpp"
-#include "trace-tools/steps/no_region.hpp"
+#include "trace-tools/steps/step_region.hpp"
 
 #include <algorithm>
 

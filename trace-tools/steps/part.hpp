@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of a run that a user asks about: the visits of a region, a span of time, or the visits within that span.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The slots of a noise process: what its archive says was assigned when, for the whole job.
 #pragma once
 

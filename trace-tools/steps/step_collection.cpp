@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/steps/step_collection.hpp"
 
 #include "trace-tools/otf2/ranks.hpp"

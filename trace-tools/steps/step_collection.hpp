@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps and their phases, as they are found in the events of an archive.
 #pragma once
 
@@ -18,7 +19,7 @@ struct Step {
     std::int64_t end_ns = 0;
 };
 
-// Of which there may be more than memory holds.
+// Steps of a rank, of which there may be more than memory holds.
 struct StepsOfRank {
     std::int64_t rank = 0;         // in the largest communicator of MPI; of an archive without one the process's number
     std::uint32_t location = 0;    // the one of the rank with the most steps

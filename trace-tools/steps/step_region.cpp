@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/steps/step_region.hpp"
 
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
+#include "base/words.hpp"
 #include "trace-tools/otf2/mpi_calls.hpp"
 #include "trace-tools/otf2/ranks.hpp"
 #include "trace-tools/otf2/read/soundness.hpp"
-#include "trace-tools/steps/no_region.hpp"
 #include "trace-tools/steps/step_collection.hpp"
 #include "trace-tools/steps/use_of_regions.hpp"
 
@@ -18,7 +19,7 @@ namespace otf2 {
 
 namespace {
 
-// Of each rank the first location with events.
+// The first location with events of each rank.
 std::vector<std::size_t> first_locations(const Archive& archive, const UseOfRegions& use)
 {
     const std::vector<std::int64_t> ranks = ranks_of_locations(archive);
@@ -34,7 +35,7 @@ std::vector<std::size_t> first_locations(const Archive& archive, const UseOfRegi
     return locations;
 }
 
-// What it is like on all ranks; empty if it is no step on one of them.
+// Use of a region on all ranks; empty if it is no step on one of them.
 std::optional<RegionUse> use_as_step(std::uint32_t region, const std::vector<std::size_t>& locations,
                                      const UseOfRegions& seen)
 {
@@ -278,6 +279,15 @@ StepTable read_steps(Reader& reader, std::uint32_t region, StepObserver* observe
     StepsOfRegion steps{reader.archive(), region, observer};
     read_observed(reader, steps, observer);
     return steps.table();
+}
+
+void fail_no_region(const Archive& archive, const std::string& name, const char* option)
+{
+    constexpr std::size_t most = 10'000;  // of names to compare with
+    std::vector<std::string> names;
+    for (const Region& region : archive.regions)
+        if (names.size() < most) names.push_back(region.name);
+    base::fail_usage(option, ": there is no region '", name, "' in the archive", base::did_you_mean(name, names));
 }
 
 }  // namespace otf2

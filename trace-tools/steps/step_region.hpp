@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which region of an archive is the step of a loop, and what its visits are made of.
 #pragma once
 
@@ -67,5 +68,8 @@ StepTable read_steps(Reader& reader, std::uint32_t region, StepObserver* observe
 // others then wait for it in that call, are in the same step. Their phases are that call and the regions beside it. A
 // step ends without the next visit where the region around is left. Else as read_steps().
 StepTable read_steps_between(Reader& reader, std::uint32_t region, StepObserver* observer = nullptr);
+
+// Throws UsageError with the name that is nearest. `option`: "--region".
+[[noreturn]] void fail_no_region(const Archive& archive, const std::string& name, const char* option);
 
 }  // namespace otf2

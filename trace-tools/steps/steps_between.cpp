@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps of archives whose program marks none: from one call to the next.
 #include "trace-tools/otf2/read/soundness.hpp"
 #include "trace-tools/steps/step_region.hpp"

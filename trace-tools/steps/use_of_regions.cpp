@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/steps/use_of_regions.hpp"
 
 #include "base/contract/trace_names.hpp"

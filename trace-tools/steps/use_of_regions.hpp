@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often the locations visited the regions, where and for how long: what steps are found by.
 #pragma once
 

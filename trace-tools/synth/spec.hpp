@@ -1,4 +1,5 @@
-// What trace-synth writes: one program of all ranks together, a statement a line.
+// SPDX-License-Identifier: Apache-2.0
+// Specification of trace-synth: one program of all ranks together, a statement a line.
 //
 //     ranks 4
 //     communicator row 0-1                     # ranks in it; all ranks are in `world`, the archive's MPI_COMM_WORLD
@@ -21,6 +22,7 @@
 #pragma once
 
 #include "trace-tools/otf2/definitions.hpp"
+#include "trace-tools/synth/spec_words.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -36,11 +38,6 @@ struct Statement;
 
 constexpr std::int64_t day_ns = std::int64_t{24} * 3600 * 1'000'000'000;
 constexpr std::int64_t longest_ns = 100 * day_ns;  // of a program, and so of each time in it
-
-struct TimeRange {
-    std::int64_t least_ns = 0;
-    std::int64_t most_ns = 0;
-};
 
 struct SynthRegion {
     std::string name;
@@ -60,7 +57,7 @@ struct Block {
     std::vector<Statement> body;
 };
 
-// Who waits for whom in a collective.
+// Waiting in a collective: which ranks wait for which.
 enum class Flow { all_to_all, one_to_all, all_to_one, barrier };
 
 struct CollectiveCall {

@@ -1,7 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words of a statement of trace-synth, and the times among them.
 #pragma once
-
-#include "trace-tools/synth/spec.hpp"
 
 #include <cstdint>
 #include <map>
@@ -11,6 +10,11 @@
 #include <vector>
 
 namespace synth {
+
+struct TimeRange {
+    std::int64_t least_ns = 0;
+    std::int64_t most_ns = 0;
+};
 
 struct Words {
     std::string head;

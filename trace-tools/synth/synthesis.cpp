@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/synth/synthesis.hpp"
 
 #include "base/csv.hpp"
@@ -30,7 +31,7 @@ struct Pending {
     otf2::Message message = {};
 };
 
-// Of a rank.
+// Requests of a rank.
 struct Requests {
     std::map<std::string, Pending> pending;
     std::uint64_t count = 0;

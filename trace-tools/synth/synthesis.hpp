@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Carries out a program of trace-synth: who waits for whom follows from it, so the archive comes with what an analysis
 // must find in it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/synth/thread_team.hpp"
 
 #include "base/error.hpp"

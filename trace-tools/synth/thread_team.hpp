@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that are threads of one process and write one archive together.
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace synth {
 
-// What the ranks share.
+// State that the ranks share.
 struct ThreadMeeting {
     explicit ThreadMeeting(int ranks) : texts(static_cast<std::size_t>(ranks)), all{ranks} {}
     std::vector<std::string> texts;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time lines of the ranks of a program of trace-synth: clocks, recorded events and critical paths.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Archives of noisegen and ddl-train as other tools want them, read by OTF2's Python bindings: one class of metrics with
 all members and a value for each (pipit knows the first class only), regions in groups (Vampir gives each a colour), and
 the CPUs of each location.

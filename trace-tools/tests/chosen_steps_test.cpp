@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps that nobody chose: guessed from the first events, and read again where the whole says otherwise.
 #include "trace-tools/steps/chosen_steps.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparing clocks by ping-pongs: bounds worked out by hand, and ranks that really read one clock.
 #include "trace-tools/otf2/write/clock_comparison.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work that crashes, hangs or fails in a process of its own.
 #include "trace-tools/otf2/read/confined.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program trace-convert, run for real.
 #include "base/files.hpp"
 #include "testing/testing.hpp"

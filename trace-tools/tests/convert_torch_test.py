@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A trace of PyTorch's profiler, compressed, goes to an archive by trace-convert and from there to Perfetto's form: its slices are
 those of the beginning.
 

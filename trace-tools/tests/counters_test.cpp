@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counters of our own, published for PAPI's tools and read back through PAPI.
 #include "trace-tools/otf2/write/counters.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events in the order of time: put aside, whichever thread puts them in order, they come as OTF2's own reader gives
 // them.
 #include "base/error.hpp"

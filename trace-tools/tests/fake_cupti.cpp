@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A CUPTI of our own that keeps time: preloaded in the place of NVIDIA's, it records what a GPU would have done that is
 // not there. Its clock runs an hour ahead. With FAKE_CUPTI_LAUNCHES=N: so many kernels, in two streams.
 #include <cstdint>

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # find_package_test.sh BUILD [SANITIZERS]: installs the component `mark` to a scratch prefix, builds a foreign C project
 # against it with find_package(crosstalk), then with pkg-config, and runs it.
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Archives of processes that end one by one, before their time.
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Archives that are sound but unlike ours: other tools', older and newer OTF2, another byte order.
 #include "base/files.hpp"
 #include "testing/archives/listing.hpp"

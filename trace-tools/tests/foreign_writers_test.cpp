@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Archives with the habits of EZTrace, rocprofv3 and lo2s: read as far as they go, and what is not read is said.
 #include "testing/archives/raw_archive.hpp"
 #include "testing/archives/slow_rank.hpp"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # fortran_test.sh BUILD [SANITIZERS]: a Fortran program tells its steps through the module crosstalk_mark.
 set -euo pipefail
 build=$1 sanitizers=${2:-}

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A made recording of two GPUs, out of order and with gaps, goes to an archive by trace-convert. OTF2's Python bindings read it:
 streams are monotone, each kernel is where and when it ran, after the call that launched it, and what is missing is counted.
 

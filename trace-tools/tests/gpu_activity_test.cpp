@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Activities of GPUs in an archive, and the clocks between.
 #include "base/error.hpp"
 #include "base/files.hpp"

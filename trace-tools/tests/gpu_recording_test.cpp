@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The library for CUPTI in a program that knows nothing of it: with a CUPTI of our own, and with NVIDIA's where no GPU
 // is.
 #include "base/error.hpp"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What trace-waits and trace-info say of the GPUs of Score-P's CUDA archive, against its events as otf2-print lists them.
 
     gpu_scorep_test.py BIN     exit code 77: no otf2-print, or no ../shared/traces

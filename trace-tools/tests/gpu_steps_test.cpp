@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What GPUs did in steps, and the critical path across hosts and streams, against numbers worked out on paper.
 #include "base/csv.hpp"
 #include "testing/testing.hpp"

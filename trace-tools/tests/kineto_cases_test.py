@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Traces of PyTorch's profiler as its versions 1.8 to 2.x, ROCm and others write them: what computes, what launched it,
 what a step is, what is on the critical path, and what is said of the rest. Expected values are by hand.
 

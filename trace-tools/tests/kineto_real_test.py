@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Real traces of PyTorch's profiler, CUDA's and ROCm's, some of graphs: each GPU's busy time is the union of its kernels as
 the JSON has them, to the microsecond; each kernel has its launch; the critical path holds a kernel or a call.
 

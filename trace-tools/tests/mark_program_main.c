@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that tells its steps, as one of RANK of WORLD_SIZE processes: mark-program STEPS [MODE]. Each step prints
 // the times of CLOCK_MONOTONIC right before and after the call that begins it. MODE:
 //   exchange FILE   in each step all ranks wait for each other, through the file

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs that tell their steps by crosstalk_mark.h: what is recorded is what they did.
 #include "base/contract/control_file.hpp"
 #include "base/contract/run_words.hpp"
@@ -119,7 +120,7 @@ TEST_CASE("the steps of a C program are recorded when it says, on all ranks")
     const auto halos = std::count_if(listing.lines.begin(), listing.lines.end(),
                                      [](const std::string& line) { return line.find("halo") != std::string::npos; });
     CHECK(halos == 2 * 2 * 8);                          // entered and left
-    fs::remove(run / "log" / base::file::tells_steps);  // of a process that found the directory
+    fs::remove(run / "log" / base::file::marks_steps);  // of a process that found the directory
     CHECK(fs::is_empty(run / "log"));
 }
 
@@ -178,7 +179,7 @@ TEST_CASE("what a killed job left where ranks meet is in nobody's way")
     base::write_whole(meeting / "42/broadcast0", "old");
     CHECK(testing::run({"sh", "-c", ranks(2, run, "4")}).err == "");
     for (const int rank : {0, 1}) CHECK(rows_of(run, rank).size() == 4);
-    fs::remove(run / "log" / base::file::tells_steps);  // of a process that found the directory
+    fs::remove(run / "log" / base::file::marks_steps);  // of a process that found the directory
     CHECK(fs::is_empty(run / "log"));
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events of all kinds go through trace-merge with what they refer to.
 #include "base/error.hpp"
 #include "base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The effects of a report are markers in the merged archive.
 #include "base/error.hpp"
 #include "base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A training and noise as one archive: what otf2-print and otf2-marker list of it, and what is refused.
 #include "base/error.hpp"
 #include "base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every MPI function that libcrosstalk-mpi.so records, called between two ranks.
 #include "mpi_calls.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the two sources of mpi-calls share.
 #pragma once
 

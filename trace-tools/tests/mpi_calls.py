@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # mpi4py, two ranks: what its own MPI calls are recorded as. Importing it calls MPI_Init_thread, its end MPI_Finalize.
 from array import array
 from mpi4py import MPI

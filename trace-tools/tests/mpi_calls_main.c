@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plain C, two ranks: calls every MPI function that libcrosstalk-mpi.so records, and rank 0 prints how often it called
 // each. Usage: mpi-calls all|failures|communicators|names|flood|abort|leave|late|fork|none, or
 //   mpi-calls poll HOW                       prints how many seconds rank 0 polled

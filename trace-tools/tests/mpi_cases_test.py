@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Archives as TAU, EZTrace, coarse clocks, probes and several threads of a rank make them: who waited for whom, and why.
 Written with OTF2's python module; expected values follow from the times by Scalasca's definitions.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small MPI job for the tests: two ranks or more that define their regions in different orders and exchange data in
 // every way that is recorded. Usage: mpi-job DIRECTORY [die|poll|sum]; with poll, rank 0 prints how many seconds it
 // polled; with sum, it records a sum of its own inside of MPI.

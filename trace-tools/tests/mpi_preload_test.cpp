@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libcrosstalk-mpi.so, preloaded into programs that know nothing of it. What they did they say themselves; what was
 // recorded otf2-print says.
 #include "base/csv.hpp"

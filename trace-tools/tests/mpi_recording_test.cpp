@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two ranks of a real MPI job write one archive.
 #include "base/csv.hpp"
 #include "testing/archives/listing.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wait states and critical paths: of archives made with known ones, and of a real one.
 #include "trace-tools/replay/mpi_replay.hpp"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Twelve steps, each begun by MPI_Pcontrol(1), with three collectives in each. Rank 0 prints their number and between which
 two values, in ms, the mean step lies by the program's own clock: it was read on both sides of the first call and of the
 last one. Mean over ranks."""

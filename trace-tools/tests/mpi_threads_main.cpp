@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C++, two ranks: threads that call MPI at the same time, and after them many that live for one message each. Usage:
 // mpi-threads [SHORT-LIVED-THREADS]
 #include <mpi.h>

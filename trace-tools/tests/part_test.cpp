@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What trace-waits, trace-path and trace-steps say on the terminal, of all of a run and of a part of it; and what they
 // refuse.
 #include "base/csv.hpp"

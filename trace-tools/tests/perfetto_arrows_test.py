@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The arrows that trace-convert --perfetto draws join what the program joined: each message with its receive, each rank
 of a collective with the others; counters of two locations stay apart.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/training/phase_clock.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libcrosstalk-mpi.so in programs of all kinds, and what it does where it cannot record.
 #include "base/csv.hpp"
 #include "testing/archives/listing.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waits and their causes in random MPI programs: a share of those that run at night.
 #include "testing/archives/random_archives.hpp"
 

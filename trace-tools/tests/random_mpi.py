@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Archives of random MPI programs, by Python's otf2, and what an analysis must find in them.
 
     random_mpi.py DIRECTORY FIRST COUNT

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes a program of random_mpi.py, once carried out, as an OTF2 archive."""
 import os
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Archives that are damaged, cut off or none.
 #include "base/error.hpp"
 #include "base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Archives of other tools, and damaged ones.
 #include "trace-tools/otf2/read/reader.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a recorder does where it cannot record.
 #include "base/error.hpp"
 #include "base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the recorder writes, read back.
 #include "trace-tools/otf2/write/recorder.hpp"
 

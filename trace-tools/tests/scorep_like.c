@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loop that records itself as Score-P does (its own archive, user regions, no property of Crosstalk's), for machines
 // without Score-P:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What makes an archive unsound, and that real programs' archives are not.
 #include "trace-tools/otf2/read/soundness.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which region is the step: by its attribute, or by how it repeats; and what steps are made of.
 #include "trace-tools/steps/step_region.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Archives whose answers are known: what trace-synth says is true, and what it refuses.
 #include "base/csv.hpp"
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads that do tasks for others; steps and phases of a replay.
 #include "base/csv.hpp"
 #include "testing/archives/analysed_archives.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program trace-info, run for real.
 #include "base/files.hpp"
 #include "testing/archives/raw_archive.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // trace-record, with programs that know nothing of it. What was recorded otf2-print says.
 #include "base/programs/child.hpp"
 #include "base/system/clock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the trace programs do with archives whose clocks drift or whose writers err.
 #include "base/csv.hpp"
 #include "base/files.hpp"

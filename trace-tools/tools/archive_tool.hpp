@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line of the tools that analyse one archive in a sandbox and may write tables of it.
 #pragma once
 

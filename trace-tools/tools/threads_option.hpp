@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The option --threads of programs in which one thread can read events while another analyses them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // trace-convert: a trace of PyTorch's profiler, or of CUPTI, as an OTF2 archive; an archive as a trace for Perfetto.
 #include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"

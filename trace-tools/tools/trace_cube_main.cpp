@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // trace-cube: an OTF2 archive as a call-path profile for Cube; two archives as what noise made of one run.
 #include "base/cli/options.hpp"
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // trace-info: what is in an OTF2 archive, and is it sound?
 #include "base/cli/options.hpp"
 #include "base/error.hpp"

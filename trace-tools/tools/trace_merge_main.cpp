@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // trace-merge: a training and the noise beside it on one time line, for Vampir and every other reader of OTF2.
 #include "base/cli/option_checks.hpp"
 #include "base/cli/options.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // trace-path: the critical path of an MPI program, where it is out of balance, and what made others wait.
 #include "base/csv.hpp"
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // trace-record: becomes a program, with libcrosstalk-mpi.so preloaded that records its MPI calls.
 #include "base/cli/option_checks.hpp"
 #include "base/cli/options.hpp"
@@ -39,7 +40,7 @@ fs::path library_to_preload()
     return library;
 }
 
-// What is preloaded already stays, and comes first: a sanitizer's library insists on it.
+// Libraries that are preloaded already stay, and come first: a sanitizer's library insists on it.
 std::string preloaded(const fs::path& library)
 {
     std::string already = base::environment("LD_PRELOAD").value_or("");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // trace-steps: which region of a trace repeats as a training's step does, and what its visits are made of.
 #include "base/columns/long_order.hpp"
 #include "base/contract/run_directory.hpp"
@@ -31,7 +32,7 @@ void write_steps(const std::filesystem::path& file, const otf2::StepTable& table
     steps.finish();
 }
 
-// Of all steps of all ranks.
+// Times of all steps of all ranks.
 struct Times {
     double mean_ms = 0.0;
     double median_ms = 0.0;

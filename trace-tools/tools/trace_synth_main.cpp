@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // trace-synth: archives whose wait states and critical path are known, from a small program of all ranks.
 #include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // trace-waits: who waited for whom in MPI, and how efficient that leaves the run.
 #include "base/contract/trace_names.hpp"
 #include "base/csv.hpp"
@@ -61,7 +62,7 @@ void write_pop(const std::filesystem::path& file, const replay::MpiReplay& repla
     pop.finish();
 }
 
-// Of a pattern.
+// Waits of a pattern.
 struct Wait {
     replay::WaitSum all;
     std::vector<replay::WaitSum> of_location;
@@ -294,7 +295,7 @@ int analyse(const ArchiveTool& tool)
         total.of_location[key.location].count += sum.count;
     };
     const otf2::Part part = otf2::part_of(reader, tool.part);
-    gpu::Report gpus{archive, tool.anchor, choice, part, tool.out()};
+    gpu::Report gpus{reader, choice, part, tool.out()};
     replay::MpiReplay replay{archive,
                              first.take_started(),
                              {.critical_path = true,

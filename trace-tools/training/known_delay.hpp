@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The controlled part of a step: rest, known delay or none, rest, between barriers of all ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/training/phase_clock.hpp"
 
 #include "base/contract/trace_names.hpp"
@@ -16,7 +17,7 @@ std::size_t column(Phase phase)
     return static_cast<std::size_t>(found - phases.begin());
 }
 
-// Of what the transport thread does; so a trace shows whose work a step waited for.
+// Role of the transport thread's work; so a trace shows whose work a step waited for.
 otf2::RegionRole role_of(Phase phase)
 {
     const bool waits = phase == Phase::wait_exchange || phase == Phase::control_settle;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The phases of a training step: they partition it exactly, in the trace as in steps.csv.
 #pragma once
 
@@ -38,7 +39,7 @@ struct StepTimes {
     std::int64_t without_control_ns() const;  // less control_delay and control_settle
 };
 
-// Is told of the cuts, on the thread that makes them.
+// Called for the cuts, on the thread that makes them.
 class PhaseListener {
  public:
     virtual ~PhaseListener() = default;

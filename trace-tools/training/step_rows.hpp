@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // train/steps.csv: a row for each rank and step, flushed one by one; after a kill it is the record.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accidents under each noise: their number, their time, and whether that is the noise's doing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Time that a noise adds to a recurring long step that begins after it: a debt that the next checkpoint pays, in
 // whatever slot that is, or a checkpoint that takes longer in the slot after the noise.
 #pragma once

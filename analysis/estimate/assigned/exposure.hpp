@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exposure: the share of each step during which each slot's treatment was assigned, and which steps may be used.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Long steps: those that recur, such as checkpoints, and accidents. How much of each step's time is like other steps'.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which runs may be set against each other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/estimate/sets/comparison.hpp"
 
 #include "analysis/estimate/sets/alignment.hpp"
@@ -37,7 +38,7 @@ CommonSteps common_of(const Runs& quiet, const Runs& noisy, std::int64_t warm_up
     return common_steps(runs);
 }
 
-// Of one column at these rows; zero where the run has no such column.
+// Mean of one column at these rows; zero where the run has no such column.
 double column_mean(const LongTable& values, const std::vector<std::string>& names, const std::string& name,
                    const Rows& rows)
 {
@@ -58,7 +59,7 @@ Eigen::VectorXd run_means(const Runs& runs, const std::vector<Rows>& rows, MeanO
     return means;
 }
 
-// Of all runs, in order of first appearance: what only some runs have is no time in the others.
+// Names over all runs, in order of first appearance: what only some runs have is no time in the others.
 std::vector<std::string> names_of_all(const Sets& sets, std::vector<std::string> RunSteps::*member)
 {
     std::vector<std::string> names;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sets of runs compared, quiet against noisy. The run is the unit: steps within a run are no independent evidence.
 #pragma once
 

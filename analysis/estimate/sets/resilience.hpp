@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How resilient each phase is to noise, after the sister studies (NORC): deviation, susceptibility, relative
 // resilience.
 #pragma once
@@ -17,7 +18,7 @@ struct PhaseOfRuns {
     std::vector<Eigen::VectorXd> noisy;
 };
 
-// Of a phase, each rank weighted by its share of the phase's time:
+// Measures of a phase, each rank weighted by its share of the phase's time:
 //   deviation       mean over runs of 100 |value - mean| / mean
 //   susceptibility  |mean noisy - mean quiet| / sqrt(variance noisy + variance quiet)
 //   resilience      1 / ((1 + d/d_max) (1 + w s/s_max)), d the larger deviation, s the susceptibility, maxima over all

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two sets of independent values, such as means of runs, against each other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/input/gpu/gpu_work.hpp"
 
 #include "analysis/input/step_work/numbered_rows.hpp"
@@ -45,15 +46,15 @@ double covered_percent(const GpuWork& work)
 
 }  // namespace
 
-GpuWork read_gpu_work(const std::filesystem::path& archive, const otf2::StepChoice& choice,
+GpuWork read_gpu_work(otf2::Reader& reader, const otf2::StepChoice& choice,
                       const base::LongColumn<std::int64_t>& numbers)
 {
-    otf2::Reader reader{archive};
     gpu::Accelerators accelerators{reader.archive()};
     if (!accelerators.any()) return {};
     if (const std::string missing = gpu::missing_activities(reader.archive()); !missing.empty()) base::fail(missing);
     GpuWork work;
-    gpu::GpuSteps steps{reader.archive(), accelerators, gpu::steps_on_common_clock(archive, choice),
+    reader.set({});
+    gpu::GpuSteps steps{reader.archive(), accelerators, gpu::steps_on_common_clock(reader, choice),
                         [&](const gpu::GpuStep& step) { work.rows.push_back(step); }};
     reader.read(steps);
     steps.finish();

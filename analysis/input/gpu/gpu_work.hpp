@@ -1,4 +1,5 @@
-// What GPUs did in the steps of a training, by its archive.
+// SPDX-License-Identifier: Apache-2.0
+// GPU activities in the steps of a training, by its archive.
 #pragma once
 
 #include "analysis/input/step_work/long_table.hpp"
@@ -7,7 +8,6 @@
 #include "trace-tools/steps/chosen_steps.hpp"
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -18,16 +18,16 @@ struct GpuWork {
     base::LongColumn<gpu::GpuStep> rows;  // of each device and step
     LongTable ms;                         // job's steps x names: mean over devices
     std::vector<std::string> names;       // of gpu::measures()
-    // Of the host's delays (control_delay): share in which the GPU of that rank computed, so that they may not be seen
+    // Share of the host's delays (control_delay) in which the GPU of that rank computed, so that they may not be seen
     // in the step.
     double covered_percent = 0.0;
 
     bool known() const { return !devices.empty(); }
 };
 
-// Of the steps of these numbers. Nothing of an archive without GPUs. Else reads its events twice more. Throws Error,
-// also where activities are missing.
-GpuWork read_gpu_work(const std::filesystem::path& archive, const otf2::StepChoice& choice,
+// GPU activities in the steps of these numbers. Nothing of an archive without GPUs. Else reads its events twice more.
+// Throws also where activities are missing.
+GpuWork read_gpu_work(otf2::Reader& reader, const otf2::StepChoice& choice,
                       const base::LongColumn<std::int64_t>& numbers);
 
 }  // namespace analysis

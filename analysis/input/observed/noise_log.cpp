@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/input/observed/noise_log.hpp"
 
 #include "analysis/input/noise_archive.hpp"

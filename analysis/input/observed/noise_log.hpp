@@ -1,4 +1,5 @@
-// Noise that nobody designed: when what ran where, from a neighbour's job log or from any archive.
+// SPDX-License-Identifier: Apache-2.0
+// Undesigned noise: its kind, place and times, from a neighbour's job log or from any archive.
 #pragma once
 
 #include <cstdint>

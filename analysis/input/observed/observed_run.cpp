@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/input/observed/observed_run.hpp"
 
 #include "base/error.hpp"
@@ -25,7 +26,7 @@ bool is_on_host_of(const Episode& episode, const Training& training)
            });
 }
 
-// What is added to the log's times to have them on the clock of the rank's node.
+// Offset that puts the log's times on the clock of the rank's node.
 std::int64_t shift_ns(const NoiseLog& log, const Training& training, std::size_t rank,
                       std::optional<std::int64_t> clock_offset_ns)
 {

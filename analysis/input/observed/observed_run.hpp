@@ -1,4 +1,5 @@
-// A training beside noise that nobody designed.
+// SPDX-License-Identifier: Apache-2.0
+// A training beside undesigned noise.
 #pragma once
 
 #include "analysis/input/designed_run.hpp"

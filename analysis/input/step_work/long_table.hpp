@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows x columns of numbers, of which there may be more rows than memory holds.
 #pragma once
 
@@ -34,7 +35,7 @@ class LongTable {
         return columns_[static_cast<std::size_t>(column)][static_cast<std::size_t>(row)];
     }
 
-    // What was there stays; what is new is zero.
+    // Keeps existing values; new ones are zero.
     void resize(Eigen::Index rows, Eigen::Index cols)
     {
         rows_ = rows;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where steps are recorded, by their numbers; and which of them every rank has.
 #pragma once
 

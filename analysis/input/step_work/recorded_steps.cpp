@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/input/step_work/recorded_steps.hpp"
 
 #include "base/columns/long_order.hpp"

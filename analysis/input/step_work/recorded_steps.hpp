@@ -1,4 +1,5 @@
-// What the archive of a training that numbers its steps recorded of them, before they are compared between ranks.
+// SPDX-License-Identifier: Apache-2.0
+// Steps as an archive with numbered steps recorded them, before they are compared between ranks.
 #pragma once
 
 #include "analysis/input/step_work/numbered_rows.hpp"
@@ -95,7 +96,7 @@ class ExchangesOfSteps {
     // After the steps that it went to before.
     void go_to(std::int64_t step);
 
-    // Of that step; none without exchanges.
+    // End of the step's last exchange; none without exchanges.
     std::optional<std::int64_t> last_end_ns() const { return last_end_ns_; }
     const std::vector<OfBucket>& buckets() const { return buckets_; }  // by number
     const OfBucket* find(std::uint64_t bucket) const;                  // null: was not exchanged

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/input/step_work/recorded_work.hpp"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ struct RowOfWork {
     double& part(Part which) { return parts_ms[static_cast<std::size_t>(which)]; }
 };
 
-// Own work as it was spent; where nothing tells exchanges from own work, all of wait_exchange is waiting.
+// Own work as it was spent; where exchanges and own work cannot be separated, all of wait_exchange is waiting.
 void fill_whole(RowOfWork& row, const RecordedWork& recorded, const WorkOfStep& step,
                 const std::vector<std::size_t>& columns, bool waits_only)
 {
@@ -118,8 +119,8 @@ void match(std::vector<Matching>& ranks, const std::vector<WorkOfStep>& steps)
     } while (!with.empty());
 }
 
-// What of a rank's wait_exchange none of its exchanges covers, and is its own work. Where ranks agree on exchanges
-// before they begin, it is what comes after the last one of the step: before that it waits until all agree.
+// The part of a rank's wait_exchange that none of its exchanges covers, and is its own work. Where ranks agree on
+// exchanges before they begin, it is what comes after the last one of the step: before that it waits until all agree.
 double own_gaps_ms(const base::LongColumn<TimeSpan>& exchanges, std::size_t first, const WorkOfStep& step,
                    const TimeSpan& wait, bool negotiates)
 {

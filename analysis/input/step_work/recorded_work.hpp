@@ -1,4 +1,5 @@
-// What an archive recorded of the work in steps, before it is told apart from waiting.
+// SPDX-License-Identifier: Apache-2.0
+// Work in steps as an archive recorded it, before it is separated from waiting.
 #pragma once
 
 #include "analysis/input/step_work/work.hpp"

@@ -1,4 +1,5 @@
-// What each rank's steps were made of: its own work, by where it was done, and what it spent with other ranks.
+// SPDX-License-Identifier: Apache-2.0
+// Composition of each rank's steps: its own work, by where it was done, and the time spent with other ranks.
 #pragma once
 
 #include "analysis/input/step_work/long_table.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/input/step_work/work_reader.hpp"
 
 #include "analysis/input/step_work/numbered_rows.hpp"
@@ -90,7 +91,7 @@ std::size_t WorkReader::column_named(const std::string& name)
     return static_cast<std::size_t>(known - columns_.begin());
 }
 
-// Of the region that the place is in; none outside of regions of the program, where there are no phases.
+// Column of the region that the place is in; none outside of regions of the program, where there are no phases.
 std::size_t WorkReader::column_of(const Place& place)
 {
     if (place.open.size() <= place.around) {

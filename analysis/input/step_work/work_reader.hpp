@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds what steps are made of in the events of an archive, in the one reading that finds the steps.
 #pragma once
 
@@ -14,7 +15,7 @@ namespace analysis {
 // Exchanges are
 // 1. calls of MPI on a step's own location, those of files left out;
 // 2. the regions bucket_exchange and parameter_exchange of another location, while the step is in wait_exchange. What
-//    else is in that phase is own work: a rank that hands its last bucket in late, or goes on late. Where ranks agree
+//    else is in that phase is own work: a rank that hands its last bucket in late, or continues late. Where ranks agree
 //    beforehand on what they exchange (region negotiate), no exchange begins late on one rank: then it is waiting until
 //    the last exchange of the step, and own work after it.
 // The n-th exchange of a step is matched with the n-th of every other rank.
@@ -29,7 +30,7 @@ class WorkReader : public otf2::StepObserver {
     void leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override;
     void metric(const otf2::At& at, std::uint32_t metric, const otf2::MetricValue& value) override;
 
-    // Of the steps of these numbers, which all ranks have; locations: [rank], the one that holds its steps.
+    // Work in the steps of these numbers, which all ranks have; locations: [rank], the one that holds its steps.
     Work work(const base::LongColumn<std::int64_t>& numbers, const std::vector<std::uint32_t>& locations) const;
 
     // By step: from which regions it entered, in their order, as a hash. Equal steps of runs of one program are equal.

@@ -1,4 +1,5 @@
-// What differed between runs, by the records beside their archives.
+// SPDX-License-Identifier: Apache-2.0
+// Differences between runs, by the records beside their archives.
 #include "analysis/report/pooled/pooled_report.hpp"
 #include "analysis/results/node_placement.hpp"
 #include "analysis/results/numbers.hpp"
@@ -125,7 +126,7 @@ std::vector<Quantity> quantities()
     };
 }
 
-// What each noise moved while it was on.
+// Bytes that each noise moved while it was on.
 std::optional<double> bytes_moved(const Report& report, const std::string& noise)
 {
     for (const Json& level : list_in(noise_json(report), "factor_levels"))

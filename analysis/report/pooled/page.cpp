@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of a pooled report, and all of its files.
 #include "analysis/report/pooled/writers.hpp"
 #include "analysis/report/writers/html.hpp"
@@ -13,7 +14,6 @@
 #include "analysis/results/verdict_text.hpp"
 #include "analysis/sections/effects/effects_section.hpp"
 #include "analysis/sections/harvest/harvest_section.hpp"
-#include "analysis/sections/response/response_plot.hpp"
 #include "analysis/sections/response/response_section.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"

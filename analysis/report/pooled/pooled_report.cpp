@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/report/pooled/pooled_report.hpp"
 
 #include "analysis/results/identity.hpp"
@@ -106,7 +107,7 @@ std::vector<std::vector<const Report*>> reports_of(const std::vector<std::vector
     return all;
 }
 
-// What tables and sentences about a run need of the steps and slots of one.
+// The steps and slots of a run that tables and sentences about it need.
 DesignedRun outline(const DesignedRun& run)
 {
     DesignedRun kept;

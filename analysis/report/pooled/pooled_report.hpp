@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All that a report of several runs of one design, or of a run with added parts, is made of.
 #pragma once
 
@@ -40,7 +41,7 @@ PooledReport pooled(std::vector<std::vector<NamedReport>> runs, const std::strin
 // Where and how each part was run, by the records: placement, clock, pages, what the host took, what noise achieved.
 std::vector<Difference> differences(const std::vector<const NamedReport*>& parts);
 
-// What the intervals of this report cover, and what they do not.
+// Scope of the intervals of this report.
 std::string scope(const PooledReport& report);
 
 // Heterogeneity of a noise's effect over runs, or parts: a sentence for the terminal and the page.

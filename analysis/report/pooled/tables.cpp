@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of a pooled report.
 #include "analysis/report/pooled/writers.hpp"
-#include "analysis/report/writers/csv.hpp"
+#include "analysis/report/writers/text.hpp"
 #include "analysis/results/record.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"

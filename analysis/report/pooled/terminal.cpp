@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // A pooled report on the terminal.
-#include "analysis/report/writers/terminal.hpp"
-
 #include "analysis/report/pooled/writers.hpp"
+#include "analysis/report/writers/text.hpp"
 #include "analysis/results/identity.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/verdict_text.hpp"

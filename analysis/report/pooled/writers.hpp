@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report of several runs, or of a run in parts: its files, and its lines on the terminal.
 #pragma once
 
@@ -34,7 +35,7 @@ void write_pooled_tables(const std::filesystem::path& folder, const PooledReport
 nlohmann::ordered_json pooled_json(const PooledReport& report);
 std::string pooled_html(const PooledReport& report, const PooledPlots& plots, const std::filesystem::path& folder);
 
-// Of all runs together, then of each part of each run.
+// Decompositions of all runs together, then of each part of each run.
 std::vector<NamedDecomposition> decompositions(const PooledReport& report);
 
 }  // namespace analysis

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files of a summary of many runs: tables, plot and page.
 #include "base/files.hpp"
 
@@ -6,8 +7,8 @@
 #include "analysis/report/writers/html_text.hpp"
 #include "analysis/report/writers/write.hpp"
 #include "analysis/results/numbers.hpp"
-#include "analysis/results/plots/for_people.hpp"
 #include "analysis/results/plots/palette.hpp"
+#include "analysis/results/plots/plot.hpp"
 #include "analysis/results/record.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/report/summary/summary.hpp"
 
 #include "analysis/estimate/trend.hpp"
@@ -23,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using SummaryJson = nlohmann::ordered_json;
 
-// Of "2026-11-21T05:44:58Z".
+// Seconds of "2026-11-21T05:44:58Z".
 std::optional<std::int64_t> seconds_of(const std::string& started)
 {
     std::tm time{};

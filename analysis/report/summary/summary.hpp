@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports of many runs side by side, and how effects change over time.
 #pragma once
 
@@ -40,7 +41,7 @@ struct RunSummary {
     std::vector<NoiseInRun> noises;
 };
 
-// Of the trustworthy runs of one training (hosts, model, data, strategy, ranks): a straight line through its effects.
+// Straight line through the effects of the trustworthy runs of one training (hosts, model, data, strategy, ranks).
 struct Trend {
     RunSummary of;  // the last of the runs
     std::string factor;

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The summary of many runs on the terminal, as Markdown and as JSON.
+#include "analysis/report/writers/text.hpp"
+
 #include "analysis/report/summary/summary.hpp"
-#include "analysis/report/writers/markdown.hpp"
 #include "analysis/results/numbers.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_record.hpp"

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/report/writers/comparison_report.hpp"
 
 #include "analysis/conclude/verdict.hpp"
 #include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/html_text.hpp"
-#include "analysis/report/writers/markdown.hpp"
+#include "analysis/report/writers/text.hpp"
 #include "analysis/report/writers/write.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/plots/plots.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/report/writers/controls_report.hpp"
 
 #include "analysis/results/numbers.hpp"

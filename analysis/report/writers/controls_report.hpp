@@ -1,4 +1,5 @@
-// What the built-in controls of many runs say together: how often the intervals of known effects hold the truth.
+// SPDX-License-Identifier: Apache-2.0
+// Summary of the built-in controls of many runs: how often the intervals of known effects hold the truth.
 #pragma once
 
 #include <filesystem>

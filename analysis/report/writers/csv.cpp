@@ -1,10 +1,11 @@
-#include "analysis/report/writers/csv.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "base/csv.hpp"
 
+#include "analysis/report/writers/text.hpp"
 #include "analysis/results/identity.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/record.hpp"
 #include "base/contract/run_directory.hpp"
-#include "base/csv.hpp"
 #include "base/words.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/report/writers/html.hpp"
 
-#include "analysis/report/writers/csv.hpp"
 #include "analysis/report/writers/html_text.hpp"
 #include "analysis/report/writers/node_drawing.hpp"
+#include "analysis/report/writers/text.hpp"
 #include "analysis/results/findings.hpp"
 #include "analysis/results/identity.hpp"
+#include "analysis/results/next_run.hpp"
 #include "analysis/results/node_placement.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/plots/palette.hpp"

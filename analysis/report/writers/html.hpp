@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // index.html: one self-contained page for a cluster operator. The verdict first, then why it can be trusted, then
 // detail, then what was run where.
 #pragma once
@@ -15,7 +16,7 @@ namespace analysis {
 // folder: where the plots' SVGs lie; they are put into the page.
 std::string html(const Report& report, const std::vector<Plot>& plots, const std::filesystem::path& folder);
 
-// What pages of one run and of several have in common. scope: what the intervals cover, a sentence or two.
+// Common parts of pages of one run and of several. scope: what the intervals cover, a sentence or two.
 std::string banner(const Verdict& verdict);
 std::string verdict_section(const Report& report, const std::string& scope);
 std::string limits_box(const Report& report);

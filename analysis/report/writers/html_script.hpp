@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The only script of a page: the rows of a table sort by the column whose head is pressed. A page without it reads
 // alike.
 #pragma once

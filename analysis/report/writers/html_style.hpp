@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The look of a report: one style sheet, light and dark, no reference to anything outside.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text and tables in HTML: everything from outside is escaped here.
 #pragma once
 
@@ -27,7 +28,7 @@ Cell number(std::string_view text);
 // it.
 std::string table(const std::vector<std::string>& head, const std::vector<std::vector<Cell>>& rows);
 
-// Of files beside the page, with commas between them.
+// Links to files beside the page, with commas between them.
 std::string links(const std::vector<std::string>& files);
 
 // In smaller letters.
@@ -36,7 +37,7 @@ std::string dense(std::string_view table);
 // As the path of a URL: everything but letters, digits and -_.~/ as %20.
 std::string url_path(const std::filesystem::path& path);
 
-// What those of the words mean that are metrics, to be opened by pointer, finger or keyboard; empty if none is one.
+// Definitions of those words that are metrics, to be opened by pointer, finger or keyboard; empty if none is one.
 std::string terms(const std::vector<std::string>& words);
 
 // HTML with a true minus sign before negative numbers, with numbers that stay on a line with their percent sign, and

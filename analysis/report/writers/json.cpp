@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/report/writers/json.hpp"
 
 #include "analysis/results/findings.hpp"

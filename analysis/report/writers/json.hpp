@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // verdict.json: the verdict for programs (members: docs/formats.md).
 #pragma once
 

@@ -1,6 +1,7 @@
-#include "analysis/report/writers/markdown.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/report/writers/text.hpp"
 #include "analysis/results/identity.hpp"
+#include "analysis/results/next_run.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/verdict_text.hpp"
 #include "analysis/sections/section.hpp"

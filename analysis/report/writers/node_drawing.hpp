@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A drawing of each node: its CPUs, coloured by who had them.
 #pragma once
 

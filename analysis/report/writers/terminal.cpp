@@ -1,7 +1,8 @@
-#include "analysis/report/writers/terminal.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/report/writers/text.hpp"
 #include "analysis/results/findings.hpp"
 #include "analysis/results/identity.hpp"
+#include "analysis/results/next_run.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/verdict_text.hpp"
 #include "analysis/sections/section.hpp"

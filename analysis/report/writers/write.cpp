@@ -1,10 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/report/writers/write.hpp"
 
-#include "analysis/report/writers/csv.hpp"
 #include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/json.hpp"
-#include "analysis/report/writers/markdown.hpp"
-#include "analysis/report/writers/terminal.hpp"
+#include "analysis/report/writers/text.hpp"
 #include "analysis/results/verdict_text.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/files.hpp"

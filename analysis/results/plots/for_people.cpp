@@ -1,5 +1,5 @@
-#include "analysis/results/plots/for_people.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/results/plots/plot.hpp"
 #include "base/files.hpp"
 
 #include <algorithm>
@@ -37,8 +37,8 @@ std::string without_empty_groups(std::string_view svg)
     }
 }
 
-// gnuplot hands such a text to a script of its own, and leaves the title empty. The language tells these titles from
-// those that gnuplot gives to all it draws.
+// gnuplot hands such a text to a script of its own, and leaves the title empty. The language separates these titles
+// from those that gnuplot gives to all it draws.
 std::string with_text_under_pointer(std::string_view svg)
 {
     constexpr std::string_view begin = "<g onmousemove=\"gnuplot_svg.showHypertext(evt,'";

@@ -1,5 +1,6 @@
-// Colours that people with any colour vision tell apart, fixed by the family of a stressor (memory, io, ..): the same
-// noise has the same colour in every plot and every report, on light and on dark ground.
+// SPDX-License-Identifier: Apache-2.0
+// Colours that people with any colour vision can distinguish, fixed by the family of a stressor (memory, io, ..): the
+// same noise has the same colour in every plot and every report, on light and on dark ground.
 #pragma once
 
 #include "analysis/results/report.hpp"
@@ -16,13 +17,13 @@ struct Colour {
     std::string variable;  // of the page's style sheet: "--memory-0"
 };
 
-// Of a stressor such as memory.stream. Several of one family that are in one report have its three shades in turn.
+// Colour of a stressor such as memory.stream. Several of one family in one report have its three shades in turn.
 Colour colour(std::string_view stressor, std::size_t shade);
 
-// Of each of factor_names(plan), in that order.
+// Colours of factor_names(plan), in that order.
 std::vector<Colour> colours(const Experiment& plan);
 
-// Of a phase of a step. Phases that ddl-train does not have take turns by their number in the step.
+// Colour of a phase of a step. Phases that ddl-train does not have take turns by their number in the step.
 Colour phase_colour(std::string_view phase, std::size_t number);
 
 // Rules for a style sheet that give all variables their values.

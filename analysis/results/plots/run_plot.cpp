@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/results/plots/run_plot.hpp"
 
 #include "analysis/results/numbers.hpp"
-#include "analysis/results/plots/for_people.hpp"
 #include "analysis/results/plots/palette.hpp"
+#include "analysis/results/plots/plot.hpp"
 #include "base/csv.hpp"
 #include "base/programs/gnuplot.hpp"
 

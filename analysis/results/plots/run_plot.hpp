@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Effects run by run, with that of all above them.
 #pragma once
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/results/plots/step_plots.hpp"
 
 #include "analysis/results/numbers.hpp"
-#include "analysis/results/plots/for_people.hpp"
 #include "analysis/results/plots/palette.hpp"
+#include "analysis/results/plots/plot.hpp"
 #include "base/columns/long_order.hpp"
 #include "base/contract/phases.hpp"
 #include "base/csv.hpp"

@@ -1,8 +1,10 @@
-// What all steps looked like: each rank's own time over the steps, and the phases over time. Long runs are binned, so
+// SPDX-License-Identifier: Apache-2.0
+// Plots of all steps: each rank's own time over the steps, and the phases over time. Long runs are binned, so
 // that tables and drawings stay small.
 #pragma once
 
-#include "analysis/results/plots/plots.hpp"
+#include "analysis/input/steps.hpp"
+#include "analysis/results/plots/plot.hpp"
 
 #include <filesystem>
 #include <string>
@@ -21,7 +23,7 @@ struct StepsOfRun {
 Plot draw_heat_map(const std::filesystem::path& folder, const std::vector<StepsOfRun>& runs);
 
 // phases_over_time.svg from phases_over_time.csv: phases stacked, mean over ranks and over the steps of a bin.
-// Of several runs, each has a panel, the first twelve of them; the table names each in a column `run`.
+// With several runs each has a panel, the first twelve of them; the table names each in a column `run`.
 Plot draw_phases_over_time(const std::filesystem::path& folder, const std::vector<StepsOfRun>& runs);
 
 // To the left of a drawing, in its pixels, for the longest of these names.

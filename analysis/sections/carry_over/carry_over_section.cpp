@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Carry-over: the effect of a noise on the slots after it.
 
 #include "analysis/results/numbers.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/sections/decomposition/decomposition_section.hpp"
 
 #include "analysis/results/numbers.hpp"

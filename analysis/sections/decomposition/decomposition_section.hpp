@@ -1,4 +1,5 @@
-// What slowdowns are made of, for the terminal, the page and tables: of designed runs and of sets of runs alike.
+// SPDX-License-Identifier: Apache-2.0
+// Composition of slowdowns, for the terminal, the page and tables: of designed runs and of sets of runs alike.
 #pragma once
 
 #include "analysis/conclude/decomposition.hpp"
@@ -21,7 +22,7 @@ struct NamedDecomposition {
     std::string run{};  // whose it is, where there are several: a name, or "all"
 };
 
-// Of each noise that is judged; none where the run does not say what its steps were made of.
+// Decomposition of each noise that is judged; none where the run does not say what its steps were made of.
 std::vector<NamedDecomposition> decompositions(const Report& report);
 
 struct DecompositionTable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/sections/effects/effects_section.hpp"
 
 #include "analysis/metrics/metric.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Effects of each noise on the step, its phases, its split by buckets, and each rank.
 #pragma once
 

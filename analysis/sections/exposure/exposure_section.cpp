@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exposure: the share of each step under each noise, and whether the step was used.
 
 #include "analysis/results/numbers.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Effects of the noise on GPUs, if the training's archive has any.
 #include "analysis/metrics/metric.hpp"
 #include "analysis/results/findings.hpp"
@@ -109,9 +110,9 @@ void write_gpu_steps(const std::filesystem::path& file, const Report& report)
 
 void read_gpus(Report& report, const SectionInput& input)
 {
-    if (input.train.extension() == ".csv") return;
+    if (input.archive == nullptr) return;
     read_or_note(report, "GPUs are",
-                 [&] { report.run.gpu = read_gpu_work(input.train, input.steps, report.run.steps.numbers); });
+                 [&] { report.run.gpu = read_gpu_work(*input.archive, input.steps, report.run.steps.numbers); });
 }
 
 std::vector<NoiseTable> gpu_tables(const Report& report)

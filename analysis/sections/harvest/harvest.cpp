@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/sections/harvest/harvest.hpp"
 
 #include "analysis/conclude/advice.hpp"

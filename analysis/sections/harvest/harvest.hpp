@@ -1,4 +1,5 @@
-// What noise gets done beside the training, against an empty node and against itself without a limit.
+// SPDX-License-Identifier: Apache-2.0
+// Harvest of noise beside the training, against an empty node and against itself without a limit.
 #pragma once
 
 #include "analysis/conclude/verdict.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/sections/harvest/harvest_section.hpp"
 
 #include "analysis/conclude/advice.hpp"
@@ -64,7 +65,7 @@ double speed_percent(double slowdown_percent)
     return -100.0 * slowdown_percent / (100.0 + slowdown_percent);
 }
 
-// What is lost and gained of the price of a node hour.
+// Loss and gain, as parts of the price of a node hour.
 struct Worth {
     double training_loses = 0.0;
     std::optional<double> neighbour_gets;

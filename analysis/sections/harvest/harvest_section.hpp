@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Harvest: the work that the neighbour got done, and the cost of both.
 #pragma once
 

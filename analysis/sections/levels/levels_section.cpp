@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Noise levels: the work of each noise process by its own record.
 
 #include "analysis/results/record.hpp"

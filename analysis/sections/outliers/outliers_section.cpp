@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Outliers: steps far longer than others, the time that they take, and the median step, which they do not change.
 
 #include "analysis/results/numbers.hpp"

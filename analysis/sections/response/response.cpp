@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/sections/response/response.hpp"
 
 #include "analysis/estimate/random_effects.hpp"
@@ -30,7 +31,7 @@ Weights mixed(const Weights& a, double share_of_b, const Weights& b)
     return mix;
 }
 
-// What effects are computed from: the fit of each part of each run.
+// Basis of effects: the fit of each part of each run.
 class Basis {
  public:
     Basis(const std::vector<RunOfCurve>& runs, const CurveRules& rules) : rules_{rules}
@@ -187,7 +188,7 @@ std::optional<Axis> achieved_axis(const std::string& factor, const Axis& asked, 
     return by("operations/s", [](const Achieved& done) { return done.operations_per_s; });
 }
 
-// None of it is quiet, so that the effect begins at nothing.
+// Is its lowest level quiet, so that the effect begins at zero?
 bool begins_at_zero(const Axis& axis)
 {
     return axis.option == "rate" || axis.option == "duty";

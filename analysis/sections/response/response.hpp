@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Response curves: how the effect of a noise grows with its level, from which level on there is one, and which level
 // the budget tolerates.
 #pragma once
@@ -13,7 +14,7 @@
 
 namespace analysis {
 
-// What noise reached at a level per second for which it was assigned, by its own record; 0 where it says nothing.
+// Rate that noise reached at a level per second for which it was assigned, by its own record; 0 where it says nothing.
 struct Achieved {
     double bytes_per_s = 0.0;
     double operations_per_s = 0.0;
@@ -64,14 +65,14 @@ struct CurveRules {
     std::uint64_t seed = 1;  // of the draws
 };
 
-// One part of a run, analysed by itself; a run and the parts that were added to it.
+// One part of a run, analysed separately; a run and the parts that were added to it.
 struct PartOfCurve {
     const DesignedRun* run = nullptr;
     const Analysis* analysis = nullptr;
 };
 using RunOfCurve = std::vector<PartOfCurve>;
 
-// Of each noise with two or more levels, in all runs, that are amounts of one option. The curve is the isotonic
+// Curves of each noise with two or more levels, in all runs, that are amounts of one option. The curve is the isotonic
 // regression of the levels' effects, weighted by their precision (pool adjacent violators), the interval at each level
 // made monotone likewise (Chernozhukov, Fernandez-Val, Galichon 2009). Of several runs each effect, those between
 // levels included, is the mean over runs as random draws, so that intervals hold what changes from run to run (see

@@ -1,8 +1,7 @@
-#include "analysis/sections/response/response_plot.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/results/numbers.hpp"
-#include "analysis/results/plots/for_people.hpp"
 #include "analysis/results/plots/palette.hpp"
+#include "analysis/results/plots/plot.hpp"
 #include "analysis/sections/response/response_section.hpp"
 #include "base/csv.hpp"
 #include "base/programs/gnuplot.hpp"

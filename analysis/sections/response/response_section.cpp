@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/sections/response/response_section.hpp"
 
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/record.hpp"
-#include "analysis/sections/response/response_plot.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/figures.hpp"

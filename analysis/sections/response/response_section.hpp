@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Response curves: which level of a noise the budget tolerates.
 #pragma once
 
@@ -13,6 +14,9 @@ namespace analysis {
 void add_curves(Report& report, const std::vector<RunOfCurve>& runs);
 
 const std::vector<ResponseCurve>& curves_of(const Report& report);
+
+// response.svg from response_points.csv, a panel for each curve.
+Plot draw_response(const std::filesystem::path& folder, const Report& report);
 
 // A sentence each.
 std::vector<std::string> curve_sentences(const Report& report);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sensitivity: the smallest slowdown that such a run would find.
 #include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every step over time: the noise that was on, step times, phases.
 
 #include "analysis/sections/section.hpp"

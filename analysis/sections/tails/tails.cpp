@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/sections/tails/tails.hpp"
 
 #include "base/columns/long_order.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Effects on the tail and on the variability of steps: p95, p99, standard deviation, coefficient of variation.
 #pragma once
 

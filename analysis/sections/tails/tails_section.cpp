@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tail of step times and their variability.
 
 #include "analysis/sections/section.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Time table: each nanosecond of the training once, by treatment and reason.
 
 #include "analysis/results/numbers.hpp"

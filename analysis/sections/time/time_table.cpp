@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/sections/time/time_table.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the training's time went between the first and the last slot: used, or left out for a reason.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analysis/sections/waits/mpi_waits.hpp"
 
 #include "analysis/input/step_work/numbered_rows.hpp"
@@ -77,10 +78,9 @@ std::vector<PathPart> path_of(const replay::MpiReplay& replay, const otf2::Archi
 
 }  // namespace
 
-std::optional<MpiWaits> read_mpi_waits(const std::filesystem::path& path, const StepTable& steps,
-                                       const std::string& step_region)
+std::optional<MpiWaits> read_mpi_waits(otf2::Reader& reader, const StepTable& steps, const std::string& step_region)
 {
-    otf2::Reader reader{path, {.most_open_bytes = 0}};  // events of one tick in the order in which they must have been
+    reader.set({.most_open_bytes = 0});  // events of one tick in the order in which they must have been
     const otf2::Archive& archive = reader.archive();
     const bool has_mpi = std::any_of(archive.regions.begin(), archive.regions.end(), otf2::is_mpi_call);
     if (!has_mpi) return std::nullopt;

@@ -1,11 +1,12 @@
-// What the training's archive shows of waiting in MPI: wait states by step, POP's efficiencies, the critical path.
+// SPDX-License-Identifier: Apache-2.0
+// MPI waiting in the training's archive: wait states by step, POP's efficiencies, the critical path.
 #pragma once
 
 #include "analysis/input/steps.hpp"
 #include "base/columns/long_column.hpp"
+#include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/replay/wait_states.hpp"
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,7 +39,6 @@ struct MpiWaits {
 
 // None where the archive has no MPI calls. Reads all events once more. step_region: as it was chosen for an archive
 // whose steps have no number; may be empty. Throws Error.
-std::optional<MpiWaits> read_mpi_waits(const std::filesystem::path& archive, const StepTable& steps,
-                                       const std::string& step_region);
+std::optional<MpiWaits> read_mpi_waits(otf2::Reader& reader, const StepTable& steps, const std::string& step_region);
 
 }  // namespace analysis

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting in MPI, noise by noise, and the critical path: what trace-waits and trace-path find in the training's
 // archive.
 
@@ -119,9 +120,9 @@ void write_path(const std::filesystem::path& file, const Report& report)
 
 void read_waits(Report& report, const SectionInput& input)
 {
-    if (input.train.extension() == ".csv") return;
+    if (input.archive == nullptr) return;
     read_or_note(report, "waiting in MPI is", [&] {
-        report.kept.of<std::optional<MpiWaits>>() = read_mpi_waits(input.train, report.run.steps, input.step_region);
+        report.kept.of<std::optional<MpiWaits>>() = read_mpi_waits(*input.archive, report.run.steps, input.step_region);
     });
 }
 

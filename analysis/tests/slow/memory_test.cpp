@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of an analysis does not grow with the steps of a run.
 #include "testing/interference_runs.hpp"
 #include "testing/process_cost.hpp"

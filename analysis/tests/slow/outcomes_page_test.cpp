@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of trials of soft errors as a browser shows and prints it.
 #include "analysis/outcomes/tables.hpp"
-#include "base/contract/stored_weights.hpp"
+#include "base/contract/stored_state.hpp"
 #include "base/random.hpp"
 #include "testing/browser.hpp"
 #include "testing/testing.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page as a browser shows and prints it: nothing cut off, nothing faint, two sheets of paper.
 #include "base/csv.hpp"
 #include "base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pages of several runs, of sets of runs and of a summary, as a browser shows and prints them.
 #include "base/files.hpp"
 #include "testing/browser.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/campaign/drivers/driver.hpp"
 
 #include "base/cli/progress.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the runs of a campaign one after the other, those that do not count again.
 #pragma once
 
@@ -18,7 +19,7 @@ struct DriverOptions {
 // UsageError if somebody else runs the campaign, Interrupted.
 int drive(const CampaignDirectory& campaign, const Launcher& launcher, const DriverOptions& options);
 
-// What is printed in the end: "30 of 30 runs count", or the runs that do not, with their reasons.
+// Prints the outcome: "30 of 30 runs count", or the runs that do not, with their reasons.
 int print_outcome(const CampaignDirectory& campaign, const DriverOptions& options);
 
 }  // namespace crosstalk

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/campaign/drivers/slurm_jobs.hpp"
 
 #include "base/cli/progress.hpp"

@@ -1,4 +1,5 @@
-// What is asked of Slurm, and what it is asked to do.
+// SPDX-License-Identifier: Apache-2.0
+// Drives a campaign through jobs of Slurm.
 #pragma once
 
 #include "crosstalk/campaign/directory.hpp"

@@ -1,4 +1,5 @@
-// What a campaign consists of: a line "kind = NAME" of SPEC.ini. Each kind is one file, which ends in its card; all of
+// SPDX-License-Identifier: Apache-2.0
+// Kinds of campaigns, chosen by a line "kind = NAME" of SPEC.ini. Each kind is one file, which ends in its card; all of
 // them stand in kinds.inc.
 #pragma once
 
@@ -53,7 +54,7 @@ const std::vector<const CampaignKind*>& campaign_kinds();
 // The kind that a spec names; the first where it names none. Throws UsageError for one that is not known.
 const CampaignKind& kind_of_spec(const std::filesystem::path& spec);
 
-// Of the campaign in that directory. Throws UsageError where there is none.
+// The kind of the campaign in that directory. Throws UsageError where there is none.
 const CampaignKind& kind_of_directory(const std::filesystem::path& directory);
 
 // The text of a spec, with this seed if there is one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trainings beside noise, and without: steady and designed runs in randomised complete blocks.
 #include "base/cli/option_checks.hpp"
 #include "base/contract/campaign_directory.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trials of soft errors in trainings.
 #include "base/error.hpp"
 #include "base/words.hpp"

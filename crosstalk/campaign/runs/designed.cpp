@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slots of noise and quiet in random order beside one training: crosstalk run.
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One run of a campaign: noise, the training beside it, and the proof that it counts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/campaign/runs/run_words.hpp"
 
 #include "base/contract/campaign_directory.hpp"
@@ -70,7 +71,7 @@ Words training_words(const PlannedRun& run, const Spec& spec)
 
 Words noise_words(const PlannedRun& run, const Spec& spec, const Split& cores)
 {
-    // It is ended with the training; this is for when nobody is there to do so.
+    // It is ended with the training; this is for a driver that was killed.
     constexpr base::Nanoseconds beyond = std::chrono::minutes{10};
     Words words{program("noisegen"), "--schedule", run.schedule, "--seed", std::to_string(run.seed)};
     append(words, {"--duration", base::format(spec.duration + spec.start_within + beyond), "--planned",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a planned run goes, and the command lines of its programs.
 #pragma once
 
@@ -18,7 +19,7 @@ Words training_words(const PlannedRun& run, const Spec& spec);
 // noisegen and its options on these CPUs, without records.
 Words noise_words(const PlannedRun& run, const Spec& spec, const Split& cores);
 
-// What noisegen on this machine says of the first of the plan's schedules that it refuses; empty if it takes all.
+// noisegen's message about the first of the plan's schedules that it refuses here; empty if it takes all.
 std::string why_no_such_noise(const Plan& plan, const Spec& spec);
 
 }  // namespace crosstalk

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same noise all the time beside a training, or none, and the proof that it covered it.
 #include "base/contract/campaign_directory.hpp"
 #include "base/contract/run_directory.hpp"
@@ -64,7 +65,7 @@ class SteadyRun {
  public:
     explicit SteadyRun(const OneRun& one) : one_{one}, placement_{placement_of(one.run, one.spec, one.launcher)} {}
 
-    // Whatever ended it: nothing of it goes on.
+    // Whatever ended it: nothing of it continues.
     ~SteadyRun()
     {
         try {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/campaign/trials/trial_names.hpp"
 
 #include "base/error.hpp"

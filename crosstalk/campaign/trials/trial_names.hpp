@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the ddl-train that is here knows what a plan names.
 #pragma once
 

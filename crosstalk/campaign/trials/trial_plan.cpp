@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/campaign/trials/trial_plan.hpp"
 
 #include "base/contract/campaign_directory.hpp"
-#include "base/contract/stored_weights.hpp"
+#include "base/contract/stored_state.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/random.hpp"

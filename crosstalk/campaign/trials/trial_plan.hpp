@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trials of soft errors as a campaign plans them: moment x location x bit x count x target x guard, crossed, in blocks
 // that each hold null trials and positive ones, too; beside them moment x store x detection x rate x reads.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/campaign/trials/trial_runs.hpp"
 
 #include "base/contract/campaign_directory.hpp"

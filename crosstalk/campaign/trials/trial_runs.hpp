@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes a plan's trials on this machine, and what they are compared with; then has them classed.
 #pragma once
 
@@ -12,8 +13,8 @@
 namespace crosstalk {
 
 // DIR/seed-*, undisturbed trainings with other seeds; DIR/<strategy> with all trials. A training that a trial ends is
-// started again, and goes on after it; so does the whole. Returns an exit code: 3 if it was stopped, or a training ends
-// without a new row.
+// started again, and continues after it; so does the whole. Returns an exit code: 3 if it was stopped, or a training
+// ends without a new row.
 int run_trials(const std::filesystem::path& directory);
 
 // interference outcomes of all that is there, into DIR/report, in the place of an earlier one. Its exit code.
@@ -30,7 +31,7 @@ struct TrialStanding {
 };
 TrialStanding trial_standing(const std::filesystem::path& directory);
 
-// Of `campaign status`.
+// For `campaign status`.
 void print(std::ostream& out, const TrialStanding& standing);
 void print_json(std::ostream& out, const TrialStanding& standing);
 

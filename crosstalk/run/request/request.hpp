@@ -1,4 +1,5 @@
-// What `crosstalk run` was asked for.
+// SPDX-License-Identifier: Apache-2.0
+// Request of a user to `crosstalk run`.
 #pragma once
 
 #include "base/system/cpus.hpp"
@@ -39,7 +40,7 @@ struct Request {
     // Words in front of noisegen that start one on each node; empty: one here.
     std::string noise_launch;
 
-    // Of a set of runs: from which it is drawn which core of each two neighbours is the job's. 0: it is not drawn.
+    // For a set of runs: seed that decides which core of each two neighbours is the job's. 0: not drawn.
     std::uint64_t cores_seed = 0;
 
     // The known delay of a job that cooperates: a time, a share of its quiet step, or 0 for none.

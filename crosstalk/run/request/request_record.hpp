@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // request.json: how a run was asked for, for the analysis and for more of the same.
 #pragma once
 
@@ -13,7 +14,7 @@ namespace crosstalk {
 // not find them ("--steps", "FILE", ..).
 void write_request(const Request& request, const std::vector<std::string>& reading);
 
-// What was asked for, but for the directories, the length and the results. Throws Error where `crosstalk run` did not
+// The request of a run, without the directories, the length and the results. Throws Error where `crosstalk run` did not
 // make the run.
 Request read_request(const std::filesystem::path& run);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/run/request/run_directory.hpp"
 
 #include "base/contract/run_directory.hpp"

@@ -1,4 +1,5 @@
-// The directory of a run, which nobody else writes into meanwhile.
+// SPDX-License-Identifier: Apache-2.0
+// The directory of a run, which no other process writes into meanwhile.
 #pragma once
 
 #include "base/descriptor.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The job's MPI calls are recorded, and steps last from one to the next; without MPI the lines that it prints. It may
 // turn out to mark its steps, or to be traced by Score-P, where its command did not say so.
 #include "base/contract/run_directory.hpp"
@@ -36,7 +37,7 @@ class Calls : public StepSource {
     std::unique_ptr<StepSource> successor() const override
     {
         if (!job_.request.step_region.empty() || !job_.request.step_from.empty()) return nullptr;
-        const bool tells = fs::exists(job_.request.out / base::part::log / base::file::tells_steps);
+        const bool tells = fs::exists(job_.request.out / base::part::log / base::file::marks_steps);
         return tells ? marks_source.make(job_) : nullptr;
     }
 
@@ -64,7 +65,7 @@ class Calls : public StepSource {
                    "--step-line EXPRESSION names one, --steps FILE a table that it writes");
     }
 
-    // In log/ until it is clear that the job does not tell its steps itself.
+    // In log/ until it is clear that the job does not report its own steps.
     fs::path part() const override { return part_; }
 
  private:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ddl-train records its own archive, and cooperates in control.delay.
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"

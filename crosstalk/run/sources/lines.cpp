@@ -1,4 +1,5 @@
-// The job prints a line a step: those that --step-line finds, or, where nothing else tells of steps, those that repeat.
+// SPDX-License-Identifier: Apache-2.0
+// The job prints a line a step: those that --step-line finds, or, where nothing else shows steps, those that repeat.
 #include "base/error.hpp"
 #include "base/words.hpp"
 #include "crosstalk/run/sources/step_source.hpp"

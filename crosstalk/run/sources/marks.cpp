@@ -1,5 +1,6 @@
-// The job tells its steps by libcrosstalk-mark.so, and cooperates in control.delay: crosstalk-python, or a program that
-// has crosstalk_mark.h's calls.
+// SPDX-License-Identifier: Apache-2.0
+// The job reports its steps by libcrosstalk-mark.so, and cooperates in control.delay: crosstalk-python, or a program
+// that has crosstalk_mark.h's calls.
 #include "base/contract/control_file.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
@@ -82,7 +83,7 @@ class Marks : public StepSource {
     }
 };
 
-// Does it tell its steps itself? A Python program says so, and a compiled one is linked with the library.
+// Does it report its own steps? A Python program says so, and a compiled one is linked with the library.
 bool has_marks(const std::string& word)
 {
     if (fs::path{word}.filename() == "crosstalk-python") return true;

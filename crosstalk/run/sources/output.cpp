@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/run/sources/output.hpp"
 
 #include "base/csv.hpp"
@@ -287,7 +288,7 @@ LineKinds Output::finish()
     return kinds_;
 }
 
-// Once nobody has the terminal open for writing, reading ends with an error.
+// Once no process has the terminal open for writing, reading ends with an error.
 void Output::close()
 {
     if (writing_ >= 0) ::close(writing_);

@@ -1,4 +1,5 @@
-// What a job prints: kept in a log, every line with the time at which it came. Where nothing else tells of its steps,
+// SPDX-License-Identifier: Apache-2.0
+// Output of a job: kept in a log, every line with the time at which it came. Where nothing else shows its steps,
 // lines that repeat do.
 #pragma once
 
@@ -103,7 +104,7 @@ std::string expression_for(const std::string& kind);
 // The last lines of a log: those of ddl-train, each once, or, where it said nothing, all but mpirun's frames.
 std::vector<std::string> last_words_in(const std::filesystem::path& log);
 
-// Lines with the same time came while whoever reads them waited for a CPU: evenly since the line before, as far as is
+// Lines with the same time came while the reader waited for a CPU: evenly since the line before, as far as is
 // known. If each of them were dropped but one, noise that keeps that CPU busy would seem to make steps longer.
 LineTimes spread(LineTimes at_ns);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/run/sources/program_text.hpp"
 
 #include "base/files.hpp"

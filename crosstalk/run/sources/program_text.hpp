@@ -1,4 +1,5 @@
-// What the words of a command are, by their names and by what stands in the files that they name.
+// SPDX-License-Identifier: Apache-2.0
+// Classifies the words of a command, by name and by the contents of the files that they name.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@ namespace crosstalk {
 // A Python script, by its name.
 bool is_script(const std::string& word);
 
-// What is in a script, or in a program on PATH, of up to 64 MiB; empty where it is neither, or cannot be read.
+// Contents of a script, or of a program on PATH, of up to 64 MiB; empty if it is neither, or cannot be read.
 std::string text_of(const std::string& word);
 
 // Such a text of an executable or a library (ELF).

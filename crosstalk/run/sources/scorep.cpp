@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Score-P traces the job into an archive of its own.
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"

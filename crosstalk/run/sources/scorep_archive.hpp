@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A job that Score-P traces into an archive of its own, scorep-*/traces.otf2: how it is set up, and what its archive's
 // clock is to the noise's.
 #pragma once

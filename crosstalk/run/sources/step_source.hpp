@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the steps of a job come from. Each source is one file, which ends in its card; all of them stand in
 // sources.inc.
 #pragma once
@@ -16,7 +17,7 @@
 
 namespace crosstalk {
 
-// What is known of a job, whatever its source of steps.
+// State of a job that all sources of steps share.
 struct MeasuredJob {
     const Request& request;
     base::CpuSet cpus;               // empty: it chooses them itself
@@ -28,7 +29,7 @@ struct MeasuredJob {
     std::filesystem::path log() const;        // what it printed
     std::filesystem::path own_table() const;  // train/steps.csv
 
-    // What it said last: of ddl-train why it failed, once and without what mpirun makes of it.
+    // Last lines of its log: for ddl-train the reason of a failure, once and without mpirun's additions.
     Words last_words() const;
 
     // "--step-line EXPRESSION", with an expression for the lines that it prints most of.
@@ -48,13 +49,13 @@ class StepSource {
     // Does the job record its steps as they end, and make known delays where it is asked to?
     virtual bool cooperates() const { return false; }
 
-    // Does it end by itself after request.duration, with CPUs, ranks and nodes on record?
+    // Does it end without being asked after request.duration, with CPUs, ranks and nodes on record?
     virtual bool is_complete_training() const { return false; }
 
     // Is SIGTERM for its processes, which write an archive then, and not for what launched them?
     virtual bool ends_by_its_processes() const { return false; }
 
-    // Is its archive written when the program ends by itself, so that it is waited for?
+    // Is its archive written when the program ends, and is that waited for?
     virtual bool writes_archive_at_its_end() const { return false; }
 
     // Are its lines read as it prints them?
@@ -69,7 +70,7 @@ class StepSource {
     // Steps of rank 0 so far; none where they show only in the end.
     virtual std::optional<std::size_t> steps_so_far() const { return {}; }
 
-    // So many steps, and noise can begin.
+    // Noise begins after this many steps.
     virtual std::size_t first_steps() const { return 5; }
 
     // Has a job whose steps show only in the end begun to do what they may come from?
@@ -80,14 +81,14 @@ class StepSource {
     // The source that the job turned out to have instead; null: this one.
     virtual std::unique_ptr<StepSource> successor() const { return nullptr; }
 
-    // What to do where no step comes, in a sentence.
+    // Advice where no step comes, a sentence.
     virtual std::string advice() const = 0;
 
     // To be called when all of the job has ended: options for interference that say where the steps are, and on which
     // clock. `kinds`: of the lines that it printed. Throws Error where there are no steps.
     virtual Words finish(const LineKinds& kinds) = 0;
 
-    // Of the run's directory, for the job's record and archive.
+    // The folder in the run's directory for the job's record and archive.
     virtual std::filesystem::path part() const;
     std::filesystem::path own_trace() const;
     bool has_own_trace() const;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The job writes a table of its steps itself: --steps FILE.
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"

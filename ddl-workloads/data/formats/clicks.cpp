@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data set `clicks`: made-up visits to a shop, as a recommender sees them. Whether a visit ends in a click depends
 // on its features and, more, on hidden weights of the ids in it: what embedding tables are there to learn.
 #include "base/error.hpp"

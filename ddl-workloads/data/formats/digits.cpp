@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data set `digits`: 1797 real images, 8 x 8, smoothly enlarged to CIFAR's 3 x 32 x 32.
 #include "ddl-workloads/data/formats/digits.hpp"
 

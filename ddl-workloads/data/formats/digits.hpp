@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The 1797 handwritten digits of the UCI test set (Alpaydin, Kaynak 1998), see ddl-workloads/data/digits.
 #pragma once
 

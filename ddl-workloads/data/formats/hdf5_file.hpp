@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HDF5 files of samples: which datasets hold a part, and their rows. To be used under hdf5::Lock.
 #pragma once
 

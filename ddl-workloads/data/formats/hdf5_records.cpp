@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/data/formats/hdf5_records.hpp"
 
 #include "ddl-workloads/data/formats/hdf5_file.hpp"

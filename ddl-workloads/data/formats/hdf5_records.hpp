@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records in the datasets of an HDF5 file.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 namespace ddl {
 
-// Of a file without parts: all of them. Throws Error, UsageError for direct access, which HDF5 does not have.
+// Records of a file; without parts all of them. Throws Error, UsageError for direct access, which HDF5 does not have.
 std::unique_ptr<Records> hdf5_records(const std::filesystem::path& path, const SampleShape& shape, Part part,
                                       const Reading& reading);
 

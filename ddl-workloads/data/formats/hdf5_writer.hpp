@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes samples into an HDF5 file: datasets that grow, in chunks with HDF5's own checksum (Fletcher-32).
 #pragma once
 

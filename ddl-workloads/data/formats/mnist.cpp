@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The format `mnist`: images and labels in two IDX files, as MNIST has them (http://yann.lecun.com/exdb/mnist). Grey
 // images have 3 dimensions (count, height, width); coloured ones 4 (count, channels, height, width).
 #include "ddl-workloads/data/data_set.hpp"
@@ -158,7 +159,7 @@ Pair pair_of(const fs::path& images)
     return {images, images.parent_path() / name};
 }
 
-// Of a file the pair it belongs to, whatever the part.
+// The pair of files that a file belongs to, whatever the part.
 Pair find_pair(const fs::path& path, Part part)
 {
     if (!fs::is_directory(path)) return pair_of(path);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The format `shards`: a folder of record files, each record followed by its CRC-32 (zlib's, 4 bytes, little-endian),
 // and an index.json that says what the samples are and which files there are.
 #include "base/files.hpp"

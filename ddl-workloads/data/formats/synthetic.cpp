@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data set `synthetic`: a smooth random pattern for each class, hidden in noise. Learnable, of any size and shape.
 #include "base/error.hpp"
 #include "base/random.hpp"

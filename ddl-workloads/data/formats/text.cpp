@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data set `text`: the bytes of any file, for a model of language. Its last tenth is held out.
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/input_file.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a data set whose parts are files of their own, each by a Writer made from its path and the samples' shape.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grey images of another size by bilinear interpolation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/data/loading/batch.hpp"
 
 #include "base/random.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples as a model takes them, and how they become that from the bytes of records.
 #pragma once
 

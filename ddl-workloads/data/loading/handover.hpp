@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From threads to threads, first in, first out. Without bound: who fills it is bounded elsewhere.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How ranks read what they train on, and the options of ddl-train that say so.
 #pragma once
 

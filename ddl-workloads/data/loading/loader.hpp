@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches from records: reader threads, transform threads, a bounded queue, and an order that depends on seed and epoch
 // alone.
 #pragma once
@@ -18,8 +19,8 @@
 
 namespace ddl {
 
-// Told what the loader's threads do, on the thread itself: the place to bind it and to record it. A read that fails has
-// no end; what an observer throws ends the loader.
+// Called with the activities of the loader's threads do, on the thread itself: the place to bind it and to record it. A
+// read that fails has no end; what an observer throws ends the loader.
 class ReaderObserver {
  public:
     virtual ~ReaderObserver() = default;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bounded queue filled by several threads and emptied by one, in the order of the tickets and not of their filling.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/data/loading/sampler.hpp"
 
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which records a rank reads in which step: a new order every epoch, the same on all ranks, dealt out to them.
 #pragma once
 

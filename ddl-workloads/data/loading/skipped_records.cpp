@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/data/loading/skipped_records.hpp"
 
 #include "base/error.hpp"

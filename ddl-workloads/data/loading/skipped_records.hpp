@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Corrupt records that others stand in for: counted each time, reported once, and no more than ten of them.
 #pragma once
 

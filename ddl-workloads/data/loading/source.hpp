@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A source of the batches that steps take.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recommendation as in DLRM (Naumov et al. 2019, https://arxiv.org/abs/1906.00091): will this be clicked on? Dense
 // features go through a bottom perceptron, ids of categories through embedding tables; all meet in dot products of
 // pairs, whose results a top perceptron turns into a click's log odds.
@@ -123,7 +124,7 @@ class Tables : public OwnPart {
     }
 
  private:
-    // What a rank asked of one of the tables here.
+    // Ids that a rank asked for in one of the tables here.
     struct AskedIds {
         std::size_t table = 0;  // of mine_
         torch::Tensor ids;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A transformer that guesses the next byte from those before it: the blocks of GPT-2 (Radford et al. 2019), with the
 // norm in front, learned positions, and a head tied to the embedding of bytes. No dropout. With width W, C positions, V
 // words and L blocks it has V W + C W + L (12 W^2 + 13 W) + 2 W parameters.
@@ -96,7 +97,7 @@ class DecoderBlock : public nn::Module {
     }
 
  private:
-    // What is added to the residual is smaller, the more blocks add to it.
+    // The more blocks add to the residual, the smaller each addition is.
     DecoderBlock(const Size& size, std::int64_t context, double output_deviation)
         : attention_norm_{norm(size.width)},
           attention_{std::make_shared<Attention>(size.width, size.heads, context, output_deviation)},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shows LibTorch's operators and the modules of our models to Details, by LibTorch's own observers.
 #pragma once
 

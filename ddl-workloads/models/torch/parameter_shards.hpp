@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of all parameters in one piece, cut into equal shards, of which this rank updates one.
 #pragma once
 
@@ -23,7 +24,7 @@ class ParameterShards {
     // Which shards the gradients of these parameters belong to, if they lie one after the other.
     std::vector<ShardPart> parts_of(const std::vector<torch::Tensor>& parameters) const;
 
-    // What of the parameters' gradients belongs to this shard: views of them, one row each.
+    // Gradients of the parameters in this shard: views of them, one row each.
     std::vector<torch::Tensor> gradients() const;
 
     // This shard of another tensor such as all().
@@ -33,7 +34,7 @@ class ParameterShards {
     void take_gradients();
 
  private:
-    // What of a parameter lies in this shard, in elements.
+    // Part of a parameter in this shard, in elements.
     struct Part {
         torch::Tensor parameter;
         std::int64_t in_parameter = 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/models/torch/reducer.hpp"
 
 #include "base/error.hpp"
@@ -29,7 +30,7 @@ namespace {
 
 using FuturePointer = c10::intrusive_ptr<c10::ivalue::Future>;
 
-// What the reducer asks of a process group beside the exchange of buckets: rank, size, and rank 0's word on which
+// Process group that the reducer uses beside the exchange of buckets: for rank, size, and rank 0's decision on which
 // parameter goes into which bucket.
 class TransportGroup : public c10d::ProcessGroup {
  public:
@@ -53,7 +54,7 @@ class TransportGroup : public c10d::ProcessGroup {
         return done(tensors);
     }
 
-    // Of a static graph: which parameters are in use anywhere. Floats count ranks exactly.
+    // For a static graph: which parameters are in use anywhere. Floats count ranks exactly.
     c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions&) override
     {
         for (at::Tensor& tensor : tensors) {
@@ -139,7 +140,7 @@ class StartHook : public c10d::CommHookInterface {
         });
     }
 
-    // Backward goes on while the stream of exchanges waits for the bucket and the other ranks.
+    // Backward continues while the stream of exchanges waits for the bucket and the other ranks.
     void start_on_gpu(const c10d::GradBucket& bucket, const at::Tensor& gradients, const FuturePointer& averaged)
     {
         const GpuNumbers numbers{.address = reinterpret_cast<base::cuda::Address>(gradients.data_ptr<float>()),

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real c10d::Reducer of PyTorch's DistributedDataParallel, over our transport.
 #pragma once
 
-#include "ddl-workloads/models/model.hpp"
+#include "ddl-workloads/models/gradient_model.hpp"
 
 #include <torch/torch.h>
 
@@ -22,13 +23,14 @@ class Reducer {
     virtual void before_forward() = 0;
     virtual void before_backward(const torch::Tensor& loss) = 0;
 
-    // What PyTorch's own logger (c10d::Logger) measured in the first ten steps and then in every hundredth: means in
-    // ns. Compute ends when all buckets are ready, communication lasts from the first bucket's start to the last's end.
+    // Times that PyTorch's own logger (c10d::Logger) measured in the first ten steps and then in every hundredth: means
+    // in ns. Compute ends when all buckets are ready, communication lasts from the first bucket's start to the last's
+    // end.
     virtual nlohmann::ordered_json logged() = 0;
 };
 
 // Parameters must be equal on all ranks by now. Buckets of what lies in shards, if any, say whose it is. Buckets of a
-// device are exchanged in the host's memory, to which they are copied while backward goes on.
+// device are exchanged in the host's memory, to which they are copied while backward continues.
 std::unique_ptr<Reducer> make_reducer(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps,
                                       const TorchDevice& device, ExchangeThread& exchanges,
                                       const ParameterShards* shards, StartExchange start);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Residual networks (He et al. 2015, https://arxiv.org/abs/1512.03385): 18 and 34 layers of plain blocks, 50 of
 // bottlenecks, whose stride is in the 3x3 convolution as in most libraries. `width` channels in the first stage, 64 in
 // the paper.
@@ -17,7 +18,7 @@ nn::Conv2d convolution(std::int64_t in, std::int64_t out, std::int64_t size, std
     return nn::Conv2d{nn::Conv2dOptions(in, out, size).stride(stride).padding(size / 2).bias(false)};
 }
 
-// What is learned beside a shortcut, which is a 1x1 convolution where the shape changes.
+// Residual beside a shortcut, which is a 1x1 convolution where the shape changes.
 class ResidualBlock : public nn::Module {
  public:
     ResidualBlock(nn::Sequential residual, std::int64_t in, std::int64_t out, std::int64_t stride)

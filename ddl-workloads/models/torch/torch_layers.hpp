@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layers of a network, one by one, as a LayeredModel.
 #pragma once
 
 #include "ddl-workloads/models/layered_model.hpp"
 #include "ddl-workloads/models/torch/device/torch_device.hpp"
-#include "ddl-workloads/models/torch/torch_model.hpp"
+#include "ddl-workloads/models/torch/torch_network.hpp"
 
 #include <functional>
 #include <vector>

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/models/torch/torch_model.hpp"
 
 #include "base/error.hpp"
+#include "ddl-workloads/models/gradient_model.hpp"
 #include "ddl-workloads/models/torch/device/device_graph.hpp"
 #include "ddl-workloads/models/torch/device/host_copies.hpp"
 #include "ddl-workloads/models/torch/operator_recorder.hpp"
@@ -59,7 +61,7 @@ std::unique_ptr<torch::optim::Optimizer> optimizer(const std::vector<torch::Tens
         parameters, SGDOptions(plan.learning_rate).momentum(plan.momentum).weight_decay(plan.weight_decay));
 }
 
-class TorchModel : public Model {
+class TorchModel : public GradientModel {
  public:
     TorchModel(std::shared_ptr<Network> network, const TorchDevice& device, const ModelPlan& plan)
         : shape_{plan.shape},
@@ -144,7 +146,7 @@ class TorchModel : public Model {
         }
     }
 
-    // What autograd hands on is the tensor that the hook returns.
+    // The tensor that the hook returns is the one that autograd passes on.
     void alter_gradients(const std::vector<std::size_t>& tensors, AlterGradient alter) override
     {
         for (const std::size_t i : tensors) {

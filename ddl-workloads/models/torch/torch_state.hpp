@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of a network and its optimizer, as checkpoints name it.
 #pragma once
 
@@ -27,7 +28,7 @@ class GatheredState {
     std::vector<std::size_t> places_;  // of the tensors, in all_
 };
 
-// What the optimizer remembers of a parameter; zeros if it would make them at its first step.
+// State of the optimizer for a parameter; zeros if it would make them at its first step.
 void add_optimizer_state(GatheredState& all, torch::optim::Optimizer& optimizer, const OptimizerPlan& plan,
                          const std::string& name, const torch::Tensor& parameter, Owner owner);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models of LibTorch on a GPU: they learn as on the CPU, with every strategy, and their records say where they
 // computed.
 #include "base/csv.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The emulated model on a GPU.
 #include "testing/testing.hpp"
 

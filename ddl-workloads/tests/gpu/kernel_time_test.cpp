@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is recorded of a GPU beside CUDA's own events.
 #include "base/error.hpp"
 #include "ddl-workloads/models/gpu_clockwork.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random messages between ranks, whose senders, tags, sizes and order all ranks draw alike: each checks what arrives
 // against that. message-traffic TRANSPORT DIRECTORY SEED [dies]; traced into DIRECTORY/trace.
 #include "base/error.hpp"

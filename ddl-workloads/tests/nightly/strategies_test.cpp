@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strategies and models at sizes that take a while.
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"

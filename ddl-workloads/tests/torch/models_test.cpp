@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models that LibTorch computes, on batches made by hand: their parameters, that they learn, that ranks that hold parts
 // of a model learn what one rank alone would.
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "ddl-workloads/models/gradient_model.hpp"
 #include "ddl-workloads/models/layered_model.hpp"
 #include "ddl-workloads/models/torch_models.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
@@ -208,7 +210,8 @@ Trained train_on_visits(int ranks, const Options& options)
             model->take(visits(step % 2 * all_samples + rank * samples, samples));
             model->forward();
             model->backward();
-            for (const std::span<float> gradient : model->gradients()) exchanges.average(gradient, {}).get();
+            for (const std::span<float> gradient : ddl::gradients_of(*model).gradients())
+                exchanges.average(gradient, {}).get();
             model->update();
         }
         // The last rank has nothing left to guess.
@@ -239,32 +242,6 @@ double largest_difference(const std::vector<float>& some, const std::vector<floa
 
 }  // namespace
 
-TEST_CASE("residual networks have the parameters that are known of them")
-{
-    const ddl::ModelPlan images{};  // of 32 x 32, in ten classes
-    CHECK(made("resnet18", {}, images)->parameter_count() == 11'173'962);
-    CHECK(made("resnet34", {}, images)->parameter_count() == 21'282'122);
-    CHECK(made("resnet50", {{"stem", "imagenet"}}, images)->parameter_count() == 23'528'522);
-}
-
-TEST_CASE("gpt has the parameters that its formula says")
-{
-    const ddl::ModelPlan plan{.shape = ddl::text_shape(128)};
-    const auto formula = [](std::int64_t layers, std::int64_t width, std::int64_t context, std::int64_t words) {
-        return words * width + context * width + layers * (12 * width * width + 13 * width) + 2 * width;
-    };
-    CHECK(formula(12, 768, 1024, 50257) == 124'439'808);  // GPT-2 as published
-    CHECK(made("gpt", {}, plan)->parameter_count() == 842'496);
-    CHECK(formula(4, 128, 128, 256) == 842'496);
-    CHECK(made("gpt", {{"size", "micro"}}, plan)->parameter_count() == 10'795'008);
-    CHECK(formula(6, 384, 128, 256) == 10'795'008);
-    CHECK(made("gpt", {{"size", "small"}}, plan)->parameter_count() == 85'350'912);
-    CHECK(formula(12, 768, 128, 256) == 85'350'912);
-    CHECK(
-        made("gpt", {{"layers", "2"}, {"width", "24"}, {"heads", "3"}, {"context", "200"}, {"vocabulary", "300"}}, plan)
-            ->parameter_count() == formula(2, 24, 200, 300));
-}
-
 TEST_CASE("gpt learns which byte follows")
 {
     ddl::ModelPlan plan{.shape = ddl::text_shape(16)};
@@ -280,19 +257,6 @@ TEST_CASE("gpt learns which byte follows")
     ddl::Batch cut_off = batch;
     for (std::int64_t sample = 0; sample < 4; ++sample) std::fill_n(cut_off.tokens.begin() + 17 * sample + 9, 8, 255);
     CHECK(model->count_correct(cut_off) == 4 * 8);
-}
-
-TEST_CASE("dlrm has the parameters that its formula says")
-{
-    ddl::ExchangeThread exchanges{ddl::connector("self", {})};
-    const auto count = [&](const ddl::SampleShape& shape, const Options& options) {
-        return made("dlrm", options, {.shape = shape, .exchanges = &exchanges})->parameter_count();
-    };
-    CHECK(count(ddl::clicks_shape(13, 26, 1000), {}) == 445'169);
-    // tables 8 (10 + 20 + 30); bottom 3 > 4 > 8; top 8 + 6 > 5 > 1
-    CHECK(count(ddl::clicks_shape(3, 3, 1000),
-                {{"embedding", "8"}, {"rows", "10/20/30"}, {"bottom", "4"}, {"top", "5"}}) ==
-          8 * 60 + (3 * 4 + 4) + (4 * 8 + 8) + (14 * 5 + 5) + (5 + 1));
 }
 
 TEST_CASE("dlrm learns and two and three ranks with divided tables learn the same as one")
@@ -384,8 +348,8 @@ TEST_CASE("layers computed one by one give the losses and gradients of the whole
         const auto equal = [](const std::span<float>& a, const std::span<float>& b) {
             return std::equal(a.begin(), a.end(), b.begin(), b.end());
         };
-        const auto wanted = whole->gradients();
-        const auto found = cut->gradients();
+        const auto wanted = ddl::gradients_of(*whole).gradients();
+        const auto found = ddl::gradients_of(*cut).gradients();
         REQUIRE(found.size() == wanted.size());
         for (std::size_t i = 0; i < wanted.size(); ++i) CHECK(equal(found[i], wanted[i]));
 

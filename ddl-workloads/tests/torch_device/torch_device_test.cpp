@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies between a device and the host, with the CPU as the device: when they are made, and what goes back.
 #include "ddl-workloads/models/torch/device/torch_device.hpp"
 

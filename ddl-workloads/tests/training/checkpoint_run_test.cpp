@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real ddl-train writes checkpoints, is killed, and resumes.
 #include "base/csv.hpp"
 #include "base/files.hpp"

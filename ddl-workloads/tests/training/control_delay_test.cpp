@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Delays: what the control page asks for, and what is injected.
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real ddl-train: what it computes, writes and refuses.
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trainings over Gloo, by the real program.
 #include "base/files.hpp"
 #include "testing/testing.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trainings with input of every kind: the real program.
 #include "base/files.hpp"
 #include "ddl-workloads/data/conversion.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a training fares that was started wrongly, or whose control file others damage.
 #include "base/files.hpp"
 #include "base/system/launcher.hpp"

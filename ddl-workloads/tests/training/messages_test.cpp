@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages between ranks and groups of ranks, by a program that draws them: message-traffic.
 #include "base/files.hpp"
 #include "ddl-workloads/transports/transport.hpp"

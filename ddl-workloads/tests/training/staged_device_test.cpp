@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --device staged: a training whose memory is copied to and fro as a GPU's is ends as one whose memory is not, bit for
 // bit.
 #include "base/error.hpp"

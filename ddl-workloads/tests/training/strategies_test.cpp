@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strategies and models: the parameters that they end with, and how fast they learn.
 #include "base/csv.hpp"
 #include "base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --instrument and --trace-steps of the real program: which modules and operators its trace holds.
 #include "base/csv.hpp"
 #include "base/files.hpp"

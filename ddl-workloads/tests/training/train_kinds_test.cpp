@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trainings on text and on clicks, by the real program.
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A training's record: what was in effect, and where its metrics come from.
 #include "base/files.hpp"
 #include "ddl-workloads/instruments/phases.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A training's archive, and how it agrees with steps.csv.
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"

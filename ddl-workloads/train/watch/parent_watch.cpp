@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/train/watch/parent_watch.hpp"
 
 #include "base/error.hpp"

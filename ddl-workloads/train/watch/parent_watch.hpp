@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ends this process if the launcher dies and the ending in good order does not come to its end: MPI may wait for ever.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/train/watch/stall_watch.hpp"
 
 #include "base/error.hpp"
@@ -71,7 +72,7 @@ std::string stall_report(const std::vector<StalledRank>& stalled, int ranks, bas
 StallWatch::StallWatch(base::Nanoseconds after, fs::path directory, Instruments& instruments, ExchangeThread& exchanges)
     : after_{after}, directory_{std::move(directory)}, instruments_{instruments}, exchanges_{exchanges}
 {
-    // Of an earlier start, where trials go on: who left it would be taken for the one that reports.
+    // A file of an earlier start, where trials continue, would be mistaken for this rank's report.
     fs::remove(word_of(directory_, exchanges_.rank()));
     instruments_.clock().mark();
     if (after_.count() > 0) thread_ = std::thread{[this] { watch(); }};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A report instead of a silent hang: says which ranks wait, since when and for what, and which have not come.
 #pragma once
 
@@ -13,7 +14,7 @@
 
 namespace ddl {
 
-// What a stalled rank says of itself.
+// Report of a stalled rank.
 struct StalledRank {
     int rank = 0;
     bool waits = false;  // for other ranks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gloo over TCP, as PyTorch uses it without GPUs: blocking collectives, whose I/O is done by a thread of Gloo's own.
 // Ranks find each other through files in a directory that all of them see; nothing of MPI is needed.
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages over Gloo's connections between ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How ranks find each other for Gloo: their addresses, and files in a directory that all of them see.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MPI: nonblocking collectives, polled by the transport thread as the progress policy says.
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"
@@ -68,7 +69,7 @@ void add_halves(void* given, void* sums, int* count, MPI_Datatype*)
                    [](Half one, Half other) { return to_half(to_float(one) + to_float(other)); });
 }
 
-// Of two ranks: the bits of a sum that is halved afterwards, without going over it once more.
+// Mean of two ranks with the bits of a sum that is halved afterwards, in one pass.
 void mean_of_two(void* given, void* means, int* count, MPI_Datatype*)
 {
     const std::span<const float> values{static_cast<const float*>(given), static_cast<std::size_t>(*count)};

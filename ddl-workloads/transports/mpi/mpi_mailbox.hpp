@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages over MPI. Every call is made, and waited for, on the transport thread.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How Open MPI adds over ranks in nonblocking collectives.
 #pragma once
 

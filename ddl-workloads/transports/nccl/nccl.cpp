@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NCCL between the GPUs of ranks, for what they compute; another transport for all that is the host's.
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"

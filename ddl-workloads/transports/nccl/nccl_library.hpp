@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NVIDIA's NCCL (libnccl.so.2), loaded when it is first asked for: LibTorch for CUDA brings one. Types and numbers are
 // those of nccl.h, whose binary interface later versions keep.
 #pragma once

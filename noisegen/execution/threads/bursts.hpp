@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bursts of a duty: on for a share of each period, on a grid that all CPUs and nodes share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds a stressor to a rate: a token bucket that makes up for what was missed slowly, or not at all.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/execution/threads/runqueue_delay.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long this thread waited for its CPU while others ran on it.
 #pragma once
 

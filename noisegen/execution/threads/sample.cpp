@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/execution/threads/sample.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// What noise did: in a tenth of a second, in a slot, over the run.
+// SPDX-License-Identifier: Apache-2.0
+// Work of noise: in a tenth of a second, in a slot, over the run.
 #pragma once
 
 #include "noisegen/schedule/slot_table.hpp"
@@ -10,7 +11,7 @@
 
 namespace noisegen {
 
-// What a noise CPU did between two times, and what was asked of it.
+// Work of a noise CPU between two times, and the request.
 struct Sample {
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
@@ -37,7 +38,7 @@ struct Sample {
     }
 };
 
-// What a noise CPU did in one slot.
+// Work of a noise CPU in one slot.
 struct SlotDone {
     const Slot* slot = nullptr;
     std::optional<std::size_t> level;  // what was assigned to this CPU; none: quiet
@@ -76,7 +77,7 @@ struct LevelTotal {
 
 void add(Work& sum, const Work& work);
 
-// Of the same CPU; the requests are those of the sample.
+// Adds a sample of the same CPU; the requests are those of the sample.
 void add(LevelTotal& total, const Sample& sample);
 
 // The share of the level's rate that it had, or of its duty if it has no rate; 1 if neither was asked for.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A level on one CPU for one slot: bursts on the grid of its duty, steps at its rate, samples every tenth of a second.
 #pragma once
 
@@ -24,7 +25,7 @@ struct LevelState {
     Bursts bursts;
 };
 
-// Of one CPU over the run; times in ns.
+// Figures of one CPU over the run; times in ns.
 struct CpuFigures {
     std::vector<std::int64_t> lateness_ns;  // of slots and bursts
     std::vector<std::int64_t> late_to_follow_ns;
@@ -33,7 +34,7 @@ struct CpuFigures {
     std::atomic<std::uint64_t> operations = 0;
 };
 
-// What a level meets on a CPU.
+// Context of a level on a CPU.
 struct StressContext {
     std::size_t cpu = 0;             // its index
     std::int64_t start_ns = 0;       // of the schedule, CLOCK_MONOTONIC

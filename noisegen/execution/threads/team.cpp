@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/execution/threads/team.hpp"
 
 #include "base/random.hpp"
@@ -224,8 +225,8 @@ void Team::run_slots(Worker& worker)
     }
 }
 
-// What is assigned to this CPU. In a factorial it belongs to one stressor, and is quiet while only others are on; as it
-// is where a stressor needs one CPU, which is another.
+// The level assigned to this CPU. In a factorial it belongs to one stressor, and is quiet while only others are on; as
+// it is where a stressor needs one CPU, which is another.
 std::optional<std::size_t> Team::level_of(const Worker& worker, const Slot& slot) const
 {
     const bool has_owners = schedule_.design == Schedule::Design::factorial;
@@ -239,7 +240,7 @@ std::optional<std::size_t> Team::level_of(const Worker& worker, const Slot& slot
     return {};
 }
 
-// Of its own for every rank, CPU and level: random arrivals are independent.
+// A seed of its own for every rank, CPU and level: random arrivals are independent.
 std::uint64_t Team::arrival_seed(const Worker& worker, std::size_t level) const
 {
     const auto rank = static_cast<std::uint64_t>(setup_.job.rank);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One thread per noise CPU, bound to it: works off the slot table at absolute times and reports what it did, slot
 // by slot.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/execution/threads/thread_places.hpp"
 
 #include "base/system/clock.hpp"

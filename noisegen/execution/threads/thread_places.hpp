@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether noise threads are where they were bound to: somebody may move them (taskset, a cpuset).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Setup of a noise thread, before it stresses.
 #pragma once
 

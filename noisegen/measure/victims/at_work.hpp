@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stressor that is no noise: work of a victim.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Victims that wait: for a disk, for the kernel's network, for a step of a training. Each does one thing, on a CPU of
 // its own, all the time.
 #pragma once
@@ -12,7 +13,7 @@
 
 namespace noisegen {
 
-// What it got done from one moment to the next; pieces follow one another and do not overlap.
+// Work from one moment to the next; pieces follow one another and do not overlap.
 struct Piece {
     std::int64_t begin_ns = 0;  // CLOCK_MONOTONIC
     std::int64_t end_ns = 0;

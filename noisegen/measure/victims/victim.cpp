@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/measure/victims/victim.hpp"
 
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small victim on a CPU of its own: what it gets of memory, if wanted of a disk and of loopback, in slices of a few
 // milliseconds.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The thread of a victim, on a CPU of its own.
 #pragma once
 

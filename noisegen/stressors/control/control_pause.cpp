@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stops all processes of the training on this node for known times: a positive control that needs no help of theirs.
 #include "base/contract/control_file.hpp"
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/stressors/control/control_request.hpp"
 
 #include "base/system/clock.hpp"

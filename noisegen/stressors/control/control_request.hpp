@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asking the training, through the control file, for what control.delay and control.sham want of its steps.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks the training for what control.delay asks for, without the delay: what that is measured against.
 #include "noisegen/stressors/control/control_request.hpp"
 

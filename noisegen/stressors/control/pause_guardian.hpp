@@ -1,4 +1,5 @@
-// What noisegen says to the guardian of its pauses, and what that does with it: stopped processes go on, in time, even
+// SPDX-License-Identifier: Apache-2.0
+// Messages of noisegen to the guardian of its pauses, and its actions: stopped processes continue, in time, even
 // if noisegen was killed or stopped itself.
 #pragma once
 

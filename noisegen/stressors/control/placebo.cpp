@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nothing, under a name of its own: the built-in negative control. An analysis that finds an effect here is wrong.
 #include "noisegen/stressors/stressor.hpp"
 

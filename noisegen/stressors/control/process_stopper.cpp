@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/stressors/control/process_stopper.hpp"
 
 #include "base/descriptor.hpp"

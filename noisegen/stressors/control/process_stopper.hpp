@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stops processes of a training for known times (SIGSTOP, SIGCONT). A guardian ends the pause whatever happens here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nothing: the CPU sleeps. The reference that all effects are measured against.
 #include "noisegen/stressors/stressor.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes the CPU for a short time at fixed moments, as an interrupt or a daemon of the operating system does: the noise
 // of frequency and length that FWQ and FTQ measure (Ferreira, Bridges, Brightwell: Characterizing application
 // sensitivity to OS interference, SC 2008).
@@ -99,7 +100,7 @@ class CpuInterrupt final : public Stressor {
         return behind == 0 ? ns : ns + (behind < 0 ? 0 : period) - behind;
     }
 
-    // What was missed while another had the CPU is not made up for.
+    // Skips interrupts missed while another thread had the CPU.
     void skip_to(std::int64_t next)
     {
         skipped_ += static_cast<std::uint64_t>((next - next_ns_) / interrupts_.period_ns - 1);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplications in registers: keeps a core busy (clock frequency, power, a sibling hardware thread) without memory.
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
@@ -22,7 +23,7 @@ class CpuSpin final : public Stressor {
 
     Work step() override
     {
-        // Of this thread's own time: where others share the CPU, less is done and the rate shows it. What a turn's end
+        // By this thread's own time: where others share the CPU, less is done and the rate shows it. What a turn's end
         // cuts off is done first in the next turn.
         const std::int64_t begin = base::thread_cpu_ns();
         const std::int64_t missing = unit_ns_ - done_ns_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies between the host's memory and a GPU's: contends for PCI Express, the GPU's copy engines and the host's memory.
 #include "base/error.hpp"
 #include "noisegen/stressors/gpu/gpu_options.hpp"
@@ -105,7 +106,7 @@ class GpuCopy final : public Stressor {
         bytes_a_copy_ = step_size(turn.bytes_per_s, least_bytes_a_copy, most_bytes_a_copy);
     }
 
-    // What is under way is counted: it is done when the turn is over. Both ways take turns at a rate.
+    // Copies under way are counted: they are done when the turn is over. Both ways take turns at a rate.
     Work step() override
     {
         const std::size_t bytes = copies_[next_]->hand_in(bytes_a_copy_);

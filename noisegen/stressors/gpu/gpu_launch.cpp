@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels that do nothing, from a context of its own: contends for the way from a program to the GPU, and makes the GPU
 // change between the contexts of two processes.
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies inside a GPU's memory: contends for its bandwidth.
 #include "base/error.hpp"
 #include "noisegen/stressors/gpu/gpu_options.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which GPU a stressor works on, and how much of its memory it leaves alone.
 #pragma once
 
@@ -12,7 +13,7 @@ namespace noisegen {
 // The options `device` and `spare` behind a stressor's own.
 std::vector<base::OptionCard> with_gpu(std::vector<base::OptionCard> own);
 
-// What these options ask for, with `memory` of the GPU. Throws UsageError.
+// Demand of these options, with `memory` of the GPU. Throws UsageError.
 GpuNeeds gpu_needs(const base::Settings& settings, const std::string& stressor, base::Bytes memory);
 
 // The option `size` of a stressor: from 1MiB on. Throws UsageError.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work of this process on a GPU: its context, memory there and here, and a queue that never holds more than a little.
 #pragma once
 
@@ -55,7 +56,7 @@ class GpuMemory {
     base::cuda::Address address_ = 0;
 };
 
-// Memory of the host that the GPU reads and writes by itself. Throws Error.
+// Memory of the host that the GPU reads and writes directly. Throws Error.
 class PinnedMemory {
  public:
     explicit PinnedMemory(std::size_t bytes);

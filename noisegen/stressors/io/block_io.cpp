@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/stressors/io/block_io.hpp"
 
 #include "base/error.hpp"
@@ -109,7 +110,7 @@ unsigned BlockFile::wanted() const
 
 void BlockFile::start(Transfer transfer)
 {
-    // What is read through the page cache is to come from the disk, not from memory. Where the kernel reads ahead, the
+    // Reads through the page cache are to come from the disk, not from memory. Where the kernel reads ahead, the
     // cache is left alone near the place that is read.
     if (!direct_ && transfer.kind == Transfer::Kind::read) {
         const std::int64_t away = options_.in_order ? options_.size / options_.block / 2 * options_.block : 0;

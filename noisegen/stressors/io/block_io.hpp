@@ -1,4 +1,5 @@
-// What the stressors have in common that read and write blocks of one scratch file: their options, and a step that
+// SPDX-License-Identifier: Apache-2.0
+// Common base of stressors that read and write blocks of one scratch file: their options, and a step that
 // keeps as many transfers in flight as the rate needs.
 #pragma once
 
@@ -86,7 +87,8 @@ class BlockFile {
 class InOrder {
  public:
     explicit InOrder(const BlockOptions& options) : size_{options.size} {}
-    // Of a power-of-two share of the block. Larger than the last ones: begins where a whole one does.
+    // `bytes` must be the block's size divided by a power of two. Larger than the last ones: begins where a whole one
+    // does.
     std::int64_t next(std::int64_t bytes)
     {
         const std::int64_t at = at_ / bytes * bytes;

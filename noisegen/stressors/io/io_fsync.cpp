@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes through the page cache into a file that grows, then fsync, and again with an empty file: contends for the file
 // system's journal, in which all that is written on it waits together, and for the disk's own cache, which each fsync
 // empties.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small reads and writes at random places of a scratch file: contends for the disk's operations per second, not for its
 // bandwidth.
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sequential reads of an unnamed scratch file that was written beforehand: contends for the disk as a training that
 // reads large shards does.
 #include "noisegen/stressors/io/block_io.hpp"

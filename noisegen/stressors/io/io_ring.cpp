@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/stressors/io/io_ring.hpp"
 
 #include "base/error.hpp"
@@ -174,7 +175,7 @@ class Uring final : public IoRing {
         return open_;
     }
 
-    // What the kernel does later (buffered writes) it does in workers of its own: on this CPU, not on the training's.
+    // Deferred work of the kernel (buffered writes) runs in workers of its own: on this CPU, not on the training's.
     bool stay_on_these_cpus()
     {
         cpu_set_t here;

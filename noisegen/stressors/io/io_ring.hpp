@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads and writes of one file with several in flight, through io_uring; where that is not wanted or not there, one
 // after the other.
 #pragma once

@@ -1,4 +1,5 @@
-// What an image loader does: opens, looks at, reads and closes small files in random order, each once an epoch.
+// SPDX-License-Identifier: Apache-2.0
+// I/O of an image loader: opens, looks at, reads and closes small files in random order, each once an epoch.
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"

@@ -1,4 +1,5 @@
-// What the stressors have in common that work on many files of a directory: names, a directory shared by the CPUs of
+// SPDX-License-Identifier: Apache-2.0
+// Common base of stressors that work on many files of a directory: names, a directory shared by the CPUs of
 // the process, and steps of about a millisecond.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Creates empty files: contends for the file system's journal, its directory locks and its metadata servers.
 //
 // A directory is filled, then the next one. While that is filled the one before is emptied, one file for each that is

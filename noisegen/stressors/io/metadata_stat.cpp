@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks up files by name, over and over: contends for the directory cache, or for the metadata servers of a network
 // file system.
 #include "base/error.hpp"

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Removes names from a directory: contends for the file system's journal, its directory locks and its metadata servers.
 //
-// What is removed must be made before, and making a file costs some times what removing one does. So the names are
+// Files must be made before they are removed, and making one costs some times what removing one does. So the names are
 // links to one file, which cost about the same; each step puts back the names that it removed, uncounted. The file
 // itself lives on: the freeing of inodes is not stressed. Where there are no links, files are created instead.
 #include "base/error.hpp"

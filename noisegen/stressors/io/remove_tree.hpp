@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Removing a directory of one's own with all that is in it, and nothing else.
 #pragma once
 

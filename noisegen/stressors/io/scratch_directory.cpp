@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/stressors/io/scratch_directory.hpp"
 
 #include "base/descriptor.hpp"

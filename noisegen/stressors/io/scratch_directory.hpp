@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A directory for many scratch files: of this process alone, and gone when the process is, however that ends.
 //
 // Called .noisegen.<host>.<pid>.<random>. Removed by its maker; if that is killed, by the guardian; if that is killed

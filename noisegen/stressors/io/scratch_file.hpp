@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file without a name: gone when its last user is, however that ends.
 #pragma once
 
@@ -10,7 +11,7 @@ namespace noisegen {
 
 class ScratchFile {
  public:
-    // Of `size` bytes, space reserved. Follows no symlink. Throws std::system_error.
+    // A file of `size` bytes, space reserved. Follows no symlink. Throws std::system_error.
     ScratchFile(const std::filesystem::path& directory, std::int64_t size);
 
     // Asks for transfers past the page cache; false if the file system refuses the flag or, with the flag, a transfer.
@@ -20,7 +21,7 @@ class ScratchFile {
     // 4 KiB begin with their offset. Ends early when the program is asked to stop. Throws std::system_error.
     void fill();
 
-    // What the page cache holds of this part goes, if it is on disk already: the next read comes from the disk.
+    // Drops this part from the page cache, if it is on disk already: the next read comes from the disk.
     void drop(std::int64_t offset, std::int64_t bytes) const;
 
     int descriptor() const { return file_; }

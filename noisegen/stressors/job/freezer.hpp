@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Freezes and thaws a family of processes by the freezer of control groups.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All processes of a neighbour job: what its keeper started, with all descendants, and what others start for it (a
 // batch system's daemon), which has its mark in the environment.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/stressors/job/job_keeper.hpp"
 
 #include "base/contract/variables.hpp"

@@ -1,4 +1,5 @@
-// The process that a neighbour job belongs to: it starts the job frozen, lets it go on and freezes it when noisegen
+// SPDX-License-Identifier: Apache-2.0
+// The process that a neighbour job belongs to: it starts the job frozen, lets it run and freezes it when noisegen
 // says so, and ends all of it when noisegen has ended, however that was. Daemons of the job stay its children, and what
 // another program starts for it is known by its environment.
 #pragma once
@@ -10,12 +11,12 @@
 
 namespace noisegen {
 
-// What noisegen writes: when the job is to be frozen (CLOCK_MONOTONIC). Until then it goes on. The keeper does it by
-// itself, for noisegen may get no CPU at that moment.
+// Word of noisegen: when the job is to be frozen (CLOCK_MONOTONIC). Until then it runs. The keeper freezes it,
+// for noisegen may get no CPU at that moment.
 using JobUntil = std::int64_t;
 constexpr JobUntil freeze_job_now = 0;
 
-// What the keeper answers, once at its start and to each word.
+// Reply of the keeper, once at its start and to each word.
 struct JobNews {
     std::int64_t frozen_ns = 0;       // CLOCK_MONOTONIC; when the job was frozen last
     std::int64_t resident_bytes = 0;  // of all its processes

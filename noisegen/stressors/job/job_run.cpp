@@ -1,4 +1,5 @@
-// A real program on the noise CPUs, which goes on while its slot lasts and is frozen otherwise: the neighbour as the
+// SPDX-License-Identifier: Apache-2.0
+// A real program on the noise CPUs, which runs while its slot lasts and is frozen otherwise: the neighbour as the
 // treatment.
 #include "base/contract/run_directory.hpp"
 #include "base/descriptor.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Updates of one word in each line of a share of the last-level cache, over and over: displaces what others keep there
 // and contends for its bandwidth, with little traffic to memory.
 #include "base/error.hpp"

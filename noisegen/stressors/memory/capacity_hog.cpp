@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes memory for the length of its turn and keeps it in use: leaves less for page cache and others, and costs them
 // reclaim.
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/stressors/memory/line_cycle.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cache lines that point to each other: one cycle through all of them in an order that no prefetcher guesses.
 #pragma once
 

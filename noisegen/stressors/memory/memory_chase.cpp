@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads that each need the one before, all over memory larger than the last-level cache: bound by latency, with little
 // traffic; displaces cache lines and address translations of others.
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Updates of 8 bytes at random places of a table larger than the last-level cache (GUPS): contends for memory latency,
 // pages of DRAM and address translation.
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // STREAM triad, or one of its relatives, over arrays larger than the last-level cache: contends for memory bandwidth.
 #include "base/error.hpp"
 #include "base/system/clock.hpp"

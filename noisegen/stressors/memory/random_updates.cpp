@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/stressors/memory/random_updates.hpp"
 
 #include "base/random.hpp"

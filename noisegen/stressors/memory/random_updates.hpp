@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table and updates at random places of it, as HPC Challenge's RandomAccess (GUPS) does them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of memory.stream, in the widest vectors that the machine has.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 namespace noisegen {
 
-// What the loops run over: up to three arrays of `items` doubles each. Each is aligned to a page of 4 KiB and holds
+// Arrays of the loops: up to three of `items` doubles each. Each is aligned to a page of 4 KiB and holds
 // whole pages.
 struct StreamArrays {
     double* a = nullptr;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/stressors/network/job_token.hpp"
 
 #include "base/contract/run_directory.hpp"

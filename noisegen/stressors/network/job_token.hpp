@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DIR/noise/token: what noise processes of one run know each other by when they meet over TCP.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options that stressors of the network have in common.
 #pragma once
 

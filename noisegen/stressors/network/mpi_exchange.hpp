@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages between the MPI ranks of a job in four patterns, in rounds that all ranks go through together.
 #pragma once
 
@@ -15,7 +16,7 @@ bool mpi_available();
 // The summary of a stressor with MPI in it: says so if this was built without.
 std::string mpi_summary(const std::string& summary);
 
-// What the patterns need as `place.shared`; collective over the job, see share_rounds().
+// The patterns' `place.shared`; collective over the job, see share_rounds().
 std::unique_ptr<Shared> share_mpi(const Place& place);
 
 // The stressors below work with any number of ranks; one alone sends to itself. They count what a rank sends, by these

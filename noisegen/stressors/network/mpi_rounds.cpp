@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/stressors/network/mpi_rounds.hpp"
 
 #if CROSSTALK_HAS_MPI
@@ -89,7 +90,7 @@ struct Standing {
     static constexpr int numbers = 3;
 };
 
-// What MPI may still touch after rounds could not be brought to rest, so it lives longer than the stressor. Messages
+// Memory that MPI may still use after rounds could not be brought to rest, so it outlives the stressor. Messages
 // and agreements have communicators of their own: each rank begins them in an order of its own.
 struct Lane {
     MPI_Comm messages = MPI_COMM_NULL;
@@ -220,7 +221,7 @@ class MpiRounds final : public Stressor {
     }
 
     // Agrees with the other ranks on the last round that any of them has begun and completes it, until all have begun
-    // the same. False if that takes too long; the ranks go on from where they are in the next turn.
+    // the same. False if that takes too long; the ranks continue from where they are in the next turn.
     //
     // Ranks may have different numbers of turns (one came late, or slept through a burst). So an agreement that was not
     // reached in one turn stays proposed, and what it says of this rank may no longer hold when the others come to it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounds of messages between the MPI ranks of a job, separate on each noise CPU, completed at the end of a turn.
 #pragma once
 
@@ -18,7 +19,7 @@ namespace noisegen {
 // Throws Error: "MPI cannot send: ...".
 void check_mpi(int code, const char* what);
 
-// What the ranks do together in a round, and the memory they do it with.
+// A round's communication of the ranks, and its memory.
 class Pattern {
  public:
     virtual ~Pattern() = default;
@@ -27,7 +28,7 @@ class Pattern {
     // at once.
     virtual void begin(long round, MPI_Comm communicator, std::vector<MPI_Request>& requests) = 0;
 
-    // What the round counts on this rank.
+    // Work of the round on this rank.
     virtual Work work(long round) const = 0;
 
     // "ring of 3 ranks, 4 messages of 1048576 bytes a round"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/stressors/network/mpi_transport.hpp"
 
 #if CROSSTALK_HAS_MPI

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How MPI's messages travel, as far as the library reports it.
 #pragma once
 

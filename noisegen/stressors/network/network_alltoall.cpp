@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every MPI rank sends to every other at once, as in the transposition of a distributed FFT: contends for the network's
 // bisection.
 #include "base/system/launcher.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages between the noise processes of a job through MPI, or over TCP where there is no second MPI rank: contends
 // for the network, its adapters and their share of memory bandwidth.
 #include "base/system/launcher.hpp"

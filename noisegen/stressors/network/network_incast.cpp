@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All MPI ranks send to one, as to a parameter server or the owner of a shared file: contends for that rank's link and
 // fills the switch's queues before it.
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // As many bytes as TCP carries, one way on each connection: contends for the kernel's network stack and, with other
 // hosts, for the network and its adapters. Needs no MPI.
 #include "noisegen/stressors/network/tcp_exchange.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TCP sockets that never block and close on destruction.
 #pragma once
 
@@ -19,11 +20,11 @@ class Socket {
     bool open() const { return descriptor_ >= 0; }
     int descriptor() const { return descriptor_; }
 
-    // What went through now, 0 if nothing could. None: the other side is gone.
+    // Bytes sent now, 0 if none could be. None: the other side is gone.
     std::optional<std::size_t> send(const char* data, std::size_t size);
     std::optional<std::size_t> receive(char* data, std::size_t size);
 
-    // What was sent and is still here: the other side has no room for it yet. 0 if that is gone.
+    // Bytes sent that are still here: the other side has no room for them yet. 0 if that is gone.
     std::size_t unsent() const;
 
     // Closing will drop what is still under way and leave nothing behind (no TIME_WAIT).
@@ -36,7 +37,7 @@ class Socket {
 // Numeric addresses of a host, as the other side of accept() shows them. Throws Error for an unknown host.
 std::vector<std::string> addresses_of(const std::string& host);
 
-// Of this host's own interfaces.
+// Addresses of this host's own interfaces.
 std::vector<std::string> own_addresses();
 
 // On all interfaces, or on one address of version 4; port 0 lets the kernel choose. Not open if the port is taken.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/stressors/network/tcp_exchange.hpp"
 
 #include "base/error.hpp"
@@ -25,8 +26,7 @@ constexpr std::int64_t second_patience_ns = 1'000'000'000;
 constexpr std::int64_t answer_patience_ns = 10'000'000'000;  // of turns: others answer in theirs, which are the same
 constexpr int most_refusals = 5;                             // one that has many guests may turn away the wrong one
 
-// Sent or read at once: fits into the cache of a core with the kernel's copy of it. Over loopback in one thread
-// 256 KiB was up to twice as fast as 16 KiB (more calls) and 4 MiB (out of the cache).
+// Bytes of a call: they fit into a core's cache twice. 256 KiB were up to twice as fast as 16 KiB and as 4 MiB.
 constexpr std::size_t send_most = std::size_t{256} << 10U;
 constexpr std::size_t send_least = std::size_t{1} << 10U;
 
@@ -168,7 +168,7 @@ class TcpExchange final : public Stressor {
         return work;
     }
 
-    // What is still in the kernel's buffers does not travel on after the turn, if the other side reads.
+    // Bytes still in the kernel's buffers are not sent after the turn, if the other side reads.
     void end() override
     {
         const std::int64_t deadline = base::now_ns() + drain_ns_;
@@ -212,7 +212,7 @@ class TcpExchange final : public Stressor {
         }
     }
 
-    // Of the connection from this port: no other than its own.
+    // The accepted connection from this port, and no other.
     static Socket other_end(const Socket& listener, std::uint16_t port)
     {
         const std::int64_t deadline = base::now_ns() + second_patience_ns;
@@ -375,7 +375,7 @@ TcpOptions tcp_options(const std::string& stressor, const base::Settings& settin
     return options;
 }
 
-// Of the kernel's memory what is under way over loopback; to other hosts it takes what the network needs.
+// Over loopback bytes under way take the kernel's memory; to other hosts it takes what the network needs.
 Needs tcp_needs(const TcpOptions& options)
 {
     const auto connections = static_cast<std::int64_t>(options.connections);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages over TCP: to this host itself over loopback, or to noisegens of the same run on other hosts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "noisegen/stressors/network/tcp_greeting.hpp"
 
 #include "base/system/clock.hpp"

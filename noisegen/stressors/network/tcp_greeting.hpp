@@ -1,4 +1,5 @@
-// Who is at the other end of a connection: each side says its half of the job's token first.
+// SPDX-License-Identifier: Apache-2.0
+// Authentication of the other end of a connection: each side sends its half of the job's token first.
 #pragma once
 
 #include "noisegen/stressors/network/job_token.hpp"
@@ -10,14 +11,14 @@
 
 namespace noisegen {
 
-// What one side says and hears, as far as it has got.
+// Progress of one side's greeting.
 class Greeting {
  public:
     enum class State { going_on, well, refused };  // refused: gone, or the wrong half
 
-    // The side that connects says hello, and hears the answer.
+    // The side that connects says hello, and receives the answer.
     State say_hello(Socket& socket, const JobToken& token);
-    // The other one hears hello, and only then answers.
+    // The other one receives hello, and only then answers.
     State await_hello(Socket& socket, const JobToken& token);
 
  private:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // control.pause: stops the processes of a training for known times, and never for longer.
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"

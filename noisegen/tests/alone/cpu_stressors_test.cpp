@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the stressors of the processor take it: interrupts on the grid of the real-time clock, spins up to a deadline.
 #include "base/error.hpp"
 #include "base/system/clock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is asked of a stressor and what is recorded of it: rates, duties, levels every tenth of a second.
 #include "noisegen/schedule/intensity.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // job.run: a program of one's own runs in its slots only, and nothing of it outlives the noise.
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"

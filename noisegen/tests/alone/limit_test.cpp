@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Noise under a limit of the operating system: its words, and control groups that hold it and are gone afterwards.
 #include "base/csv.hpp"
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Machines that show other caches than this one, or none, or nothing at all in /sys.
 #include "testing/noise_runs.hpp"
 #include "testing/testing.hpp"

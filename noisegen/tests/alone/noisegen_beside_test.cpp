@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // noisegen beside others: a training, avoided processes, other processes of its job.
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"

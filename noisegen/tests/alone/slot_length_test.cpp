@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long slots and runs are; slot=auto: ten steps of a training that publishes its steps.
 #include "noisegen/schedule/slot_length.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stressors of GPUs on a GPU.
 #include "base/csv.hpp"
 #include "base/system/cpus.hpp"

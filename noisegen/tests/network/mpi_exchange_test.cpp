@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Network noise between MPI ranks.
 #include "noisegen/stressors/network/mpi_exchange.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Network noise over sockets.
 #include "base/csv.hpp"
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Noise processes that meet over TCP know each other, and refuse other programs.
 #include "base/error.hpp"
 #include "base/files.hpp"

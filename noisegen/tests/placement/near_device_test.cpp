@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which CPUs are near a device, from a tree as the kernel shows it and a driver without a GPU.
 #include "noisegen/resources/near_device.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Noise keeps away from processes that are there, and that come later.
 #include "base/contract/control_file.hpp"
 #include "base/error.hpp"

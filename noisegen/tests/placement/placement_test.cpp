@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which CPUs make noise, and which of them runs what.
 #include "noisegen/resources/placement.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real calibration of small stressors, and rates that are a share of what it found.
 #include "noisegen/measure/calibrate.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Harm: slowdowns whose answer is known, and the real probe of victims and peers.
 #include "base/csv.hpp"
 #include "base/system/cpus.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pressure: from slowdowns whose answer is known, and from a real program beside a real victim.
 #include "noisegen/measure/pressure.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real probe of small stressors: its table, its files, its end.
 #include "noisegen/measure/probe.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Damage from slices whose answer is known.
 #include "noisegen/measure/victim_slowdown.hpp"
 

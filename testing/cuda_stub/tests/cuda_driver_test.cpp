@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is loaded of CUDA's driver, on a stub of it: declared as in cuda.h, done in order, in the time it takes.
 #include "base/gpu/cuda_driver.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // .cubex files: written and read by us, by hand (fuzz/make_cubex_seeds.py) and by pycubexr.
 #include "trace-tools/cube/cubex.hpp"
 

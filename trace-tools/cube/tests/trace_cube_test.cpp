@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program trace-cube, run for real, on archives whose profile is known.
 #include "base/csv.hpp"
 #include "base/files.hpp"

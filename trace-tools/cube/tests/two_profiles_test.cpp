@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // trace-cube with two archives or profiles, and what it refuses.
 #include "base/csv.hpp"
 #include "base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The GPUs of an archive: their streams, and what regions do on them and for them. Kinds of locations, roles and
 // paradigms decide, so CUDA, HIP and what else has accelerators are alike.
 #pragma once
@@ -12,7 +13,7 @@ namespace gpu {
 
 enum class StreamWork : std::uint8_t { none, compute, exchange, copy };
 
-// Of a region where it is visited by the host.
+// Kind of a region where the host visits it.
 enum class Call : std::uint8_t { none, other, launch, synchronise, blocking_copy };
 
 // The streams of one location group of kind accelerator; where streams are in the group of their process, as in older
@@ -36,7 +37,7 @@ struct Accelerators {
     std::vector<Call> call_of;             // by region, where it is visited by the host
 };
 
-// Of a process that uses GPUs: its streams with that number on their device; -1: all.
+// Streams with that number on the device of a process that uses GPUs; -1: all.
 std::vector<std::uint32_t> streams_numbered(const otf2::Archive& archive, const Accelerators& accelerators,
                                             std::uint32_t user, std::int64_t number);
 

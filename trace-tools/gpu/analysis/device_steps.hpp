@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of one device: sums up what runs on it, instant by instant.
 #pragma once
 
 #include "base/columns/long_column.hpp"
-#include "trace-tools/gpu/analysis/gpu_steps.hpp"
+#include "trace-tools/gpu/analysis/gpu_step.hpp"
 #include "trace-tools/gpu/analysis/host_spans.hpp"
 #include "trace-tools/gpu/analysis/launches.hpp"
 

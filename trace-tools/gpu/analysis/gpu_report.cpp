@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/gpu/analysis/gpu_report.hpp"
 
 #include "base/error.hpp"
@@ -37,10 +38,11 @@ void keep(std::vector<otf2::StepsOfRank>& ranks, const otf2::Part& part)
 
 }  // namespace
 
-Report::Report(const otf2::Archive& archive, const std::filesystem::path& anchor, const otf2::StepChoice& choice,
-               const otf2::Part& part, const std::filesystem::path& out)
-    : accelerators_{archive}
+Report::Report(otf2::Reader& reader, const otf2::StepChoice& choice, const otf2::Part& part,
+               const std::filesystem::path& out)
+    : accelerators_{reader.archive()}
 {
+    const otf2::Archive& archive = reader.archive();
     if (!accelerators_.any()) return;
     if (const std::string missing = missing_activities(archive); !missing.empty()) {
         base::warn("GPUs are left out: ", missing);
@@ -48,7 +50,7 @@ Report::Report(const otf2::Archive& archive, const std::filesystem::path& anchor
     }
     for (const Device& device : accelerators_.devices)
         if (device.user == otf2::nowhere) base::warn(device.name, " is left out: no process is known to use it");
-    std::vector<otf2::StepsOfRank> ranks = steps_on_common_clock(anchor, choice);
+    std::vector<otf2::StepsOfRank> ranks = steps_on_common_clock(reader, choice);
     whole_run_ = ranks.empty();
     keep(ranks, part);
     if (!out.empty()) table_.emplace(out / steps_file);

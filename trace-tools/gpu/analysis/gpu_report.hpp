@@ -1,4 +1,5 @@
-// What trace-waits says about GPUs.
+// SPDX-License-Identifier: Apache-2.0
+// Report of trace-waits on GPUs.
 #pragma once
 
 #include "trace-tools/gpu/analysis/accelerators.hpp"
@@ -15,10 +16,10 @@ namespace gpu {
 
 class Report {
  public:
-    // Of an archive without GPUs it costs nothing and says nothing. Only steps that lie wholly in the part count.
+    // An archive without GPUs costs nothing and reports nothing. Only steps that lie wholly in the part count.
     // `out`: where the table goes; empty: there is none.
-    Report(const otf2::Archive& archive, const std::filesystem::path& anchor, const otf2::StepChoice& choice,
-           const otf2::Part& part, const std::filesystem::path& out);
+    Report(otf2::Reader& reader, const otf2::StepChoice& choice, const otf2::Part& part,
+           const std::filesystem::path& out);
 
     // For all events in the order of time; null without GPUs.
     otf2::Visitor* visitor() { return steps_ ? &*steps_ : nullptr; }

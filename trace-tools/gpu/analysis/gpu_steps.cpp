@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/gpu/analysis/gpu_steps.hpp"
 
 #include "base/contract/phases.hpp"
@@ -25,7 +26,7 @@ HostRegion host_region(const otf2::Region& region)
                                                                                   : HostRegion::none;
 }
 
-// Of a process that uses GPUs.
+// A process that uses GPUs.
 struct Host {
     base::LongColumn<Window> windows;
     HostSpans spans;
@@ -94,7 +95,7 @@ struct GpuSteps::Engine {
     bool has_steps = false;
     std::int64_t last_ns = INT64_MIN;
 
-    // Of an archive without steps the run is one, from the first event on.
+    // Without steps in the archive the run is one, from the first event on.
     void see(const otf2::At& at)
     {
         if (last_ns == INT64_MIN && !has_steps)

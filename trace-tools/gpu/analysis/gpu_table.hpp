@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gpu_steps.csv, of trace-waits and interference, and the measures of a step that have metrics.
 #pragma once
 

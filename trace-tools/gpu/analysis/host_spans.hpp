@@ -1,4 +1,5 @@
-// What the host of a GPU did when: what may be the reason that the GPU had nothing to compute.
+// SPDX-License-Identifier: Apache-2.0
+// Activities of a GPU's host: possible reasons for the GPU to have nothing to compute.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +17,14 @@ struct HostSpan {
     std::int64_t end_ns = INT64_MAX;  // while it goes on
 };
 
-// Of one process. States of a location may lie in each other.
+// States of one process. Those of a location may be nested.
 class HostSpans {
  public:
     void begin(HostState state, std::uint32_t location, std::int64_t now_ns)
     {
         spans_.push_back({state, location, now_ns, INT64_MAX});
     }
-    // Of the location's open states the last that began.
+    // Ends the location's open state of that kind that began last.
     void end(HostState state, std::uint32_t location, std::int64_t now_ns)
     {
         for (std::size_t i = spans_.size(); i-- > 0;) {

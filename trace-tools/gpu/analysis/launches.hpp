@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which call of the host started which work on a stream: by the attribute `correlation` of both; else, where calls
 // say their stream as Score-P's do (an attribute that refers to a location), the n-th launch on a stream is that of its
 // n-th kernel.

@@ -1,4 +1,5 @@
-// What a recording of GPUs says is not in its archive.
+// SPDX-License-Identifier: Apache-2.0
+// Activities that a recording of GPUs reports as missing from its archive.
 #pragma once
 
 #include "trace-tools/otf2/archive.hpp"

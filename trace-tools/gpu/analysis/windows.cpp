@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/gpu/analysis/windows.hpp"
 
 #include "trace-tools/otf2/clock_offset.hpp"
@@ -7,11 +8,11 @@
 
 namespace gpu {
 
-std::vector<otf2::StepsOfRank> steps_on_common_clock(const std::filesystem::path& anchor,
-                                                     const otf2::StepChoice& choice)
+std::vector<otf2::StepsOfRank> steps_on_common_clock(otf2::Reader& reader, const otf2::StepChoice& choice)
 {
-    otf2::Reader reader{anchor, {.undo_clock_offsets = true}};
+    const otf2::ReadOptions before = reader.set({.undo_clock_offsets = true});
     std::optional<otf2::ChosenSteps> chosen = otf2::chosen_steps(reader, choice);
+    reader.set(before);
     if (!chosen) return {};
     for (otf2::StepsOfRank& rank : chosen->table.ranks) {
         const auto& offsets = reader.archive().locations[rank.location].clock_offsets;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libcrosstalk-cupti.so: what CUPTI records of this process's GPUs, as an ActivitySource. Nothing else needs CUPTI.
 //
 // CUPTI fills buffers of ours, one for each thread that calls CUDA and for each context, and hands back what is full,
@@ -140,7 +141,7 @@ const char* directions(std::uint8_t kind)
     }
 }
 
-// What all records of a device have under the same names.
+// Members that all records of a device have under the same names.
 template <class Record>
 gpu::Activity on_device(gpu::ActivityKind kind, const Record& record)
 {
@@ -257,7 +258,7 @@ const char* reason(const char* what, CUptiResult code)
 bool is_recorded(CUpti_CallbackDomain domain, std::uint32_t number)
 {
     const std::string_view name = call_name(domain, number);
-    // Of the driver's only those that launch, as in PyTorch's profiler: the runtime makes the others itself.
+    // Only launches among the driver's calls, as in PyTorch's profiler: the runtime makes the others itself.
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API) return name.find("Launch") != std::string_view::npos;
     return std::any_of(recorded_calls.begin(), recorded_calls.end(),
                        [&](std::string_view part) { return name.find(part) != std::string_view::npos; });

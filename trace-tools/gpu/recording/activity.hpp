@@ -1,4 +1,5 @@
-// What a GPU did and what a program asked of it, as CUPTI records it.
+// SPDX-License-Identifier: Apache-2.0
+// Activities of a GPU and requests of a program, as CUPTI records them.
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/gpu/recording/activity_recorder.hpp"
 
 #include "base/contract/trace_names.hpp"
@@ -125,7 +126,7 @@ void ActivityRecorder::remember(Numbers& numbers, std::uint32_t correlation, std
     if (numbers.size() > most_remembered()) numbers.erase(numbers.begin());
 }
 
-// Of streams with little to do, whose calls are long over.
+// Writes activities of streams with little to do, whose calls are long over.
 void ActivityRecorder::write_those_before(std::uint32_t correlation)
 {
     for (auto& [key, row] : rows_)

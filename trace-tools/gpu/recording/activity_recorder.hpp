@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Activities of GPUs into an archive: a location for each stream and for the calls of each thread.
 //
 // Names and kinds are Score-P's: the streams of a device are locations "CUDA[0:7]" of a location group of kind
@@ -19,7 +20,7 @@
 
 namespace gpu {
 
-// What became of the activities; also properties of the process in the archive.
+// Fate of the activities; also properties of the process in the archive.
 struct ActivitySummary {
     std::uint64_t written = 0;         // to the archive
     std::uint64_t dropped = 0;         // by the recording

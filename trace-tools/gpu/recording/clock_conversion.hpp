@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the clock of a GPU's recording to the trace's, by looks at both.
 #pragma once
 
@@ -9,8 +10,8 @@
 
 namespace gpu {
 
-// Straight lines from look to look; before the first and after the last look the nearest line goes on. Of two times the
-// later one is never converted to an earlier one.
+// Straight lines from look to look; before the first and after the last look the nearest line continues. Of two times
+// the later one is never converted to an earlier one.
 class ClockConversion {
  public:
     // Looks come in the order of their times. One that does not is left out, and counted: one of the clocks was set.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records the activities of this process's GPUs into its archive, if there is what can.
 #pragma once
 
@@ -22,7 +23,7 @@ class GpuRecording final : private ActivitySink {
     GpuRecording(const GpuRecording&) = delete;
     GpuRecording& operator=(const GpuRecording&) = delete;
 
-    // What this thread asks of a GPU from here to leave(), and what comes of it, has this number as attribute
+    // Requests of this thread to a GPU from here to leave(), and their activities, have this number as attribute
     // `External id`: for the region in which it asks.
     std::int64_t enter();
     void leave();

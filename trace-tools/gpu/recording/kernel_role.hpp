@@ -1,4 +1,5 @@
-// What a kernel of NCCL does between ranks, by its name.
+// SPDX-License-Identifier: Apache-2.0
+// Role of a kernel of NCCL between ranks, by its name.
 #pragma once
 
 #include "trace-tools/otf2/definitions.hpp"

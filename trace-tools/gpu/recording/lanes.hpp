@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A row of slices as OTF2 wants it, whose regions lie in each other or apart.
 #pragma once
 

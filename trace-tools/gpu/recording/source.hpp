@@ -1,4 +1,5 @@
-// What records the activities of this process's GPUs: a library that is loaded at run time, so that nothing else needs
+// SPDX-License-Identifier: Apache-2.0
+// Source of activities of this process's GPUs: a library that is loaded at run time, so that nothing else needs
 // CUDA. It and its user are built from one tree, which `version` says.
 #pragma once
 
@@ -27,7 +28,7 @@ struct ActivitySource {
     const char* (*start)(ActivitySink& sink);
     // Hands over what is done, and records no more: the sink is not called once this has returned.
     void (*stop)();
-    // What this thread calls from here on, until leave(), belongs to what the program numbered so.
+    // Calls of this thread from here on, until leave(), belong to the program's object of that number.
     void (*enter)(std::int64_t id);
     void (*leave)();
 };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/otf2/aside/events_aside.hpp"
 
 #include "trace-tools/otf2/read/fan_out.hpp"

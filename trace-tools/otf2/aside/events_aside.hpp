@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // One reading of an archive for two looks at its events: location by location, and then, from a file to which they were
-// put aside meanwhile, in the order of time. That takes less than to read them twice with OTF2.
+// stored meanwhile, in the order of time. That takes less than to read them twice with OTF2.
 #pragma once
 
 #include "trace-tools/otf2/aside/merged_ahead.hpp"
@@ -14,7 +15,7 @@ namespace otf2 {
 
 class EventsAside {
  public:
-    // Reads all events as Reader::read_by_location() does, by a thread for each visitor. They are put aside in the
+    // Reads all events as Reader::read_by_location() does, by a thread for each visitor. They are stored in the
     // directory for temporary files (TMPDIR), which takes about half the archive's size. Throws as that does.
     EventsAside(Reader& reader, std::span<Visitor* const> visitors);
 

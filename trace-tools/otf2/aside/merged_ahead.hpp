@@ -1,4 +1,5 @@
-// Events put aside, in the order of time, for a visitor on one thread, with the help of others.
+// SPDX-License-Identifier: Apache-2.0
+// Stored events, in the order of time, for a visitor on one thread, with the help of others.
 #pragma once
 
 #include "trace-tools/otf2/read/spill.hpp"
@@ -23,7 +24,7 @@ class MergedAhead {
 
     // From any thread, before, during and after read(): puts a chunk in order. False: there is nothing to do now.
     bool help();
-    // The same until all are in order, or nobody wants them any more.
+    // The same until all are in order, or no longer needed.
     void help_all();
 
  private:

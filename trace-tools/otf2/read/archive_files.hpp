@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens an archive, and looks at its files before OTF2 reads them.
 // Includes OTF2: for the sources of this room, not for its public headers.
 #pragma once

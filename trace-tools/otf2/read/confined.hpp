@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading archives from anywhere. OTF2's library trusts what it reads: a damaged archive can make it crash, run for
 // ever or ask for all memory. So a program that reads them works in a child process with limits, and what happens
 // to the child becomes one clear line. base::confined_work is for less: its child hands an answer to the program,

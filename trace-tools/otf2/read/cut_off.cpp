@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frame of OTF2's files, from OTF2_Buffer.c and OTF2_EvtReader_inc.c: chunks begin with a header; a record is a
 // type byte, its length (one byte, or 255 and eight more) and as many bytes. In event files times stand between
 // records, without a length, and events that are one number have its length only, where 255 stands for a number without

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Is a file of an archive there to its end? OTF2 does not ask: behind the end of a file that was cut off it reads on in
 // what its memory held before, which may be the events of another location.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/otf2/read/definition_reader.hpp"
 
 #include "trace-tools/otf2/handles.hpp"

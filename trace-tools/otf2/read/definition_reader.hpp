@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the definitions of an archive, in any order, into an Archive with names in place of references.
 #pragma once
 
@@ -11,20 +12,12 @@
 
 namespace otf2 {
 
-struct Definitions {
-    Archive archive;
-    ReferenceTable references;
-    // Problems of an archive of ours; other tools write such archives, and what events need of them is looked for
-    // there.
-    std::vector<std::string> forgiven_to_others;
-};
-
 // Throws Error if they are not all there.
 Definitions read_global_definitions(OTF2_Reader* reader);
 
-// Of the locations first to last-1, into the reader (numberings, clock offsets) and, if given, the offsets into the
-// archive too. Selects these locations. Archives need not have any: returns the locations without. Throws Error for a
-// definition file that is damaged.
+// Reads definitions of the locations first to last-1 into the reader (numberings, clock offsets) and, if given, the
+// offsets into the archive too. Selects these locations. Archives need not have any: returns the locations without.
+// Throws Error for a definition file that is damaged.
 std::vector<std::size_t> read_local_definitions(OTF2_Reader* reader, const Archive& known,
                                                 const ReferenceTable& references, std::size_t first, std::size_t last,
                                                 Archive* offsets);

@@ -1,7 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/otf2/read/event_attributes.hpp"
 
 #include "trace-tools/otf2/archive.hpp"
-#include "trace-tools/otf2/read/event_source.hpp"
+#include "trace-tools/otf2/read/references.hpp"
+
+#include <otf2/otf2.h>
 
 namespace otf2 {
 
@@ -29,7 +32,7 @@ std::size_t EventAttributes::size() const
 std::optional<std::uint64_t> EventAttributes::number(std::uint32_t attribute) const
 {
     OTF2_Type type = OTF2_TYPE_NONE;
-    const auto value = find(list_, source_.archive(), attribute, type);
+    const auto value = find(list_, archive_, attribute, type);
     if (!value) return {};
     switch (type) {
         case OTF2_TYPE_UINT8:
@@ -56,7 +59,7 @@ std::optional<std::uint64_t> EventAttributes::number(std::uint32_t attribute) co
 std::optional<double> EventAttributes::real(std::uint32_t attribute) const
 {
     OTF2_Type type = OTF2_TYPE_NONE;
-    const auto value = find(list_, source_.archive(), attribute, type);
+    const auto value = find(list_, archive_, attribute, type);
     if (!value) return {};
     switch (type) {
         case OTF2_TYPE_FLOAT:
@@ -81,12 +84,11 @@ std::optional<double> EventAttributes::real(std::uint32_t attribute) const
 std::optional<std::string_view> EventAttributes::text(std::uint32_t attribute) const
 {
     OTF2_Type type = OTF2_TYPE_NONE;
-    const auto value = find(list_, source_.archive(), attribute, type);
+    const auto value = find(list_, archive_, attribute, type);
     if (!value || type != OTF2_TYPE_STRING) return {};
-    const ReferenceTable& references = source_.references();
-    const std::uint32_t index = references.strings.at(value->stringRef);
+    const std::uint32_t index = references_.strings.at(value->stringRef);
     if (index == nowhere) return {};
-    return references.texts[index];
+    return references_.texts[index];
 }
 
 std::optional<std::uint64_t> EventAttributes::location() const

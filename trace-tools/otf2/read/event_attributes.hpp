@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes of the current event; valid during the visit only. Attributes are indices into Archive::attributes.
 #pragma once
 
@@ -22,12 +23,14 @@ class EventAttributes {
  private:
     friend class EventSource;
     friend class Spill;
-    EventAttributes(const OTF2_AttributeList_struct* list, const class EventSource& source)
-        : list_{list}, source_{source}
+    EventAttributes(const OTF2_AttributeList_struct* list, const struct Archive& archive,
+                    const struct ReferenceTable& references)
+        : list_{list}, archive_{archive}, references_{references}
     {
     }
     const OTF2_AttributeList_struct* list_;
-    const class EventSource& source_;
+    const Archive& archive_;
+    const ReferenceTable& references_;
 };
 
 }  // namespace otf2

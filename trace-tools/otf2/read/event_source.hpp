@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between OTF2's event callbacks and a Visitor: numbers become indices, ticks become ns, events that refer to nothing
 // are left out and counted.
 #pragma once
 
 #include "trace-tools/otf2/handles.hpp"
-#include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/otf2/read/references.hpp"
+#include "trace-tools/otf2/read/visitor.hpp"
 
 #include <otf2/otf2.h>
 
@@ -66,7 +67,10 @@ class EventSource {
         }
     }
 
-    EventAttributes attributes(const OTF2_AttributeList* list) const { return EventAttributes{list, *this}; }
+    EventAttributes attributes(const OTF2_AttributeList* list) const
+    {
+        return EventAttributes{list, archive_, references_};
+    }
 
     void enter(const At& at, OTF2_AttributeList* list, OTF2_RegionRef region);
     void leave(const At& at, OTF2_AttributeList* list, OTF2_RegionRef region);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One reading for several visitors: each event goes to all, in their order.
 #pragma once
 

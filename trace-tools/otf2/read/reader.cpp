@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/otf2/read/reader.hpp"
 
 #include "base/words.hpp"
@@ -104,7 +105,7 @@ constexpr std::uint64_t events_at_once = 100'000;
 
 }  // namespace
 
-// What a pass found; or what ended it.
+// Findings of a pass; or what ended it.
 struct Reader::Tally {
     std::uint64_t read = 0;
     std::uint64_t left_out = 0;

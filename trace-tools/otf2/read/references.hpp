@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From OTF2's numbers to indices into Archive's tables.
 #pragma once
 
@@ -61,6 +62,14 @@ struct ReferenceTable {
                    ? static_cast<std::int64_t>(tick)
                    : base::saturated_sum(first_ns, duration_ns(static_cast<std::int64_t>(tick - first_tick)));
     }
+};
+
+struct Definitions {
+    Archive archive;
+    ReferenceTable references;
+    // Problems of an archive of ours; other tools write such archives, and what events need of them is looked for
+    // there.
+    std::vector<std::string> forgiven_to_others;
 };
 
 }  // namespace otf2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Is an archive sound? The one answer of trace-info --check and of every program that reads archives: what this calls a
 // problem is not analysed.
 //
@@ -27,7 +28,7 @@
 
 namespace otf2 {
 
-// What one thread counts is on no cache line that another one writes.
+// A thread's counters share no cache line with those of another thread.
 constexpr std::size_t cache_line_bytes = 64;
 
 struct alignas(cache_line_bytes) LocationProfile {
@@ -102,7 +103,7 @@ class Soundness final : public Visitor {
     std::vector<Stack> stacks_;  // by location
 };
 
-// What is unsound about the archive, by its definitions, its last reading and what was seen of its events.
+// Faults of the archive, by its definitions, its last reading and its events.
 std::vector<std::string> problems_of(const Reader& reader, const Soundness& soundness);
 // Sound, but worth a word.
 std::vector<std::string> oddities_of(const Reader& reader, const Soundness& soundness);

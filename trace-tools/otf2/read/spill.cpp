@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/otf2/read/spill.hpp"
 
 #include "base/system/temporary_directory.hpp"
-#include "trace-tools/otf2/read/event_source.hpp"
+#include "trace-tools/otf2/read/references.hpp"
 #include "trace-tools/otf2/read/spill_format.hpp"
 
 #include <string>

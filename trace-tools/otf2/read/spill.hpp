@@ -1,11 +1,12 @@
-// Events of many locations in the order of time, out of a file to which they were put aside location by location.
+// SPDX-License-Identifier: Apache-2.0
+// Events of many locations in the order of time, out of a file to which they were written location by location.
 // OTF2's own reader does that only with a chunk in memory for each location; here it takes some KiB for each, and about
 // half the archive's size on disk.
 #pragma once
 
 #include "base/descriptor.hpp"
 #include "trace-tools/otf2/handles.hpp"
-#include "trace-tools/otf2/read/reader.hpp"
+#include "trace-tools/otf2/read/visitor.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,8 @@
 #include <vector>
 
 namespace otf2 {
+
+enum class StoredEvent : std::uint8_t;
 
 // Takes all events of one location, then all of the next one.
 class Spill final : public Visitor {
@@ -50,9 +53,7 @@ class Spill final : public Visitor {
     void other(const At& at) override;
 
  private:
-    enum class Kind : std::uint8_t;
-    static constexpr unsigned numbers_of(Kind kind);
-    static constexpr bool has_attributes(Kind kind);
+    using Kind = StoredEvent;
     class Cursor;
 
     struct Section {  // of the file: one location's events

@@ -1,7 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // How events are stored in the file of a Spill.
 #pragma once
-
-#include "trace-tools/otf2/read/spill.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +15,7 @@ namespace otf2 {
 // Numbers are written seven bits a byte, the low ones first, the last byte without its high bit.
 // In a chunk of a Merge, where events of all locations follow each other, its location and its tick stand for 2., both
 // as they lie in memory.
-enum class Spill::Kind : std::uint8_t {
+enum class StoredEvent : std::uint8_t {
     enter,
     leave,
     enter_with_attributes,
@@ -41,38 +40,38 @@ constexpr std::size_t longest_attribute = 32;
 constexpr unsigned numbers_of_attribute = 3;
 
 // That follow its ticks, without attributes.
-constexpr unsigned Spill::numbers_of(Kind kind)
+constexpr unsigned numbers_of(StoredEvent kind)
 {
     switch (kind) {
-        case Kind::enter:
-        case Kind::leave:
-        case Kind::enter_with_attributes:
-        case Kind::leave_with_attributes:
-        case Kind::collective_request:
-        case Kind::send_complete:
-        case Kind::receive_request:
-        case Kind::buffer_flush:
+        case StoredEvent::enter:
+        case StoredEvent::leave:
+        case StoredEvent::enter_with_attributes:
+        case StoredEvent::leave_with_attributes:
+        case StoredEvent::collective_request:
+        case StoredEvent::send_complete:
+        case StoredEvent::receive_request:
+        case StoredEvent::buffer_flush:
             return 1;
-        case Kind::metric:
+        case StoredEvent::metric:
             return 4;
-        case Kind::collective_end:
-        case Kind::collective_complete:
+        case StoredEvent::collective_end:
+        case StoredEvent::collective_complete:
             return 6;
-        case Kind::send:
-        case Kind::receive:
+        case StoredEvent::send:
+        case StoredEvent::receive:
             return 5;
-        case Kind::collective_begin:
-        case Kind::transfer_begin:
-        case Kind::transfer_end:
-        case Kind::other:
+        case StoredEvent::collective_begin:
+        case StoredEvent::transfer_begin:
+        case StoredEvent::transfer_end:
+        case StoredEvent::other:
             break;
     }
     return 0;
 }
 
-constexpr bool Spill::has_attributes(Kind kind)
+constexpr bool has_attributes(StoredEvent kind)
 {
-    return kind == Kind::enter_with_attributes || kind == Kind::leave_with_attributes;
+    return kind == StoredEvent::enter_with_attributes || kind == StoredEvent::leave_with_attributes;
 }
 
 inline bool is_continued(char byte)

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/otf2/read/confined.hpp"
-#include "trace-tools/otf2/read/event_source.hpp"
+#include "trace-tools/otf2/read/references.hpp"
 #include "trace-tools/otf2/read/spill.hpp"
 #include "trace-tools/otf2/read/spill_format.hpp"
 
@@ -77,7 +78,7 @@ class Spill::Cursor {
         }
     }
 
-    // So many bytes are in the window, or all that are left.
+    // Waits until so many bytes are in the window, or all that are left.
     void need(std::size_t bytes)
     {
         if (filled_ - at_ < bytes && next_ != end_) refill();
@@ -146,7 +147,7 @@ class Spill::Merge::NextEvents {
     bool empty() const { return orders_.empty(); }
     std::uint32_t first() const { return cursors_[first_place()]; }
 
-    // Of the first one's cursor the next.
+    // Replaces the first entry by the next one of its cursor.
     void replace_first(std::uint64_t order)
     {
         std::uint32_t winner = first_place();
@@ -302,9 +303,8 @@ class Spill::Merge::Arguments {
 
 void Spill::Merge::visit(const Chunk& chunk, Visitor& visitor) const
 {
-    const EventSource source{any_->archive_, any_->references_, visitor};
-    const EventAttributes none{nullptr, source};
-    const EventAttributes some{list_.get(), source};
+    const EventAttributes none{nullptr, any_->archive_, any_->references_};
+    const EventAttributes some{list_.get(), any_->archive_, any_->references_};
     const char* next = chunk.begin();
     Arguments arguments{next};
     while (next != chunk.end()) {

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The definitions of an archive as they are stored: references are numbers, and may refer to later definitions.
 #pragma once
 
-#include "trace-tools/otf2/read/definition_reader.hpp"
+#include "trace-tools/otf2/read/references.hpp"
 
 #include <cstddef>
 #include <cstdint>

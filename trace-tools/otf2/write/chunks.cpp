@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/otf2/write/chunks.hpp"
 
 #include "base/units.hpp"
@@ -8,7 +9,7 @@
 
 namespace otf2 {
 
-// What OTF2 keeps for us with each of its buffers.
+// Buffer that OTF2 keeps for us.
 struct EventMemory::Buffer {
     std::vector<char*> chunks;
     std::size_t in_use = 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory that events wait in before they go to the file: chunks of equal size, touched before the first event and
 // used again after each flush. OTF2's own default keeps 128 chunks a location and then stops the program for as long as
 // it takes to write them all (0.2 s for 128 MiB).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/otf2/write/clock_comparison.hpp"
 
 #include "base/system/clock.hpp"
@@ -85,7 +86,7 @@ std::vector<int> first_with_the_clock(Team& team, const std::string& clock_ident
     return firsts;
 }
 
-// What the first rank with a clock found, on all ranks with it.
+// The offset found by the first rank with a clock, on all ranks with it.
 ClockOffset shared(Team& team, const std::vector<int>& firsts, const ClockOffset& own)
 {
     std::ostringstream text;

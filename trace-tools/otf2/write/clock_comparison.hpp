@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How clocks of different nodes differ: from ping-pongs between their processes.
 #pragma once
 
@@ -10,9 +11,9 @@
 
 namespace otf2 {
 
-// What ping-pongs say of another clock. Each bounds the offset (theirs - ours) from both sides: their time was read
-// after the question was sent, and before the answer came. Together they bound it closer than the quickest of them,
-// because the way there is quick in one, and the way back in another (Marzullo 1984).
+// Bounds of the offset of another clock, by ping-pongs. Each bounds the offset (theirs - ours) from both sides: their
+// time was read after the question was sent, and before the answer came. Together they bound it closer than the
+// quickest of them, because the way there is quick in one, and the way back in another (Marzullo 1984).
 class OffsetBounds {
  public:
     // Times on our clock, on theirs, and on ours again.
@@ -34,7 +35,7 @@ class OffsetBounds {
     bool any_ = false;
 };
 
-// Of a team whose ranks can send each other messages, which are blocking. A node's first rank asks rank 0 for all ranks
+// For a team whose ranks can send each other blocking messages. A node's first rank asks rank 0 for all ranks
 // that read its clock: until its bounds are close and stay so, and at most for a time that is shared among the nodes.
 using Send = std::function<void(int to, std::span<const std::byte> message)>;
 using Receive = std::function<void(int from, std::span<std::byte> message)>;

@@ -1,6 +1,6 @@
-#include "trace-tools/otf2/write/collectives.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/otf2/handles.hpp"
+#include "trace-tools/otf2/write/team.hpp"
 
 #include <cstring>
 #include <string_view>

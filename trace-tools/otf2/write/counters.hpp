@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counters that PAPI reads: the processor's, and our own, which PAPI's tools can see as software-defined events (SDE).
 #pragma once
 
@@ -55,7 +56,7 @@ class CounterReader {
     std::vector<std::int64_t> read();  // in the order of the events
 
  private:
-    // Of one of PAPI's components: a set cannot hold events of two.
+    // Events of one of PAPI's components: a set cannot hold events of two.
     struct EventSet {
         int component = 0;
         int handle = -1;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the definitions of a recorded archive: the global ones (rank 0), and each location's numbering and clock
 // offsets.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The archive of processes that end one by one, without a word to each other: each leaves its events and a record of
 // its definitions in unfinished(directory); the last one makes the archive's definitions of all records.
 //
@@ -8,8 +9,8 @@
 #include "base/contract/trace_names.hpp"
 #include "base/files.hpp"
 #include "base/system/waiting.hpp"
-#include "trace-tools/otf2/write/collectives.hpp"
 #include "trace-tools/otf2/write/recorder_state.hpp"
+#include "trace-tools/otf2/write/team.hpp"
 
 #include <chrono>
 #include <thread>
@@ -24,8 +25,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What other threads of this process have stored before it is seen after it, and they see what was stored before it.
-// Without the system call (a container may forbid it) time does the same: no store waits that long.
+// Orders the memory of all threads: stores of other threads of this process before it are seen after it, and vice
+// versa. Without the system call (a container may forbid it) time does the same: no store waits that long.
 void order_memory_of_all_threads()
 {
     using namespace std::chrono_literals;

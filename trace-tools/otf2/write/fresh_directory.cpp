@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/otf2/write/fresh_directory.hpp"
 
 #include "base/error.hpp"

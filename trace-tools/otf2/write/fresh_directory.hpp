@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A directory for an archive that the user gave no name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The path of an event: a look at the clock, OTF2's writer, and the time of the last event kept.
 #include "trace-tools/otf2/handles.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
@@ -31,7 +32,7 @@ OTF2_AttributeList* LocationRecorder::filled(AttributeSpan attributes)
     return attributes_;
 }
 
-// Marks the location as being written to. Whoever closes it sets closed_ and has the kernel order the memory of all
+// Marks the location as being written to. The closing thread sets closed_ and has the kernel order the memory of all
 // threads (Recorder::State::stop_events()): so either the mark is seen, or closed_ is. Costs two plain stores.
 class LocationRecorder::Busy {
  public:
@@ -48,7 +49,7 @@ class LocationRecorder::Busy {
     LocationRecorder& location_;
 };
 
-// What could not be written ends the recording of this location; Recorder::finish() reports it.
+// A failed write ends the recording of this location; Recorder::finish() reports it.
 template <class Write>
 void LocationRecorder::put(std::int64_t time_ns, const Write& write)
 {

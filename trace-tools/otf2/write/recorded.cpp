@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/otf2/write/recorded.hpp"
 
 #include <nlohmann/json.hpp>
@@ -46,7 +47,7 @@ std::vector<std::uint32_t> take(Table<Row>& table, const std::vector<Row>& rows)
 
 using Names = std::map<std::pair<int, std::int64_t>, std::string>;
 
-// Of communicators, by maker and number: what the maker calls it, or else the first rank that calls it anything.
+// Names of communicators, by maker and number: the maker's name, or else that of the first rank that gives one.
 Names given_names(const std::vector<ProcessRecord>& records)
 {
     Names names;

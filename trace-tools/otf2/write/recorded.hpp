@@ -1,4 +1,5 @@
-// What each process defined while it recorded, and how rank 0 makes one set of definitions of all: each rank numbered
+// SPDX-License-Identifier: Apache-2.0
+// Definitions of each process while it recorded, and how rank 0 makes one set of definitions of all: each rank numbered
 // its regions in an order of its own, so each gets a table from its numbers to the archive's.
 #pragma once
 
@@ -47,7 +48,7 @@ struct AttributeRow {
 
 using MetricClass = std::vector<MetricRow>;  // of one event's values
 
-// The maker's rank and count tell communicators of equal members apart.
+// The maker's rank and count distinguish communicators of equal members.
 struct CommunicatorRow {
     int maker = 0;
     std::int64_t number = 0;

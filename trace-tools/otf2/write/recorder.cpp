@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/otf2/write/recorder.hpp"
 
 #include "base/files.hpp"
 #include "base/system/launcher.hpp"
 #include "base/units.hpp"
-#include "trace-tools/otf2/write/collectives.hpp"
 #include "trace-tools/otf2/write/recorder_state.hpp"
+#include "trace-tools/otf2/write/team.hpp"
 
 #include <system_error>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records events of this process into an OTF2 archive: of its own, or of the MPI job it belongs to.
 //
 //     otf2::Recorder recorder{directory};                    // or {directory, std::make_unique<otf2::MpiTeam>(comm)}
@@ -34,7 +35,7 @@ struct OTF2_AttributeList_struct;
 
 namespace otf2 {
 
-// What the recorder hands out for a definition; valid with this recorder only.
+// Reference of the recorder to a definition; valid with this recorder only.
 struct RegionRef {
     std::uint32_t id = UINT32_MAX;
 };
@@ -254,7 +255,7 @@ class Recorder {
     // members: ranks in the team, by rank in the communicator. An empty name is named after the key.
     CommunicatorRef communicator(CommunicatorKey key, const std::vector<int>& members, const std::string& name = "");
 
-    // What the program calls it. Ranks need not agree: in the archive it is called what its maker calls it, or else the
+    // The program's name of it. Ranks need not agree: in the archive it has its maker's name, or else that of the
     // first rank that calls it anything.
     void name(CommunicatorRef communicator, const std::string& name);
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/otf2/write/recorder_state.hpp"
 
 #include "base/contract/run_directory.hpp"
 #include "base/files.hpp"
 #include "base/version.hpp"
-#include "trace-tools/otf2/locking.hpp"
+#include "trace-tools/otf2/handles.hpp"
 
 #include <cerrno>
 #include <cstdio>

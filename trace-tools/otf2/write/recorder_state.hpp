@@ -1,4 +1,5 @@
-// What a Recorder holds: the archive that is being written, and the definitions of this process so far.
+// SPDX-License-Identifier: Apache-2.0
+// State of a Recorder: the archive that is being written, and the definitions of this process so far.
 #pragma once
 
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The processes that write one archive together. The recorder needs no more of MPI than this.
 #pragma once
 
@@ -8,6 +9,8 @@
 #include <cstdint>
 #include <string>
 #include <vector>
+
+struct OTF2_Archive_struct;
 
 namespace otf2 {
 
@@ -26,7 +29,7 @@ class Team {
     virtual ClockOffset clock_offset(const std::string& clock_identity) = 0;  // offset 0 where the identity is rank 0's
 };
 
-// What throws on one rank throws on every rank: no rank waits for one that has given up.
+// An exception of one rank is thrown on every rank: no rank waits for one that has given up.
 template <class Work>
 void together(Team& team, const Work& work)
 {
@@ -54,5 +57,9 @@ class SoloTeam : public Team {
     void barrier() override {}
     ClockOffset clock_offset(const std::string& clock_identity) override;
 };
+
+// OTF2's collective callbacks on a team: how the processes of one archive agree about its files. The team must live
+// until the archive is closed.
+void use_team(OTF2_Archive_struct* archive, Team& team);
 
 }  // namespace otf2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The critical path to the current event of each location, as a chain of segments.
 // A location that waited continues the path of the location that it waited for.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/replay/critical_path/delay_analysis.hpp"
 
 #include <boost/smart_ptr/make_local_shared.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Critical path and delay costs: which activities of which locations made others wait.
 // Sources: Boehme et al., "Scalable Critical-Path Based Performance Analysis", IPDPS 2012; sync_intervals.hpp.
 #pragma once
@@ -32,7 +33,7 @@ struct Activity {
     std::int64_t end_ns = 0;
 };
 
-// What a location's next delay may consist of.
+// Possible parts of a location's next delay.
 struct DelayContext {
     SyncIntervals intervals;
     std::uint32_t worker = otf2::nowhere;  // the location itself, or the creator of its task
@@ -52,7 +53,7 @@ struct HandoffSnapshot {
     DelayContext context;
 };
 
-// Of all locations. Events are reported in the order of time. All time is either work or part of an MPI call.
+// Delays of all locations. Events are reported in the order of time. All time is either work or part of an MPI call.
 class DelayAnalysis {
  public:
     DelayAnalysis(std::size_t locations, const otf2::Part& part);

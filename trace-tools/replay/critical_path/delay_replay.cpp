@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/replay/critical_path/delay_replay.hpp"
 
 #include "trace-tools/replay/critical_path/recycled.hpp"
@@ -34,7 +35,7 @@ Snapshot* DelayReplay::Places<Snapshot>::take()
     return place;
 }
 
-// The snapshot that the call takes. With a thread of its own it lies in a place that is used again when nobody here
+// The snapshot that the call takes. With a thread of its own it lies in a place that is used again when nothing here
 // needs it any more.
 template <class Snapshot, class Take>
 boost::local_shared_ptr<const Snapshot> DelayReplay::taken(Take take, Places<Snapshot>& places)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The delay analysis as the parts of a replay use it: by the thread that replays, or by one of its own, to which the
 // calls go in their order. Nothing of the analysis comes back before finish().
 #pragma once
@@ -42,7 +43,7 @@ class DelayReplay {
 
     bool enabled() const { return analysis_.has_value(); }
 
-    // What the thread of its own throws comes out of a later one of these or of finish().
+    // Exceptions of the other thread come out of a later one of these or of finish().
     void begin(std::uint32_t location, std::int64_t first_of_all_ns, std::int64_t born_ns)
     {
         carry_out(Begin{location, first_of_all_ns, born_ns});

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory of the many short-lived parts of a replay, taken again by the next one of its size: cheaper than malloc's.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Synchronisation intervals: what a location did between two synchronisation points. Two locations synchronise in an
 // MPI call if both continue only after the same arrival, their own or another's; a call without a wait is none.
 // Source: Boehme et al., "Identifying the root causes of wait states in large-scale parallel applications",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The critical path across hosts and streams of GPUs, and waits of hosts for streams.
 // Kernels of a stream follow each other. One that begins on a stream which was idle when it was launched continues the
 // path of its launch; a synchronisation that waits continues the path of the last work that it waited for.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With one thread and with several the programs write the same bytes: many programs, many ranks.
 #include "testing/archives/random_archives.hpp"
 #include "testing/archives/same_with_threads.hpp"

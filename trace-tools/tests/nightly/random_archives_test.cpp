@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waits and their causes in random MPI programs.
 #include "testing/archives/random_archives.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hundreds of damaged archives (at night thousands), each read by a process of its own: an answer, one clear line, or a
 // crash that is OTF2's and is caught; nothing else. Reproducible: what each does follows from its number.
 #include "base/error.hpp"

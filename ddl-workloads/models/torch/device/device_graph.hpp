@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work of a GPU that is recorded once and then handed in as a whole, with one call (a CUDA graph).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/models/torch/device/host_copies.hpp"
 
 #include "base/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Host memory that stands for some tensors of a device, one of the other as long as both are what they were.
 #pragma once
 
@@ -28,7 +29,7 @@ class HostCopies {
     };
     Begun begin(std::size_t place, const torch::Tensor& tensor);
 
-    // What was written into them goes to the device.
+    // Copies what was written into them to the device.
     void put_back() const;
 
     // Is that memory theirs, and has it a device's behind it?

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/models/torch/device/torch_device.hpp"
 
 #include "base/error.hpp"
@@ -98,7 +99,7 @@ void want_same_bits()
     at::globalContext().setDeterministicAlgorithms(true, warn_only);
 }
 
-// On the CPU it waits as long as it can, so that whoever does not wait for it has the wrong numbers.
+// On the CPU it waits as long as it can, so that code that does not wait for it gets the wrong numbers.
 class LateArrival : public Arrival {
  public:
     LateArrival(torch::Tensor from, torch::Tensor to) : from_{std::move(from)}, to_{std::move(to)} {}

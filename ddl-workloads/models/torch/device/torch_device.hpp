@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device that a network computes on, and the copies between its memory and the host's: on streams of their own,
 // beside the stream that computes. It uses LibTorch's own events and streams, and includes nothing of CUDA.
 #pragma once

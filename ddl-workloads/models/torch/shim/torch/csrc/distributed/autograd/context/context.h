@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Debian's libtorch-dev 1.13 lacks this header, which c10d/reducer.hpp includes for one type. Used only where the real
 // one is absent. The reducer holds nothing of the class but pointers.
 #pragma once

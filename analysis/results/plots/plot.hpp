@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A drawing of a report.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+struct Plot {
+    std::string name;  // "timeline": timeline.gp makes timeline.svg from its data
+    std::string title;
+    std::string caption;                 // how to read it
+    bool drawn = false;                  // false: gnuplot is missing or failed
+    int paper_mm = 80;                   // greatest height on paper; 0: only on screen
+    std::vector<std::string> data = {};  // "timeline_steps.csv"
+};
+
+// Gives the SVG the plot's title and caption in the place of gnuplot's code, and makes gnuplot's "labels hypertext"
+// what browsers show where the pointer is, without a script. Returns the plot.
+Plot for_people(const std::filesystem::path& folder, Plot plot);
+
+}  // namespace analysis

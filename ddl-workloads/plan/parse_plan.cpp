@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ddl-workloads/plan/parse_plan.hpp"
+
+#include "base/cli/option_checks.hpp"
+#include "base/cli/options.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/system/launcher.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_options.hpp"
+#include "ddl-workloads/data/data_set.hpp"
+#include "ddl-workloads/models/optimizer_options.hpp"
+#include "ddl-workloads/plan/plan.hpp"
+
+#include <algorithm>
+#include <iostream>
+
+namespace ddl {
+
+namespace {
+
+void list(const base::Registry<ModelCard>& models, bool json)
+{
+    base::list(std::cout,
+               {models.catalogue(), data_sets().catalogue(), strategies().catalogue(), transports().catalogue(),
+                guard_registry().catalogue()},
+               json);
+    base::flush_stdout();
+}
+
+// Wrong names and options are found here, before any rank waits for another.
+template <class Registry>
+void check_name(const Registry& registry, const std::string& text)
+{
+    const base::PlugInText plug_in = base::parse_plug_in(text);
+    registry.settings(registry.find(plug_in.name), plug_in.options);
+}
+
+// Options of model, data set and strategy.
+class PlugInOptions {
+ public:
+    PlugInOptions(base::Options& options, TrainingPlan& plan, const base::Registry<ModelCard>& models)
+        : options_{options}, plan_{plan}, models_{models}, progress_{format(plan.progress)}
+    {
+        plan.model = models.names().front();
+        const std::vector<std::string> known = transports().names();
+        const bool has_mpi = std::find(known.begin(), known.end(), "mpi") != known.end();
+        plan.transport = has_mpi && base::job_rank().under_mpi ? "mpi" : "self";
+        options.add("model", plan.model, "with its options: resnet18[width=32]", "MODEL");
+        options.add("data", plan.data, "what it is trained on: synthetic[samples=5120]", "SET");
+        options.add("strategy", plan.strategy, "how ranks exchange gradients", "STRATEGY");
+        options.add("transport", plan.transport, "what carries the exchange; mpi under mpirun and srun, else self",
+                    "TRANSPORT");
+        options.add("progress", progress_, "how the transport thread waits: auto, spin, yield or sleep=50us", "HOW");
+    }
+
+    void read() const
+    {
+        if (!options_.given("transport") && plan_.transport == "self") base::check_job_size(1);
+        plan_.progress_given = options_.given("progress");
+        plan_.progress = parse_progress(progress_);
+        check_name(models_, plan_.model);
+        check_name(data_sets(), plan_.data);
+        check_name(strategies(), plan_.strategy);
+        check_name(transports(), plan_.transport);
+    }
+
+ private:
+    const base::Options& options_;
+    TrainingPlan& plan_;
+    const base::Registry<ModelCard>& models_;
+    std::string progress_;
+};
+
+// Trials say themselves how many steps they make; what would write between them does not go with them.
+void read_trials(TrainingPlan& plan, const std::string& file, const base::Options& options)
+{
+    for (const char* name :
+         {"steps", "epochs", "duration", "until-loss", "until-accuracy", "guard", "on-guard", "replicas-every",
+          "golden", "checkpoint-every", "trace", "openmetrics", "store", "detect", "bit-error-rate"})
+        if (options.given(name)) base::fail_usage("--trials: --", name, " does not go with it");
+    plan.trials = base::read_trials(file);
+    plan.recording.trace = false;
+}
+
+void check_graphs(const TrainingPlan& plan)
+{
+    if (!plan.device.graphs) return;
+    if (plan.accumulate > 1) base::fail_usage("--cuda-graphs goes with --accumulate 1");
+    if (!plan.alterations.empty() || !plan.trials.empty())
+        base::fail_usage("--cuda-graphs does not go with ", plan.trials.empty() ? "--alter" : "--trials");
+}
+
+}  // namespace
+
+std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Registry<ModelCard>& models)
+{
+    TrainingPlan plan;
+    std::string out;
+    std::string trials;
+    bool list_all = false;
+
+    base::Options options{"ddl-train", "data-parallel training with named phases, traced"};
+    options.group("What");
+    const PlugInOptions plug_ins{options, plan, models};
+    const OptimizerOptions optimizer{options, plan.optimizer};
+    options.add("batch", plan.batch, "samples of one rank and pass", "NUMBER");
+    options.add("accumulate", plan.accumulate, "passes of a step, whose gradients are exchanged once", "NUMBER");
+    options.add("seed", plan.seed, "of initial parameters and the order of the data", "NUMBER");
+    options.add_switch("list", list_all, "show all models, data sets, strategies, transports and guards, and end");
+    const EndOptions ends{options, plan.ends};
+    const PlacementOptions placement{options, plan.placement};
+    const DeviceOptions device{options, plan.device};
+    const InputOptions input{options, plan.input};
+    const CheckpointOptions checkpoint{options, plan.checkpoint};
+    options.add(
+        "resume", plan.resume,
+        "go on after the newest sound checkpoint of that run, or after that checkpoint; auto: of the run --out, "
+        "whose part is kept as train.1, from the beginning if there is none",
+        "DIR|auto");
+    const DelayOptions delays{options, plan.delays};
+    const AlterationOptions alterations{options, plan.alterations};
+    const StoreOptions store{options, plan.store};
+    const GuardOptions guards{options, plan.guards};
+    options.add("trials", trials,
+                "make these trials one after the other, in a training that stays warm, into DIR/train/outcomes.csv; "
+                "given again it goes on after the last one",
+                "TRIALS.csv");
+    options.add_switch("check", plan.only_check,
+                       "end before the first trial, with exit code 2 if --trials names what this training lacks");
+    const RecordingOptions recording{options, plan.recording};
+    options.add("out", out, "directory of the run, which must be given; the training's part is DIR/train", "DIR");
+    options.add_switch("json", plan.json, "print the result as one line of JSON in the end; with --list, that");
+    options.example("mpirun -n 2 ddl-train --model resnet18[width=32] --strategy ddp --steps 500 --cpus 0-1 --out DIR");
+    options.example(
+        "ddl-train --model emulated[compute=80ms,gradients=100MiB] --data synthetic --duration 60s --out DIR");
+    options.epilogue(
+        "Exit codes: 0 fine (also when stopped by a signal), 1 failed, 2 wrong usage, 3 ranks ended with "
+        "different parameters, a checkpoint could not be written, a guard stopped it or a step of --alter was not made, "
+        "77 not possible on this machine.");
+    if (!options.parse(argc, argv)) return std::nullopt;
+    if (list_all) {
+        list(models, plan.json);
+        return std::nullopt;
+    }
+
+    plug_ins.read();
+    optimizer.read();
+    base::check_at_least<std::int64_t>(1, plan.batch, "--batch");
+    base::check_at_least(1, plan.accumulate, "--accumulate");
+    ends.read();
+    placement.read();
+    device.read();
+    input.read();
+    checkpoint.read();
+    delays.read();
+    alterations.read();
+    store.read();
+    guards.read();
+    recording.read();
+    if (!trials.empty()) read_trials(plan, trials, options);
+    if (plan.only_check && trials.empty()) base::fail_usage("--check goes with --trials");
+    check_choices(plan, models);
+    check_graphs(plan);
+    if (!plan.trials.empty() || !plan.guards.golden.empty()) plan.device.deterministic = true;
+    if (out.empty()) base::fail_usage("--out DIR is needed: where the results go");
+    plan.out = out;
+    if (plan.input.data_directory.empty()) plan.input.data_directory = plan.out / base::part::train / "data";
+    return plan;
+}
+
+}  // namespace ddl

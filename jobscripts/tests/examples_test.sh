@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# examples_test.sh c|fortran|pytorch|campaign|slurm: the example does what examples/README.md says, in a small size.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
+examples=$(cd "$jobscripts/../examples" && pwd)
+needs crosstalk
+lib=$CROSSTALK_BIN/../lib
+mark=$jobscripts/../trace-tools/mark
+
+while read -r file; do
+    check "$file has at most 60 lines" test "$(wc -l <"$file")" -le 60
+done < <(find "$examples" -type f ! -name README.md)
+
+# records RANKS: the program in the scratch directory leaves 30 steps of each.
+records() {
+    [[ -z ${CROSSTALK_PRELOAD_FIRST:-} ]] || export LD_PRELOAD=$CROSSTALK_PRELOAD_FIRST ASAN_OPTIONS=detect_leaks=0
+    CROSSTALK_OUT=$scratch/run run mpirun -n "$1" --oversubscribe --bind-to none --allow-run-as-root "${@:2}"
+    ((status == 0)) || broken "it runs" "$(cat "$scratch/err")"
+    check "each rank has 30 steps, the last of which may be open" test \
+        "$(tail -n +2 "$scratch/run/train/steps.csv" | wc -l)" -ge $((29 * $1))
+}
+
+case $1 in
+    c)
+        needs mpicc mpirun
+        check "it compiles" mpicc -std=c11 -Wall -Wextra -I "$mark" "$examples/mpi/allreduce.c" -o "$scratch/allreduce" \
+            -L "$lib" -Wl,-rpath,"$lib" -lcrosstalk-mark
+        records 2 "$scratch/allreduce" 30
+        check "the phase is there" grep -q "wait_exchange_ns" "$scratch/run/train/steps.csv"
+        ;;
+    fortran)
+        needs mpif90 mpirun
+        command -v gfortran >/dev/null || skip "there is no gfortran"
+        check "it compiles" mpif90 -J "$scratch" "$mark/crosstalk_mark.f90" "$examples/mpi/allreduce.f90" \
+            -o "$scratch/allreduce" -L "$lib" -Wl,-rpath,"$lib" -lcrosstalk-mark
+        records 2 "$scratch/allreduce" 30
+        ;;
+    pytorch)
+        needs crosstalk-python mpirun
+        /usr/bin/python3 -c "import torch" 2>/dev/null || skip "there is no PyTorch (Debian: python3-torch)"
+        export PYTHON=/usr/bin/python3 CROSSTALK_MARK_LIBRARY=$lib/libcrosstalk-mark.so
+        export PYTHONPATH=$jobscripts/../python
+        records 1 "$CROSSTALK_BIN/crosstalk-python" "$examples/pytorch/train.py" --steps 30
+        check "phases of the training are there" grep -q "backward_ns" "$scratch/run/train/steps.csv"
+        ;;
+    campaign)
+        run crosstalk campaign plan "$examples/campaign/levels.ini" -o "$scratch/campaign"
+        check "it is planned" test "$status" = 0
+        check "20 runs in 5 blocks" grep -q "^20 runs in 5 blocks" "$scratch/out"
+        ;;
+    slurm)
+        SLURM_JOB_ID=7 CPUS=0 NOISE_CPUS=1 run bash "$examples/slurm/measure.sbatch" --dry-run
+        [[ $(nproc) -ge 2 ]] || skip "needs two CPUs"
+        check "job and noise are two steps of the job" test "$(grep -c "^  srun --job-name=\(training\|noise\)" "$scratch/out")" = 2
+        ;;
+esac
