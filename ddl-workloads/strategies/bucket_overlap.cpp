@@ -75,8 +75,8 @@ BucketOverlap::Plan BucketOverlap::parsed(const base::Settings& settings)
 
 base::Capabilities BucketOverlap::needs(const base::Settings& settings)
 {
-    if (parsed(settings).precision == Precision::full) return {};
-    return {&host_exchange};
+    if (parsed(settings).precision == Precision::full) return {&exchanged_gradients};
+    return {&host_exchange, &exchanged_gradients};
 }
 
 }  // namespace ddl
