@@ -24,8 +24,6 @@ class LocalLauncher : public Launcher {
 
     Words noise(const Placement&) const override { return noise_launch_; }
 
-    bool is_parent() const override { return noise_launch_.empty(); }
-
  private:
     Words noise_launch_;
 };

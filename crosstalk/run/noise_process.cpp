@@ -36,7 +36,8 @@ void NoiseProcess::end(bool ended_by_itself)
             code_ = process_->wait();
         }
     }
-    if (!launcher_.is_parent() && !ended_by_itself) return;
+    const bool by_launcher = !launcher_.is_parent() || !request_.noise_launch.empty();
+    if (by_launcher && !ended_by_itself) return;
     if (code_ != base::exit_fine && code_ != base::exit_promise_not_kept)
         throw Ended{base::exit_promise_not_kept,
                     base::join("noise did not cover the job: it failed (", code_, "), see ", log().string())};

@@ -65,7 +65,7 @@ RunDriver::RunDriver(const Request& request)
       schedule_{schedule_of(request_, job_.cooperates(), cores_.noise)},
       noise_{request_, *launcher_}
 {
-    if (!launcher_->is_parent() && !job_.cooperates())
+    if ((!launcher_->is_parent() || !request.noise_launch.empty()) && !job_.cooperates())
         base::fail_usage(
             "a job of another launcher cannot be stopped from here, so it has to tell its steps and make the known "
             "delay: ddl-train, crosstalk-python or marks");
