@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/system/cpus.hpp"
 #include "base/words.hpp"
+#include "crosstalk/programs/programs.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -88,14 +89,6 @@ const Key& key_called(const std::string& name)
         if (one.name == name) return one;
     base::fail_usage("no key '", name, "'", base::did_you_mean(name, names_of_keys()),
                      " (crosstalk campaign plan --help shows all)");
-}
-
-std::vector<std::string> lines_of(const std::string& text)
-{
-    std::vector<std::string> lines;
-    std::istringstream in{text};
-    for (std::string line; std::getline(in, line);) lines.push_back(line);
-    return lines;
 }
 
 void take_line(Spec& spec, std::string_view line, std::set<std::string>& given)

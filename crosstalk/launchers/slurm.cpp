@@ -27,7 +27,7 @@ std::string submitted_script()
     constexpr std::string_view key = "Command=";
     const std::string job =
         said_by({"scontrol", "show", "job", base::environment("SLURM_JOB_ID").value_or("")}).value_or("");
-    for (const std::string& line : base::split(job, '\n'))
+    for (const std::string& line : lines_of(job))
         if (base::trim(line).starts_with(key)) return std::string{base::trim(line).substr(key.size())};
     return "";
 }

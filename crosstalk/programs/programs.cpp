@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <sstream>
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -88,6 +89,14 @@ Answer answer_of(const std::vector<std::string>& words, Errors errors)
     while ((count = ::pread(memory, part.data(), part.size(), static_cast<off_t>(answer.text.size()))) > 0)
         answer.text.append(part.data(), static_cast<std::size_t>(count));
     return answer;
+}
+
+std::vector<std::string> lines_of(const std::string& text)
+{
+    std::vector<std::string> lines;
+    std::istringstream in{text};
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
 }
 
 void prepare_for_mpi()

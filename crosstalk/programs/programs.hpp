@@ -39,6 +39,9 @@ struct Answer {
     std::string text;
 };
 
+// Without their ends. Brackets may reach over lines, unlike in base::split().
+std::vector<std::string> lines_of(const std::string& text);
+
 // Waits for it. What it prints as errors is in the text too, or else goes where those of this process go.
 enum class Errors { in_the_text, as_ours };
 Answer answer_of(const std::vector<std::string>& words, Errors errors);

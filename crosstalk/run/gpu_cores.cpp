@@ -65,7 +65,7 @@ std::vector<base::CpuSet> near_gpus(const std::string& listing, const std::optio
 {
     const std::vector<std::string> ours = visible ? base::split(*visible, ',') : std::vector<std::string>{};
     std::vector<base::CpuSet> near;
-    for (const std::string& line : base::split(listing, '\n')) {
+    for (const std::string& line : lines_of(listing)) {
         const std::vector<std::string> cells = base::split(line, ',');
         if (cells.size() < 3) continue;
         const auto is_cell = [&](const std::string& one) {

@@ -180,7 +180,7 @@ TEST_CASE_FIXTURE(SpecFile, "a wrong spec is refused with its line and the right
 
 TEST_CASE_FIXTURE(SpecFile, "another seed replaces the one in a spec's text")
 {
-    std::ofstream{scratch / "spec.ini"} << "models = a\nseed = 4\nnoise = io.write\n";
+    std::ofstream{scratch / "spec.ini"} << "# (1\nmodels = a\nseed = 4\nnoise = io.write\n";
     CHECK(text_of_spec({.spec = scratch / "spec.ini", .seed = 9, .out = {}}) ==
-          "models = a\nnoise = io.write\nseed = 9\n");
+          "# (1\nmodels = a\nnoise = io.write\nseed = 9\n");
 }

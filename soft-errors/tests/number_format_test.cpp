@@ -21,7 +21,7 @@ double flipped(const NumberFormat& format, double value, int bit)
                                  soft_errors::nearest_bits(format, value) ^ soft_errors::bit_from_left(format, bit));
 }
 
-// Of all numbers within (-2, 2): what becomes of them when this bit flips.
+// The numbers within (-2, 2) after this bit flipped.
 struct Outcomes {
     int numbers = 0;
     int beyond = 0;  // 2 or more, or not finite

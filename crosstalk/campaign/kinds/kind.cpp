@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/words.hpp"
+#include "crosstalk/programs/programs.hpp"
 
 namespace crosstalk {
 
@@ -37,7 +38,7 @@ const std::vector<const CampaignKind*>& campaign_kinds()
 
 const CampaignKind& kind_of_spec(const fs::path& spec)
 {
-    for (const std::string& line : base::split(base::read_whole(spec, longest_spec), '\n')) {
+    for (const std::string& line : lines_of(base::read_whole(spec, longest_spec))) {
         const auto [name, value] = setting_in(line);
         if (name != "kind") continue;
         std::vector<std::string> names;
@@ -64,8 +65,8 @@ std::string text_of_spec(const PlanOptions& options)
     const std::string text = base::read_whole(options.spec, longest_spec);
     if (!options.seed) return text;
     std::string changed;
-    for (const std::string& line : base::split(text, '\n'))
-        if (setting_in(line).first != "seed" && !line.empty()) changed += line + "\n";
+    for (const std::string& line : lines_of(text))
+        if (setting_in(line).first != "seed") changed += line + "\n";
     return base::join(changed, "seed = ", *options.seed, "\n");
 }
 
