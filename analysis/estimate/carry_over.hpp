@@ -41,8 +41,8 @@ inline constexpr std::array<int, 3> lasting_windows{1, 3, 8};
 
 // Estimates for each noise and level how much longer steps in a slot are if the noise was on in the slots before, than
 // if those were quiet, whatever is on now: see Lasting. Of the windows the one counts in which it stands out most;
-// where nothing is found, the slot after the noise. Empty where the order of slots does not separate
-// carry-over from effects (a fixed sequence), and with fewer than three blocks.
+// where nothing is found, the slot after the noise. Empty where the order of slots does not separate carry-over from
+// effects (a fixed sequence), and with fewer than three blocks.
 //
 // p: within each block the slots' residuals under "nothing is left of this noise" are exchanged (Freedman and Lane
 // 1983).

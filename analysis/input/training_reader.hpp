@@ -10,8 +10,8 @@ namespace analysis {
 
 // From an archive, or a table (steps.csv). Without a choice an archive's steps are its regions `step` that say their
 // number; where there are none, those of `unless_numbered`, if the archive has that region, else those that
-// otf2::chosen_steps() finds. Throws Error for a file that is missing or
-// unsound, and for one without steps that all ranks completed; UsageError for a choice where the file is a table.
+// otf2::chosen_steps() finds. Throws Error for a file that is missing or unsound, and for one without steps that all
+// ranks completed; UsageError for a choice where the file is a table.
 Training read_training(const std::filesystem::path& file, const otf2::StepChoice& choice = {},
                        const otf2::StepChoice& unless_numbered = {});
 

@@ -10,9 +10,9 @@ namespace base {
 
 constexpr int format_version = 1;  // of the CSVs and JSONs that stand beside a run record
 
-// host, clock identity, MONOTONIC-REALTIME difference, kernel, CPU model, CPUs, who makes the virtual
-// machine (empty without one), Slurm job, MPI environment, versions,
-// command line, git revision, start (REALTIME and MONOTONIC), state of the machine. Programs add their own members.
+// host, clock identity, MONOTONIC-REALTIME difference, kernel, CPU model, CPUs, who makes the virtual machine (empty
+// without one), Slurm job, MPI environment, versions, command line, git revision, start (REALTIME and MONOTONIC), state
+// of the machine. Programs add their own members.
 nlohmann::ordered_json run_record(const std::string& program, int argc, char** argv);
 
 // The same without a command line of one's own: read from /proc/self/cmdline.

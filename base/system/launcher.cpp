@@ -14,8 +14,8 @@ namespace base {
 
 namespace {
 
-// From a launcher's variables; none if it did not start this process, or they make no sense: then it was
-// no launcher. A size that is not said is not known.
+// From a launcher's variables; none if it did not start this process, or they make no sense: then it was no launcher. A
+// size that is not said is not known.
 std::optional<JobRank> rank_of(const char* rank_variable, const char* size_variable, bool under_mpi)
 {
     constexpr int most_ranks = 16'777'216;

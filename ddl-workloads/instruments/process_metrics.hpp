@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of this rank's process beside what the training reports: the processor's events through PAPI,
-// the kernel's own through perf_event_open, or, where that is not allowed, what getrusage reports.
+// Counters of this rank's process beside what the training reports: the processor's events through PAPI, the kernel's
+// own through perf_event_open, or, where that is not allowed, what getrusage reports.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -31,8 +31,7 @@ class GradientModel;
 class LayeredModel;
 
 // Used by the main thread. All memory that it shows is the host's; if a device computes, it is a copy of the device's,
-// made by the call that shows it. A step is take, forward, backward (several times, if it accumulates)
-// and update.
+// made by the call that shows it. A step is take, forward, backward (several times, if it accumulates) and update.
 class Model {
  public:
     virtual ~Model() = default;

@@ -16,8 +16,8 @@
 
 namespace ddl {
 
-// Share of the exchange time hidden behind computing, in which the main thread did not wait. None
-// if nothing was exchanged.
+// Share of the exchange time hidden behind computing, in which the main thread did not wait. None if nothing was
+// exchanged.
 std::optional<double> overlap_percent(const StepSums& sums, std::int64_t exchange_ns);
 
 // Means per step in ms, of the whole and of each phase, samples/s of all ranks, and the share of the time in

@@ -25,8 +25,8 @@ inline std::vector<int> shard_lengths(std::span<const ShardPart> parts, int shar
     return lengths;
 }
 
-// Packs the parts, which are all of the bucket, into `packed`, one shard after the other: each number of it
-// is change(number).
+// Packs the parts, which are all of the bucket, into `packed`, one shard after the other: each number of it is
+// change(number).
 template <class Value, class Change>
 void pack(std::span<const float> bucket, std::span<const ShardPart> parts, int shards, std::vector<Value>& packed,
           Change change)

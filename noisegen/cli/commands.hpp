@@ -15,8 +15,8 @@ base::PlugInWords words_of_stressors();
 // Adds to the manual what is said beyond options: schedules, stressors, exit codes, files, examples.
 void add_manual(base::Options& options);
 
-// A guardian's main(): waits until its parent process has ended, then cleans up; `word` is what
-// it was given. Returns main()'s value.
+// A guardian's main(): waits until its parent process has ended, then cleans up; `word` is what it was given. Returns
+// main()'s value.
 int guard(Guardian::Duty duty, const char* word);
 
 // Where memory runs out the kernel ends a process: this program rather than the training beside it.

@@ -91,8 +91,8 @@ struct DamageReport {
 DamageReport damage(const Schedule& schedule, const std::vector<Slot>& table, std::int64_t start_ns,
                     const std::vector<Slice>& slices, base::Nanoseconds guard = base::Nanoseconds{2'000'000});
 
-// Caveats of the figures, a sentence each: a placebo that hurts, a victim that loses
-// without memory traffic, a machine on which noise does not reach the victim now.
+// Caveats of the figures, a sentence each: a placebo that hurts, a victim that loses without memory traffic, a machine
+// on which noise does not reach the victim now.
 std::vector<std::string> remarks(const DamageReport& report);
 
 }  // namespace noisegen

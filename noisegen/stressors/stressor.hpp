@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stressors: plug-ins that do one small piece of stress at a time. The team owns threads, time, rates,
-// stopping and recording.
+// Stressors: plug-ins that do one small piece of stress at a time. The team owns threads, time, rates, stopping and
+// recording.
 #pragma once
 
 #include "base/cli/cards.hpp"

@@ -15,8 +15,8 @@ struct Traffic {
     std::uint64_t received_bytes = 0;
 };
 
-// Records a collective call. If it succeeds, record(location, around, what) writes what
-// belongs between the region's ends, and only then traffic() is asked.
+// Records a collective call. If it succeeds, record(location, around, what) writes what belongs between the region's
+// ends, and only then traffic() is asked.
 template <class Ask, class Call, class Record>
 int collective(const MpiFunction& function, Operation operation, MPI_Comm communicator, std::uint32_t root,
                const Ask& traffic, const Call& call, const Record& record)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Global definitions of an archive, with names in place of references. Indices stand for
-// definitions everywhere: an event's `region` is an index into Archive::regions.
+// Global definitions of an archive, with names in place of references. Indices stand for definitions everywhere: an
+// event's `region` is an index into Archive::regions.
 #pragma once
 
 #include "trace-tools/otf2/clock_offset.hpp"

@@ -24,8 +24,8 @@ void write_markdown(std::ostream& out, const Report& report, const std::string& 
 // On the terminal: a few lines and a table.
 void print(std::ostream& out, const Report& report);
 
-// Its tidy tables (columns: docs/formats.md):
-// verdicts.csv and those of all sections, in the order in which the page links to them.
+// The tidy tables of a report (columns: docs/formats.md): verdicts.csv and those of all sections, in the order in which
+// the page links to them.
 std::vector<Table> tables(const Report& report);
 
 }  // namespace analysis

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common base of stressors that read and write blocks of one scratch file: their options, and a step that
-// keeps as many transfers in flight as the rate needs.
+// Common base of stressors that read and write blocks of one scratch file: their options, and a step that keeps as many
+// transfers in flight as the rate needs.
 #pragma once
 
 #include "noisegen/stressors/io/io_ring.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// I/O of checkpoints: nothing for a long time, then one burst of writes that ends with a sync. Bursts
-// begin at multiples of `every` on CLOCK_REALTIME, so that all processes of a job, on all nodes, burst together.
+// I/O of checkpoints: nothing for a long time, then one burst of writes that ends with a sync. Bursts begin at
+// multiples of `every` on CLOCK_REALTIME, so that all processes of a job, on all nodes, burst together.
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "noisegen/stressors/io/block_io.hpp"

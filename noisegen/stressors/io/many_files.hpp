@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common base of stressors that work on many files of a directory: names, a directory shared by the CPUs of
-// the process, and steps of about a millisecond.
+// Common base of stressors that work on many files of a directory: names, a directory shared by the CPUs of the
+// process, and steps of about a millisecond.
 #pragma once
 
 #include "base/system/clock.hpp"

@@ -8,8 +8,7 @@
 
 namespace noisegen {
 
-// Arrays of the loops: up to three of `items` doubles each. Each is aligned to a page of 4 KiB and holds
-// whole pages.
+// Arrays of the loops: up to three of `items` doubles each. Each is aligned to a page of 4 KiB and holds whole pages.
 struct StreamArrays {
     double* a = nullptr;
     double* b = nullptr;
