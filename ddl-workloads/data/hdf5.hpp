@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HDF5 as in base, under this room's name.
+// HDF5 of soft-errors, under this room's name.
 #pragma once
 
 #include "soft-errors/state/hdf5.hpp"

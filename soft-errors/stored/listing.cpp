@@ -15,7 +15,6 @@
 
 namespace soft_errors {
 
-namespace hdf5 = soft_errors::hdf5;
 using hdf5::check;
 
 namespace {

@@ -13,7 +13,7 @@
 
 namespace soft_errors {
 
-class MappedStore final : public soft_errors::hdf5::Store {
+class MappedStore final : public hdf5::Store {
  public:
     // Throws std::system_error.
     MappedStore(const StoredFile& file, std::uint64_t room_to_grow = 0);
