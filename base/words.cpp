@@ -16,6 +16,14 @@ std::string_view trim(std::string_view text)
     return text;
 }
 
+std::string lower_case(std::string_view text)
+{
+    std::string lower{text};
+    for (char& c : lower)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return lower;
+}
+
 std::vector<std::string> split(std::string_view text, char separator)
 {
     std::vector<std::string> parts;
@@ -127,8 +135,7 @@ namespace {
 // "--api-key", "HF_TOKEN", "db.password"
 bool names_a_secret(std::string_view name)
 {
-    std::string lower;
-    for (const char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    std::string lower = lower_case(name);
     std::replace_if(
         lower.begin(), lower.end(), [](char c) { return c == '-' || c == '.'; }, '_');
     std::string before;

@@ -22,6 +22,9 @@ std::string join(const Parts&... parts)
 
 std::string_view trim(std::string_view text);
 
+// A to Z as small letters; other bytes stay.
+std::string lower_case(std::string_view text);
+
 // "a, b,c" -> {"a", "b", "c"}; empty text gives no parts. Separators inside [] or () do not split.
 std::vector<std::string> split(std::string_view text, char separator);
 

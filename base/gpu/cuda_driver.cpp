@@ -2,9 +2,9 @@
 #include "base/gpu/cuda_driver.hpp"
 
 #include "base/error.hpp"
+#include "base/words.hpp"
 
 #include <array>
-#include <cctype>
 
 #include <dlfcn.h>
 
@@ -94,9 +94,7 @@ std::string pci_id(int number)
     std::array<char, 32> text{};
     check(driver().pci_bus_id(text.data(), static_cast<int>(text.size()), device_of(number)),
           "find the GPU on the PCI bus");
-    std::string id = text.data();
-    for (char& letter : id) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-    return id;
+    return lower_case(text.data());
 }
 
 std::string error_text(Result code)

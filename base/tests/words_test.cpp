@@ -18,6 +18,13 @@ TEST_CASE("text is wrapped between words and long words stand alone")
     CHECK(wrapped("", 1, 5) == " \n");
 }
 
+TEST_CASE("only letters from A to Z become small, in any locale")
+{
+    CHECK(base::lower_case("GPU 00000000:1A:00.0 [AZ@]") == "gpu 00000000:1a:00.0 [az@]");
+    CHECK(base::lower_case("\xc3\x9c\xc9") == "\xc3\x9c\xc9");
+    CHECK(base::lower_case("").empty());
+}
+
 TEST_CASE("what a terminal would obey is shown escaped")
 {
     CHECK(printable("4GiB/s, \xc3\xbc\xe2\x82\xac\xf0\x9f\x99\x82") == "4GiB/s, \xc3\xbc\xe2\x82\xac\xf0\x9f\x99\x82");

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdlib>
 #include <sstream>
 
@@ -46,19 +45,13 @@ std::string shown_by_squeue(const std::string& job)
     return array && task ? base::join(*array, "_", *task) : job;
 }
 
-std::string lower_case(std::string text)
-{
-    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return text;
-}
-
 // Slurm's own settings in the environment, but for its keys: SLURM_JWT, say, is one.
 std::string settings_of_slurm()
 {
     std::vector<std::string> lines;
     for (char** one = environ; *one != nullptr; ++one) {
         const std::string line{*one};
-        const std::string name = lower_case(line.substr(0, line.find('=')));
+        const std::string name = base::lower_case(line.substr(0, line.find('=')));
         const auto has = [&](const char* word) { return name.find(word) != std::string::npos; };
         if (!name.starts_with("slurm") || has("jwt") || has("token") || has("key") || has("secret") || has("passw"))
             continue;

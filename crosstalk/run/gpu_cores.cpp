@@ -8,7 +8,6 @@
 #include "crosstalk/programs/programs.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 
 namespace crosstalk {
@@ -18,9 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 // "00000000:17:00.0" of nvidia-smi is "0000:17:00.0" of the kernel.
-std::string kernel_name(std::string bus_id)
+std::string kernel_name(std::string_view name)
 {
-    for (char& c : bus_id) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::string bus_id = base::lower_case(name);
     constexpr std::size_t longer_domain = 4;
     return bus_id.size() > longer_domain ? bus_id.substr(longer_domain) : bus_id;
 }
@@ -72,7 +71,7 @@ std::vector<base::CpuSet> near_gpus(const std::string& listing, const std::optio
             return base::trim(one) == base::trim(cells[0]) || base::trim(one) == base::trim(cells[1]);
         };
         if (visible && std::ranges::none_of(ours, is_cell)) continue;
-        const std::string device = kernel_name(std::string{base::trim(cells[2])});
+        const std::string device = kernel_name(base::trim(cells[2]));
         near.push_back(cpus_in(sys / "bus/pci/devices" / device / "local_cpulist", allowed));
     }
     return near;

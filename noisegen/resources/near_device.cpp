@@ -7,9 +7,6 @@
 #include "base/words.hpp"
 #include "noisegen/stressors/gpu/gpu_options.hpp"
 
-#include <algorithm>
-#include <cctype>
-
 namespace noisegen {
 
 namespace {
@@ -37,8 +34,7 @@ std::string pci_id_of(const std::string& device)
 
 std::string parse_pci_id(const std::string& text)
 {
-    std::string lower = text;
-    for (char& letter : lower) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    const std::string lower = base::lower_case(text);
     const std::vector<std::string> parts = base::split(lower, ':');
     const std::string domain = parts.size() == 3 ? parts[0] : "0000";
     const std::string bus = parts.size() < 2 ? "" : parts[parts.size() - 2];

@@ -13,13 +13,11 @@ namespace soft_errors {
 namespace {
 
 // "a/b.c:0" -> {"a", "b", "c"}, in small letters.
-std::vector<std::string> words_of_path(std::string path)
+std::vector<std::string> words_of_path(const std::string& path)
 {
-    std::transform(path.begin(), path.end(), path.begin(), [](char c) {
-        if (c == '.') return '/';
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    std::vector<std::string> words = base::split(path, '/');
+    std::string lower = base::lower_case(path);
+    std::replace(lower.begin(), lower.end(), '.', '/');
+    std::vector<std::string> words = base::split(lower, '/');
     for (std::string& word : words) word = word.substr(0, word.find(':'));
     return words;
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/system/stop.hpp"
+#include "base/words.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -17,14 +18,6 @@ namespace {
 using json = KinetoJson;
 
 constexpr std::size_t most_rows = 512;  // each is an open file of the archive
-
-std::string lower(std::string text)
-{
-    std::transform(text.begin(), text.end(), text.begin(), [](char letter) {
-        return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
-    });
-    return text;
-}
 
 std::string text_of(const json& object, const char* key)
 {
@@ -119,7 +112,7 @@ void KinetoCollector::take_name(const json& event)
 Slice KinetoCollector::slice_of(const json& event)
 {
     const std::string name = text_of(event, "name");
-    const std::string category = lower(text_of(event, "cat"));
+    const std::string category = base::lower_case(text_of(event, "cat"));
     Slice slice{.begin_ns = std::llround(time_of(event, "ts", name))};
     const std::int64_t step = on_device(activity_of(category)) ? -1 : step_of(name);
     slice.region = region(step < 0 ? name : profiler_step, category);
@@ -132,7 +125,7 @@ Slice KinetoCollector::slice_of(const json& event)
 
 void KinetoCollector::take_slice(const json& event)
 {
-    if (activity_of(lower(text_of(event, "cat"))) == Activity::profiler) {
+    if (activity_of(base::lower_case(text_of(event, "cat"))) == Activity::profiler) {
         ++trace_.remarks.left_out["spans of the profiler itself"];
         ++slices_;
         return;
@@ -159,7 +152,7 @@ void KinetoCollector::take_flow_end(const json& event)
 {
     const std::int64_t id = number_of(event, {"id"});
     if (id < 0) return;
-    const auto kind = flow_kinds_.try_emplace(lower(text_of(event, "cat")), trace_.flow_kinds.size()).first;
+    const auto kind = flow_kinds_.try_emplace(base::lower_case(text_of(event, "cat")), trace_.flow_kinds.size()).first;
     if (kind->second == trace_.flow_kinds.size()) trace_.flow_kinds.push_back(kind->first);
     flow_ends_[{text_of(event, "pid"), text_of(event, "tid")}].push_back(
         {.at_ns = std::llround(time_of(event, "ts", text_of(event, "name"))),

@@ -2,6 +2,7 @@
 #include "trace-tools/convert/repaired_json.hpp"
 
 #include "base/error.hpp"
+#include "base/words.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -24,9 +25,7 @@ bool is_of_word(char letter)
 
 bool is_no_number(std::string_view word)
 {
-    std::string lower{word};
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    const std::string lower = base::lower_case(word);
     const std::string_view text = std::string_view{lower}.substr(lower.starts_with('-') ? 1 : 0);
     return text == "n/a" || text == "inf" || text == "infinity" || text == "nan" || text.starts_with("nan(") ||
            text.starts_with("1.#");

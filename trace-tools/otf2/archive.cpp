@@ -2,9 +2,7 @@
 #include "trace-tools/otf2/archive.hpp"
 
 #include "base/contract/trace_names.hpp"
-
-#include <algorithm>
-#include <cctype>
+#include "base/words.hpp"
 
 namespace otf2 {
 
@@ -12,8 +10,7 @@ namespace {
 
 bool same_but_for_case(const std::string& one, const std::string& other)
 {
-    return std::equal(one.begin(), one.end(), other.begin(), other.end(),
-                      [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+    return base::lower_case(one) == base::lower_case(other);
 }
 
 std::optional<std::string> look_up(const Properties& properties, const std::string& name)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/otf2/mpi_calls.hpp"
 
+#include "base/words.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -153,9 +155,7 @@ bool is_of_mpi(std::string_view name)
 std::string known_name(std::string_view name)
 {
     if (name.ends_with("()")) name.remove_suffix(2);
-    std::string lower{name};
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    const std::string lower = base::lower_case(name);
     std::string_view stem{lower};
     if (stem.starts_with('p')) stem.remove_prefix(1);
     if (!stem.starts_with("mpi_")) return "";
