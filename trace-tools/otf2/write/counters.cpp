@@ -69,6 +69,8 @@ void publish(const std::string& name, const std::string& description, std::atomi
     if (!description.empty()) papi_sde_describe_counter(library, name.c_str(), description.c_str());
 }
 
+// PAPI starts most of its components only when an event is looked up, and their libraries print to stderr: that of a
+// GPU that is not there does. papi_starts() and what follows it are silent each, as one Silence waits for another.
 bool papi_starts()
 {
     static const int version = [] {
@@ -104,6 +106,7 @@ std::vector<std::string> available_presets()
 {
     std::vector<std::string> names;
     if (!papi_starts()) return names;
+    const base::Silence of_components;
     int code = static_cast<int>(PAPI_PRESET_MASK);
     int more = PAPI_enum_event(&code, PAPI_ENUM_FIRST);
     for (; more == PAPI_OK; more = PAPI_enum_event(&code, PAPI_PRESET_ENUM_AVAIL)) {
@@ -117,6 +120,7 @@ std::vector<std::string> available_presets()
 CounterReader::CounterReader(const std::vector<std::string>& events, CountedThreads threads)
 {
     if (!papi_starts()) base::unavailable("PAPI cannot be used here: its library does not start");
+    const base::Silence of_components;
     try {
         for (const std::string& event : events) add(event, threads);
         for (const EventSet& set : sets_) check_papi(PAPI_start(set.handle), "start counting");
