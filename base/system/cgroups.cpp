@@ -101,10 +101,10 @@ std::optional<std::int64_t> number_in(const fs::path& path)
     return {};
 }
 
-std::vector<CgroupDirectory> cgroup_directories(std::string_view controller, const fs::path& root)
+std::vector<CgroupDirectory> cgroup_directories(std::string_view controller, const fs::path& root, pid_t process)
 {
     std::vector<CgroupDirectory> found;
-    std::ifstream groups{root / "proc/self/cgroup"};
+    std::ifstream groups{root / "proc" / (process == 0 ? "self" : std::to_string(process)) / "cgroup"};
     for (std::string line; std::getline(groups, line);) {  // "4:memory:/job_7" or "0::/job_7"
         const std::size_t first = line.find(':');
         const std::size_t second = line.find(':', first + 1);

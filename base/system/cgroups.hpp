@@ -19,10 +19,11 @@ struct CgroupDirectory {
     int version = 2;
 };
 
-// Those of this process's group and of its parents that have a say about a controller ("memory", "cpu"), the group
-// first. In a container the group's path may lead nowhere; then the mount's root is the container's own group. `root`
-// stands for / in tests.
-std::vector<CgroupDirectory> cgroup_directories(std::string_view controller, const std::filesystem::path& root = "/");
+// Those of a process's group (0: this process) and of its parents that have a say about a controller ("memory", "cpu"),
+// the group first. In a container the group's path may lead nowhere; then the mount's root is the container's own
+// group. `root` stands for / in tests.
+std::vector<CgroupDirectory> cgroup_directories(std::string_view controller, const std::filesystem::path& root = "/",
+                                                pid_t process = 0);
 
 // A controller, and the nearest group of this process that has it.
 struct CgroupController {
