@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace-tools/os/counters.hpp"
+
+#include "base/system/cgroups.hpp"
+#include "base/words.hpp"
+
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include <unistd.h>
+
+namespace os {
+
+namespace fs = std::filesystem;
+using namespace base::os;
+
+namespace {
+
+std::string whole_text(const fs::path& path)
+{
+    std::ifstream file{path};
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+std::vector<std::string> words_of(const std::string& text)
+{
+    std::istringstream in{text};
+    std::vector<std::string> words;
+    for (std::string word; in >> word;) words.push_back(std::move(word));
+    return words;
+}
+
+std::optional<std::int64_t> number_of(const std::string& word)
+{
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (error != std::errc{} || end != word.data() + word.size()) return {};
+    return number;
+}
+
+std::int64_t number_at(const std::vector<std::string>& words, std::size_t place)
+{
+    return place < words.size() ? number_of(words[place]).value_or(0) : 0;
+}
+
+// The number behind a word at the start of a line: "throttled_usec 1234".
+std::optional<std::int64_t> number_after(const fs::path& file, const std::string& word)
+{
+    std::ifstream in{file};
+    for (std::string line; std::getline(in, line);) {
+        const std::vector<std::string> words = words_of(line);
+        if (words.size() > 1 && words[0] == word) return number_of(words[1]);
+    }
+    return {};
+}
+
+std::int64_t tick_ns()
+{
+    static const std::int64_t ticks_per_s = ::sysconf(_SC_CLK_TCK);
+    return 1'000'000'000 / ticks_per_s;
+}
+
+fs::path task(const fs::path& root, pid_t process, pid_t thread)
+{
+    return root / "proc" / std::to_string(process) / "task" / std::to_string(thread);
+}
+
+// The file in the nearest control group of the job's first process that has it. Where versions 1 and 2 live side by
+// side, version 2 is mounted below "unified".
+fs::path group_file(const fs::path& root, const Job& job, const std::string& controller, const std::string& file)
+{
+    if (job.ended()) return {};
+    for (const base::CgroupDirectory& group : base::cgroup_directories(controller, root, *job.processes.begin())) {
+        if (fs::exists(group.path / file)) return group.path / file;
+        const fs::path mounts = root / "sys/fs/cgroup";
+        const fs::path below = mounts / "unified" / group.path.lexically_relative(mounts) / file;
+        if (group.version == 2 && fs::exists(below)) return below;
+    }
+    return {};
+}
+
+fs::path pressure_file(const fs::path& root, const Job& job, const std::string& resource)
+{
+    const fs::path group = group_file(root, job, "cpu", resource + ".pressure");
+    return group.empty() ? root / "proc/pressure" / resource : group;
+}
+
+}  // namespace
+
+void Counters::grown(Key key, Value value)
+{
+    const auto before = before_.find(key);
+    if (before != before_.end() && before_ns_ != 0) {
+        const Value growth{value.count - before->second.count, value.ns - before->second.ns};
+        if (growth.count > 0 || growth.ns > 0) now(key, growth);
+    }
+    seen_[std::move(key)] = value;
+}
+
+void Counters::now(Key key, Value value)
+{
+    const auto& [source, cause, by, thread, cpu] = key;
+    Row row;
+    row.begin_ns = before_ns_;
+    row.end_ns = now_ns_;
+    row.source = source;
+    row.cause = cause;
+    row.by = by;
+    if (thread >= 0) row.thread = thread;
+    if (cpu >= 0) row.cpu = cpu;
+    row.count = value.count;
+    row.ns = value.ns;
+    rows_.push_back(std::move(row));
+}
+
+void Counters::read_threads(const Job& job)
+{
+    for (const auto& [thread, about] : job.threads) {
+        const fs::path directory = task(root_, about.process, thread);
+        const std::vector<std::string> schedstat = words_of(whole_text(directory / "schedstat"));
+        if (schedstat.size() >= 3)
+            grown({"schedstat", cause::runqueue_wait, "", thread, -1},
+                  {number_at(schedstat, 2), number_at(schedstat, 1)});
+        const std::string stat = whole_text(directory / "stat");
+        const std::size_t name_end = stat.rfind(')');
+        if (name_end == std::string::npos) continue;
+        // Field 3 is the first behind the name: major faults are field 12, delays of block I/O field 42.
+        const std::vector<std::string> fields = words_of(stat.substr(name_end + 1));
+        grown({"stat", cause::major_faults, "", thread, -1}, {number_at(fields, 12 - 3), 0});
+        grown({"stat", cause::block_io, "", thread, -1}, {0, number_at(fields, 42 - 3) * tick_ns()});
+        if (const auto switches = number_after(directory / "status", "nonvoluntary_ctxt_switches:"))
+            grown({"status", cause::preempted, "", thread, -1}, {*switches, 0});
+    }
+}
+
+void Counters::read_cpus(const Job& job)
+{
+    std::ifstream file{root_ / "proc/stat"};
+    for (std::string line; std::getline(file, line);) {
+        const std::vector<std::string> words = words_of(line);
+        if (words.empty() || !words[0].starts_with("cpu")) continue;
+        const std::optional<std::int64_t> cpu = number_of(words[0].substr(3));
+        if (!cpu || !job.cpus.contains(static_cast<int>(*cpu))) continue;
+        // cpu0 user nice system idle iowait irq softirq steal, in ticks
+        grown({"proc_stat", cause::interrupt, "", -1, *cpu}, {0, number_at(words, 6) * tick_ns()});
+        grown({"proc_stat", cause::softirq, "", -1, *cpu}, {0, number_at(words, 7) * tick_ns()});
+        grown({"proc_stat", cause::steal, "", -1, *cpu}, {0, number_at(words, 8) * tick_ns()});
+    }
+    for (const int cpu : job.cpus) {
+        const auto khz =
+            base::number_in(root_ / ("sys/devices/system/cpu/cpu" + std::to_string(cpu)) / "cpufreq/scaling_cur_freq");
+        if (khz && before_ns_ != 0) now({"cpufreq", cause::frequency, "", -1, cpu}, {*khz, 0});
+    }
+}
+
+// A row an interrupt, a column a CPU, and what it is called: "36: 0 1284026 PCI-MSIX-0000:00:02.0 1-edge
+// virtio1-req.0".
+void Counters::read_interrupts(const Job& job, const std::string& name, const std::string& cause)
+{
+    std::ifstream file{root_ / "proc" / name};
+    std::string line;
+    std::getline(file, line);
+    std::vector<std::int64_t> cpus;
+    for (const std::string& word : words_of(line))
+        cpus.push_back(word.starts_with("CPU") ? number_of(word.substr(3)).value_or(-1) : -1);
+    while (std::getline(file, line)) {
+        const std::vector<std::string> words = words_of(line);
+        if (words.size() < cpus.size() + 1) continue;  // ERR and MIS have one number
+        std::string by = words[0].substr(0, words[0].size() - 1);
+        if (number_of(by)) by += " " + words.back();
+        for (std::size_t i = 0; i < cpus.size(); ++i)
+            if (job.cpus.contains(static_cast<int>(cpus[i])))
+                grown({name, cause, by, -1, cpus[i]}, {number_at(words, i + 1), 0});
+    }
+}
+
+void Counters::read_group(const Job& job)
+{
+    const fs::path file = group_file(root_, job, "cpu", "cpu.stat");
+    if (file.empty()) return;
+    const auto periods = number_after(file, "nr_throttled");
+    const auto us = number_after(file, "throttled_usec");
+    const auto ns = number_after(file, "throttled_time");  // of version 1
+    if (periods && (us || ns))
+        grown({"cpu_stat", cause::throttled, "", -1, -1}, {*periods, us ? *us * 1000 : ns.value_or(0)});
+}
+
+// "some avg10=0.00 avg60=0.00 avg300=0.00 total=6262876120", microseconds.
+void Counters::read_pressure(const Job& job)
+{
+    for (const char* resource : {"cpu", "io", "memory"}) {
+        std::ifstream file{pressure_file(root_, job, resource)};
+        for (std::string line; std::getline(file, line);) {
+            const std::vector<std::string> words = words_of(line);
+            if (words.size() < 5 || !words[4].starts_with("total=")) continue;
+            const std::int64_t us = number_of(words[4].substr(6)).value_or(0);
+            grown({"psi", cause::pressure, base::join(resource, " ", words[0]), -1, -1}, {0, us * 1000});
+        }
+    }
+}
+
+// The monitoring group at the top: all of the machine that is in no group of its own.
+void Counters::read_resctrl()
+{
+    std::error_code code;
+    for (const auto& domain : fs::directory_iterator{root_ / "sys/fs/resctrl/mon_data", code}) {
+        const std::string name = domain.path().filename().string();
+        if (const auto bytes = base::number_in(domain.path() / "mbm_total_bytes"))
+            grown({"resctrl", cause::bandwidth, name, -1, -1}, {*bytes, 0});
+        const auto occupied = base::number_in(domain.path() / "llc_occupancy");
+        if (occupied && before_ns_ != 0) now({"resctrl", cause::llc_occupancy, name, -1, -1}, {*occupied, 0});
+    }
+}
+
+std::vector<Row> Counters::read(const Job& job, std::int64_t now_ns)
+{
+    now_ns_ = now_ns;
+    rows_.clear();
+    seen_.clear();
+    read_threads(job);
+    read_cpus(job);
+    read_interrupts(job, "interrupts", cause::interrupt);
+    read_interrupts(job, "softirqs", cause::softirq);
+    read_group(job);
+    read_pressure(job);
+    read_resctrl();
+    before_.swap(seen_);
+    before_ns_ = now_ns;
+    return std::move(rows_);
+}
+
+std::vector<Source> Counters::sources(const Job& job) const
+{
+    const pid_t thread = job.threads.empty() ? 0 : job.threads.begin()->first;
+    const fs::path of_thread =
+        job.threads.empty() ? fs::path{} : task(root_, job.threads.begin()->second.process, thread);
+    const auto there = [](const fs::path& path) { return !path.empty() && fs::exists(path); };
+    const auto source = [](std::string name, bool has, std::string lacks) {
+        return Source{std::move(name), has ? std::string{} : std::move(lacks)};
+    };
+    const bool delays = base::number_in(root_ / "proc/sys/kernel/task_delayacct").value_or(0) == 1;
+    const fs::path quota = group_file(root_, job, "cpu", "cpu.stat");
+    return {
+        source("schedstat", there(of_thread / "schedstat"),
+               "the kernel has no /proc/PID/schedstat (CONFIG_SCHED_INFO)"),
+        source("status", there(of_thread / "status"), "no thread of the job can be seen"),
+        source("block_io", delays, "delay accounting is off: sysctl kernel.task_delayacct=1, before the job begins"),
+        source("proc_stat", there(root_ / "proc/stat"), "there is no /proc/stat"),
+        source("interrupts", there(root_ / "proc/interrupts"), "there is no /proc/interrupts"),
+        source("cpu_stat",
+               !quota.empty() && (number_after(quota, "throttled_usec") || number_after(quota, "throttled_time")),
+               "the job's control group has no cpu.stat with throttled time"),
+        source("psi", there(pressure_file(root_, job, "cpu")), "no pressure stall information (boot option psi=1)"),
+        source("cpufreq", there(root_ / "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"),
+               "the kernel shows no clock rates"),
+        source("resctrl", there(root_ / "sys/fs/resctrl/mon_data"),
+               "no resctrl file system: mount -t resctrl resctrl /sys/fs/resctrl, where the CPU has it")};
+}
+
+}  // namespace os

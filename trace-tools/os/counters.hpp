@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counters of the kernel that every user may read: run-queue wait, preemptions and faults of threads, time that
+// interrupts and the hypervisor took from CPUs, throttling and pressure of the job's control group.
+#pragma once
+
+#include "base/contract/os_table.hpp"
+#include "trace-tools/os/job.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace os {
+
+// A source, and what it lacks on this machine; empty if nothing.
+struct Source {
+    std::string name;
+    std::string lacks;
+};
+
+class Counters {
+ public:
+    // `root` stands for / in tests.
+    explicit Counters(std::filesystem::path root = "/") : root_{std::move(root)} {}
+
+    // A row for each counter that grew since the last call. The first call returns none, nor does the first one that
+    // meets a thread for that thread.
+    std::vector<base::os::Row> read(const Job& job, std::int64_t now_ns);
+
+    // As this machine has them for that job.
+    std::vector<Source> sources(const Job& job) const;
+
+ private:
+    // Cause, by whom, thread, CPU; -1 for none.
+    using Key = std::tuple<std::string, std::string, std::string, std::int64_t, std::int64_t>;
+    struct Value {
+        std::int64_t count = 0;
+        std::int64_t ns = 0;
+    };
+
+    void read_threads(const Job& job);
+    void read_cpus(const Job& job);
+    void read_interrupts(const Job& job, const std::string& file, const std::string& cause);
+    void read_group(const Job& job);
+    void read_pressure(const Job& job);
+    void read_resctrl();
+    void grown(Key key, Value value);
+    void now(Key key, Value value);
+
+    std::filesystem::path root_;
+    std::map<Key, Value> before_;
+    std::map<Key, Value> seen_;
+    std::int64_t before_ns_ = 0;
+    std::int64_t now_ns_ = 0;
+    std::vector<base::os::Row> rows_;
+};
+
+}  // namespace os

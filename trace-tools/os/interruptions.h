@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+// The records that the programs in the kernel hand to the program that reads them, in C as both understand it.
+#ifndef CROSSTALK_OS_INTERRUPTIONS_H
+#define CROSSTALK_OS_INTERRUPTIONS_H
+
+#include <linux/types.h>
+
+enum { name_bytes = 16, most_cpus = 1024 };
+
+enum cause {
+    waits_for_cpu,          // runnable; `by` ran on that CPU (pid 0: it idled)
+    waits_for_cpu_unknown,  // runnable; who ran is not known any more
+    waits_for_io,           // blocked, in a wait that the kernel counts as I/O
+    reclaim,                // looked for memory that others can give back; may hold waits of the other causes
+    interrupt,              // `number`: the interrupt's
+    vector_interrupt,       // `number`: one of `vector`
+    interrupt_nmi,
+    softirq,  // `number`: the vector's
+    causes
+};
+
+enum vector { vector_timer, vector_reschedule, vector_call, vector_call_single, vector_irq_work };
+
+enum kind { somebody_else, of_this_job, of_the_kernel };
+
+struct who {
+    __u32 pid;   // of the thread; 0: the CPU idled
+    __u32 tgid;  // of the process
+    __u32 kind;
+    char name[name_bytes];
+};
+
+struct event {
+    __u64 begin_ns;  // CLOCK_MONOTONIC
+    __u64 end_ns;
+    __u64 ns;  // without interrupts inside it
+    __u32 tid;
+    __u32 cpu;
+    __u32 cause;
+    __u32 number;
+    struct who by;
+};
+
+struct sum_key {
+    __u32 tid;
+    __u32 cause;
+    __u32 cpu;
+    __u32 by;  // thread group
+    __u32 number;
+};
+
+struct sum {
+    __u64 count;
+    __u64 ns;
+    struct who who;
+};
+
+#endif

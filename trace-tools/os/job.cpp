@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace-tools/os/job.hpp"
+
+#include "base/system/processes.hpp"
+#include "base/units.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+namespace os {
+
+namespace fs = std::filesystem;
+
+Job job_of(const std::set<pid_t>& roots)
+{
+    const std::map<pid_t, base::Process> all = base::processes();
+    Job job;
+    for (const pid_t pid : base::with_descendants(roots, all)) {
+        if (!all.contains(pid)) continue;
+        job.processes.insert(pid);
+        std::error_code code;
+        for (const auto& entry : fs::directory_iterator{"/proc/" + std::to_string(pid) + "/task", code}) {
+            const pid_t thread = base::parse<int>(entry.path().filename().string());
+            Thread& found = job.threads[thread];
+            found.process = pid;
+            std::ifstream name{entry.path() / "comm"};
+            std::getline(name, found.name);
+            job.cpus.merge(base::affinity_of(thread));
+        }
+    }
+    return job;
+}
+
+}  // namespace os

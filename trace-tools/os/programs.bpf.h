@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+// The state that the programs in the kernel share, and the row of an interruption: an event if it lasts at least
+// `least_ns`, else added to a sum. Included by one file.
+#ifndef CROSSTALK_OS_PROGRAMS_BPF_H
+#define CROSSTALK_OS_PROGRAMS_BPF_H
+
+#include "trace-tools/os/interruptions.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <linux/bpf.h>
+
+// Only the members that are read: the loader finds where they lie in the running kernel's types.
+#define KERNEL_TYPE __attribute__((preserve_access_index))
+
+struct thread_info {
+    __u32 cpu;
+} KERNEL_TYPE;
+
+struct task_struct {
+    struct thread_info thread_info;
+    unsigned int flags;
+    int pid;
+    int tgid;
+    char comm[name_bytes];
+    unsigned in_iowait : 1;
+    unsigned int __state;
+} KERNEL_TYPE;
+
+const volatile __u64 least_ns = 2000;
+
+struct {
+    __uint(type, BPF_MAP_TYPE_RINGBUF);
+    __uint(max_entries, 4 << 20);
+} events SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 4096);
+    __type(key, __u32);
+    __type(value, __u8);
+} groups SEC(".maps");  // thread groups of the job
+
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 16384);
+    __type(key, struct sum_key);
+    __type(value, struct sum);
+} sums SEC(".maps");
+
+__u64 lost_events;  // no room in `events`, or in `sums`
+__u64 lost_waits;   // waits of which it is not known who ran meanwhile
+
+struct waiting {
+    __u64 since;
+    __u64 blocked;  // since when it has waited for I/O; 0: it does not
+    __u64 reclaims;
+    __s32 cpu;  // whose run queue it is in; -1: in none
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 16384);
+    __type(key, __u32);
+    __type(value, struct waiting);
+} threads SEC(".maps");
+
+struct ran {
+    __u64 begin;
+    __u64 end;
+    struct who who;
+};
+
+enum { history = 16, depth = 8 };
+
+struct frame {
+    __u64 begin;
+    __u64 inner;  // ns of what interrupted it
+};
+
+struct cpu {
+    __u64 since;  // begin of what runs
+    struct who current;
+    __u32 next;
+    __u32 frames;
+    struct ran ran[history];
+    struct frame frame[depth];
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, most_cpus);
+    __type(key, __u32);
+    __type(value, struct cpu);
+} cpus SEC(".maps");
+
+__u8 watched[most_cpus];  // 1: a CPU that the job may use
+
+static __always_inline struct cpu* watched_cpu(__u32 number)
+{
+    if (number >= most_cpus || !watched[number]) return 0;
+    return bpf_map_lookup_elem(&cpus, &number);
+}
+
+static __always_inline int of_the_job(__u32 tgid)
+{
+    return bpf_map_lookup_elem(&groups, &tgid) != 0;
+}
+
+static __always_inline void identify(struct who* who, const struct task_struct* task)
+{
+    who->pid = task->pid;
+    who->tgid = task->tgid;
+    who->kind = (task->flags & 0x00200000) != 0 ? of_the_kernel  // PF_KTHREAD
+                : of_the_job(task->tgid)        ? of_this_job
+                                                : somebody_else;
+    bpf_probe_read_kernel(who->name, sizeof who->name, task->comm);
+}
+
+static void add(__u32 tid, __u32 cause, __u64 begin, __u64 end, __u64 ns, __u32 cpu, const struct who* by, __u32 number)
+{
+    if (ns >= least_ns) {
+        struct event* event = bpf_ringbuf_reserve(&events, sizeof *event, 0);
+        if (!event) {
+            __sync_fetch_and_add(&lost_events, 1);
+            return;
+        }
+        event->begin_ns = begin;
+        event->end_ns = end;
+        event->ns = ns;
+        event->tid = tid;
+        event->cpu = cpu;
+        event->cause = cause;
+        event->number = number;
+        event->by = *by;
+        bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
+        return;
+    }
+    struct sum_key key = {.tid = tid, .cause = cause, .cpu = cpu, .by = by->tgid, .number = number};
+    struct sum* sum = bpf_map_lookup_elem(&sums, &key);
+    if (!sum) {
+        struct sum first = {.who = *by};
+        if (bpf_map_update_elem(&sums, &key, &first, BPF_NOEXIST) != 0) __sync_fetch_and_add(&lost_events, 1);
+        sum = bpf_map_lookup_elem(&sums, &key);
+        if (!sum) return;
+    }
+    __sync_fetch_and_add(&sum->count, 1);
+    __sync_fetch_and_add(&sum->ns, ns);
+}
+
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interruptions summed up by cause and task, as a table for the terminal.
+#pragma once
+
+#include "base/contract/os_table.hpp"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace os {
+
+class Summary {
+ public:
+    void add(const std::vector<base::os::Row>& rows);
+
+    // The causes with the most time first, at most `most` lines of each source's.
+    std::string text(double seconds, std::size_t most) const;
+
+ private:
+    struct Sum {
+        std::int64_t count = 0;
+        std::int64_t ns = 0;
+        std::int64_t longest_ns = 0;
+        std::set<std::int64_t> cpus;
+    };
+    struct Key {
+        std::string source;
+        std::string cause;
+        std::string by;
+        auto operator<=>(const Key&) const = default;
+    };
+    std::map<Key, Sum> sums_;
+};
+
+}  // namespace os

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""trace-os against the kernel's own counters, and against neighbours that this test starts.
+
+    os_test.py BIN    BIN: the folder of the programs
+"""
+import csv
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+BUSY = "import ctypes, sys\nctypes.CDLL(None).prctl(15, sys.argv[1].encode())\nwhile True: pass\n"
+
+
+class Busy:
+    """A process of that name that computes on one CPU until the end."""
+
+    def __init__(self, name, cpu):
+        self.child = subprocess.Popen([sys.executable, "-c", BUSY, name])
+        os.sched_setaffinity(self.child.pid, {cpu})
+        self.pid = self.child.pid
+        until(lambda: pathlib.Path(f"/proc/{self.pid}/comm").read_text().strip() == name)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.child.kill()
+        self.child.wait()
+
+
+def until(holds):
+    for _ in range(600):
+        if holds():
+            return
+        time.sleep(0.1)
+    raise AssertionError("waited a minute in vain")
+
+
+def ran_ns(pid):
+    return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+
+
+def waited_ns(pid):
+    return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[1])
+
+
+def watch(program, pids, out, length):
+    run = subprocess.run([program, "--pid", ",".join(map(str, pids)), "-o", out, length], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    (folder,) = (pathlib.Path(out) / "os").iterdir()
+    record = json.loads((folder / "os.json").read_text())
+    with (folder / "os.csv").open() as table:
+        return run, folder, record, list(csv.DictReader(table))
+
+
+def ms(rows, cause, by=None, source="bpf"):
+    return sum(int(r["ns"]) for r in rows
+               if r["source"] == source and r["cause"] == cause and (by is None or r["by"] == by)) / 1e6
+
+
+def test_neighbour(program, cpu, scratch):
+    """The victim is always runnable, so it waits while the taker runs; all waits are those that schedstat counts."""
+    with Busy("victim", cpu) as victim, Busy("taker", cpu) as taker:
+        ran_before = ran_ns(taker.pid)
+        _, folder, record, rows = watch(program, [victim.pid], scratch / "neighbour", "4s")
+        if record["sources"]["bpf"] is not True:
+            return record["sources"]["bpf"]
+        by_kernel = sum(int(r["ns"]) for r in rows if r["source"] == "schedstat") / 1e6
+        waits = sum(ms(rows, c) for c in ("neighbour", "own_thread", "kernel_thread", "idle_cpu", "unknown"))
+        assert abs(waits - by_kernel) < 0.05 * by_kernel, (waits, by_kernel)  # one wait is cut at each end
+        assert 0 < ms(rows, "neighbour", "taker") <= (ran_ns(taker.pid) - ran_before) / 1e6
+        assert ms(rows, "own_thread") == 0
+        assert all(r["cpu"] in ("", str(cpu)) for r in rows), rows
+        segments = [r for r in rows if r["by"] == "taker" and r["count"] == "1"]
+        assert segments and all(int(r["end_ns"]) - int(r["begin_ns"]) == int(r["ns"]) for r in segments)
+        assert {r["by_process"] for r in segments} == {str(taker.pid)}
+        listed = subprocess.run([program.parent / "trace-info", "--check", folder / "trace/traces.otf2"],
+                                capture_output=True, text=True)
+        assert listed.returncode == 0, listed.stdout + listed.stderr
+    return None
+
+
+def test_own_thread(program, cpu, scratch):
+    """The same taker, but a process of the job: own threads."""
+    with Busy("victim", cpu) as victim, Busy("sibling", cpu) as sibling:
+        _, _, _, rows = watch(program, [victim.pid, sibling.pid], scratch / "own", "3s")
+        assert ms(rows, "own_thread", "sibling") > 0 and ms(rows, "own_thread", "victim") > 0
+        assert ms(rows, "neighbour", "sibling") == 0
+
+
+def test_killed(program, cpu, scratch):
+    """Programs in the kernel are gone when trace-os is killed."""
+    def programs():
+        listed = subprocess.run(["bpftool", "prog", "list", "--json"], capture_output=True, text=True, env=with_sbin())
+        return {p["id"] for p in json.loads(listed.stdout) if p.get("name") == "on_switch"}
+
+    before = programs()
+    with Busy("victim", cpu) as victim:
+        watcher = subprocess.Popen([program, "--pid", str(victim.pid), "60s"], stdout=subprocess.DEVNULL)
+        until(lambda: programs() - before)
+        mine = programs() - before
+        watcher.send_signal(signal.SIGKILL)
+        watcher.wait()
+        until(lambda: not programs() & mine)
+
+
+def test_without_bpf(program, cpu, scratch):
+    """Cheap sources alone give all that is waited for, and one line says what is missing."""
+    with Busy("victim", cpu) as victim, Busy("taker", cpu):
+        before = waited_ns(victim.pid)
+        out = scratch / "cheap"
+        run = subprocess.run([program, "--pid", str(victim.pid), "--bpf", "off", "-o", out, "2s"],
+                             capture_output=True, text=True)
+        grown_ms = (waited_ns(victim.pid) - before) / 1e6
+        assert run.returncode == 0 and run.stderr.count("\n") == 1 and "--bpf off" in run.stderr, run.stderr
+        (folder,) = (out / "os").iterdir()
+        with (folder / "os.csv").open() as table:
+            rows = list(csv.DictReader(table))
+        assert 0 < ms(rows, "runqueue_wait", source="schedstat") <= grown_ms
+        again = subprocess.run([program, "--pid", str(victim.pid), "-o", out, "1s"], capture_output=True, text=True)
+        assert again.returncode == 2 and again.stderr.count("\n") == 1, again.stderr
+
+
+def test_wrong(program, cpu, scratch):
+    for words, wanted in ((["--pid", "999999999", "1s"], "no process 999999999"), ([], "--pid PID 30s"),
+                          (["--pid", "x", "1s"], "x"), (["--pid", str(os.getpid()), "0s"], "more than 0"),
+                          (["--pid", str(os.getpid()), "--interval", "1ms", "1s"], "50ms to 10s")):
+        run = subprocess.run([program, *words], capture_output=True, text=True)
+        assert run.returncode == 2 and run.stderr.count("\n") == 1 and wanted in run.stderr, (words, run.stderr)
+
+
+def test_program(program, cpu, scratch):
+    """A program behind -- is watched to its end, and its exit code is kept."""
+    run = subprocess.run([program, "--", "sh", "-c", "sleep 0.3; exit 7"], capture_output=True, text=True)
+    assert run.returncode == 7 and "thread" in run.stdout, run
+
+
+def with_sbin():
+    return os.environ | {"PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
+
+
+def main(program):
+    cpu = max(os.sched_getaffinity(0))
+    with tempfile.TemporaryDirectory(prefix="crosstalk-os.") as scratch:
+        scratch = pathlib.Path(scratch)
+        test_wrong(program, cpu, scratch)
+        test_program(program, cpu, scratch)
+        test_without_bpf(program, cpu, scratch)
+        if lacks := test_neighbour(program, cpu, scratch):
+            print(f"SKIPPED: no programs in the kernel: {lacks}")
+            sys.exit(77)
+        test_own_thread(program, cpu, scratch)
+        test_killed(program, cpu, scratch)
+    print("all causes as they were made")
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]).resolve() / "trace-os")

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// trace-os: tasks and interrupts that keep a job's threads from running, on the clock of its trace.
+#include "base/cli/option_checks.hpp"
+#include "base/cli/options.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/contract/run_record.hpp"
+#include "base/error.hpp"
+#include "base/figures.hpp"
+#include "base/files.hpp"
+#include "base/programs/child.hpp"
+#include "base/system/launcher.hpp"
+#include "base/system/processes.hpp"
+#include "base/system/stop.hpp"
+#include "base/system/waiting.hpp"
+#include "base/words.hpp"
+#include "trace-tools/os/counters.hpp"
+#include "trace-tools/os/kernel_events.hpp"
+#include "trace-tools/os/recording.hpp"
+#include "trace-tools/os/summary.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include <unistd.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr std::int64_t wakes_every_ns = 50'000'000;
+constexpr std::int64_t looks_for_threads_every_ns = 500'000'000;
+constexpr std::int64_t sums_every_ns = 1'000'000'000;
+
+struct Wanted {
+    std::string pids;
+    std::string length;  // empty: until the job ends
+    std::string out;
+    std::string bpf = "auto";
+    std::string cpus;
+    base::Nanoseconds interval = 100ms;
+    base::Nanoseconds least = 2us;
+    std::vector<std::string> program;
+};
+
+std::set<pid_t> processes_of(const std::string& text)
+{
+    std::set<pid_t> pids;
+    for (const std::string& word : base::split(text, ',')) pids.insert(base::parsed<int>("--pid", word));
+    const auto living = base::processes(pids);
+    for (const pid_t pid : pids)
+        if (!living.contains(pid)) base::fail_usage("--pid: there is no process ", pid, ", or it is hidden");
+    return pids;
+}
+
+// The job that is watched, and the sums of what was seen.
+struct Watch {
+    os::Job job;
+    std::vector<os::Source> sources;
+    os::Summary summary;
+    std::size_t threads = 0;
+    double seconds = 0.0;
+    std::uint64_t lost = 0;
+};
+
+void take(Watch& watch, os::Recording* recording, const std::vector<base::os::Row>& rows)
+{
+    watch.summary.add(rows);
+    if (recording != nullptr) recording->add(rows, watch.job);
+}
+
+// Until the time is over, the job has ended, or a signal asks for the end.
+void observe(Watch& watch, const Wanted& wanted, std::int64_t end_ns, os::KernelEvents* events,
+             os::Recording* recording)
+{
+    os::Counters counters;
+    const std::int64_t begin_ns = base::now_ns();
+    counters.read(watch.job, begin_ns);
+    std::int64_t next_counters_ns = begin_ns + wanted.interval.count();
+    std::int64_t next_threads_ns = begin_ns + looks_for_threads_every_ns;
+    std::int64_t next_sums_ns = begin_ns + sums_every_ns;
+    std::int64_t now_ns = begin_ns;
+    while (!base::stop_requested() && !watch.job.ended() && now_ns < end_ns) {
+        base::sleep_until_ns(std::min({now_ns + wakes_every_ns, next_counters_ns, end_ns}));
+        now_ns = base::now_ns();
+        if (events != nullptr) take(watch, recording, events->read());
+        if (now_ns >= next_threads_ns) {
+            watch.job = os::job_of(watch.job.processes);
+            watch.threads = std::max(watch.threads, watch.job.threads.size());
+            if (events != nullptr) events->follow(watch.job);
+            next_threads_ns = now_ns + looks_for_threads_every_ns;
+        }
+        if (now_ns >= next_counters_ns) {
+            take(watch, recording, counters.read(watch.job, now_ns));
+            next_counters_ns = now_ns + wanted.interval.count();
+        }
+        if (events != nullptr && now_ns >= next_sums_ns) {
+            take(watch, recording, events->read_sums(now_ns));
+            next_sums_ns = now_ns + sums_every_ns;
+        }
+    }
+    take(watch, recording, counters.read(watch.job, base::now_ns()));
+    if (events != nullptr) {
+        take(watch, recording, events->read());
+        take(watch, recording, events->read_sums(base::now_ns()));
+        watch.lost = events->lost();
+    }
+    watch.seconds = static_cast<double>(base::now_ns() - begin_ns) / 1e9;
+}
+
+void write_record(const fs::path& directory, const Wanted& wanted, const Watch& watch)
+{
+    nlohmann::ordered_json record = base::run_record("trace-os");
+    record["format_version"] = base::format_version;
+    record["seconds"] = watch.seconds;
+    record["least_ns"] = wanted.least.count();
+    record["interval_ns"] = wanted.interval.count();
+    record["cpus"] = base::format_cpus(watch.job.cpus);
+    record["threads"] = watch.threads;
+    record["lost"] = watch.lost;
+    for (const os::Source& source : watch.sources)
+        record["sources"][source.name] = source.lacks.empty() ? nlohmann::json(true) : nlohmann::json(source.lacks);
+    base::write_whole(directory / base::os::record, record.dump(2) + "\n");
+}
+
+void print(const Watch& watch)
+{
+    std::printf("%s on CPUs %s for %.1f s\n", base::counted(watch.threads, "thread").c_str(),
+                base::format_cpus(watch.job.cpus).c_str(), watch.seconds);
+    std::fputs(watch.summary.text(watch.seconds, 12).c_str(), stdout);
+    if (watch.lost > 0) base::warn(watch.lost, " interruptions are missing: there was no room for them");
+    for (const os::Source& source : watch.sources)
+        if (source.name == "bpf" && !source.lacks.empty()) base::warn("by whom is not known: ", source.lacks);
+}
+
+// Words behind "--" are a program's.
+std::vector<char*> own_words(int argc, char** argv, std::vector<std::string>& program)
+{
+    const auto end = argv + argc;
+    const auto dashes = std::find_if(argv + 1, end, [](const char* word) { return std::strcmp(word, "--") == 0; });
+    if (dashes != end) program.assign(dashes + 1, end);
+    return {argv, dashes};
+}
+
+int watch(const Wanted& wanted)
+{
+    if (wanted.pids.empty() == wanted.program.empty())
+        base::fail_usage("whom to watch? trace-os --pid PID 30s, or trace-os -- ./program");
+    std::optional<base::Nanoseconds> length;
+    if (!wanted.length.empty()) length = base::parsed<base::Nanoseconds>("TIME", wanted.length);
+    if (length && *length <= 0ns) base::fail_usage("TIME: more than 0, not ", wanted.length);
+    base::stop_on_signals();
+    if (!wanted.cpus.empty()) {
+        const base::CpuSet cpus = base::parse_cpus(wanted.cpus);
+        base::check_cpus(cpus);
+        base::bind_this_thread(cpus);
+    }
+    std::optional<base::ClaimedPart> part;
+    const std::string host = base::host_name();
+    if (!wanted.out.empty()) part.emplace(wanted.out, fs::path{base::os::folder} / host);
+
+    std::optional<base::Child> child;
+    if (!wanted.program.empty()) child.emplace(base::Launch{.words = wanted.program, .input = {}});
+    Watch watch;
+    watch.job = os::job_of(child ? std::set<pid_t>{child->pid()} : processes_of(wanted.pids));
+    watch.threads = watch.job.threads.size();
+    watch.sources = os::Counters{}.sources(watch.job);
+    std::string lacks = "not wanted (--bpf off)";
+    std::unique_ptr<os::KernelEvents> events;
+    if (wanted.bpf == "auto") events = os::KernelEvents::start(watch.job, wanted.least.count(), lacks);
+    watch.sources.push_back({"bpf", events != nullptr ? "" : lacks});
+
+    std::optional<os::Recording> recording;
+    if (part) recording.emplace(part->path(), host);
+    const std::int64_t end_ns = length ? base::now_ns() + length->count() : INT64_MAX;
+    observe(watch, wanted, end_ns, events.get(), recording ? &*recording : nullptr);
+    if (recording) {
+        recording->finish();
+        write_record(part->path(), wanted, watch);
+        part->keep();
+    }
+    print(watch);
+    if (part) std::printf("%s\n", (part->path() / base::os::table).c_str());
+    if (child) {
+        if (base::stop_requested()) child->signal(SIGTERM);
+        return child->wait();
+    }
+    return base::exit_fine;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+try {
+    base::occupy_closed_streams();
+    Wanted wanted;
+    std::vector<std::string> length;
+    base::Options options{"trace-os", "who takes the CPUs from a job's threads, and for how long"};
+    options.add_positional("TIME", length, "how long to watch, such as 30s; if not given, until the job ends", 0, 1);
+    options.synopsis("--pid PID[,PID...] [options] [TIME] | [options] [TIME] -- PROGRAM [ARGUMENT...]");
+    options.add("pid", wanted.pids, "processes to watch, with their descendants and all threads", "PID[,PID...]");
+    options.add("out,o", wanted.out,
+                "a run's directory: os.csv, os.json and an OTF2 archive go to DIR/os/HOST; without it the table on "
+                "stdout is all",
+                "DIR");
+    options.add("interval", wanted.interval, "time between two readings of the counters, 50ms to 10s", "TIME");
+    options.add("least", wanted.least, "shorter interruptions are summed up instead of listed", "TIME");
+    options.add_choice("bpf", wanted.bpf, {"auto", "off"},
+                       "programs in the kernel that know by whom: auto: if this user may load them");
+    options.add("cpus", wanted.cpus, "CPUs on which trace-os itself runs: those of the noise, not of the job", "LIST");
+    options.section({.title = "Causes",
+                     .text = "A thread is kept from running while it waits in the run queue of a CPU, or while an "
+                             "interrupt has its CPU. Interrupts count without those inside them.",
+                     .entries = {{"neighbour, own_thread, kernel_thread",
+                                  "ran on the CPU meanwhile: a process outside of the job, inside, a kernel thread"},
+                                 {"idle_cpu", "the CPU idled: a wake-up under way, or a quota (see throttled)"},
+                                 {"interrupt, softirq", "by number and name, or by vector"},
+                                 {"block_io, reclaim", "blocked in I/O; looking for memory"},
+                                 {"runqueue_wait", "all waits for a CPU, as schedstat counts them"},
+                                 {"throttled, steal", "by the quota of the control group; by the hypervisor"},
+                                 {"pressure", "PSI of the control group: part of it may be throttling"}}});
+    options.example("trace-os --pid 4711 30s");
+    options.example("trace-os --out run1 --cpus 4-7 -- mpirun -n 2 ./program");
+    options.epilogue("Exit code: 0, the program's own, 2 for a wrong option, 1 for a failure.");
+    options.see_also("trace-merge(1), trace-record(1), proc(5), cgroups(7)");
+    std::vector<char*> own = own_words(argc, argv, wanted.program);
+    if (!options.parse(static_cast<int>(own.size()), own.data())) return base::exit_fine;
+    if (!length.empty()) wanted.length = length.front();
+    if (wanted.interval < 50ms || wanted.interval > 10s)
+        base::fail_usage("--interval: 50ms to 10s, not ", base::format(wanted.interval));
+    if (wanted.least < 0ns) base::fail_usage("--least: not negative");
+    return watch(wanted);
+} catch (...) {
+    return base::report_failure("trace-os");
+}
