@@ -304,7 +304,7 @@ CsvTable::CsvTable(const std::filesystem::path& path) : path_{path}
 
 void CsvTable::refuse_cut_off() const
 {
-    if (cut_off_) fail(path_.string(), " ends in the middle of a row (its last line has no end): cut off");
+    if (cut_off_) fail(path_.string(), " is cut off: its last line does not end in a newline");
 }
 
 const std::string& CsvTable::text(std::size_t row, const std::string& column) const

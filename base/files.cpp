@@ -85,7 +85,9 @@ void fail_taken(const fs::path& path)
 void refuse_link(const fs::path& path)
 {
     if (fs::is_symlink(fs::symlink_status(path)))
-        fail_usage(path.string(), " is a link, through which nothing is written: remove it, or give another path");
+        fail_usage(path.string(),
+                   " is a symbolic link, and links are not followed for writing: remove it, or give "
+                   "another path");
 }
 
 void refuse_foreign(const fs::path& path)
@@ -245,7 +247,7 @@ void refuse_irregular(const fs::path& path)
 {
     std::error_code missing;
     const fs::file_status found = fs::status(path, missing);
-    if (fs::exists(found) && !fs::is_regular_file(found)) fail(path.string(), " is no regular file");
+    if (fs::exists(found) && !fs::is_regular_file(found)) fail(path.string(), " is not a regular file");
 }
 
 namespace {
@@ -284,7 +286,7 @@ void read_pieces(const fs::path& path, const std::function<void(std::string_view
     struct stat found {};
     if (file < 0 || ::fstat(file, &found) < 0 || S_ISDIR(found.st_mode)) fail("cannot read ", path.string());
     const bool pipe = S_ISFIFO(found.st_mode);
-    if (!pipe && !S_ISREG(found.st_mode)) fail(path.string(), " is no regular file");
+    if (!pipe && !S_ISREG(found.st_mode)) fail(path.string(), " is not a regular file");
 
     std::array<char, 64 << 10U> bytes;
     bool any = false;
@@ -304,7 +306,7 @@ void read_pieces(const fs::path& path, const std::function<void(std::string_view
             fail("cannot read ", path.string());
         }
     }
-    if (pipe && !any) fail("nobody writes into the pipe ", path.string());
+    if (pipe && !any) fail("no process writes to the pipe ", path.string());
 }
 
 }  // namespace base

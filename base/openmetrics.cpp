@@ -65,7 +65,7 @@ try {
     next_ns_ = now_ns + between_writes_ns;
     if (!path_.empty()) write_whole(path_, openmetrics(families));
 } catch (const std::exception& error) {
-    warn("no further metrics in ", path_.string(), ": ", error.what());
+    warn("metrics are no longer written to ", path_.string(), ": ", error.what());
     path_.clear();
 }
 

@@ -11,7 +11,7 @@ namespace base {
 
 // Defined once, as an inline constant beside the cards that may offer it; compared by address.
 struct Capability {
-    std::string_view text;  // what offers it: "a transport that exchanges in the host's memory"
+    std::string_view text;  // what offers it: "a transport that exchanges host memory"
 };
 using Capabilities = std::vector<const Capability*>;
 

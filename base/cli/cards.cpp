@@ -15,7 +15,7 @@ namespace {
 // They go into tables, traces and onto terminals.
 void check_printable(std::string_view text)
 {
-    if (printable(text) != text) fail_usage("'", text, "' holds a character that cannot be shown");
+    if (printable(text) != text) fail_usage("'", text, "' contains an unprintable character");
 }
 
 }  // namespace
@@ -26,9 +26,9 @@ PlugInText parse_plug_in(std::string_view whole)
     PlugInText plug_in;
     const std::size_t bracket = text.find('[');
     if (bracket != std::string_view::npos) {
-        if (!text.ends_with(']')) fail_usage("'", whole, "' has a [ without its ] at the end");
+        if (!text.ends_with(']')) fail_usage("'", whole, "' has a [ but does not end with ]");
         const std::string_view inside = text.substr(bracket + 1, text.size() - bracket - 2);
-        if (inside.find_first_of("[]") != std::string_view::npos) fail_usage("'", whole, "' has brackets in brackets");
+        if (inside.find_first_of("[]") != std::string_view::npos) fail_usage("'", whole, "' has nested brackets");
         for (const std::string& assignment : split(inside, ',')) {
             const std::size_t equals = assignment.find('=');
             if (equals == std::string::npos) fail_usage("'", assignment, "' in '", whole, "' is not name=value");
@@ -145,7 +145,7 @@ const std::string& Settings::text(const std::string& name) const
 {
     const auto found = values_.find(name);
     if (found == values_.end())
-        throw std::logic_error{plug_in_ + " asks for its option " + name + ", which is not on its card"};
+        throw std::logic_error{plug_in_ + " reads option " + name + ", which is not on its card"};
     return found->second;
 }
 

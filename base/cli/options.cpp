@@ -20,7 +20,7 @@ namespace {
 void check_choice(const std::string& word, const std::vector<std::string>& choices)
 {
     if (std::find(choices.begin(), choices.end(), word) == choices.end())
-        fail_usage("'", word, "' is none of ", join_words(choices, "|"), did_you_mean(word, choices));
+        fail_usage("'", word, "' is not one of ", join_words(choices, "|"), did_you_mean(word, choices));
 }
 
 }  // namespace
@@ -40,12 +40,12 @@ Options::Options(std::string program, std::string summary) : boost_{std::make_un
     manual_.program = std::move(program);
     manual_.summary = std::move(summary);
     manual_.synopsis = "[options]";
-    describe({.name = "help", .letter = "h", .help = "print this and end"}, nullptr);
-    describe({.name = "version", .help = "print the version and end"}, nullptr);
+    describe({.name = "help", .letter = "h", .help = "print this help and exit"}, nullptr);
+    describe({.name = "version", .help = "print the version and exit"}, nullptr);
     describe({.name = "config", .value = "FILE.ini", .help = "read options from a file: name = value, one a line"},
              po::value<std::string>());
-    boost_->hidden.add_options()("man", "print the man page and end")("completion", po::value<std::string>(),
-                                                                      "print the completion of a shell (bash) and end");
+    boost_->hidden.add_options()("man", "print the man page and exit")("completion", po::value<std::string>(),
+                                                                       "print the shell completion (bash) and exit");
 }
 
 // No value: a switch that is looked up by its name.
@@ -222,7 +222,7 @@ bool Options::print_what_is_asked_for()
         std::cout << man_page(manual_);
     } else if (boost_->values.count("completion") != 0) {
         const std::string shell = boost_->values["completion"].as<std::string>();
-        if (shell != "bash") fail_usage("--completion: there is one for bash, not for ", shell);
+        if (shell != "bash") fail_usage("--completion: only bash is supported, not ", shell);
         if (command_word(manual_) != manual_.program)
             fail_usage("--completion: that of ", manual_.program.substr(0, manual_.program.find(' ')),
                        " knows its commands");
@@ -265,7 +265,7 @@ void check_settings(std::istringstream& file, const std::string& path)
         const std::string_view name = trim(line.substr(0, line.find('=')));
         const bool setting = !name.empty() && name.size() < line.size() && name.find('%') == std::string_view::npos;
         if (!line.empty() && !section && !setting)
-            fail_usage(path, " line ", number, ": '", printable(line), "' is no setting, NAME = VALUE");
+            fail_usage(path, " line ", number, ": '", printable(line), "' is not NAME = VALUE");
     }
     file.clear();
     file.seekg(0);

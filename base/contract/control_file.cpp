@@ -120,7 +120,7 @@ ControlFile ControlFile::open(const std::filesystem::path& run, const std::strin
     void* memory = MAP_FAILED;
     check_errno(::fstat(file, &status), "look at ", path.string());
     // It names the processes that control.pause stops, and root may stop those of everybody.
-    if (::geteuid() == 0 && status.st_uid != 0) fail(path.string(), " belongs to another user: not taken by root");
+    if (::geteuid() == 0 && status.st_uid != 0) fail(path.string(), " belongs to another user: root does not use it");
     const bool other_size = status.st_size != 0 && status.st_size != page_bytes;
     int why = 0;
     // Allocated, not only made long: on a full disk the first store to a hole would be a bus error.

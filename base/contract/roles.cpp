@@ -29,7 +29,7 @@ Role parse_role(const std::string& word)
 {
     for (const auto& [role, known] : words_of_roles)
         if (word == known) return role;
-    fail("'", word, "' is no role of a factor (treatment, placebo, delay, sham, pause)");
+    fail("'", word, "' is not a role of a factor (treatment, placebo, delay, sham, pause)");
 }
 
 }  // namespace base

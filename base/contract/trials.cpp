@@ -74,7 +74,7 @@ void check_word(const CsvTable& table, std::size_t row, const char* column, cons
     if (std::find(words.begin(), words.end(), word) != words.end()) return;
     std::string all;
     for (const char* one : words) all += (all.empty() ? "" : ", ") + std::string{one};
-    fail(table.place(row, column), ": '", word, "' is none of ", all);
+    fail(table.place(row, column), ": '", word, "' is not one of ", all);
 }
 
 // Checks a trial of kind stored. Anything not given has its least value.
@@ -87,9 +87,10 @@ void check_stored(const CsvTable& table, std::size_t row, Trial& trial)
     check_word(table, row, "reads", trial.reads, stored::reads);
     if (!(trial.rate >= 0.0 && trial.rate <= 1.0))
         fail(table.place(row, "rate"), ": a bit flips with a probability from 0 to 1, not ", trial.rate);
-    if (trial.target != "model") fail(table.place(row, "target"), ": weights are of the model, not of ", trial.target);
+    if (trial.target != "model")
+        fail(table.place(row, "target"), ": a stored trial alters the model, not the ", trial.target);
     if (trial.reads == stored::each && trial.guard != "none")
-        fail(table.place(row, "guard"), ": none goes with reads = each, whose sound weights are not read");
+        fail(table.place(row, "guard"), ": a stored trial with reads = each takes no guard");
 }
 
 Trial trial_in(const CsvTable& table, std::size_t row)

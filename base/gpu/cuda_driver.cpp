@@ -23,7 +23,7 @@ template <class Pointer>
 void load(void* library, const char* symbol, Pointer& function, std::string& missing)
 {
     function = reinterpret_cast<Pointer>(::dlsym(library, symbol));
-    if (function == nullptr && missing.empty()) missing = join("its libcuda.so.1 has no ", symbol);
+    if (function == nullptr && missing.empty()) missing = join("its libcuda.so.1 lacks ", symbol);
 }
 
 Loaded load_driver()
@@ -31,7 +31,7 @@ Loaded load_driver()
     Loaded loaded;
     void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr) {
-        loaded.missing = "no libcuda.so.1, which NVIDIA's driver brings";
+        loaded.missing = "no libcuda.so.1 (part of NVIDIA's driver)";
         return loaded;
     }
 #define CROSSTALK_LOAD(member, symbol, parameters) load(library, #symbol, loaded.functions.member, loaded.missing);

@@ -23,7 +23,7 @@ void end_with_parent(pid_t parent)
 rlimit lower_limit(__rlimit_resource_t resource, rlim_t most)
 {
     rlimit found{};
-    check_errno(::getrlimit(resource, &found), "learn the limits of the reading process");
+    check_errno(::getrlimit(resource, &found), "get the limits of the reading process");
     const rlimit less{.rlim_cur = std::min(most, found.rlim_cur), .rlim_max = found.rlim_max};
     check_errno(::setrlimit(resource, &less), "limit the reading process");
     return found;

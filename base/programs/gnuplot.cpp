@@ -53,7 +53,7 @@ bool run_gnuplot(const std::string& program, const std::filesystem::path& folder
     if (!code)
         why = "gnuplot took longer than " + format(patience) + " on " + script;
     else if (*code == not_found)
-        why = "gnuplot is not there; " + script + " is ready for it";
+        why = "gnuplot is not installed; " + script + " is ready for it";
     else
         why = "gnuplot failed on " + script;
     std::filesystem::remove(picture, ignored);  // half a picture is none

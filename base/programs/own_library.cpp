@@ -17,7 +17,7 @@ std::filesystem::path own_library(const std::string& name)
         places.push_back(library.string());
     }
     unavailable("there is no ", places.front(), places.back() == places.front() ? "" : " and no " + places.back(),
-                ": build the target ", name, ", or install Crosstalk anew");
+                ": build the target ", name, ", or reinstall Crosstalk");
 }
 
 }  // namespace base

@@ -160,8 +160,8 @@ void check_cpus(const CpuSet& cpus)
     for (const int cpu : cpus) {
         if (allowed.contains(cpu)) continue;
         const bool exists = std::filesystem::exists("/sys/devices/system/cpu/cpu" + std::to_string(cpu));
-        fail_usage("CPU ", cpu, exists ? " is not for this process" : " does not exist", "; this process may use ",
-                   format_cpus(allowed));
+        fail_usage("CPU ", cpu, exists ? " is not allowed for this process" : " does not exist",
+                   "; this process may use ", format_cpus(allowed));
     }
 }
 

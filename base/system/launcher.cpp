@@ -72,8 +72,8 @@ void check_job_size(int mpi_size)
     const bool mpirun = environment("OMPI_COMM_WORLD_SIZE").has_value();
     const bool srun = environment("SLURM_STEP_ID") && !mpirun;
     if (!mpirun && !srun && environment("WORLD_SIZE"))
-        fail_usage("WORLD_SIZE says that there are ", job.size, " tasks, as torchrun does, but MPI sees ", mpi_size,
-                   ": try --transport gloo, or start it by mpirun");
+        fail_usage("WORLD_SIZE (torchrun) says ", job.size, " tasks, but MPI sees ", mpi_size,
+                   ": try --transport gloo, or start with mpirun");
     fail_usage(srun ? "srun" : "the launcher", " started ", job.size, " tasks but MPI sees ", mpi_size, ": try ",
                srun ? "--mpi=pmix (srun --mpi=list)" : "the mpirun of the MPI that this program was built with");
 }

@@ -43,7 +43,7 @@ void report_cut()
         static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
     };
     print(program_invocation_short_name);
-    print(": the control file was cut short while in use: going on without it\n");
+    print(": the control file was truncated while in use: continuing without it\n");
 }
 
 // Calls to the kernel and lock-free variables only, as a signal handler may.

@@ -110,8 +110,8 @@ TEST_CASE("a pipe is read until its writer ends, and what never ends is refused"
     const testing::Scratch scratch;
     const std::string pipe = scratch / "pipe";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-    CHECK_THROWS_WITH_AS(read_whole(pipe), ("nobody writes into the pipe " + pipe).c_str(), Error);
-    CHECK_THROWS_WITH_AS(read_whole("/dev/zero"), "/dev/zero is no regular file", Error);
+    CHECK_THROWS_WITH_AS(read_whole(pipe), ("no process writes to the pipe " + pipe).c_str(), Error);
+    CHECK_THROWS_WITH_AS(read_whole("/dev/zero"), "/dev/zero is not a regular file", Error);
     const std::string content(1'000'000, 'x');
     std::jthread writer{[&] { std::ofstream{pipe} << content; }};
     CHECK(read_whole(pipe) == content);

@@ -58,7 +58,7 @@ TEST_CASE("a control file that is cut short takes the control away, not the prog
     });
     CHECK(status == 0);
     const std::string said = read_whole(err);
-    CHECK(said.ends_with(": the control file was cut short while in use: going on without it\n"));
+    CHECK(said.ends_with(": the control file was truncated while in use: continuing without it\n"));
     CHECK(std::count(said.begin(), said.end(), '\n') == 1);
 }
 

@@ -70,7 +70,7 @@ TEST_CASE_FIXTURE(OptionsFixture, "a wrong option gets the right one back")
 TEST_CASE_FIXTURE(OptionsFixture, "a wrong value names its option")
 {
     CHECK(complaint({"--duration", "fast"}) == "--duration: 'fast' is not a number with a unit, such as 1.5s");
-    CHECK(complaint({"--strategy", "dpp"}) == "--strategy: 'dpp' is none of none|naive|ddp; did you mean ddp?");
+    CHECK(complaint({"--strategy", "dpp"}) == "--strategy: 'dpp' is not one of none|naive|ddp; did you mean ddp?");
 }
 
 TEST_CASE_FIXTURE(OptionsFixture, "of parts those that are named are left, and a wrong name gets the right ones back")
@@ -80,7 +80,7 @@ TEST_CASE_FIXTURE(OptionsFixture, "of parts those that are named are left, and a
     options.add_parts("part", parts);
     CHECK(parse({}));
     CHECK(parts == all);
-    CHECK(complaint({"read", "writ"}) == "'writ' is none of write|read|random; did you mean write?");
+    CHECK(complaint({"read", "writ"}) == "'writ' is not one of write|read|random; did you mean write?");
     CHECK(parse({"random", "write"}));
     CHECK(parts == std::vector<std::pair<std::string, int>>{{"write", 1}, {"random", 3}});
 }
@@ -117,7 +117,7 @@ TEST_CASE_FIXTURE(OptionsFixture, "placeholders of the library that parses are w
     const std::string file = scratch / "run.ini";
     for (const char* line : {"a %invalid_line% b", "[a %invalid_line%", "= %value%", "%option% = 3", "duration"}) {
         std::ofstream{file} << "# with a = in it\n\n" << line << "\n";
-        CHECK(complaint({"--config", file}) == file + " line 3: '" + line + "' is no setting, NAME = VALUE");
+        CHECK(complaint({"--config", file}) == file + " line 3: '" + line + "' is not NAME = VALUE");
     }
     std::ofstream{file} << "[section]\nduration = 5s\n";
     CHECK(complaint({"--config", file}).starts_with("no option '--section.duration'"));
