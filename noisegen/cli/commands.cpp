@@ -29,7 +29,7 @@ fs::path limits_path(const std::string& given)
 void begin_measuring(const std::string& command)
 {
     if (base::local_rank().size > 1)
-        base::fail_usage(command, " is one process on each node, not ", base::local_rank().size,
+        base::fail_usage(command, " runs as one process per node, not ", base::local_rank().size,
                          ": srun --ntasks-per-node=1, or no mpirun");
     base::stop_on_signals();
     base::stop_with_parent();
@@ -37,7 +37,7 @@ void begin_measuring(const std::string& command)
 
 void add_stressors(base::Options& options, std::vector<std::string>& stressors, const std::string& otherwise)
 {
-    options.add_positional("STRESSOR", stressors, "as in a schedule, with options; without: " + otherwise, 0);
+    options.add_positional("STRESSOR", stressors, "as in a schedule, with options; default: " + otherwise, 0);
     options.plug_ins("STRESSOR", words_of_stressors());
 }
 
@@ -84,30 +84,30 @@ VictimWords parse_victim(const std::string& text)
 
 class Calibrate : public base::Command {
  public:
-    Calibrate() : Command{"noisegen calibrate", "finds what each stressor reaches on this node, for rate=60%"}
+    Calibrate() : Command{"noisegen calibrate", "measures what each stressor reaches on this node, for rate=60%"}
     {
         wish_.cpus = "all";
         options.description(
-            "Runs each stressor as fast as it goes on 1, 2, 4, ... and all of the cores, in rounds, each in a random "
-            "order of its own, and keeps the worst, median and best round. A rate in percent is a share of the worst.");
-        add_stressors(options, calibration_.stressors, "all that can be held to a rate");
+            "Runs each stressor at full speed on 1, 2, 4, ... and all of the cores. Each round does so in a new "
+            "random order; the worst, median and best round are kept. A rate in percent refers to the worst.");
+        add_stressors(options, calibration_.stressors, "all that take a rate");
         options.group("What");
-        options.add("rounds", rounds_, "each measures every stressor on every number of cores once", "NUMBER");
+        options.add("rounds", rounds_, "measurements of every stressor on every number of cores", "NUMBER");
         options.add("round", calibration_.round, "length of one measurement", "TIME");
-        options.add("seed", calibration_.seed, "of the random order in each round", "NUMBER");
+        options.add("seed", calibration_.seed, "seed of the random order in each round", "NUMBER");
         options.add("victim", victim_,
-                    "also tries all shapes of memory.stream beside a victim on this CPU, for shape=worst", "CPU");
+                    "also try all shapes of memory.stream beside a victim on this CPU, for shape=worst", "CPU");
         options.group("Where");
         add_placement(options, wish_, avoid_);
         options.group("How much");
         add_budgets(options, calibration_.budgets);
         options.group("Records");
         add_limits_option(options, limits_file_);
-        options.section(exit_status("stopped before the last round: nothing was added"));
+        options.section(exit_status("stopped before the last round: nothing was saved"));
         options.example("noisegen calibrate --cpus 4-7");
         options.example("    all stressors, on one, two and four cores");
         options.example("noisegen calibrate 'memory.stream[shape=read|update]' --cpus 4-7");
-        options.example("    adds two shapes; what was found for others stays");
+        options.example("    adds two shapes; earlier results of others are kept");
         options.see_also("noisegen(1), noisegen-limits(1)");
     }
 
@@ -142,7 +142,7 @@ class Calibrate : public base::Command {
 
 class ShowLimits : public base::Command {
  public:
-    ShowLimits() : Command{"noisegen limits", "shows what noisegen calibrate found on this node"}
+    ShowLimits() : Command{"noisegen limits", "shows what noisegen calibrate measured on this node"}
     {
         add_limits_option(options, limits_file_);
         options.see_also("noisegen(1), noisegen-calibrate(1)");
@@ -152,7 +152,7 @@ class ShowLimits : public base::Command {
     {
         const NodeLimits limits = read_limits(limits_path(limits_file_));
         if (limits.entries.empty() && !limits.worst)
-            base::fail("no limits are known in ", limits.file.string(), "; find them with: noisegen calibrate");
+            base::fail("no limits in ", limits.file.string(), "; measure them with: noisegen calibrate");
         if (!limits.entries.empty()) print_limits(std::cout, limits.entries);
         if (limits.worst) std::cout << text(*limits.worst) << "\n";
         base::flush_stdout();
@@ -165,56 +165,56 @@ class ShowLimits : public base::Command {
 
 class ProbeCommand : public base::Command {
  public:
-    ProbeCommand() : Command{"noisegen probe", "shows what noise on some CPUs takes from memory accesses on another"}
+    ProbeCommand() : Command{"noisegen probe", "measures how noise on some CPUs slows memory accesses on another"}
     {
         options.description(
-            "A victim on one CPU reads memory, and follows chains of loads through memory and through the last-level "
-            "cache, while each stressor in turn is on for a moment on other CPUs, in random order, with quiet between. "
-            "What it keeps of its bandwidth, and how much longer its loads take, are shares of quiet.\n\n"
-            "Bytes per second are not damage: a stressor that moves little may hurt most. cpu.spin shows what is clock "
-            "frequency, placebo what is chance.");
+            "A victim on one CPU streams through memory and chases pointers through memory and the last-level "
+            "cache, while stressors run one at a time on other CPUs, in random order, with quiet between. Bandwidth "
+            "and latency are reported relative to quiet.\n\n"
+            "Traffic is not damage: a stressor that moves few bytes may hurt most. cpu.spin shows the effect of "
+            "clock frequency, placebo that of chance.");
         add_stressors(options, asked_.stressors, "controls, cache and memory stressors");
         options.group("What");
         options.add("command", command_,
-                    "a program of yours in the place of noise: which level of memory.stream, cache.llc, io.write and "
-                    "network.exchange hurts a victim as much. Words for the shell; started again when it ends",
+                    "your program instead of noise: finds the level of memory.stream, cache.llc, io.write and "
+                    "network.exchange that hurts a victim as much. A shell command; restarted when it ends",
                     "WORDS");
         options.add("victim", victim_,
-                    "the CPU of the victim, to be avoided by noise; auto: the first allowed. With or without it, after "
-                    "commas, victims to be slowed down: " +
+                    "the victim's CPU, without noise (auto: the first allowed one), and kinds of victims to measure: " +
                         base::join_words(victim_names(), ", "),
                     "CPU,WORD,..");
-        options.add("peer", peers_,
-                    "another program beside these stressors, words for the shell such as 'stress-ng --cache 1'; "
-                    "started again when it ends",
-                    "WORDS");
-        options.add("victim-model", model_, "of the ddl-train that is the victim of the word step", "MODEL");
+        options.add(
+            "peer", peers_,
+            "another program to compare with, a shell command such as 'stress-ng --cache 1'; restarted when it ends",
+            "WORDS");
+        options.add("victim-model", model_, "model of ddl-train, the victim of --victim step", "MODEL");
         options.add(
             "array", asked_.array,
-            "each of the victim's two large arrays; auto: four times the last-level cache, as far as memory allows",
+            "size of each of the victim's two large arrays; auto: four times the last-level cache, less if memory "
+            "is short",
             "SIZE");
-        options.add("blocks", asked_.blocks, "each holds every stressor once and quiet several times", "NUMBER");
-        options.add("slot", asked_.slot,
-                    "how long each is on in a block; if not given, a second beside the victims fsync and step", "TIME");
-        options.add("seed", asked_.seed, "of the random order in each block", "NUMBER");
+        options.add("blocks", asked_.blocks, "number of blocks; each runs every stressor once and quiet several times",
+                    "NUMBER");
+        options.add("slot", asked_.slot, "length of a slot; default for the victims fsync and step: 1s", "TIME");
+        options.add("seed", asked_.seed, "seed of the random order in each block", "NUMBER");
         options.group("Where");
         add_placement(options, wish_, avoid_);
-        options.add("scratch", scratch_, "where victims write that do, and stressors beside them", "DIR");
+        options.add("scratch", scratch_, "where victims and stressors write", "DIR");
         options.group("How much");
         add_budgets(options, asked_.budgets);
         add_limits_option(options, limits_file_);
         options.group("Records");
-        options.add("out", out_, "directory; the results go to OUT/probe/. -: the table on stdout is all", "DIR");
+        options.add("out", out_, "results go to OUT/probe/; -: print the table only", "DIR");
         options.section(
-            exit_status("stopped before two blocks (of --command three) were complete, or the command failed"));
+            exit_status("stopped before two blocks (--command: three) were complete, or the command failed"));
         options.section({.title = "Files",
                          .text = "Under OUT/probe/:",
-                         .entries = {{"probe.csv", "a row per stressor and level: its own traffic, and the damage"},
-                                     {"probe.json", "the same, and who, where, when and how"},
+                         .entries = {{"probe.csv", "a row per stressor and level: its traffic and the damage"},
+                                     {"probe.json", "the same, with machine, job, time and options"},
                                      {"probe.svg", "damage against traffic; probe.gp and probe_*.csv draw it again"},
-                                     {"pressure.json", "of --command, in the place of these: for interference predict"},
-                                     {"harm.csv", "of --victim WORD, in the place of these: a row a noise and victim"},
-                                     {"harm.json", "the same, and who, where, when and how"}},
+                                     {"pressure.json", "with --command instead of these: for interference predict"},
+                                     {"harm.csv", "with --victim WORD instead of these: a row per noise and victim"},
+                                     {"harm.json", "the same, with machine, job, time and options"}},
                          .in_help = false});
         add_examples();
     }
@@ -228,25 +228,25 @@ class ProbeCommand : public base::Command {
         options.example("noisegen probe --command './app --fast' --cpus 4-7 --out app");
         options.example("    app/probe/pressure.json; first: noisegen calibrate --cpus 4-7");
         options.example("noisegen probe --victim bandwidth,llc --peer 'stress-ng --cache 1' cache.llc --cpus 1");
-        options.example("    how much longer victims take under ours and under another program, in turns");
+        options.example("    slowdown of victims beside cache.llc and beside another program, alternating");
         options.see_also("noisegen(1), noisegen-calibrate(1)");
     }
 
     int run() override
     {
         begin_measuring("probe");
-        if (options.given("command") && base::trim(command_).empty()) base::fail_usage("--command: which program?");
+        if (options.given("command") && base::trim(command_).empty()) base::fail_usage("--command: no program given");
         const base::CpuSet allowed = base::allowed_cpus();
         const VictimWords words = parse_victim(victim_);
         asked_.victim = words.cpu.value_or(*allowed.begin());
         const bool harm = !words.kinds.empty() || !peers_.empty();
         if (harm && options.given("command"))
-            base::fail_usage("--command measures a pressure; beside named victims give the program as --peer");
+            base::fail_usage("--command cannot be combined with named victims; give the program as --peer");
         for (const std::string& peer : peers_)
-            if (base::trim(peer).empty()) base::fail_usage("--peer: which program?");
+            if (base::trim(peer).empty()) base::fail_usage("--peer: no program given");
         base::check_cpus({asked_.victim});
         if (named_cpus(wish_, allowed).contains(asked_.victim))
-            base::fail_usage("CPU ", asked_.victim, " is the victim's; make noise on other --cpus");
+            base::fail_usage("CPU ", asked_.victim, " is the victim's; give other --cpus");
         Avoid avoid = parse_avoid(avoid_);
         avoid.cpus.insert(asked_.victim);
         asked_.cpus = choose_cpus(wish_, this_machine(allowed, avoid));

@@ -11,23 +11,21 @@ namespace {
 
 base::Section schedules()
 {
-    return {.title = "Schedules",
-            .text =
-                "A stressor is written name[option=value,...], with a label in front if wanted: "
-                "mem=memory.stream[rate=4GiB/s].",
-            .entries = {
-                {"A 2s; B 500ms; quiet 1s", "one after the other, repeated until the end"},
-                {"M2S2, M2N2S2",
-                 "the same in short, in seconds: M memory.stream, N network.exchange, I io.write, C cpu.spin, S quiet"},
-                {"rotation(A, B, placebo; slot=1s)",
-                 "blocks that hold each factor once and quiet some times (quiet=2), in random order; slot=auto: ten "
-                 "steps of the training, more where noise lasts. A factor may have levels: "
-                 "a=memory.stream[rate=4GiB/s|8GiB/s]"},
-                {"factorial(A, B; slot=1s)", "all on/off combinations, each on CPUs of its own"},
-                {"random(A=25%, quiet=75%; slot=1s)", "a draw per slot"},
-                {"ramp(A; rate=0..16GiB/s; steps=8; hold=5s)",
-                 "one rate after the other, again and again; it needs rate=0.. and two rounds for a report"},
-            }};
+    return {
+        .title = "Schedules",
+        .text = "A stressor is name[option=value,...], optionally with a label: mem=memory.stream[rate=4GiB/s].",
+        .entries = {
+            {"A 2s; B 500ms; quiet 1s", "one after the other, repeated until the end"},
+            {"M2S2, M2N2S2",
+             "short form, in seconds: M memory.stream, N network.exchange, I io.write, C cpu.spin, S quiet"},
+            {"rotation(A, B, placebo; slot=1s)",
+             "blocks in random order, each factor once and quiet twice (quiet=2) per block; slot=auto: ten training "
+             "steps, more if noise outlasts its slot. A factor may have levels: a=memory.stream[rate=4GiB/s|8GiB/s]"},
+            {"factorial(A, B; slot=1s)", "all on/off combinations; each factor has its own CPUs"},
+            {"random(A=25%, quiet=75%; slot=1s)", "one random draw per slot"},
+            {"ramp(A; rate=0..16GiB/s; steps=8; hold=5s)",
+             "increasing rates, repeated; a report needs rate=0.. and two rounds"},
+        }};
 }
 
 std::string default_of(const base::OptionCard& option)
@@ -38,7 +36,7 @@ std::string default_of(const base::OptionCard& option)
 base::Section all_stressors()
 {
     base::Section section{
-        .title = "Stressors", .text = "Each with its options and their defaults.", .entries = {}, .in_help = false};
+        .title = "Stressors", .text = "Options with their defaults.", .entries = {}, .in_help = false};
     for (const StressorCard* card : stressors().cards()) {
         base::Entry entry{.term = card->name, .text = card->summary};
         for (const base::OptionCard& option : card->options) entry.below.push_back({default_of(option), option.help});
@@ -55,19 +53,20 @@ base::Section exit_status()
                         {"1", "failed"},
                         {"2", "wrong usage"},
                         {"3", "a rate was not reached, or --on-overlap stop ended the run"},
-                        {"77", "not possible on this machine, or with what noisegen was built without"}}};
+                        {"77", "not possible on this machine, or not in this build"}}};
 }
 
 base::Section files()
 {
     return {.title = "Files",
             .text = "Under OUT/noise/<host>.<rank>/, for each noise process:",
-            .entries = {{base::file::noise_record, "who, where, when and how; complete when the run is over"},
+            .entries = {{base::file::noise_record,
+                         "machine, job, time, options and results; complete at the end of the run"},
                         {base::file::noise_rows, "a row per CPU and slot, written as the slot ends"},
-                        {"samples.csv", "what each CPU that is on did, about every tenth of a second"},
+                        {"samples.csv", "work of each active CPU, about every tenth of a second"},
                         {base::file::anchor_in_part, "the same as an OTF2 archive, written at the end"},
-                        {"../plan.json", "start and schedule that all noise processes of the job follow"},
-                        {"../token", "with [hosts=..]: what they know each other by over TCP"}},
+                        {"../plan.json", "schedule and start time, shared by all noise processes of the job"},
+                        {"../token", "with [hosts=..]: the secret by which they authenticate over TCP"}},
             .in_help = false};
 }
 
@@ -81,7 +80,7 @@ void add_examples(base::Options& options)
     options.example("    the experiment: each noise alone, in random order, on idle cores of process 4711's socket");
     options.example("noisegen --schedule 'factorial(mem=memory.stream[rate=4GiB/s|8GiB/s], io.write)' \\");
     options.example("         --cpus 2-7 --dry-run");
-    options.example("    shows where noise would be, and the slot table of all combinations; does nothing");
+    options.example("    prints CPUs and the slot table of all combinations; makes no noise");
 }
 
 base::PlugInWords words_of_schedules()
@@ -96,14 +95,13 @@ base::PlugInWords words_of_schedules()
 void add_manual(base::Options& options)
 {
     options.description(
-        "Stresses memory, network, disks or CPUs on the cores that a job leaves idle, in a schedule that is the same "
-        "for all processes of a job and the same again for the same seed, and records what it did.\n\n"
-        "Each noise CPU has one thread that is bound to it. Noise ends after --duration, on SIGTERM, SIGINT "
-        "and SIGHUP, and when the process that started it ends. It takes no CPU that is to be avoided, and never the "
-        "last of memory or disk.\n\n"
-        "A second process, its guardian, sets right what noisegen leaves when it is killed: it removes files and lets "
-        "a training go on that control.pause had stopped. Where both are killed at once, as with a whole cgroup, "
-        "neither happens: then kill -CONT the training's processes.");
+        "Stresses memory, network, disks or CPUs on the cores that a job leaves idle, and records what it did. All "
+        "processes of a job follow one schedule; the same seed gives the same schedule.\n\n"
+        "One thread is bound to each noise CPU. Noise ends after --duration, on SIGTERM, SIGINT and SIGHUP, and "
+        "when the parent process ends. It avoids the CPUs of --avoid and never uses up memory or disk.\n\n"
+        "If noisegen is killed, a second process, its guardian, removes its files and continues a training that "
+        "control.pause had stopped. If both are killed at once, as with a whole cgroup, send SIGCONT to the "
+        "training's processes yourself.");
     options.section(schedules());
     options.section(all_stressors());
     options.section(exit_status());

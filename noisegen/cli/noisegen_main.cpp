@@ -30,8 +30,8 @@ void add_where(base::Options& options, noisegen::Request& request, std::vector<s
     options.group("Where");
     noisegen::add_placement(options, request.cpu_request, avoid);
     options.add_choice("on-overlap", request.on_overlap, {"report", "stop"},
-                       "if a process to be avoided comes to a noise CPU later");
-    options.add("memory", request.memory, "NUMA nodes that memory comes from; local: of the noise CPU", "LIST");
+                       "what to do if an avoided process moves to a noise CPU");
+    options.add("memory", request.memory, "NUMA nodes to allocate from; local: the noise CPU's", "LIST");
     options.add_choice("sched", request.scheduling, {"other", "batch", "idle"}, "scheduling class, sched(7)");
 }
 
@@ -40,7 +40,7 @@ std::set<pid_t> parse_victims(const std::vector<std::string>& words)
     std::set<pid_t> victims;
     for (const std::string& word : words) {
         const auto pid = base::parse<int>(word);
-        if (pid < 1 || base::processes({pid}).empty()) base::fail_usage("--victim: there is no process ", word);
+        if (pid < 1 || base::processes({pid}).empty()) base::fail_usage("--victim: no process ", word);
         victims.insert(pid);
     }
     return victims;
@@ -55,7 +55,7 @@ void check_victims(const noisegen::Request& request)
     if (std::none_of(stressors.begin(), stressors.end(), pauses))
         base::fail_usage("--victim is for control.pause, which '", request.schedule.text, "' does not have");
     if (base::job_rank().size > base::local_rank().size)
-        base::fail_usage("--victim names a process of one host, and this job has several");
+        base::fail_usage("--victim is a process of one host, but this job has several");
 }
 
 // The schedule of --schedule, or of the words without dashes.
@@ -64,7 +64,7 @@ noisegen::Schedule parse(const std::string& option, const std::vector<std::strin
     if (!option.empty() && !words.empty())
         base::fail_usage("two schedules: '", option, "' and '", base::join_words(words, " "), "'");
     const std::string text = words.empty() ? option : base::join_words(words, " ");
-    if (text.empty()) base::fail_usage("lacks a schedule, such as: noisegen memory.stream 5s (noisegen --help)");
+    if (text.empty()) base::fail_usage("needs a schedule, such as: noisegen memory.stream 5s (noisegen --help)");
     try {
         return noisegen::parse_schedule(text);
     } catch (const base::UsageError&) {
@@ -78,22 +78,21 @@ noisegen::Schedule parse(const std::string& option, const std::vector<std::strin
 void check_without_records(const noisegen::Request& request)
 {
     if (const int processes = base::job_rank().size; processes > 1)
-        base::fail_usage("lacks --out DIR, in which the ", processes, " processes of this job agree on the slots");
+        base::fail_usage("needs --out DIR, in which the ", processes, " processes of this job agree on the slots");
     if (request.control_run.empty() && noisegen::needs_training(request))
         base::fail_usage("'", request.schedule.text,
-                         "' asks or follows a training: name its run directory with --out "
-                         "or --control");
+                         "' depends on a training: give its run directory with --out or --control");
 }
 
 void show(noisegen::Plan plan)
 {
     const noisegen::Schedule& schedule = plan.request.schedule;
     if (schedule.needs_slot()) {
-        base::warn("slot=auto is measured when training runs; shown with slots of 1s");
+        base::warn("slot=auto is measured at run time; shown with slots of 1s");
         noisegen::set_slot(plan, std::chrono::seconds{1});
     } else if (const std::string why = noisegen::why_no_report(schedule, plan.table);
                plan.request.designed && !why.empty()) {
-        base::fail_usage("interference could make no report of this run: ", why);
+        base::fail_usage("interference could not report on this run: ", why);
     }
     for (const noisegen::CpuPlacement& placement : plan.placements) base::warn(noisegen::text(placement));
     noisegen::print(std::cout, schedule, plan.table);
@@ -123,36 +122,34 @@ try {
     bool dry_run = false;
 
     base::Options options{"noisegen", "reproducible stress on the CPUs a job leaves idle"};
-    options.add_positional("SCHEDULE", words, "what stresses when, in place of --schedule: memory.stream 5s", 0);
+    options.add_positional("SCHEDULE", words, "the schedule, instead of --schedule: memory.stream 5s", 0);
     options.group("What");
-    options.add("schedule", schedule, "what stresses when; see below", "SCHEDULE");
-    options.add("duration", request.duration, "of the whole run; without it 'memory.stream 5s' takes 5s", "TIME");
-    options.add("planned", request.planned, "of it that will be wanted, if it is longer to be safe (slot=auto)",
+    options.add("schedule", schedule, "which stressor runs when; see below", "SCHEDULE");
+    options.add("duration", request.duration, "length of the run; default: the schedule's length if it is not repeated",
                 "TIME");
+    options.add("planned", request.planned, "expected length, if --duration is an upper bound (slot=auto)", "TIME");
     options.add("follow", follow,
-                "noise only while the training here is in that phase: backward, or forward+backward; as [follow=..] "
-                "of each stressor that has none",
+                "make noise only while the training on this node is in these phases (backward, or forward+backward); "
+                "default of [follow=..]",
                 "PHASE");
-    options.add("seed", request.seed, "of the random order: the same seed gives the same slots", "NUMBER");
-    options.add_switch("list", list, "show the stressors and end");
+    options.add("seed", request.seed, "seed of the random order: the same seed gives the same slots", "NUMBER");
+    options.add_switch("list", list, "list the stressors and exit");
     options.add_switch("designed", request.designed,
-                       "refuse a schedule of which interference could make no report; beside a training in OUT that "
-                       "is always so");
-    options.add_switch("dry-run", dry_run, "print the slot table, and where noise would be, and end");
+                       "refuse a schedule that interference cannot report on; default if OUT has a training");
+    options.add_switch("dry-run", dry_run, "print the CPUs and the slot table, and exit");
     add_where(options, request, avoid);
     options.group("How much");
     noisegen::add_budgets(options, request.budgets);
     noisegen::add_limits_option(options, limits);
     options.group("Records");
     options.add("out", out, "the run's directory, for OUT/noise/<host>.<rank>/; - or none: no records", "DIR");
-    options.add("control", control,
-                "the training's run directory, if it is not OUT: for control.*, follow and slot=auto", "DIR");
+    options.add("control", control, "the training's run directory if not OUT, for control.*, follow and slot=auto",
+                "DIR");
     options.add("victim", victims,
-                "processes that control.pause stops, with their descendants, instead of those in the control file",
-                "PID");
-    options.add("openmetrics", openmetrics, "what is on and at what rate, every 5 s, for Prometheus' node exporter",
-                "FILE");
-    options.add_switch("json", request.json, "print the record of the run (noise.json) in the end; with --list, that");
+                "processes that control.pause stops, with descendants; default: those in the control file", "PID");
+    options.add("openmetrics", openmetrics,
+                "write the active noise and its rate every 5 s, for Prometheus' node exporter", "FILE");
+    options.add_switch("json", request.json, "print noise.json at the end; with --list: the list as JSON");
     noisegen::add_manual(options);
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (list) {
@@ -168,7 +165,7 @@ try {
     noisegen::follow(request.schedule, noisegen::parse_follow(follow));
     request.victims = parse_victims(victims);
     check_victims(request);
-    if (request.duration.count() <= 0) base::fail_usage("--duration: zero is no time to make noise in");
+    if (request.duration.count() <= 0) base::fail_usage("--duration: must be more than zero");
     if (request.duration > std::chrono::hours{24 * 366}) base::fail_usage("--duration: a year at most");
     request.avoid = noisegen::parse_avoid(avoid);
     request.limits_file = limits;

@@ -27,18 +27,17 @@ constexpr base::Nanoseconds training_patience{20'000'000'000};
 std::optional<base::Nanoseconds> measured_step(const fs::path& control_run)
 {
     if (control_run.empty()) {
-        base::warn("slot=auto: no training is named (--out or --control); taking 1s");
+        base::warn("slot=auto: no training given (--out or --control); using 1s");
         return {};
     }
-    base::warn("slot=auto: measures the training's steps first, and waits up to ",
-               training_patience.count() / 1'000'000'000, " s for them");
+    base::warn("slot=auto: measuring the training's steps; waiting up to ", training_patience.count() / 1'000'000'000,
+               " s for them");
     const auto step = measure_step(control_run, base::host_name(), training_patience);
     if (step)
         base::warn("slot=auto: a step takes " + base::format(base::Nanoseconds{step->count() / 1000 * 1000}) +
                    ", a slot " + base::format(slot_of(*step)));
     else if (!base::stop_requested())
-        base::warn("slot=auto: no training moves its step counter in " + (control_run / "control").string() +
-                   "; taking 1s");
+        base::warn("slot=auto: no step was counted in " + (control_run / "control").string() + "; using 1s");
     return step;
 }
 
@@ -90,9 +89,9 @@ void tell(const PilotRound& round, bool doubles)
 {
     for (const LeftBehind& noise : round.left)
         if (noise.lasts())
-            base::warn("slot=auto: ", noise.noise, " lasts: steps in the slot after it take ",
+            base::warn("slot=auto: ", noise.noise, " outlasts its slot: steps of the slot after it take ",
                        rounded(noise.percent, 10.0), "% longer (p = ", rounded(noise.p, 1000.0), ")",
-                       doubles ? "; slots are doubled" : "; longer slots do not fit into the run");
+                       doubles ? "; slots are doubled" : "; longer slots do not fit the run");
 }
 
 // The processes of a job do each round together, and all continue with what the first of them found.
@@ -109,8 +108,8 @@ std::vector<PilotRound> pilot(const Plan& plan, Team& team, base::Nanoseconds& s
         if (!rounds.empty() && rounds.back().slot == slot) break;  // nothing lasts, found another process
         const std::vector<Slot> table = pilot_table(request.schedule, request.seed, slot);
         if (job.rank == 0)
-            base::warn("slot=auto: tries out for ", base::format(table.back().end),
-                       " whether noise lasts beyond a slot of ", base::format(slot));
+            base::warn("slot=auto: testing for ", base::format(table.back().end), " whether noise outlasts a slot of ",
+                       base::format(slot));
         const auto steps =
             try_out(team, table, request.control_run, next.start_realtime_ns - base::realtime_offset_ns());
         if (!steps) break;
@@ -139,7 +138,7 @@ JobPlan plan_with_others(const Plan& plan, Team& team, const fs::path& noise, co
     JobPlan all = agreed.empty() ? mine : agree(agreed, mine);
     const std::int64_t now = base::now_ns() + base::realtime_offset_ns();
     if (const std::int64_t wait = all.start_realtime_ns - now; wait > told_wait.count())
-        base::warn("waits ", wait / 1'000'000'000, " s for the start that stands in ", agreed.string());
+        base::warn("waiting ", wait / 1'000'000'000, " s for the start given in ", agreed.string());
     return all;
 }
 

@@ -42,10 +42,10 @@ int judge(const Schedule& schedule, const Team& team)
         const double share = reached(level.intensity, totals[i]);
         if (totals[i].slots == 0) continue;
         if (asked_nobody(schedule.stressors[level.stressor], totals[i]))
-            base::warn(text(level) + " was on, but no training noticed it: the control was not connected");
+            base::warn(text(level) + " was on, but no training reacted: the control was not connected");
         else if (!level.intensity.follow.empty() && totals[i].busy_ns == 0)
             base::warn(text(level), " follows ", format_follow(level.intensity.follow),
-                       ", but no training came to that phase on this node (--control names the training's run)");
+                       ", but no training on this node entered that phase (--control names the training's run)");
         else if (did_nothing(schedule.stressors[level.stressor], totals[i]))
             base::warn(text(level), " was on, but did nothing");
         else if (share < rate_kept || share > rate_exceeded)
@@ -80,10 +80,10 @@ void print(std::ostream& out, const Schedule& schedule, const std::vector<LevelT
         if (total.work.bytes > 0) out << ", " << base::speed_text(total.bytes_per_s());
         if (total.work.operations > 0)
             out << ", " << base::format(std::round(total.operations_per_s())) << " operations/s";
-        if (level.intensity.rate) out << " (asked for " << asked_text(*level.intensity.rate) << ")";
+        if (level.intensity.rate) out << " (requested " << asked_text(*level.intensity.rate) << ")";
         if (level.intensity.duty.value < 100.0)
             out << ", on " << base::format(base::Percent{std::round(total.duty() * 1e4) / 100.0})
-                << " of the time (asked for " << base::format(level.intensity.duty) << ")";
+                << " of the time (requested " << base::format(level.intensity.duty) << ")";
         if (!level.intensity.follow.empty())
             out << ", on " << base::format(base::Percent{std::round(total.duty() * 1e4) / 100.0}) << " of the time (in "
                 << format_follow(level.intensity.follow) << ")";

@@ -19,8 +19,8 @@ void place(Plan& plan)
     const Machine machine = this_machine(plan.allowed, plan.request.avoid);
     plan.cpus = choose_cpus(plan.request.cpu_request, machine);
     if (leaves_a_core(plan.request.cpu_request, machine))
-        base::warn("nothing is known to be busy: noise on CPUs ", base::format_cpus(plan.cpus),
-                   ", other CPUs are left free (--cpus, --avoid)");
+        base::warn("no busy process is known: noise on CPUs ", base::format_cpus(plan.cpus),
+                   "; other CPUs stay free (--cpus, --avoid)");
     plan.placements = placements(plan.cpus, machine);
     plan.runs = divide(plan.request.schedule, base::physical_cores(plan.cpus));
 }
@@ -70,12 +70,12 @@ void check_designed(const Plan& plan)
     if (!request.designed && !beside) return;
     // Noise that never changes is one of a set for `interference compare`.
     if (!request.designed && is_constant(request.schedule))
-        return base::warn("the same all the time: a run for interference compare, not for interference analyse");
+        return base::warn("constant noise: for interference compare, not for interference analyse");
     const std::string why = why_no_report(request.schedule, plan.table);
-    if (!why.empty()) base::fail_usage("interference could make no report of this run: ", why);
+    if (!why.empty()) base::fail_usage("interference could not report on this run: ", why);
     const std::string missing = missing_controls(request.schedule);
     if (!missing.empty() && base::job_rank().rank == 0)
-        base::warn("there is no " + missing + " in the schedule: interference will call the run not trustworthy");
+        base::warn("there is no " + missing + " in the schedule: interference will call the report not trustworthy");
 }
 
 }  // namespace noisegen

@@ -14,7 +14,7 @@ void warn_of_other_noise(const Plan& plan)
 {
     if (plan.request.cpu_request.share) return;
     for (const pid_t pid : other_noise(plan.cpus, plan.allowed))
-        base::warn("another noisegen (", pid, ") is on these CPUs, too: each takes from what the other is to reach");
+        base::warn("another noisegen (", pid, ") is on these CPUs, too: neither will reach its rate");
 }
 
 // A group that has used up its CPU time is stopped as a whole, training in it included.
@@ -22,8 +22,8 @@ void warn_of_quota(const Plan& plan)
 {
     const auto quota = base::cpu_quota();
     if (!quota || static_cast<double>(plan.cpus.size()) <= *quota) return;
-    base::warn("noise on ", plan.cpus.size(), " CPUs may be starved: its cgroup has time for ", *quota,
-               " (cpu.max), and is stopped when that is used up");
+    base::warn("noise on ", plan.cpus.size(), " CPUs may be throttled: the cgroup's quota is ", *quota,
+               " CPUs (cpu.max)");
 }
 
 void warn_of_unbound_training(const Plan& plan)
@@ -32,7 +32,7 @@ void warn_of_unbound_training(const Plan& plan)
     const std::set<pid_t> unbound = unbound_training(plan.request.avoid, plan.allowed);
     if (unbound.empty()) return;
     base::warn("the training (process ", *unbound.begin(), unbound.size() > 1 ? " and others" : "",
-               ") is bound to no CPU and may run on those of noise, too: bind it (mpirun --bind-to core, srun "
+               ") is not bound to CPUs and may run on the noise's: bind it (mpirun --bind-to core, srun "
                "--cpu-bind=cores, taskset)");
 }
 

@@ -121,8 +121,7 @@ void report_skew(const fs::path& noise, std::size_t processes, bool stopped, nlo
     constexpr base::Nanoseconds patience{1'000'000'000};
     constexpr base::Nanoseconds patience_when_stopped{100'000'000};
     const auto skew = measure_skew(noise, processes, stopped ? patience_when_stopped : patience);
-    if (!skew)
-        return base::warn("not all processes of the job have left their records: the skew of their slots is not known");
+    if (!skew) return base::warn("skew of slots unknown: some processes of the job left no record");
     record["skew_ns"] = {{"processes", skew->processes},
                          {"slots", skew->slots},
                          {"median", skew->median_ns},
@@ -130,9 +129,9 @@ void report_skew(const fs::path& noise, std::size_t processes, bool stopped, nlo
                          {"worst", skew->worst_ns}};
     std::string clocks;
     if (!skew->one_clock) {
-        clocks = skew->clock_error_known ? ", give or take " + base::format(base::Nanoseconds{skew->clock_error_ns}) +
-                                               " between their clocks"
-                                         : ", if their clocks agree: not all are synchronised";
+        clocks = skew->clock_error_known
+                     ? ", +- " + base::format(base::Nanoseconds{skew->clock_error_ns}) + " between their clocks"
+                     : ", if their clocks agree (not all are synchronised)";
         record["skew_ns"]["clock_error"] =
             skew->clock_error_known ? nlohmann::ordered_json(skew->clock_error_ns) : nullptr;
     }

@@ -37,7 +37,7 @@ const Slot& slot_at(const std::vector<Slot>& table, base::Nanoseconds at)
     return after == table.begin() ? table.front() : *std::prev(after);
 }
 
-// "3.2 GB/s (asked for 4GB/s)" for the slot that is on, over its time so far.
+// "3.2 GB/s (requested 4GB/s)" for the slot that is on, over its time so far.
 class Status {
  public:
     explicit Status(const Schedule& schedule) : schedule_{schedule} {}
@@ -60,7 +60,7 @@ class Status {
         if (speed > 0.0) line += ", " + base::speed_text(speed);
         if (slot.treatment.size() == 1)
             if (const auto& asked = schedule_.levels[slot.treatment.front()].intensity; asked.rate)
-                line += " (asked for " + asked_text(*asked.rate) + ")";
+                line += " (requested " + asked_text(*asked.rate) + ")";
         return line;
     }
 
@@ -88,7 +88,7 @@ class NoiseMetrics {
         std::vector<base::MetricFamily> families = by_level(treatment);
         families.push_back({"crosstalk_noise_running",
                             "",
-                            "1 while slots are worked off.",
+                            "1 while the schedule runs.",
                             false,
                             {{{}, treatment != nullptr ? 1.0 : 0.0}}});
         families.push_back(
@@ -104,12 +104,12 @@ class NoiseMetrics {
         base::MetricFamily on{"crosstalk_noise_factor_on", "", "1 while this level of the factor is on.", false, {}};
         base::MetricFamily bytes{"crosstalk_noise_requested_bytes_per_second",
                                  "bytes_per_second",
-                                 "Asked of the level while it is on; none: as fast as it goes.",
+                                 "Requested rate of the level while it is on; none: full speed.",
                                  false,
                                  {}};
         base::MetricFamily operations{"crosstalk_noise_requested_operations_per_second",
                                       "operations_per_second",
-                                      "Asked of the level while it is on; none: as fast as it goes.",
+                                      "Requested rate of the level while it is on; none: full speed.",
                                       false,
                                       {}};
         for (std::size_t i = 0; i < schedule_.levels.size(); ++i) {
@@ -135,7 +135,7 @@ void warn_of_moved_noise(Team& team)
 {
     for (const MovedNoise& moved : team.newly_moved())
         base::warn("the noise of CPU ", moved.cpu, " is on CPU ", base::format_cpus(moved.to),
-                   " now: somebody moved it (taskset, a cpuset)");
+                   " now: it was moved (taskset, a cpuset)");
 }
 
 std::string supervise(const Plan& plan, std::int64_t start_ns, Team& team, OverlapWatch& watch, TrainingWatch& training)

@@ -55,8 +55,8 @@ std::optional<std::string> TrainingWatch::news(std::int64_t now_ns)
     if (silent_) return {};
     silent_ = true;
     if (!came) return base::join("no training uses ", path_.string(), ": noise continues alone");
-    return base::join("the training has done nothing for ", gap / second_ns,
-                      " s: it stands still or has ended; noise continues alone");
+    return base::join("the training has made no progress for ", gap / second_ns,
+                      " s: it hangs or has ended; noise continues alone");
 }
 
 }  // namespace noisegen

@@ -124,7 +124,7 @@ std::vector<Configured> configured_by(const std::vector<std::string>& words, bas
     for (const std::string& word : words)
         for (const Configured& stressor : rotation_of({word}, round).stressors) {
             if (!can_be_held_to_a_rate(*stressor.card))
-                base::fail_usage(stressor.card->name, " has no rate, so that it has no limit to be found");
+                base::fail_usage(stressor.card->name, " has no rate, so there is no limit to measure");
             all.push_back(stressor);
         }
     return all;
@@ -166,7 +166,7 @@ std::optional<Speed> tried(const Item& item, const Budgets& budgets)
         const std::optional<Speed> speed = measure(item, trial, budgets);
         if (!speed || speed->bytes > 0.0 || speed->operations > 0.0) return speed;
     }
-    base::fail("it does nothing");
+    base::fail("it did no work");
 }
 
 // Tries each once, briefly, which also makes the first round as warm as the others. What cannot run is left out, or an
@@ -246,8 +246,8 @@ void tell_waiting(const std::vector<Item>& items)
             if (waited > disturbed_share) ++disturbed;
         }
     if (disturbed > 0)
-        base::warn("others ran on these CPUs in ", disturbed, " of ", all,
-                   " measurements: the limits are those of a shared machine; calibrate when it is idle");
+        base::warn("other processes ran on these CPUs in ", disturbed, " of ", all,
+                   " measurements, which lowers the limits; calibrate on an idle machine");
 }
 
 nlohmann::ordered_json to_json(const Coupling& coupling)
@@ -322,13 +322,13 @@ std::string text(const Coupling& coupling, const base::CpuSet& first, const base
     std::string words =
         base::join("two cores reach ", std::round(coupling.median_ratio * 100.0) / 100.0, " times what one reaches: ");
     if (coupling.apart == rounds)
-        return words + both + " do not share a memory path" + in(rounds) + "; noise on one can hardly slow memory of " +
+        return words + both + " do not share a memory path" + in(rounds) + "; memory noise on one hardly slows " +
                "the other";
     if (coupling.shared == rounds) return words + both + " share a memory path" + in(rounds);
     if (coupling.in_part == rounds) return words + both + " share a memory path in part" + in(rounds);
     return base::join(words, both, " share a memory path in ", coupling.shared, " of ", rounds, " rounds, in part in ",
                       coupling.in_part, ", not at all in ", coupling.apart,
-                      ": the state changes, compare only what is alternated within one run");
+                      ": this changes with time, so compare only within one run");
 }
 
 void print_limits(std::ostream& out, const std::vector<StressorLimit>& entries)
@@ -360,7 +360,7 @@ int calibrate(const Calibration& calibration)
     const bool complete = try_all(items, asked_for, calibration.budgets) && measure_rounds(items, calibration);
     if (items.empty()) base::fail("no stressor can be calibrated here");
     if (!complete) {
-        base::warn("asked to stop before the last round: no limits were kept");
+        base::warn("stopped before the last round: no limits were saved");
         return base::exit_promise_not_kept;
     }
     std::optional<WorstShape> worst;
@@ -370,7 +370,7 @@ int calibrate(const Calibration& calibration)
                                   .budgets = calibration.budgets,
                                   .seed = calibration.seed});
         if (!worst) {
-            base::warn("asked to stop before the worst shape was found: no limits were kept");
+            base::warn("stopped before the worst shape was found: no limits were saved");
             return base::exit_promise_not_kept;
         }
     }
@@ -380,7 +380,7 @@ int calibrate(const Calibration& calibration)
     tell_couplings(std::cout, items);
     if (worst) std::cout << text(*worst) << "\n";
     tell_waiting(items);
-    std::cout << "kept in " << calibration.limits_file.string() << "\n";
+    std::cout << "saved in " << calibration.limits_file.string() << "\n";
     base::flush_stdout();
     return base::exit_fine;
 }

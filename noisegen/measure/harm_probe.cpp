@@ -223,8 +223,8 @@ void print_harm(std::ostream& out, const HarmProbe& asked, const HarmReport& rep
         lines.push_back({base::printable(harm.name), traffic_of(harm)});
         for (const Estimate& slowdown : harm.slowdowns) lines.back().push_back(cell(slowdown));
     }
-    out << base::table_text(lines, 1) << "Times as long as in quiet for the same work of a victim on CPU "
-        << asked.probe.victim << ", with 95 % intervals over " << report.blocks << " blocks.\n";
+    out << base::table_text(lines, 1) << "Time of a victim on CPU " << asked.probe.victim
+        << " relative to quiet, with 95 % intervals over " << report.blocks << " blocks.\n";
 }
 
 nlohmann::ordered_json harm_json(const HarmReport& report)
@@ -311,11 +311,11 @@ int probe_harm(const HarmProbe& asked)
         base::bind_this_thread(allowed);  // the pass before left it on the noise's CPUs
         const Measured measured = measure_pass(asked, pass, noises, setup);
         if (a_peer_failed(measured.run)) {
-            base::warn("a --peer ended with an error, or left its work to a daemon that ended: run its words alone");
+            base::warn("a --peer ended with an error, or runs in the background: try its command alone");
             return base::exit_promise_not_kept;
         }
         if (measured.run.blocks < 2) {
-            base::warn("asked to stop before two blocks were complete with each victim: nothing to report");
+            base::warn("stopped before two blocks were complete for each victim: nothing to report");
             return base::exit_promise_not_kept;
         }
         add_pass(report, asked, pass, measured);

@@ -72,7 +72,7 @@ void check_kinds(const Schedule& schedule)
         if (level.factor == command_label || card == "placebo" || kind_named(card) != nullptr) continue;
         std::vector<std::string> names;
         for (const PressureKind& kind : pressure_kinds()) names.push_back(kind.stressor);
-        base::fail_usage("--command is compared with ", base::join_words(names, ", "), ", not with ", card);
+        base::fail_usage("--command can be compared with ", base::join_words(names, ", "), ", not with ", card);
     }
 }
 
@@ -93,7 +93,7 @@ std::vector<PressedOn> pressures_of(const Schedule& schedule, const ProbeRun& ru
         if (levels.empty()) continue;
         one.slowdowns = slowdowns(done.blocks, kind.slice, level_named(schedule, command_label), levels, reached);
         if (one.slowdowns.program.size() < least_blocks)
-            base::fail("too few of the victim's slices lie wholly in a slot: give a longer --slot");
+            base::fail("too few of the victim's measurements fit into a slot: give a longer --slot");
         one.pressure = pressure(one.slowdowns);
         all.push_back(std::move(one));
     }
@@ -125,7 +125,7 @@ void print_pressures(std::ostream& out, const PressureProbe& asked, const std::v
                                       one.kind->stressor};
         const std::string last = amount(one, one.slowdowns.levels.back());
         if (!found.felt)
-            line.insert(line.end(), {"-", "it does not feel " + last});
+            line.insert(line.end(), {"-", "not slowed by " + last});
         else
             line.insert(line.end(),
                         {found.level ? amount(one, *found.level) : "more than " + last,
@@ -196,11 +196,11 @@ int probe_pressure(const PressureProbe& given)
 
     const ProbeRun run = run_probe(asked.probe, schedule, setup);
     if (command_ended(run)) {
-        base::warn("the command ended with an error, or left its work to a daemon that ended: ", asked.command);
+        base::warn("the command ended with an error, or runs in the background: ", asked.command);
         return base::exit_promise_not_kept;
     }
     if (run.blocks < least_blocks) {
-        base::warn("asked to stop before three blocks were complete: nothing to report");
+        base::warn("stopped before three blocks were complete: nothing to report");
         return base::exit_promise_not_kept;
     }
     const std::vector<PressedOn> all = pressures_of(schedule, run);

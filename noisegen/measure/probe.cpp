@@ -110,8 +110,8 @@ int probe(const Probe& probe)
         probe_schedule(probe, probe.stressors.empty() ? default_probe_stressors(probe.cpus) : probe.stressors);
     check_probe(probe, schedule, setup);
     if (probe.array == "auto" && is_bounded_by_memory(probe.victim))
-        base::warn("the last-level cache is said to hold ", base::format(last_level_cache(probe.victim).size),
-                   ", a lot beside this machine's memory: arrays of ", base::format(setup.array),
+        base::warn("the last-level cache is reported as ", base::format(last_level_cache(probe.victim).size),
+                   ", large for this machine's memory: arrays of ", base::format(setup.array),
                    " instead of four times that");
     std::optional<base::ClaimedPart> claimed;
     if (!probe.out.empty()) claimed.emplace(probe.out, base::part::probe);
@@ -119,7 +119,7 @@ int probe(const Probe& probe)
 
     const ProbeRun run = run_probe(probe, schedule, setup);
     if (run.blocks < 2) {
-        base::warn("asked to stop before two blocks were complete: nothing to report");
+        base::warn("stopped before two blocks were complete: nothing to report");
         return base::exit_promise_not_kept;
     }
     const DamageReport report = damage_of(schedule, run);

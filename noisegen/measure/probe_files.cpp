@@ -183,10 +183,12 @@ bool draw_probe(const std::filesystem::path& folder, const DamageReport& report)
     if (shown.empty()) return false;  // the remarks tell why
     if (most_gb_per_s == 0.0) most_gb_per_s = 1.0;
     std::vector<Panel> panels{
-        {.name = "probe_bandwidth", .title = "bandwidth that the victim keeps", .of = &Damage::bandwidth_kept},
-        {.name = "probe_latency", .title = "its latency from memory, times quiet", .of = &Damage::latency_factor},
+        {.name = "probe_bandwidth",
+         .title = "the victim's bandwidth, relative to quiet",
+         .of = &Damage::bandwidth_kept},
+        {.name = "probe_latency", .title = "its latency from memory, relative to quiet", .of = &Damage::latency_factor},
         {.name = "probe_cache",
-         .title = "its latency from the cache, times quiet",
+         .title = "its latency from the cache, relative to quiet",
          .of = &Damage::cache_latency_factor}};
     const std::vector<double> gb_per_s = traffic_places(shown, most_gb_per_s);
     for (Panel& panel : panels) {

@@ -162,30 +162,30 @@ std::vector<std::string> remarks(const DamageReport& report)
     const Damage* placebo = of_card(report.damages, "placebo");
     if (placebo != nullptr && (is_felt(placebo->bandwidth_kept) || is_felt(placebo->latency_factor)))
         words.push_back("placebo does nothing, yet the victim kept " + percent(placebo->bandwidth_kept.value) +
-                        " of its bandwidth under it: do not trust this run");
+                        " of its bandwidth: do not trust this run");
     const Damage* spin = of_card(report.damages, "cpu.spin");
     if (spin != nullptr && (is_felt(spin->bandwidth_kept) || is_felt(spin->latency_factor)))
         words.push_back("cpu.spin touches no memory, yet the victim kept " + percent(spin->bandwidth_kept.value) +
-                        " of its bandwidth under it: that part of the damage is clock frequency or a shared core");
+                        " of its bandwidth: this part is clock frequency or a shared core");
     const auto& all = report.damages;
     const auto count = [&all](const auto& holds) { return std::count_if(all.begin(), all.end(), holds); };
     if (count([](const Damage& d) { return std::isnan(d.bandwidth_kept.low + d.latency_factor.low); }) > 0)
-        words.push_back("too few of the victim's slices lie wholly in a slot: give a longer --slot");
+        words.push_back("too few of the victim's measurements fit into a slot: give a longer --slot");
     else if (report.noise_waited > weakened_share)
-        words.push_back("others had the noise's CPUs for " + percent(report.noise_waited) +
-                        " of its time: with all of it the damage would be greater");
+        words.push_back("other processes used the noise's CPUs for " + percent(report.noise_waited) +
+                        " of the time: the damage is underestimated");
     else if (count(aims_at_memory) > 0 &&
              count([&](const Damage& d) { return aims_at_memory(d) && reaches_the_victim(d, spin); }) == 0)
         words.push_back(base::join("victim and noise do not share a memory path now: no memory noise took more than ",
                                    percent(felt), spin == nullptr ? " from the victim" : " beyond cpu.spin"));
     if (report.alone.cached_load_ns > no_cache * report.alone.load_ns)
-        words.push_back(
-            base::join("the victim's loads from the last-level cache take as long as from memory (",
-                       std::round(report.alone.cached_load_ns), " ns against ", std::round(report.alone.load_ns),
-                       " ns): it has no part of that cache now, and its latency there says nothing of its own"));
+        words.push_back(base::join("the victim's loads from the last-level cache take as long as from memory (",
+                                   std::round(report.alone.cached_load_ns), " ns against ",
+                                   std::round(report.alone.load_ns),
+                                   " ns): it has no share of that cache now, so this latency is that of memory"));
     if (report.disturbed * 10 > report.slices)
-        words.push_back(base::join("something else ran on the victim's CPU in ", report.disturbed, " of ",
-                                   report.slices, " slices: it took its caches too"));
+        words.push_back(base::join("another process ran on the victim's CPU in ", report.disturbed, " of ",
+                                   report.slices, " measurements and used its caches"));
     return words;
 }
 

@@ -30,7 +30,7 @@ std::optional<WorstShape> find_worst_shape(const ShapeSearch& search)
 {
     const int victim = search.victim;
     const base::CpuSet& cpus = search.cpus;
-    if (cpus.contains(victim)) base::fail_usage("CPU ", victim, " is the victim's; calibrate on other --cpus");
+    if (cpus.contains(victim)) base::fail_usage("CPU ", victim, " is the victim's; give other --cpus");
     Probe probe;
     probe.victim = victim;
     probe.cpus = cpus;
@@ -47,7 +47,7 @@ std::optional<WorstShape> find_worst_shape(const ShapeSearch& search)
     const WorkByBlock work =
         work_of_kind(victim_done(schedule, run.table, run.start_ns, run.slices), Slice::Kind::read);
     const auto level = worst_level(work, schedule.levels.size());
-    if (!level) base::fail("too little was measured of the victim on CPU ", victim, " to find the worst shape");
+    if (!level) base::fail("too few measurements of the victim on CPU ", victim, " to find the worst shape");
     const Estimate found = slowdown(work, *level);
     const Configured& stressor = schedule.stressors[schedule.levels[*level].stressor];
     return WorstShape{.shape = stressor.settings.text("shape"),

@@ -73,11 +73,10 @@ Avoid parse_avoid(const std::vector<std::string>& words)
         const bool named = word.starts_with("pid:");
         const std::string number = named ? word.substr(4) : word;
         const bool one_number = !number.empty() && number.find_first_not_of("0123456789") == std::string::npos;
-        if (named && !one_number) base::fail_usage("--avoid: '", word, "' is not a process, such as pid:4711");
+        if (named && !one_number) base::fail_usage("--avoid: '", word, "' is not a process; give one such as pid:4711");
         if (one_number && (named || base::parse<std::int64_t>(number) > *machine.rbegin())) {
             const auto pid = base::parse<int>(number);
-            if (!fs::exists(proc_of(pid)))
-                base::fail_usage("--avoid: there is no process ", pid, ", and no CPU of that number");
+            if (!fs::exists(proc_of(pid))) base::fail_usage("--avoid: no process ", pid, ", and no such CPU");
             avoid.processes.push_back(pid);
         } else {
             const base::CpuSet cpus = base::parse_cpus(word);

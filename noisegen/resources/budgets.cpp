@@ -67,7 +67,7 @@ void check_files(const std::vector<Demand>& demands)
         files += static_cast<double>(demand.needs.files) * static_cast<double>(demand.instances);
         if (files > static_cast<double>(most_files_of_a_process))
             base::fail_usage(demand.stressor, "[files]: makes ", std::llround(files), " files on its CPUs, more than ",
-                             most_files_of_a_process, ", which would take long to remove; give fewer");
+                             most_files_of_a_process, "; removing them would take too long");
     }
 }
 
@@ -75,8 +75,8 @@ void check_files(const std::vector<Demand>& demands)
 
 void add_budgets(base::Options& options, Budgets& budgets)
 {
-    options.add("max-memory", budgets.max_memory, "share of the available memory that may be taken", "PERCENT");
-    options.add("max-disk", budgets.max_disk, "share of the free disk space and inodes that may be taken", "PERCENT");
+    options.add("max-memory", budgets.max_memory, "at most this share of the available memory", "PERCENT");
+    options.add("max-disk", budgets.max_disk, "at most this share of the free disk space and inodes", "PERCENT");
 }
 
 std::vector<Demand> demands(const Schedule& schedule, const std::vector<std::vector<int>>& runs)
@@ -93,7 +93,7 @@ void check_demands(const std::vector<Demand>& demands, const Budgets& budgets, i
 {
     for (const auto& [option, share] :
          {std::pair{"--max-memory", budgets.max_memory}, {"--max-disk", budgets.max_disk}})
-        if (share.value > 100.0) base::fail_usage(option, ": ", base::format(share), " is more than all of it");
+        if (share.value > 100.0) base::fail_usage(option, ": ", base::format(share), " is more than 100%");
 
     const std::string together = processes > 1 ? base::join(" in ", processes, " processes") : "";
     double memory = 0.0;
@@ -103,7 +103,7 @@ void check_demands(const std::vector<Demand>& demands, const Budgets& budgets, i
     for (const Demand& demand : demands) {
         if (demand.needs.mpi && !mpi_available())
             base::unavailable(demand.stressor,
-                              " needs MPI, and noisegen was built without; network.stream does without");
+                              " needs MPI, and noisegen was built without it; network.stream does not");
         const double instances = static_cast<double>(demand.instances) * processes;
         memory += static_cast<double>(demand.needs.memory.count) * instances;
         if (demand.needs.directory.empty()) continue;
@@ -115,7 +115,7 @@ void check_demands(const std::vector<Demand>& demands, const Budgets& budgets, i
         if (!base::in_memory(demand.needs.directory)) continue;
         memory += written;
         warnings.insert(base::join(demand.stressor, ": ", demand.needs.directory.string(),
-                                   " is in memory, not on a disk: this is memory noise; give another directory"));
+                                   " is in memory, not on a disk, so this is memory noise; give another directory"));
     }
     const base::Bytes available = base::available_memory();
     if (memory > budgets.max_memory.fraction() * static_cast<double>(available.count))

@@ -43,8 +43,8 @@ void check_gpu(int number, const TakenOfGpu& taken)
     if (free - taken.bytes >= must_stay) return;
     base::fail_usage(taken.stressor, " takes ", megabytes(taken.bytes), " MB of GPU ", number, ": of its ",
                      megabytes(static_cast<double>(memory.total)), " MB ", megabytes(free),
-                     " are free beside our context, and ", megabytes(must_stay),
-                     " must stay so (spare=", base::format(taken.spare), ")");
+                     " are free besides our context, and ", megabytes(must_stay),
+                     " must stay free (spare=", base::format(taken.spare), ")");
 }
 
 }  // namespace

@@ -156,7 +156,7 @@ std::unique_ptr<LimitGroup> LimitGroup::make(const Schedule& schedule, const bas
     if (limits.empty()) return nullptr;
     for (const ResourceLimit& limit : limits)
         if (!base::are_within(limit.cpus, noise))
-            base::fail_usage("limit=", limit.text, ": not all of these are CPUs of noise (", base::format_cpus(noise),
+            base::fail_usage("limit=", limit.text, ": not all of these are noise CPUs (", base::format_cpus(noise),
                              ")");
     std::unique_ptr<LimitGroup> made{new LimitGroup};
     made->noise_ = noise;
@@ -204,9 +204,8 @@ void LimitGroup::take_this_process(const std::vector<ResourceLimit>& limits)
     if (take(2, limits)) return;
     for (const ResourceLimit& limit : limits)
         if (group_for(limit) == nullptr && !take(1, {limit}))
-            base::unavailable("limit=", limit.text, " needs a control group of one's own with ",
-                              controller_of(limit, 2),
-                              ": root, or a group that was delegated (systemd-run -p Delegate=yes)");
+            base::unavailable("limit=", limit.text, " needs its own cgroup with ", controller_of(limit, 2),
+                              ": run as root, or in a delegated cgroup (systemd-run -p Delegate=yes)");
 }
 
 void LimitGroup::take_into_resctrl(const ResourceLimit& limit)
@@ -217,7 +216,7 @@ void LimitGroup::take_into_resctrl(const ResourceLimit& limit)
     if (!fs::exists(resctrl_mount / "schemata") || !fs::create_directory(path, refused))
         base::unavailable(
             "limit=", limit.text, " needs ", resctrl_mount.string(),
-            ", which is not there or not this user's (mount -t resctrl resctrl, a processor with it, root)");
+            ", which is missing or not accessible (mount -t resctrl resctrl; needs processor support and root)");
     resctrl_ = path;
     for (const pid_t thread : base::threads_of_this_process()) std::ofstream{path / "tasks"} << thread << std::flush;
 }
@@ -246,7 +245,7 @@ bool LimitGroup::put(const ResourceLimit& limit, bool on) const
 
 void LimitGroup::set(const ResourceLimit& limit) const
 {
-    if (!put(limit, true)) base::fail("limit=", limit.text, " could be set, and no longer can");
+    if (!put(limit, true)) base::fail("limit=", limit.text, " can no longer be set");
 }
 
 void LimitGroup::lift(const ResourceLimit& limit) const

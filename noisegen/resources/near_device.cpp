@@ -54,7 +54,7 @@ try {
     if (!fs::exists(folder)) base::fail_usage(device, ": there is no ", folder.string());
     const fs::path near = folder / "local_cpulist";
     const std::string list = fs::exists(near) ? std::string{base::trim(base::read_whole(near))} : "";
-    if (list.empty()) base::fail_usage(device, ": the kernel does not say which CPUs are near ", id);
+    if (list.empty()) base::fail_usage(device, ": the kernel reports no CPUs near ", id);
     return base::parse_cpus(list);
 } catch (const base::UsageError& error) {
     base::fail_usage(option, ": ", error.what());

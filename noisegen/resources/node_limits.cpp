@@ -69,7 +69,7 @@ Limit limit_from(const Json& json)
 {
     const Limit limit{.worst = json.at("worst"), .median = json.at("median"), .best = json.at("best")};
     const bool sound = limit.worst >= 0.0 && limit.worst <= limit.median && limit.median <= limit.best;
-    if (!sound || !std::isfinite(limit.best)) base::fail("a limit is not 0 <= worst <= median <= best");
+    if (!sound || !std::isfinite(limit.best)) base::fail("limits do not satisfy 0 <= worst <= median <= best");
     return limit;
 }
 
@@ -83,14 +83,14 @@ WindowLimit window_from(const Json& entry)
                              .operations_per_s = json.at("operations_per_s")};
     const double both = window.bytes_per_s + window.operations_per_s;
     if (window.bytes_per_s < 0.0 || window.operations_per_s < 0.0 || !std::isfinite(both))
-        base::fail("what windows hold is not 0 or more");
+        base::fail("a window's rate is negative");
     return window;
 }
 
 // Refuses numbers that JSON would silently convert: -1, 1.5.
 std::size_t count_from(const Json& json)
 {
-    if (!json.is_number_unsigned() || json == 0) base::fail(json.dump(), " is no number of CPUs or rounds");
+    if (!json.is_number_unsigned() || json == 0) base::fail(json.dump(), " is not a number of CPUs or rounds");
     return json;
 }
 
@@ -116,17 +116,17 @@ void check_same_node(const fs::path& file, const Json& json)
     const std::string host = json.at("host");
     const std::string cpu_model = json.at("cpu_model");
     if (host != this_node().host)
-        base::fail_usage("the limits in ", file.string(), " are those of host ", host, ", this is ", this_node().host,
+        base::fail_usage("the limits in ", file.string(), " are of host ", host, ", this is ", this_node().host,
                          "; give another --limits file, or calibrate here");
     if (cpu_model != this_node().cpu_model)
-        base::fail_usage("the limits in ", file.string(), " are those of a ", cpu_model, ", this host now has a ",
+        base::fail_usage("the limits in ", file.string(), " are of a ", cpu_model, ", but this host has a ",
                          this_node().cpu_model, "; remove the file and calibrate again");
 }
 
 NodeLimits limits_from(const fs::path& file, const std::string& text)
 try {
     const Json json = base::parse_json(text, file.string());
-    if (json.at("format") != base::format_version) base::fail("it has another format");
+    if (json.at("format") != base::format_version) base::fail("unknown format");
     check_same_node(file, json);
     NodeLimits limits{.file = file, .entries = {}};
     for (const Json& entry : json.at("limits")) limits.entries.push_back(entry_from(entry));
@@ -146,7 +146,7 @@ bool same(const StressorLimit& a, const StressorLimit& b)
 
 [[noreturn]] void fail_to_create(const std::string& path, const std::string& why)
 {
-    base::fail("cannot create ", path, ": ", why, "; --limits FILE or XDG_CACHE_HOME=DIR names another place");
+    base::fail("cannot create ", path, ": ", why, "; give another place with --limits FILE or XDG_CACHE_HOME=DIR");
 }
 
 // Between the processes of this host. Beside the file, which is replaced by each write.
@@ -159,7 +159,7 @@ class Lock {
         if (descriptor_ < 0) fail_to_create(path, std::strerror(errno));
         while (::flock(descriptor_, LOCK_EX) != 0)
             if (errno != EINTR) {  // some cluster file systems have no locks
-                base::warn("cannot lock ", path, ": do not calibrate twice at once");
+                base::warn("cannot lock ", path, ": run only one calibration at a time");
                 return;
             }
     }
@@ -200,8 +200,8 @@ fs::path default_limits_file()
 void add_limits_option(base::Options& options, std::string& file)
 {
     options.add("limits", file,
-                "what noisegen calibrate finds, for rate=60%; by default limits-<host>.json in "
-                "$XDG_CACHE_HOME/crosstalk or ~/.cache/crosstalk",
+                "limits measured by noisegen calibrate; default: limits-<host>.json in $XDG_CACHE_HOME/crosstalk or "
+                "~/.cache/crosstalk",
                 "FILE");
 }
 
@@ -211,7 +211,7 @@ NodeLimits read_limits(const fs::path& file)
     const fs::file_status status = fs::status(file, code);
     if (status.type() == fs::file_type::not_found) return {.file = file, .entries = {}};
     if (status.type() == fs::file_type::none) base::fail("cannot read ", file.string(), ": ", code.message());
-    if (status.type() != fs::file_type::regular) base::fail("cannot read ", file.string(), ": it is no file");
+    if (status.type() != fs::file_type::regular) base::fail("cannot read ", file.string(), ": not a file");
     return limits_from(file, base::read_whole(file));
 }
 

@@ -12,26 +12,27 @@ namespace noisegen {
 
 void add_placement(base::Options& options, CpuRequest& cpu_request, std::vector<std::string>& avoid)
 {
-    options.add("cpus", cpu_request.cpus,
-                "CPUs to make noise on: a list such as 4-7; idle: whole cores beside what is to be avoided; all: those "
-                "allowed to this process",
-                "LIST");
-    options.add("avoid", avoid,
-                "CPUs (a list), or processes whose CPUs, with those of their descendants, must stay free (a number "
-                "that is no CPU, or pid:N); those of the same Slurm job and of the training are always avoided",
-                "LIST|PID");
+    options.add(
+        "cpus", cpu_request.cpus,
+        "CPUs to make noise on: a list such as 4-7; idle: whole cores that nothing avoided uses; all: all allowed "
+        "to this process",
+        "LIST");
+    options.add(
+        "avoid", avoid,
+        "CPUs to keep free: a list, or a process (pid:N, or a number that is no CPU) whose CPUs and descendants' "
+        "CPUs are meant; the training's and its Slurm job's are always avoided",
+        "LIST|PID");
     options.add("count", cpu_request.count,
-                "cores of each noise process at most; one of each NUMA node in turn, unless --numa or --socket says "
-                "where",
+                "at most this many cores per noise process; spread over NUMA nodes, unless --numa or --socket is given",
                 "NUMBER");
     options.add("numa", cpu_request.numa, "only CPUs of these NUMA nodes", "LIST");
     options.add_choice("socket", cpu_request.socket, {"any", "same", "other"},
-                       "only CPUs of a socket that is to be avoided, or of another one");
-    options.add("near", cpu_request.near, "only CPUs of the socket of that GPU; pci:0000:17:00.0: of a device",
+                       "same: only CPUs of sockets that have avoided CPUs; other: only of the other sockets");
+    options.add("near", cpu_request.near, "only CPUs of this GPU's socket, or of a device's (pci:0000:17:00.0)",
                 "gpu:N");
-    options.add("far", cpu_request.far, "only CPUs of other sockets than that", "gpu:N");
-    options.add_choice("smt", cpu_request.smt, {"no", "yes"}, "noise on siblings (SMT) of CPUs to be avoided");
-    options.add_switch("share", cpu_request.share, "make noise on CPUs that should be avoided, on purpose");
+    options.add("far", cpu_request.far, "only CPUs of other sockets than this GPU's", "gpu:N");
+    options.add_choice("smt", cpu_request.smt, {"no", "yes"}, "allow noise on SMT siblings of avoided CPUs");
+    options.add_switch("share", cpu_request.share, "allow noise on avoided CPUs");
 }
 
 Machine this_machine(const base::CpuSet& allowed, const Avoid& avoid)
@@ -69,7 +70,7 @@ std::set<int> sockets_by_device(const CpuRequest& cpu_request, const Machine& ma
     std::set<int> all;
     for (const base::Core& core : machine.cores) all.insert(core.package);
     if (!cpu_request.near.empty() && !cpu_request.far.empty())
-        base::fail_usage("--near ", cpu_request.near, " and --far ", cpu_request.far, ": one of them at a time");
+        base::fail_usage("--near ", cpu_request.near, " and --far ", cpu_request.far, ": give only one");
     if (!cpu_request.near.empty()) return sockets_of(cpus_near("--near", cpu_request.near, machine.root), machine);
     if (!cpu_request.far.empty())
         for (const int near : sockets_of(cpus_near("--far", cpu_request.far, machine.root), machine)) all.erase(near);
@@ -84,11 +85,11 @@ std::vector<base::Core> suitable(const CpuRequest& cpu_request, const Machine& m
     const std::set<int> sockets = sockets_of(machine.avoided, machine);
     const std::set<int> by_device = sockets_by_device(cpu_request, machine);
     if (cpu_request.socket != "any" && sockets.empty())
-        base::fail_usage("--socket ", cpu_request.socket, ": than which? Say what is to be avoided with --avoid");
+        base::fail_usage("--socket ", cpu_request.socket, ": relative to what? Give --avoid");
     const std::set<int> wanted = cpu_request.numa == "any" ? nodes : parse_nodes("--numa", cpu_request.numa);
     for (const int node : wanted)
         if (!nodes.contains(node))
-            base::fail_usage("--numa: no CPU is of NUMA node ", node, "; there are ", base::format_cpus(nodes));
+            base::fail_usage("--numa: no CPU on NUMA node ", node, "; there are ", base::format_cpus(nodes));
     std::vector<base::Core> cores;
     for (const base::Core& core : machine.cores) {
         const bool right_socket =
@@ -124,10 +125,10 @@ void check_listed(const CpuRequest& cpu_request, const Machine& machine, const b
         const auto user = machine.users.find(placement.cpu);
         const std::string whose = user == machine.users.end() ? "to be avoided" : "used by " + user->second;
         if (placement.avoided)
-            base::fail_usage("CPU ", placement.cpu, " is ", whose, "; choose other --cpus, or --share it on purpose");
+            base::fail_usage("CPU ", placement.cpu, " is ", whose, "; choose other --cpus, or --share");
         if (!placement.busy_siblings.empty() && cpu_request.smt == "no")
-            base::fail_usage("CPU ", placement.cpu, " is on one core with CPU ", *placement.busy_siblings.begin(),
-                             ", which is to be avoided; choose other --cpus, or take it with --smt yes");
+            base::fail_usage("CPU ", placement.cpu, " is on the core of CPU ", *placement.busy_siblings.begin(),
+                             ", which is avoided; choose other --cpus, or give --smt yes");
     }
 }
 
@@ -238,9 +239,8 @@ std::set<int> parse_memory(const std::string& text)
 base::CpuSet own_part(const std::vector<base::Core>& cores, base::LocalRank local, bool share)
 {
     if (!share && cores.size() < static_cast<std::size_t>(local.size))
-        base::fail_usage(local.size, " noise processes on this host need a core each, there are ", cores.size(),
-                         " (CPUs ", base::format_cpus(base::cpus_of(cores)),
-                         "); give more --cpus, or --share to let them share");
+        base::fail_usage(local.size, " noise processes on this host need one core each, but there are ", cores.size(),
+                         " (CPUs ", base::format_cpus(base::cpus_of(cores)), "); give more --cpus, or --share");
     return base::share_of(cores, local);
 }
 
@@ -253,7 +253,7 @@ std::size_t parse_count(const std::string& text)
         if (const auto count = base::parse<std::int64_t>(text); count > 0) return static_cast<std::size_t>(count);
     } catch (const base::UsageError&) {
     }
-    base::fail_usage("--count: '", text, "' is no number of cores, such as 2, or all");
+    base::fail_usage("--count: '", text, "' is not a number of cores, such as 2, or all");
 }
 
 // The cores' CPUs among `cpus`.
@@ -284,8 +284,8 @@ std::vector<std::vector<int>> divide(const Schedule& schedule, const std::vector
     const std::vector<std::size_t> own = schedule.with_own_cpus();
     const bool parts = schedule.design == Schedule::Design::factorial;
     if (parts && cores.size() < own.size())
-        base::fail_usage("factorial: ", own.size(), " stressors need as many noise cores of their own, there are ",
-                         cores.size(), " (CPUs ", base::format_cpus(all), "); use rotation(...), or more --cpus");
+        base::fail_usage("factorial: ", own.size(), " stressors need one noise core each, but there are ", cores.size(),
+                         " (CPUs ", base::format_cpus(all), "); use rotation(...), or more --cpus");
     std::vector<std::vector<int>> divided;
     for (std::size_t i = 0; i < schedule.stressors.size(); ++i) {
         const auto place = std::find(own.begin(), own.end(), i);

@@ -75,7 +75,8 @@ std::vector<CpuPlacement> placements(const base::CpuSet& cpus, const Machine& ma
 // "cpu 2: core 1, socket 0, node 0, idle"
 std::string text(const CpuPlacement& placement);
 
-// Value of --memory: NUMA nodes, or none for "local". Throws UsageError for one whose memory is not for this process.
+// Value of --memory: NUMA nodes, or none for "local". Throws UsageError for one whose memory is not allowed for this
+// process.
 std::set<int> parse_memory(const std::string& text);
 
 // For each of the schedule's stressors the noise CPUs that run it, in order: those of all `cores`; in a factorial those

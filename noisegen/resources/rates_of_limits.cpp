@@ -43,12 +43,12 @@ base::Rate resolve(const NodeLimits& limits, const Configured& stressor, base::P
     const auto limit = find(limits, stressor.card->name, stressor.settings, cpus.size(), of);
     if (limit && limit->worst <= 0.0)
         base::fail_usage(stressor.card->name, "[rate=", base::format(share),
-                         "]: in the worst round of its calibration it did nothing; calibrate when the CPUs are idle: ",
+                         "]: its calibrated limit is 0; calibrate again on idle CPUs: ",
                          calibration_command(limits, stressor, cpus));
     if (!limit)
         base::fail_usage(stressor.card->name, "[rate=", base::format(share), "]: its limit on ", cpus.size(),
                          cpus.size() == 1 ? " CPU" : " CPUs",
-                         " is not known; find it with: ", calibration_command(limits, stressor, cpus));
+                         " is not known; measure it with: ", calibration_command(limits, stressor, cpus));
     constexpr double finest = 1e-3;  // whole thousandths read well in records
     return {std::max(1.0, std::round(share.fraction() * limit->worst / finest)) * finest, of};
 }
@@ -87,8 +87,8 @@ std::vector<std::string> rates_beyond_windows(const Schedule& schedule, const st
         const auto figure = [&](double per_second) {
             return rate.of == base::Rate::Of::bytes ? base::speed_text(per_second) : base::operations_text(per_second);
         };
-        lines.push_back(base::join(text(level), ": windows of 100 ms hold ", figure(*held), " here, and ",
-                                   figure(rate.per_second), " is asked for: some will hold less"));
+        lines.push_back(base::join(text(level), ": windows of 100 ms reach ", figure(*held), " here, and ",
+                                   figure(rate.per_second), " is requested: some will fall short"));
     }
     return lines;
 }

@@ -38,7 +38,7 @@ WorstShape worst_shape_from(const nlohmann::ordered_json& json)
                            .high = json.at("high"),
                            .measured = json.at("measured")};
     stream_shape(worst.shape);
-    if (!std::isfinite(worst.slowdown) || worst.slowdown <= 0.0) base::fail("the worst shape has no slowdown");
+    if (!std::isfinite(worst.slowdown) || worst.slowdown <= 0.0) base::fail("the worst shape lacks a slowdown");
     return worst;
 }
 
@@ -61,7 +61,7 @@ void resolve_worst_shape(Schedule& schedule, const std::optional<WorstShape>& wo
         if (!asks(stressor)) continue;
         if (!worst)
             base::fail_usage(
-                "memory.stream[shape=worst]: it is not known here; find it with: noisegen calibrate "
+                "memory.stream[shape=worst]: not measured on this node; measure it with: noisegen calibrate "
                 "memory.stream --victim CPU");
         std::map<std::string, std::string> options;
         for (const auto& [name, value] : stressor.settings.all())

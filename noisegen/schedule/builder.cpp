@@ -14,7 +14,7 @@ using Options = std::map<std::string, std::string>;
 std::string label_of(const base::PlugInText& plug_in)
 {
     std::string label = plug_in.label.empty() ? plug_in.name : plug_in.label;
-    if (label == "quiet") base::fail_usage("the label quiet is taken: it means that nothing is on");
+    if (label == "quiet") base::fail_usage("the label quiet is reserved for slots without noise");
     return label;
 }
 
@@ -26,7 +26,7 @@ std::string option_with_levels(const base::PlugInText& plug_in, const std::strin
         if (value.find('|') == std::string::npos) continue;
         if (!with_levels.empty())
             base::fail_usage(plug_in.name, " has levels in ", std::min(with_levels, name), " and in ",
-                             std::max(with_levels, name), "; one option may have them");
+                             std::max(with_levels, name), "; only one option may have levels");
         with_levels = name;
     }
     return with_levels;
@@ -67,14 +67,14 @@ std::vector<Treatment> ScheduleBuilder::factor(const base::PlugInText& plug_in, 
 {
     const StressorCard& card = stressors().find(plug_in.name);
     if (card.name == "quiet") {
-        if (!plug_in.label.empty() || !plug_in.options.empty()) base::fail_usage("quiet has no label and no options");
+        if (!plug_in.label.empty() || !plug_in.options.empty()) base::fail_usage("quiet takes no label and no options");
         return {{}};
     }
     const std::string label = label_of(plug_in);
     std::vector<Treatment> levels;
     for (const auto& [level, options] : levels_of(plug_in)) levels.push_back({index_of(label, level, card, options)});
     if (levels.size() > 1 && !may_have_levels)
-        base::fail_usage("'", label, "' has levels, which only rotation(...) and factorial(...) can use");
+        base::fail_usage("'", label, "' has levels, which only rotation(...) and factorial(...) allow");
     return levels;
 }
 
@@ -117,7 +117,7 @@ Schedule ScheduleBuilder::finish(decltype(Schedule::order) order)
     if (schedule_.design == Schedule::Design::factorial)
         for (const FactorLevel& level : schedule_.levels)
             if (level.intensity.limit)
-                base::fail_usage(text(level), ": a limit holds for all that is on together; use rotation(...)");
+                base::fail_usage(text(level), ": a limit applies to all active stressors; use rotation(...)");
     schedule_.order = std::move(order);
     return std::move(schedule_);
 }
@@ -130,9 +130,8 @@ void ScheduleBuilder::check_controls() const
     };
     if (has(base::Role::delay) != has(base::Role::sham))
         base::fail_usage(
-            "control.delay and control.sham go together: the delay is measured against the same "
-            "barriers without a delay; '",
-            schedule_.text, "' has one of them only");
+            "control.delay and control.sham need each other (the sham has the barriers without the delay); '",
+            schedule_.text, "' has only one");
 }
 
 std::size_t ScheduleBuilder::index_of(const std::string& label, const std::string& value, const StressorCard& card,
@@ -148,7 +147,7 @@ std::size_t ScheduleBuilder::index_of(const std::string& label, const std::strin
         const FactorLevel& known = schedule_.levels[i];
         if (known.factor != label || known.level != value) continue;
         if (known.stressor == level.stressor && known.intensity == level.intensity) return i;
-        base::fail_usage("'", label, "' stands for two things; give one of them a label of its own: other=", card.name);
+        base::fail_usage("'", label, "' names two different stressors; give one another label: other=", card.name);
     }
     schedule_.levels.push_back(std::move(level));
     return schedule_.levels.size() - 1;

@@ -56,15 +56,13 @@ std::string why_no_report(const Schedule& schedule, const std::vector<Slot>& tab
     const base::Nanoseconds duration = table.empty() ? base::Nanoseconds{} : table.back().end;
     if (needed > duration)
         return base::join("the schedule repeats after ", base::format(needed / 2),
-                          ", and a report needs it twice: --duration ", base::format(needed), " or more");
+                          ", and a report needs two repetitions: --duration ", base::format(needed), " or more");
     if (!treatments.contains(Treatment{}))
-        return "the schedule is never quiet, so there is nothing to compare with: put quiet into it, or rate=0.. into "
-               "a ramp" +
-               instead;
+        return "the schedule is never quiet, so there is no baseline: add quiet, or rate=0.. in a ramp" + instead;
     if (treatments.size() == 1) return "the schedule is always quiet, so there is nothing to measure" + instead;
     if (complete_blocks(schedule, table, treatments.size()) < 2)
-        return base::join("in ", base::format(duration),
-                          " the schedule does not come to each of its treatments twice: a longer --duration", instead);
+        return base::join("in ", base::format(duration), " not every treatment occurs twice: give a longer --duration",
+                          instead);
     return "";
 }
 

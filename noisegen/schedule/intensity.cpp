@@ -11,11 +11,11 @@ namespace {
 
 void check_rate(const StressorCard& card, const base::Rate& rate)
 {
-    if (rate.per_second <= 0.0) base::fail_usage(card.name, "[rate]: zero is no stress; use quiet");
+    if (rate.per_second <= 0.0) base::fail_usage(card.name, "[rate]: must be more than zero; use quiet");
     if (rate.of == base::Rate::Of::bytes && !card.counts_bytes)
-        base::fail_usage(card.name, "[rate]: it moves no bytes; give operations, such as 500/s");
+        base::fail_usage(card.name, "[rate]: counts operations, not bytes; give e.g. 500/s");
     if (rate.of == base::Rate::Of::operations && !card.counts_operations)
-        base::fail_usage(card.name, "[rate]: give bytes, such as 4GiB/s");
+        base::fail_usage(card.name, "[rate]: counts bytes; give e.g. 4GiB/s");
 }
 
 base::Percent share(const StressorCard& card, const base::Settings& settings, const std::string& option)
@@ -37,7 +37,7 @@ std::optional<ResourceLimit> limit_of(const StressorCard& card, const base::Sett
     if (!has_option(card, "limit")) return std::nullopt;
     const std::optional<ResourceLimit> limit = parse_limit(card.name + "[limit]", settings.text("limit"));
     if (limit && limit->kind == ResourceLimit::Kind::cpuset && has_option(card, "follow"))
-        base::fail_usage(card.name, "[limit]: its threads are bound to one CPU each, so a cpuset is for job.run only");
+        base::fail_usage(card.name, "[limit]: cpuset is for job.run only; noise threads are bound to one CPU each");
     return limit;
 }
 
@@ -47,23 +47,22 @@ std::vector<base::OptionCard> with_intensity(const std::string& rate_example, st
 {
     own.push_back(
         {"rate", "max",
-         "of this process, divided over its CPUs: " + rate_example + ", or 60% of what noisegen calibrate found"});
-    own.push_back({"duty", "100%", "share of each period that it is on"});
-    own.push_back({"period", "100ms", "of the duty; periods begin together on all CPUs"});
+         "rate of this process, divided over its CPUs: " + rate_example + ", or 60% of the calibrated limit"});
+    own.push_back({"duty", "100%", "share of each period in which it is on"});
+    own.push_back({"period", "100ms", "period of the duty; periods begin together on all CPUs"});
     own.push_back(
-        {"follow", "", "on only while the training on this node is in that phase: backward, or forward+backward"});
+        {"follow", "", "on only while the training on this node is in these phases: backward, or forward+backward"});
     own.push_back(limit_option());
     own.push_back({"sched", "", "scheduling class while it is on: other, batch or idle"});
-    own.push_back({"arrival", "fixed", "of the steps at a rate: fixed or poisson"});
+    own.push_back({"arrival", "fixed", "arrivals at a rate: fixed or poisson"});
     return own;
 }
 
 base::OptionCard limit_option()
 {
-    return {
-        "limit", "none",
-        "of the operating system while it is on: io.max:50MiB/s, cpu.weight:1, cpu.max:50%, cpu.idle:1, cpuset:2-3 (of "
-        "job.run), resctrl:10%"};
+    return {"limit", "none",
+            "limit by the operating system while it is on: io.max:50MiB/s, cpu.weight:1, cpu.max:50%, cpu.idle:1, "
+            "cpuset:2-3 (job.run only), resctrl:10%"};
 }
 
 bool has_intensity(const StressorCard& card)
@@ -113,13 +112,13 @@ Intensity intensity(const StressorCard& card, const base::Settings& settings, st
         base::fail_usage(card.name, "[period]: 1ms to 1h, not ", settings.text("period"));
     found.follow = parse_follow(settings.text("follow"));
     if (!found.follow.empty() && found.duty.value < 100.0)
-        base::fail_usage(card.name, "[follow]: the training's phases are its bursts; leave duty out");
+        base::fail_usage(card.name, "[follow]: cannot be combined with duty");
     const std::string& arrival = settings.text("arrival");
     if (arrival != "fixed" && arrival != "poisson")
         base::fail_usage(card.name, "[arrival]: fixed or poisson, not ", arrival);
     found.poisson = arrival == "poisson";
     if (found.poisson && !found.rate && !found.of_limit)
-        base::fail_usage(card.name, "[arrival]: poisson needs a rate, its mean");
+        base::fail_usage(card.name, "[arrival]: poisson needs a rate (its mean)");
     return found;
 }
 

@@ -15,7 +15,7 @@ namespace noisegen {
 struct Intensity {
     std::optional<base::Rate> rate;         // of the whole process while on; absent: as fast as it goes
     std::optional<base::Percent> of_limit;  // the rate as a share of this node's calibrated limit, until that is known
-    base::Percent duty{100.0};              // share of each period that it is on
+    base::Percent duty{100.0};              // share of each period in which it is on
     base::Nanoseconds period{100'000'000};  // bursts begin at its multiples since the start of the run
     bool poisson = false;                   // steps come at random, the rate is their mean
     std::vector<base::TrainingPhase> follow;  // on only while the training is in one of these; empty: always

@@ -45,7 +45,7 @@ try {
             base::Nanoseconds{json.at("slot_ns").get<std::int64_t>()},
             json.at("start_realtime_ns").get<std::int64_t>()};
 } catch (const nlohmann::json::exception&) {
-    base::fail(path.string(), " is not a plan of noisegen");
+    base::fail(path.string(), " is not a plan written by noisegen");
 }
 
 }  // namespace
@@ -71,13 +71,13 @@ JobPlan agree(const fs::path& path, const JobPlan& proposal)
         differs("duration", base::format(plan.duration), base::format(proposal.duration));
     const bool is_measured = proposal.measured && proposal.slot.count() != 0;
     if (is_measured ? plan.slot < shortest_slot || plan.slot > longest_slot : plan.slot != proposal.slot)
-        base::fail(path.string(), " has no sensible slot length");
+        base::fail(path.string(), " has an invalid slot length");
     const std::int64_t now = base::now_ns() + base::realtime_offset_ns();
     if (base::saturated_sum(plan.start_realtime_ns, plan.duration.count()) <= now)
-        base::fail_usage(path.string(), " is over already; give another --out");
+        base::fail_usage(path.string(), " has already ended; give another --out");
     if (const std::int64_t wait = base::saturated_difference(plan.start_realtime_ns, now); wait > longest_wait.count())
         base::fail(path.string(), " starts in ", wait / 1'000'000'000,
-                   " s: the clocks of the hosts differ, or it is not of this job; give another --out");
+                   " s: clocks of the hosts differ, or it is of another job; give another --out");
     return plan;
 }
 

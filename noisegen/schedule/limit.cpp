@@ -39,7 +39,7 @@ void read_value(ResourceLimit& limit, const std::string& value, const char* exam
     switch (limit.kind) {
         case ResourceLimit::Kind::io_max:
             limit.rate = base::parse<base::Rate>(value);
-            if (limit.rate.per_second < 1.0) base::fail_usage("'", value, "' would let nothing through");
+            if (limit.rate.per_second < 1.0) base::fail_usage("'", value, "' would allow nothing");
             return;
         case ResourceLimit::Kind::cpu_weight:
             limit.number = std::round(number_within(value, 1.0, 10'000.0, example));
@@ -71,7 +71,7 @@ std::optional<ResourceLimit> parse_limit(const std::string& of, const std::strin
         names.emplace_back(known.name);
         if (name != known.name) continue;
         if (colon == std::string::npos)
-            base::fail_usage(of, ": ", name, " has its value behind a colon, such as ", name, ":", known.example);
+            base::fail_usage(of, ": ", name, " needs a value after a colon, such as ", name, ":", known.example);
         ResourceLimit limit{.kind = known.kind, .rate = {}, .number = 0.0, .cpus = {}, .text = text};
         try {
             read_value(limit, text.substr(colon + 1), known.example);

@@ -25,8 +25,8 @@ const std::map<char, std::string> letters{
 
 base::Nanoseconds check_length(base::Nanoseconds length, std::string_view of)
 {
-    if (length.count() == 0) base::fail_usage("'", of, "' has length zero");
-    if (length < shortest) base::fail_usage("'", of, "' is shorter than 1ms, which cannot be switched exactly");
+    if (length.count() == 0) base::fail_usage("'", of, "' has zero length");
+    if (length < shortest) base::fail_usage("'", of, "' is shorter than 1ms, the shortest slot");
     if (length > longest) base::fail_usage("'", of, "' is longer than a year");
     return length;
 }
@@ -52,8 +52,8 @@ void refuse_several(const std::string& phase)
         if (std::find(names.begin(), names.end(), name) != names.end()) found.push_back(name);
     }
     if (found.size() > 1)
-        base::fail_usage("'", phase, "' is several stressors: is a comma missing, as in rotation(", found[0], ", ",
-                         found[1], "), or are they in turn: ", found[0], " 2s; ", found[1], " 2s?");
+        base::fail_usage("'", phase, "' has several stressors: is a comma missing, as in rotation(", found[0], ", ",
+                         found[1], "), or should they take turns: ", found[0], " 2s; ", found[1], " 2s?");
 }
 
 // Place of the length in "io.write 2s" or "io.write 2 s"; npos where there is none.
@@ -102,7 +102,7 @@ Schedule parse_short_word(std::string_view text)
         const auto stressor = letters.find(text[i]);
         if (stressor == letters.end())
             base::fail_usage("'", text, "': no stressor is called ", text[i],
-                             " for short; there are M (memory.stream), ",
+                             " in the short form; there are M (memory.stream), ",
                              "N (network.exchange), I (io.write), C (cpu.spin) and S (quiet)");
         std::size_t end = i + 1;
         while (end < text.size() && (text[end] < 'A' || text[end] > 'Z')) ++end;
@@ -139,20 +139,20 @@ Arguments parse_arguments(std::string_view form, std::string_view text, const st
     std::string_view inside = text.substr(form.size());
     inside = base::trim(inside);
     if (!inside.starts_with('('))
-        base::fail_usage("'", text, "': ", form, " has its stressors in brackets, such as ", form,
+        base::fail_usage("'", text, "': ", form, " takes its stressors in brackets, such as ", form,
                          form == "ramp" ? "(memory.stream; rate=0..16GiB/s)" : "(memory.stream, io.write; slot=1s)");
     const std::size_t closing = matching(inside);
     if (closing == std::string_view::npos)
-        base::fail_usage("'", text, "' has a ( without its ): is a ) missing at the end?");
+        base::fail_usage("'", text, "' has an unclosed (: is a ) missing at the end?");
     if (closing + 1 != inside.size())
-        base::fail_usage("'", base::trim(inside.substr(closing + 1)), "' stands behind the ) of ", form,
-                         "(...): it is the whole schedule");
+        base::fail_usage("'", base::trim(inside.substr(closing + 1)), "' follows the ) of ", form,
+                         "(...), which must be the whole schedule");
     inside = inside.substr(1, inside.size() - 2);
     const std::vector<std::string> parts = base::split(inside, ';');
     if (parts.empty() || parts[0].empty()) base::fail_usage(form, "(...) names no stressor");
     Arguments arguments{.items = base::split(parts[0], ','), .options = {}};
     for (const std::string& item : arguments.items)
-        if (item.empty()) base::fail_usage("'", text, "' has an empty place between commas");
+        if (item.empty()) base::fail_usage("'", text, "' has nothing between two commas");
     for (std::size_t i = 1; i < parts.size(); ++i) {
         const std::size_t equals = parts[i].find('=');
         const std::string name{base::trim(std::string_view{parts[i]}.substr(0, equals))};
@@ -197,7 +197,7 @@ void add_quiet(std::string_view form, const Arguments& arguments, std::size_t ot
 
 void refuse_quiet_item(std::string_view form, const Treatment& treatment)
 {
-    if (treatment.empty()) base::fail_usage(form, ": quiet is in every block already; quiet=2 says how often");
+    if (treatment.empty()) base::fail_usage(form, ": quiet is part of every block; quiet=2 sets how often");
 }
 
 Schedule rotation(std::string_view text, const Arguments& arguments, std::optional<base::Nanoseconds> slot)
@@ -273,7 +273,7 @@ Schedule parse_random(std::string_view text)
         random.shares.push_back({factor.front(), percent});
     }
     if (std::abs(sum - 100.0) > 0.01)
-        base::fail_usage("random: the shares add up to ", base::format(sum), "%, not to 100%");
+        base::fail_usage("random: shares add up to ", base::format(sum), "%, not to 100%");
     const auto slot = arguments.options.find("slot");
     random.slot = parse_length(slot == arguments.options.end() ? "1s" : slot->second, "random: slot");
     return builder.finish(std::move(random));
@@ -283,12 +283,12 @@ Schedule parse_random(std::string_view text)
 std::vector<base::Rate> ramp_rates(const std::string& range, std::int64_t steps)
 {
     const std::size_t dots = range.find("..");
-    if (dots == std::string::npos) base::fail_usage("ramp: rate=", range, " is no range, such as 0..16GiB/s");
+    if (dots == std::string::npos) base::fail_usage("ramp: rate=", range, " is not a range, such as 0..16GiB/s");
     auto last = base::parse<base::Rate>(range.substr(dots + 2));
     auto first = base::parse<base::Rate>(range.substr(0, dots));
     if (first.per_second == 0.0) first.of = last.of;  // zero needs no unit
     if (last.per_second == 0.0) last.of = first.of;
-    if (first.of != last.of) base::fail_usage("ramp: rate=", range, " has bytes at one end, operations at the other");
+    if (first.of != last.of) base::fail_usage("ramp: rate=", range, " mixes bytes and operations");
     std::vector<base::Rate> rates;
     for (std::int64_t i = 0; i < steps; ++i) {
         const double share = static_cast<double>(i) / static_cast<double>(steps - 1);
@@ -302,7 +302,7 @@ Schedule parse_ramp(std::string_view text)
     constexpr std::string_view form = "ramp";
     const Arguments arguments = parse_arguments(form, text, {"rate", "steps", "hold"});
     if (arguments.items.size() != 1) base::fail_usage("ramp takes one stressor");
-    if (!arguments.options.contains("rate")) base::fail_usage("ramp lacks its rate, such as rate=0..16GiB/s");
+    if (!arguments.options.contains("rate")) base::fail_usage("ramp needs a rate, such as rate=0..16GiB/s");
     const auto steps = argument<std::int64_t>(form, arguments, "steps", 8);
     if (steps < 2 || steps > 1000) base::fail_usage("ramp: steps=", steps, " is not in 2 to 1000");
     const auto hold = arguments.options.find("hold");
@@ -310,7 +310,7 @@ Schedule parse_ramp(std::string_view text)
 
     const base::PlugInText plug_in = base::parse_plug_in(arguments.items[0]);
     if (plug_in.options.contains("rate"))
-        base::fail_usage("ramp: the rate stands behind the stressor: ramp(a; rate=...)");
+        base::fail_usage("ramp: the rate comes after the stressor: ramp(a; rate=...)");
     const StressorCard& card = stressors().find(plug_in.name);
     if (!card.counts_bytes && !card.counts_operations) base::fail_usage("ramp: ", plug_in.name, " has no rate");
 
@@ -318,7 +318,7 @@ Schedule parse_ramp(std::string_view text)
     std::vector<base::Rate> over_zero;
     std::copy_if(rates.begin(), rates.end(), std::back_inserter(over_zero),
                  [](const base::Rate& rate) { return rate.per_second > 0.0; });
-    if (over_zero.empty()) base::fail_usage("ramp: rate=", arguments.options.at("rate"), " never rises over zero");
+    if (over_zero.empty()) base::fail_usage("ramp: rate=", arguments.options.at("rate"), " never rises above zero");
 
     ScheduleBuilder builder{Schedule::Design::sequence, text};
     const std::vector<Treatment> treatments = builder.factor_at(plug_in, over_zero);

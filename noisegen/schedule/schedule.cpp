@@ -57,7 +57,7 @@ void follow(Schedule& schedule, const std::vector<base::TrainingPhase>& phases)
         if (level.intensity.follow.empty()) level.intensity.follow = phases;
         any = true;
     }
-    if (!any) base::fail_usage("--follow: nothing in '", schedule.text, "' can follow a training");
+    if (!any) base::fail_usage("--follow: no stressor in '", schedule.text, "' can follow a training");
 }
 
 std::string name(Schedule::Design design)

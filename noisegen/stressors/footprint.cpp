@@ -47,9 +47,8 @@ bool is_bounded_by_memory(int cpu, const fs::path& root)
 
 base::OptionCard footprint_option()
 {
-    return {
-        "bytes", "auto",
-        "of memory per CPU; auto: four times the last-level cache, at least 64MiB, at most a fortieth of all memory"};
+    return {"bytes", "auto",
+            "memory per CPU; auto: four times the last-level cache, at least 64MiB, at most 1/40 of all memory"};
 }
 
 std::size_t footprint(const base::Settings& settings, int cpu, const std::string& stressor)

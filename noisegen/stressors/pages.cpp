@@ -30,7 +30,8 @@ Pages::Pages(std::size_t bytes, PageSize size) : size_{(bytes + huge_page - 1) /
 {
     data_ = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data_ == MAP_FAILED)
-        throw std::system_error{errno, std::generic_category(), base::join("cannot get ", size_, " bytes of memory")};
+        throw std::system_error{errno, std::generic_category(),
+                                base::join("cannot allocate ", size_, " bytes of memory")};
     // A request: with small pages it works, and ends more slowly.
     ::madvise(data_, size_, size == PageSize::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
     if (size == PageSize::small) touch_in_disorder(static_cast<char*>(data_), size_);

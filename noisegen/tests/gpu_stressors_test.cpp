@@ -143,10 +143,9 @@ TEST_CASE("what a training needs of a GPU's memory is refused with what there is
     const std::map<std::string, std::string> small{{"CUDA_STUB_MEMORY", "100000000"}};
     const RunOnStub much{"gpu.memory[size=95MB] 100ms", small};
     CHECK(much.outcome.status == 2);
-    CHECK(
-        one_line(much.outcome) ==
-        "noisegen: gpu.memory takes 95 MB of GPU 0: of its 100 MB 100 are free beside our context, and 10 must stay so "
-        "(spare=10%)\n");
+    CHECK(one_line(much.outcome) ==
+          "noisegen: gpu.memory takes 95 MB of GPU 0: of its 100 MB 100 are free besides our context, and 10 must "
+          "stay free (spare=10%)\n");
     CHECK(!fs::exists(testing::part(much.scratch)));
     CHECK(RunOnStub{"gpu.memory[size=95MB,spare=5%] 100ms", small}.outcome.status == 0);
     // All that a schedule has are there at once.
@@ -196,10 +195,10 @@ TEST_CASE("wrong words for a GPU are refused")
         {"gpu.copy[direction=up]", "gpu.copy[direction]: to-device, from-device or both, not up"},
         {"gpu.copy[memory=shared]", "gpu.copy[memory]: pinned or pageable, not shared"},
         {"gpu.copy[size=1kB]", "gpu.copy[size]: at least 1MiB, not 1kB"},
-        {"gpu.copy[rate=5/s]", "gpu.copy[rate]: give bytes"},
-        {"gpu.launch[rate=5MB/s]", "gpu.launch[rate]: it moves no bytes"},
+        {"gpu.copy[rate=5/s]", "gpu.copy[rate]: counts bytes"},
+        {"gpu.launch[rate=5MB/s]", "gpu.launch[rate]: counts operations"},
         {"gpu.memory[spare=101%]", "gpu.memory[spare]: 0% to 100%, not 101%"},
-        {"gpu.memory[device=-1]", "gpu.memory[device]: a number from 0 on, or auto, not -1"},
+        {"gpu.memory[device=-1]", "gpu.memory[device]: a number (0 or more), or auto, not -1"},
     };
     for (const auto& [schedule, reported] : refused) {
         CAPTURE(schedule);

@@ -105,7 +105,7 @@ TEST_CASE("a rate that windows of a tenth of a second do not hold is reported wi
     CHECK(lines("memory.stream[rate=50%] 1s").empty());
     REQUIRE(lines("memory.stream[rate=80%] 1s").size() == 1);
     CHECK(lines("memory.stream[rate=7GB/s] 1s").at(0) ==
-          "memory.stream: windows of 100 ms hold 6 GB/s here, and 7 GB/s is asked for: some will hold less");
+          "memory.stream: windows of 100 ms hold 6 GB/s here, and 7 GB/s is requested: some will fall short");
     CHECK(lines("memory.stream[shape=update,rate=19GB/s] 1s").empty());  // its windows were not measured
     CHECK(lines("memory.stream 1s").empty());
     // Limits of an earlier version hold no windows; damaged ones are no reason to refuse a rate that needs none.
@@ -188,8 +188,7 @@ TEST_CASE("a percentage of something unknown is refused with the command that fi
           "memory.stream[rate=60%]: its limit on 2 CPUs is not known; find it with: noisegen calibrate "
           "'memory.stream[shape=update]' --cpus 2-3 --limits '/some/limits.json'");
     const noisegen::NodeLimits starved{.file = "/some/limits.json", .entries = {entry(spin(), 1, 0.0)}};
-    CHECK(reported([&] { noisegen::resolve(starved, spin(), {60.0}, {0}); }).find("it did nothing") !=
-          std::string::npos);
+    CHECK(reported([&] { noisegen::resolve(starved, spin(), {60.0}, {0}); }).find("limit is 0") != std::string::npos);
     const Scratch scratch;
     const testing::Environment cache{{{"XDG_CACHE_HOME", scratch.path().string()}}};
     const noisegen::NodeLimits here{.file = noisegen::default_limits_file(), .entries = {}};
@@ -285,12 +284,12 @@ TEST_CASE("what is no file is refused and not waited for")
     std::filesystem::create_directory(scratch / "folder");
     REQUIRE(::mkfifo((scratch / "pipe").c_str(), 0600) == 0);
     for (const char* name : {"folder", "pipe"})
-        CHECK_THROWS_WITH_AS(noisegen::read_limits(scratch / name), doctest::Contains("it is no file"), base::Error);
+        CHECK_THROWS_WITH_AS(noisegen::read_limits(scratch / name), doctest::Contains("not a file"), base::Error);
     std::ofstream{scratch / "file"} << "";
     CHECK_THROWS_WITH_AS(noisegen::add_limits(scratch / "file/limits.json", {}), doctest::Contains("cannot create"),
                          base::Error);
     CHECK_THROWS_WITH_AS(noisegen::add_limits("/proc/limits.json", {}),
-                         doctest::Contains("--limits FILE or XDG_CACHE_HOME=DIR names another place"), base::Error);
+                         doctest::Contains("give another place with --limits FILE or XDG_CACHE_HOME=DIR"), base::Error);
 }
 
 TEST_CASE("limits lie in the user's cache, by host")

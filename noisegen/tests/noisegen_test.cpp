@@ -229,7 +229,7 @@ TEST_CASE("bad input is refused with one line and nothing is left behind")
     const std::vector<Refusal> refusals{
         {{"--schedule", "memory.strem 1s", "--cpus", one, "--out", out}, "did you mean memory.stream?"},
         {{"--schedule", "memory.stream 1s quiet", "--cpus", one, "--out", out}, "noisegen: "},
-        {{"--schedule", "memory.stream 0s", "--cpus", one, "--out", out}, "length zero"},
+        {{"--schedule", "memory.stream 0s", "--cpus", one, "--out", out}, "zero length"},
         {{"--schedule", "rotation(placebo;slot=2000000h)", "--cpus", one, "--out", out}, "longer than a year"},
         {{"--schedule", "rotation(cpu.spin", "--cpus", one, "--out", out}, "is a ) missing"},
         {{"--schedule", "C1S1", "--cpus", "60000", "--out", out}, "CPU 60000 does not exist"},
@@ -237,7 +237,7 @@ TEST_CASE("bad input is refused with one line and nothing is left behind")
         {{"--schedule", "C1S1", "--cpus", one, "--avoid", one + "-" + one, "--out", out}, "to be avoided"},
         {{"--schedule", "C1S1", "--cpus", one, "--avoid", one, "--out", out}, "to be avoided"},
         {{"--schedule", "control.delay 1s; quiet 1s", "--cpus", one}, "--out or --control"},
-        {{"--cpus", one, "--out", out}, "lacks a schedule, such as: noisegen memory.stream 5s"},
+        {{"--cpus", one, "--out", out}, "needs a schedule, such as: noisegen memory.stream 5s"},
         {{"--schedule", "C1S1", "quiet", "1s", "--cpus", one}, "two schedules: 'C1S1' and 'quiet 1s'"},
         {{"memory.strem", "1s", "--cpus", one}, "did you mean memory.stream?"},
         {{"calibrte", "--cpus", one}, "no command 'calibrte'; did you mean calibrate?"},
@@ -272,7 +272,7 @@ TEST_CASE("a stressor and a length are enough, and leave nothing but a table")
     CHECK(outcome.status == 0);
     CHECK(outcome.out.starts_with("memory.stream: 1 slot, "));
     CHECK(outcome.out.ends_with("\n0\n"));
-    CHECK(outcome.err.find("nothing is known to be busy: noise on CPUs ") != std::string::npos);
+    CHECK(outcome.err.find("no busy process is known: noise on CPUs ") != std::string::npos);
 }
 
 TEST_CASE("a run too short for two blocks says so")

@@ -52,7 +52,7 @@ TEST_CASE("noise whose control file is cut short continues and completes its tra
     const std::string said = noise.output();
     INFO(said);
     CHECK(status == 3);  // the phase that it follows never came
-    CHECK(count(said, "noisegen: the control file was cut short while in use: going on without it\n") == 1);
+    CHECK(count(said, "noisegen: the control file was truncated while in use: continuing without it\n") == 1);
     CHECK(fs::exists(part(scratch) / "trace/traces.otf2"));
     CHECK(record(part(scratch)).at("exit").at("reason") == "duration");
     CHECK(record(part(scratch)).at("factor_levels").at(0).at("operations_per_s") == 0.0);
@@ -122,7 +122,7 @@ TEST_CASE("a start that is seconds ahead is waited for and reported")
     std::ofstream{plan} << json;
     Child noise{
         {program, "--schedule", "C1S1", "--cpus", cpu(), "--share", "--duration", "100ms", "--out", scratch / "run"}};
-    CHECK(eventually([&] { return noise.output().find(" s for the start that stands in ") != std::string::npos; }));
+    CHECK(eventually([&] { return noise.output().find(" s for the start given in ") != std::string::npos; }));
     noise.signal(SIGTERM);
     noise.wait();
 }

@@ -106,10 +106,10 @@ TEST_CASE("levels of another option make a stressor each")
     CHECK(schedule.stressors.size() == 2);
 }
 
-TEST_CASE("a delay and its sham go together in a design")
+TEST_CASE("a delay and its sham need each other in a design")
 {
     CHECK_THROWS_WITH_AS(parse_schedule("rotation(memory.stream, placebo, control.delay; slot=1s)"),
-                         doctest::Contains("control.delay and control.sham go together"), base::UsageError);
+                         doctest::Contains("control.delay and control.sham need each other"), base::UsageError);
     CHECK_THROWS_AS(parse_schedule("factorial(memory.stream, control.sham; slot=1s)"), base::UsageError);
     CHECK_NOTHROW(parse_schedule("control.delay 1s; quiet 1s"));
 }
@@ -184,35 +184,35 @@ TEST_CASE("malformed schedules are refused")
     CHECK(complains(";", "empty"));
     CHECK(complains("memory.stream", "no length"));
     CHECK(complains("memory.stream 2", "unit of time"));
-    CHECK(complains("memory.stream 0s", "length zero"));
-    CHECK(complains("M0S2", "length zero"));
+    CHECK(complains("memory.stream 0s", "zero length"));
+    CHECK(complains("M0S2", "zero length"));
     CHECK(complains("memory.stream 10us", "shorter than 1ms"));
     CHECK(complains("memory.stream -1s", "not a number"));
     CHECK(complains("memory.stream[ 1s", "["));
-    CHECK(complains("memory.stream 1s; quiet[x=1] 1s", "quiet has no label"));
-    CHECK(complains("quiet=placebo 1s", "the label quiet is taken"));
+    CHECK(complains("memory.stream 1s; quiet[x=1] 1s", "quiet takes no label"));
+    CHECK(complains("quiet=placebo 1s", "the label quiet is reserved"));
     CHECK(complains("rotation(", "is a ) missing"));
     CHECK(complains("rotation()", "names no stressor"));
-    CHECK(complains("rotation(memory.stream,,placebo)", "empty place"));
+    CHECK(complains("rotation(memory.stream,,placebo)", "nothing between two commas"));
     CHECK(complains("rotation(memory.stream, memory.stream)", "give them labels"));
-    CHECK(complains("rotation(quiet, memory.stream)", "quiet is in every block"));
-    CHECK(complains("rotation(memory.stream; slot=0s)", "length zero"));
+    CHECK(complains("rotation(quiet, memory.stream)", "quiet is part of every block"));
+    CHECK(complains("rotation(memory.stream; slot=0s)", "zero length"));
     CHECK(complains("rotation(memory.stream; quiet=0)", "not in 1 to 1000"));
     CHECK(complains("rotation(memory.stream; slot=1s; slot=2s)", "twice"));
     CHECK(complains("rotation(memory.stream[rate=1GiB/s|1GiB/s])", "twice"));
-    CHECK(complains("rotation(memory.stream[rate=1GiB/s|2GiB/s,shape=copy|triad])", "one option may have them"));
+    CHECK(complains("rotation(memory.stream[rate=1GiB/s|2GiB/s,shape=copy|triad])", "one option may have levels"));
     CHECK(complains("memory.stream[rate=1GiB/s|2GiB/s] 1s", "only rotation(...) and factorial(...)"));
-    CHECK(complains("a=memory.stream 1s; a=io.write 1s", "stands for two things"));
-    CHECK(complains("memory.stream[rate=0] 1s", "zero is no stress"));
-    CHECK(complains("memory.stream[rate=5/s] 1s", "give bytes"));
-    CHECK(complains("cpu.spin[rate=1GiB/s] 1s", "give operations"));
+    CHECK(complains("a=memory.stream 1s; a=io.write 1s", "names two different stressors"));
+    CHECK(complains("memory.stream[rate=0] 1s", "must be more than zero"));
+    CHECK(complains("memory.stream[rate=5/s] 1s", "counts bytes"));
+    CHECK(complains("cpu.spin[rate=1GiB/s] 1s", "counts operations"));
     CHECK(complains("placebo[rate=1GiB/s] 1s", "it has none"));
     CHECK(complains("io.write[block=1000B] 1s", "multiple of 4KiB"));
     CHECK(complains("io.write[size=1MiB,block=2MiB] 1s", "multiple of the block"));
     CHECK(complains("network.exchange[port=70000] 1s", "1 to 65535"));
     CHECK(complains("random(memory.stream=25%, quiet=50%)", "75%"));
     CHECK(complains("random(memory.stream, quiet=50%)", "has no share"));
-    CHECK(complains("ramp(memory.stream)", "lacks its rate"));
+    CHECK(complains("ramp(memory.stream)", "needs a rate"));
     CHECK(complains("ramp(memory.stream; rate=4GiB/s)", "no range"));
     CHECK(complains("ramp(placebo; rate=0..4GiB/s)", "has no rate"));
     CHECK(complains("ramp(memory.stream; rate=0..0)", "never rises"));

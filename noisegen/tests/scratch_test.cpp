@@ -278,7 +278,7 @@ TEST_CASE("when the guardian is killed too the next noisegen removes what is lef
     const Scratch another;
     const Outcome outcome = testing::run(words(another, schedule, "100ms"));
     CHECK(outcome.status == 0);
-    CHECK(outcome.err.find("which a killed noisegen left") != std::string::npos);
+    CHECK(outcome.err.find("left by a killed noisegen") != std::string::npos);
     CHECK(fs::is_empty(scratch / "io"));
 }
 

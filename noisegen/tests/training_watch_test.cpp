@@ -37,8 +37,7 @@ TEST_CASE("a training that ends is reported once, and so is one that continues")
         training.page().updated_ns = now * second + second / 4;
         CHECK(said(watch, now, now) == "");
     }
-    CHECK(
-        said(watch, 130, 170).starts_with("140: the training has done nothing for 10 s: it stands still or has ended"));
+    CHECK(said(watch, 130, 170).starts_with("140: the training has made no progress for 10 s: it hangs or has ended"));
     training.page().updated_ns = 171 * second;
     CHECK(said(watch, 171, 175) == "171: the training continues\n");
 }

@@ -139,7 +139,7 @@ class Training final : public StandingVictim {
         std::string last;
         for (const std::string& line : base::split(base::read_whole(log_), '\n'))
             if (!line.empty()) last = line;
-        base::fail("the training that is the victim ended: ", last);
+        base::fail("the victim training ended: ", last);
     }
 
     base::TemporaryDirectory directory_{".noisegen.victim"};
@@ -152,8 +152,7 @@ class Training final : public StandingVictim {
 fs::path training_program()
 {
     const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "ddl-train";
-    if (!fs::exists(program))
-        base::unavailable("--victim step: there is no ", program.string(), " (it needs MPI when it is built)");
+    if (!fs::exists(program)) base::unavailable("--victim step: no ", program.string(), " (it is built only with MPI)");
     return program;
 }
 

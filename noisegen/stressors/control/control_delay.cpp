@@ -8,8 +8,8 @@ namespace noisegen {
 extern const StressorCard control_delay{
     .name = "control.delay",
     .summary =
-        "asks the training for a known delay (ddl-train --control-delay): the positive control; an operation is a "
-        "step that looked",
+        "positive control: the training delays itself by a known time (ddl-train --control-delay); an operation is "
+        "a step that checked",
     .role = base::Role::delay,
     .cpus = StressorCard::Cpus::none,
     .make = [](const base::Settings&, const Place& place) -> std::unique_ptr<Stressor> {

@@ -31,7 +31,7 @@ Rhythm rhythm(const base::Settings& settings)
     if (rhythm.stop < shortest || rhythm.stop > longest)
         base::fail_usage("control.pause[stop=", settings.text("stop"), "] is not between 100us and 50ms");
     if (rhythm.every < 2 * rhythm.stop)
-        base::fail_usage("control.pause[every=", settings.text("every"), "] is less than twice its stop");
+        base::fail_usage("control.pause[every=", settings.text("every"), "] is less than twice stop");
     return rhythm;
 }
 
@@ -74,10 +74,10 @@ class ControlPause final : public Stressor {
 
     std::string note() const override
     {
-        if (!leads_) return "left to the first noise process of the host";
+        if (!leads_) return "done by the first noise process of the host";
         if (most_ == 0)
-            return control_ ? "stopped no process: none in the control file (--victim names one)"
-                            : "stopped no process: those of --victim have ended";
+            return control_ ? "stopped no process: none in the control file (give --victim)"
+                            : "stopped no process: --victim has ended";
         return base::join("stopped ", most_, most_ == 1 ? " process" : " processes",
                           missed_ > 0 ? base::join(", not all of them in ", missed_, " pauses") : "");
     }
@@ -100,10 +100,10 @@ class ControlPause final : public Stressor {
 extern const StressorCard control_pause{
     .name = "control.pause",
     .summary =
-        "stops all processes of the training (SIGSTOP) for known times: a positive control that needs no help of "
-        "theirs; not for a GPU, whose queue goes on meanwhile: control.delay is; an operation is a pause",
+        "positive control without the training's cooperation: stops its processes (SIGSTOP) for known times; on "
+        "GPUs, whose queues keep running, use control.delay; an operation is a pause",
     .role = base::Role::pause,
-    .options = {{"stop", "4ms", "length of a pause"}, {"every", "100ms", "from one pause to the next, about"}},
+    .options = {{"stop", "4ms", "length of a pause"}, {"every", "100ms", "approximate time between pauses"}},
     .cpus = StressorCard::Cpus::none,
     .needs = [](const base::Settings& settings) -> Needs {
         rhythm(settings);

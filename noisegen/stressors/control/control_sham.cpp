@@ -6,9 +6,7 @@ namespace noisegen {
 
 extern const StressorCard control_sham{
     .name = "control.sham",
-    .summary =
-        "asks the training for the barriers and the rests of control.delay without a delay: what that is measured "
-        "against",
+    .summary = "baseline of control.delay: the same barriers and rests without a delay",
     .role = base::Role::sham,
     .cpus = StressorCard::Cpus::none,
     .make = [](const base::Settings&, const Place& place) -> std::unique_ptr<Stressor> {

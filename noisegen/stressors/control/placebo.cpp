@@ -6,7 +6,7 @@ namespace noisegen {
 
 extern const StressorCard placebo{
     .name = "placebo",
-    .summary = "nothing, counted as a factor: the negative control",
+    .summary = "negative control: does nothing, but counts as a factor",
     .role = base::Role::placebo,
     .cpus = StressorCard::Cpus::none,
     .make = [](const base::Settings&, const Place&) { return std::unique_ptr<Stressor>{}; },

@@ -41,9 +41,9 @@ void ProcessStopper::choose(std::set<pid_t> roots, const std::map<pid_t, base::P
     for (const pid_t pid : base::with_descendants(roots, all)) {
         const auto found = all.find(pid);
         if (found == all.end() || is_stopped(found->second)) continue;
-        if (family.contains(pid)) base::fail("process ", pid, " is noisegen, or started it: it cannot be stopped");
+        if (family.contains(pid)) base::fail("process ", pid, " is noisegen or its ancestor and is not stopped");
         if (found->second.owner != ::geteuid())
-            base::fail("process ", pid, " (", found->second.name, ") belongs to another user: it is not stopped");
+            base::fail("process ", pid, " (", found->second.name, ") belongs to another user and is not stopped");
         const auto file = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
         if (file < 0 && errno == ESRCH) continue;
         base::Descriptor opened = base::check_errno(file, "open process ", pid);
@@ -66,7 +66,7 @@ ProcessStopper::Pause ProcessStopper::pause(std::int64_t length_ns)
     for (const auto& [pid, file] : files_) pids.insert(pid);
     const std::int64_t told_ns = base::now_ns() + length_ns;
     if (!tell({.kind = PauseNews::Kind::begin, .until_ns = told_ns}))
-        base::fail("the guardian of the pauses is gone: nothing is stopped without it");
+        base::fail("the guardian that ends pauses has died: no process is stopped");
     Pause pause;
     {
         const GoOn go_on{*this};

@@ -6,7 +6,7 @@ namespace noisegen {
 
 extern const StressorCard quiet{
     .name = "quiet",
-    .summary = "nothing: the CPU sleeps",
+    .summary = "no noise: the CPU sleeps",
     .cpus = StressorCard::Cpus::none,
     .make = [](const base::Settings&, const Place&) { return std::unique_ptr<Stressor>{}; },
 };

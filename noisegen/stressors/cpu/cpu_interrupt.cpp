@@ -86,7 +86,7 @@ class CpuInterrupt final : public Stressor {
 
     std::string note() const override
     {
-        return base::join(interrupts_.together ? "at multiples of " : "at a phase of its own in ",
+        return base::join(interrupts_.together ? "at multiples of " : "at its own phase in ",
                           base::format(base::Nanoseconds{interrupts_.period_ns}), " of the real time, at worst ",
                           latest_ns_ / 1000, " us late, ", skipped_, " left out");
     }
@@ -122,12 +122,11 @@ class CpuInterrupt final : public Stressor {
 // Frequency and burst are its intensity: it has no rate besides.
 extern const StressorCard cpu_interrupt{
     .name = "cpu.interrupt",
-    .summary = "takes the CPU for a moment at fixed times, as operating systems do; an operation is an interrupt",
-    .options = {{"frequency", "100/s", "of the interrupts, up to 20000/s"},
-                {"burst", "100us", "how long each takes the CPU; less than the time between two"},
+    .summary = "occupies the CPU briefly at fixed times, as operating systems do; an operation is an interrupt",
+    .options = {{"frequency", "100/s", "interrupts per second, up to 20000/s"},
+                {"burst", "100us", "length of an interrupt; less than the time between two"},
                 {"together", "yes",
-                 "yes: on all CPUs and nodes at once, by the real-time clock; no: each CPU at a "
-                 "moment of its own"}},
+                 "yes: on all CPUs and nodes at once, by the real-time clock; no: each CPU at its own phase"}},
     .counts_operations = true,
     .needs =
         [](const base::Settings& settings) {

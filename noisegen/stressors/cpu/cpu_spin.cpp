@@ -57,10 +57,10 @@ class CpuSpin final : public Stressor {
 extern const StressorCard cpu_spin{
     .name = "cpu.spin",
     .summary = "arithmetic in registers; an operation is `unit` of CPU time, by default a millisecond",
-    .options =
-        with_intensity("500/s: half of one CPU", {{"unit", "1ms",
-                                                   "of CPU time an operation takes; a shorter one holds low rates more "
-                                                   "evenly: rate=500/s,unit=100us is 5% of one CPU"}}),
+    .options = with_intensity(
+        "500/s: half of one CPU",
+        {{"unit", "1ms",
+          "CPU time of an operation; shorter ones make low rates more even: rate=500/s,unit=100us is 5% of one CPU"}}),
     .counts_operations = true,
     .needs =
         [](const base::Settings& settings) {

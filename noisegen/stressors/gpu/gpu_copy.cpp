@@ -137,11 +137,12 @@ class GpuCopy final : public Stressor {
 
 extern const StressorCard gpu_copy{
     .name = copy_name,
-    .summary = "copies between the host's memory and a GPU's, by one CPU",
+    .summary = "copies between host and GPU memory, by one CPU",
     .options = with_intensity(
-        "8GiB/s", with_gpu({{"direction", "both", "to-device, from-device or both, in turns"},
-                            {"memory", "pinned", "pinned: the GPU reads and writes it; pageable: the driver copies"},
-                            {"size", "64MiB", "of each buffer: for each direction one on the host, one on the GPU"}})),
+        "8GiB/s",
+        with_gpu({{"direction", "both", "to-device, from-device or both, in turns"},
+                  {"memory", "pinned", "pinned: the GPU accesses it directly; pageable: the driver copies"},
+                  {"size", "64MiB", "size of each buffer; one per direction on the host and one on the GPU"}})),
     .cpus = StressorCard::Cpus::one,
     .counts_bytes = true,
     .needs =

@@ -79,7 +79,7 @@ const std::string launch_name = "gpu.launch";
 
 extern const StressorCard gpu_launch{
     .name = launch_name,
-    .summary = "kernels that do nothing, started by one CPU in a context of its own; an operation is a launch",
+    .summary = "empty kernels, launched by one CPU in its own context; an operation is a launch",
     .options = with_intensity("10000/s", with_gpu({})),
     .cpus = StressorCard::Cpus::one,
     .counts_operations = true,

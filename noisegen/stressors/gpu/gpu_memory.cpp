@@ -62,9 +62,10 @@ class GpuMemoryTraffic final : public Stressor {
 
 extern const StressorCard gpu_memory{
     .name = gpu_memory_name,
-    .summary = "copies inside a GPU's memory, by one CPU; bytes read and bytes written count",
+    .summary = "copies within a GPU's memory, by one CPU; counts bytes read and bytes written",
     .options = with_intensity(
-        "200GiB/s", with_gpu({{"size", "512MiB", "of the GPU's memory: more than its cache, copied half to half"}})),
+        "200GiB/s",
+        with_gpu({{"size", "512MiB", "GPU memory used, more than its cache; one half is copied to the other"}})),
     .cpus = StressorCard::Cpus::one,
     .counts_bytes = true,
     .needs =

@@ -35,10 +35,9 @@ int number_of_training(const std::filesystem::path& control_run, int count)
 
 std::vector<base::OptionCard> with_gpu(std::vector<base::OptionCard> own)
 {
-    own.push_back({"device", "auto",
-                   "the GPU's number, as CUDA counts those in CUDA_VISIBLE_DEVICES; auto: the first of the training's, "
-                   "else 0"});
-    own.push_back({"spare", "10%", "of the GPU's memory that must stay free beside it, or it is refused"});
+    own.push_back(
+        {"device", "auto", "CUDA device number (within CUDA_VISIBLE_DEVICES); auto: the training's first, else 0"});
+    own.push_back({"spare", "10%", "share of the GPU's memory that must stay free"});
     return own;
 }
 
@@ -48,7 +47,7 @@ GpuNeeds gpu_needs(const base::Settings& settings, const std::string& stressor, 
     if (needs.spare.value < 0.0 || needs.spare.value > 100.0)
         base::fail_usage(stressor, "[spare]: 0% to 100%, not ", settings.text("spare"));
     if (needs.device != "auto" && settings.get<int>("device") < 0)
-        base::fail_usage(stressor, "[device]: a number from 0 on, or auto, not ", needs.device);
+        base::fail_usage(stressor, "[device]: a number (0 or more), or auto, not ", needs.device);
     return needs;
 }
 
@@ -66,7 +65,7 @@ int gpu_number(const std::string& device, const std::filesystem::path& control_r
     const int number = device == "auto" ? number_of_training(control_run, count) : base::parse<int>(device);
     if (number >= count)
         base::fail_usage("there is no GPU ", number, "; this process has ", count,
-                         ", from 0 on (CUDA_VISIBLE_DEVICES)");
+                         ", counted from 0 (CUDA_VISIBLE_DEVICES)");
     return number;
 }
 

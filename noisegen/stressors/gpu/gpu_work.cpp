@@ -17,7 +17,7 @@ GpuContext::GpuContext(int number) : number_{number}
     static_cast<void>(driver.context_flags(device_, cuda::context_blocking_sync));
     const cuda::Result code = driver.retain_context(&context_, device_);
     if (code != cuda::success)
-        base::fail("GPU ", number, " has no room for the context of another process: ", cuda::error_text(code));
+        base::fail("GPU ", number, " has no memory for another context: ", cuda::error_text(code));
     use();
 }
 
@@ -34,7 +34,7 @@ void GpuContext::use() const
 GpuContext::Memory GpuContext::memory() const
 {
     Memory memory;
-    cuda::check(cuda::driver().memory_info(&memory.free, &memory.total), "ask what memory of the GPU is free");
+    cuda::check(cuda::driver().memory_info(&memory.free, &memory.total), "query the free memory of the GPU");
     return memory;
 }
 
@@ -47,12 +47,12 @@ std::string text_of(const GpuContext::Memory& memory)
 {
     const auto gigabytes = [](std::size_t bytes) { return std::round(static_cast<double>(bytes) * 1e-8) / 10.0; };
     return base::join(gigabytes(memory.free), " of ", gigabytes(memory.total),
-                      " GB free beside it; its context stays while it is off");
+                      " GB free besides; its context stays while it is off");
 }
 
 GpuMemory::GpuMemory(std::size_t bytes)
 {
-    cuda::check(cuda::driver().allocate(&address_, bytes), "take memory of the GPU");
+    cuda::check(cuda::driver().allocate(&address_, bytes), "allocate GPU memory");
 }
 
 GpuMemory::~GpuMemory()
@@ -62,7 +62,7 @@ GpuMemory::~GpuMemory()
 
 PinnedMemory::PinnedMemory(std::size_t bytes)
 {
-    cuda::check(cuda::driver().allocate_host(&data_, bytes, 0), "take memory of the host for the GPU");
+    cuda::check(cuda::driver().allocate_host(&data_, bytes, 0), "allocate pinned memory");
 }
 
 PinnedMemory::~PinnedMemory()
@@ -73,10 +73,10 @@ PinnedMemory::~PinnedMemory()
 GpuQueue::GpuQueue()
 {
     const cuda::Driver& driver = cuda::driver();
-    cuda::check(driver.create_stream(&stream_, cuda::stream_non_blocking), "make a stream on the GPU");
+    cuda::check(driver.create_stream(&stream_, cuda::stream_non_blocking), "create a CUDA stream");
     for (cuda::Event& event : done_)
         cuda::check(driver.create_event(&event, cuda::event_blocking_sync | cuda::event_disable_timing),
-                    "make an event on the GPU");
+                    "create a CUDA event");
 }
 
 GpuQueue::~GpuQueue()
@@ -88,7 +88,7 @@ GpuQueue::~GpuQueue()
 
 void GpuQueue::drain()
 {
-    cuda::check(cuda::driver().synchronize_stream(stream_), "finish work on the GPU");
+    cuda::check(cuda::driver().synchronize_stream(stream_), "synchronise with the GPU");
 }
 
 void GpuQueue::wait_for_room()
@@ -99,7 +99,7 @@ void GpuQueue::wait_for_room()
 
 void GpuQueue::mark()
 {
-    cuda::check(cuda::driver().record_event(done_[handed_in_ % most_pieces], stream_), "follow work on the GPU");
+    cuda::check(cuda::driver().record_event(done_[handed_in_ % most_pieces], stream_), "record a CUDA event");
     ++handed_in_;
 }
 

@@ -18,15 +18,14 @@ std::vector<base::OptionCard> block_options(const BlockDefaults& defaults)
     return {{"directory", "/tmp", "on the disk to stress, not in memory"},
             {"size", defaults.size, defaults.size_help},
             {"block", defaults.block,
-             defaults.block == "auto"
-                 ? "bytes per transfer; auto: 1MiB, at a rate in bytes as little as comes evenly, 64KiB at least"
-                 : "bytes per transfer"},
+             defaults.block == "auto" ? "bytes per transfer; auto: 1MiB, less (down to 64KiB) at a low rate in bytes"
+                                      : "bytes per transfer"},
             {"depth", defaults.depth, "transfers in flight, with io_uring"},
-            {"engine", "auto", "io_uring, pread (one transfer after the other), or auto: io_uring if depth is over 1"},
-            {"direct", defaults.direct, "past the page cache, if the file system can; no: the kernel writes later"},
+            {"engine", "auto", "io_uring, pread (one transfer at a time), or auto: io_uring if depth is more than 1"},
+            {"direct", defaults.direct, "O_DIRECT, if the file system supports it; no: through the page cache"},
             {"pages", "huge",
-             "of memory; small: transfers are in many pieces and fill the disk's queue; where mq-deadline sorts what "
-             "waits for it, others' writes and fsync wait for a round through the file"}};
+             "pages of the buffer; small: a transfer splits into many requests that fill the disk's queue, where other "
+             "writes and fsync wait (worst with mq-deadline)"}};
 }
 
 BlockOptions read_block_options(const std::string& stressor, const base::Settings& settings)
@@ -144,7 +143,7 @@ std::string BlockFile::note() const
                       : options_.direct ? " through the page cache (the file system refuses O_DIRECT)"
                                         : " through the page cache",
                       ", ", base::format(base::Bytes{block_}), " blocks, depth ", ring_->depth(), ", in ",
-                      options_.directory.string(), in_memory_ ? ", which is in memory: no disk is stressed" : "");
+                      options_.directory.string(), in_memory_ ? ", which is in memory, so no disk is stressed" : "");
 }
 
 }  // namespace noisegen

@@ -29,7 +29,7 @@ struct BlockOptions {
 // size, block, depth, engine, direct, pages and directory, with these defaults.
 struct BlockDefaults {
     std::string size = "256MiB";
-    std::string size_help = "of the scratch file per CPU";
+    std::string size_help = "size of the scratch file per CPU";
     std::string block = "auto";
     std::string depth = "8";
     std::string direct = "yes";

@@ -109,10 +109,10 @@ class IoCheckpoint final : public Stressor {
 
 std::vector<base::OptionCard> checkpoint_options()
 {
-    auto options = block_options({.size_help = "of a checkpoint, per CPU", .block = "1MiB", .direct = "no"});
+    auto options = block_options({.size_help = "size of a checkpoint, per CPU", .block = "1MiB", .direct = "no"});
     options.insert(options.begin(),
-                   {{"every", "30s", "from burst to burst; they begin at its multiples on the wall clock"},
-                    {"sync", "yes", "a burst ends when its data is on disk; no: the kernel writes it later"}});
+                   {{"every", "30s", "time between bursts; they begin at its multiples on the wall clock"},
+                    {"sync", "yes", "sync at the end of each burst; no: the kernel writes later"}});
     return options;
 }
 
@@ -120,7 +120,7 @@ std::vector<base::OptionCard> checkpoint_options()
 
 extern const StressorCard io_checkpoint{
     .name = "io.checkpoint",
-    .summary = "a burst of writes now and then, the same moment on all nodes; an operation is one write",
+    .summary = "periodic bursts of writes, at the same time on all nodes; an operation is one write",
     .options = checkpoint_options(),
     .counts_bytes = true,
     .counts_operations = true,

@@ -71,7 +71,7 @@ class IoFsync final : public Stressor {
         return base::join("fsync after ", base::format(base::Bytes{options_.dirty}), ", the longest ",
                           base::format(base::Nanoseconds{longest_ns_ / 1000 * 1000}), ", in ",
                           options_.directory.string(),
-                          base::in_memory(options_.directory) ? ", which is in memory: no disk is stressed" : "");
+                          base::in_memory(options_.directory) ? ", which is in memory, so no disk is stressed" : "");
     }
 
  private:
@@ -96,12 +96,12 @@ class IoFsync final : public Stressor {
 extern const StressorCard io_fsync{
     .name = "io.fsync",
     .summary =
-        "writes into a file that grows, then fsync, over and over: others' fsync on that file system waits for it; an "
-        "operation is one fsync",
+        "repeatedly appends to a file and calls fsync, which other fsync on that file system wait for; an operation "
+        "is one fsync",
     .options = with_intensity(
         "20/s or 200MiB/s",
         {{"directory", "/tmp", "on the file system to stress, not in memory"},
-         {"dirty", "32MiB", "written before each fsync; 4KiB: as many as the journal can take, many: the longest"}}),
+         {"dirty", "32MiB", "bytes written before each fsync; few: most fsync per second, many: longest fsync"}}),
     .counts_bytes = true,
     .counts_operations = true,
     .needs = [](const base::Settings& settings) -> Needs {

@@ -20,7 +20,7 @@ double share_of_reads(const base::Settings& settings)
 std::vector<base::OptionCard> random_options()
 {
     auto options = block_options({.block = "4KiB", .depth = "64"});
-    options.insert(options.begin(), {"read", "50%", "share of the transfers that read; the others write"});
+    options.insert(options.begin(), {"read", "50%", "share of reads among the transfers"});
     return with_intensity("2000/s or 8MiB/s", options);
 }
 
@@ -28,7 +28,7 @@ std::vector<base::OptionCard> random_options()
 
 extern const StressorCard io_random{
     .name = "io.random",
-    .summary = "reads and writes at random places of a scratch file written beforehand; an operation is either",
+    .summary = "random reads and writes of a scratch file written beforehand; an operation is one transfer",
     .options = random_options(),
     .counts_bytes = true,
     .counts_operations = true,

@@ -60,7 +60,7 @@ void IoRing::add(Work& work, Transfer::Kind kind, std::int64_t result, int code)
     const bool write = kind == Transfer::Kind::write;
     const std::string what = (write ? "cannot write to a file in " : "cannot read a file in ") + place_;
     if (result < 0) throw std::system_error{code, std::generic_category(), what};
-    base::fail(what, write ? ": the disk is full" : ": it has become shorter");
+    base::fail(what, write ? ": the disk is full" : ": it was truncated");
 }
 
 namespace {
@@ -124,7 +124,7 @@ class Uring final : public IoRing {
     void start(Transfer transfer) override
     {
         io_uring_sqe* entry = io_uring_get_sqe(&ring_);
-        if (entry == nullptr || free_.empty()) base::fail("io_uring has no room although nothing is waiting");
+        if (entry == nullptr || free_.empty()) base::fail("io_uring's queue is full although nothing is in flight");
         const unsigned slot = free_.back();
         free_.pop_back();
         prepare(entry, transfer, slot);
@@ -221,7 +221,7 @@ class Uring final : public IoRing {
         io_uring_cqe* first = nullptr;
         const int code = io_uring_submit_and_wait_timeout(&ring_, &first, least, &patience, nullptr);
         if (code >= 0 || code == -ETIME || code == -EAGAIN || code == -EINTR || code == -EBUSY) return;
-        throw std::system_error{-code, std::generic_category(), "cannot hand transfers to io_uring"};
+        throw std::system_error{-code, std::generic_category(), "cannot submit to io_uring"};
     }
 
     void reap(Work& work)

@@ -111,12 +111,12 @@ class IoSmallFiles final : public Stressor {
         const base::Descriptor file = open_file(own_.descriptor(), names_[order_[at_]], O_RDONLY);
         at_ = at_ + 1 == order_.size() ? 0 : at_ + 1;
         struct stat status {};
-        base::check_errno(::fstat(file, &status), "look at a scratch file");
+        base::check_errno(::fstat(file, &status), "stat a scratch file");
         std::uint64_t bytes = 0;
         while (bytes < static_cast<std::uint64_t>(status.st_size)) {
             const ssize_t count =
                 base::check_errno(::read(file, buffer_.data(), buffer_.size()), "read a scratch file");
-            if (count == 0) base::fail("cannot read a scratch file: it has become shorter");
+            if (count == 0) base::fail("cannot read a scratch file: it was truncated");
             bytes += static_cast<std::uint64_t>(count);
         }
         if (!options_.cached) drop(file);
@@ -144,8 +144,8 @@ extern const StressorCard io_smallfiles{
         "500/s or 50MiB/s",
         {{"directory", "/tmp", "on the disk to stress, not in memory"},
          {"files", "1000", "per CPU, made beforehand"},
-         {"size", "100KiB", "of a file on average; half of it to one and a half times"},
-         {"cached", "no", "leave what was read in the page cache; no: drop it, so that reads come from the disk"}}),
+         {"size", "100KiB", "mean size of a file; sizes are 0.5 to 1.5 times this"},
+         {"cached", "no", "leave files in the page cache; no: drop them, so that reads go to the disk"}}),
     .counts_bytes = true,
     .counts_operations = true,
     .needs =

@@ -7,7 +7,7 @@ namespace noisegen {
 
 extern const StressorCard io_write{
     .name = "io.write",
-    .summary = "sequential writes to an unnamed scratch file, over and over; an operation is one write",
+    .summary = "repeated sequential writes to an unnamed scratch file; an operation is one write",
     .options = with_intensity("200MiB/s or 500/s", block_options()),
     .counts_bytes = true,
     .counts_operations = true,

@@ -62,7 +62,8 @@ MetadataOptions read_metadata_options(const std::string& stressor, const base::S
 
 std::string scratch_note(const std::filesystem::path& directory)
 {
-    return "in " + directory.string() + (base::in_memory(directory) ? ", which is in memory: no disk is stressed" : "");
+    return "in " + directory.string() +
+           (base::in_memory(directory) ? ", which is in memory, so no disk is stressed" : "");
 }
 
 }  // namespace noisegen

@@ -66,9 +66,9 @@ class MetadataCreate final : public Stressor {
 extern const StressorCard metadata_create{
     .name = "metadata.create",
     .summary =
-        "creates empty files, directory after directory; an operation is open with O_CREAT and close; the "
-        "directory before is emptied meanwhile, which is not counted",
-    .options = metadata_options("in a directory before the next one is begun"),
+        "creates empty files, directory by directory; an operation is open with O_CREAT and close; emptying the "
+        "previous directory is not counted",
+    .options = metadata_options("files per directory"),
     .counts_operations = true,
     .needs = [](const base::Settings& settings) { return read_metadata_options("metadata.create", settings).needs(2); },
     .share = [](const base::Settings& settings, const Place&) -> std::unique_ptr<Shared> {

@@ -40,7 +40,7 @@ class MetadataStat final : public Stressor {
     void look()
     {
         struct stat status {};
-        base::check_errno(::fstatat(own_.descriptor(), names_[at_], &status, AT_SYMLINK_NOFOLLOW), "look at a file in ",
+        base::check_errno(::fstatat(own_.descriptor(), names_[at_], &status, AT_SYMLINK_NOFOLLOW), "stat a file in ",
                           options_.directory.native());
         at_ = at_ + 1 == names_.size() ? 0 : at_ + 1;
     }
@@ -57,7 +57,7 @@ class MetadataStat final : public Stressor {
 extern const StressorCard metadata_stat{
     .name = "metadata.stat",
     .summary = "looks up files of a directory by name; an operation is one fstatat",
-    .options = metadata_options("that are looked up in turn"),
+    .options = metadata_options("files looked up in turn"),
     .counts_operations = true,
     .needs = [](const base::Settings& settings) { return read_metadata_options("metadata.stat", settings).needs(1); },
     .share = [](const base::Settings& settings, const Place&) -> std::unique_ptr<Shared> {

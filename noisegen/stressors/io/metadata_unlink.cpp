@@ -77,9 +77,8 @@ class MetadataUnlink final : public Stressor {
 extern const StressorCard metadata_unlink{
     .name = "metadata.unlink",
     .summary =
-        "removes names from a directory; an operation is one unlinkat; the names, links to one file, are put "
-        "back in between, which is not counted",
-    .options = metadata_options("names that are removed in turn"),
+        "removes hard links from a directory; an operation is one unlinkat; re-creating the links is not counted",
+    .options = metadata_options("links removed in turn"),
     .counts_operations = true,
     .needs = [](const base::Settings& settings) { return read_metadata_options("metadata.unlink", settings).needs(1); },
     .share = [](const base::Settings& settings, const Place&) -> std::unique_ptr<Shared> {

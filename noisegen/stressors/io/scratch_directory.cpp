@@ -85,7 +85,7 @@ void remove_stale(int directory, const fs::path& path)
         const base::Descriptor tree = ::openat(directory, name.c_str(), open_directory);
         if (tree < 0) continue;
         if (is_stale(tree) && remove_tree(directory, name, tree, ScratchDirectory::mark))
-            base::warn("removed ", (path / name).string(), ", which a killed noisegen left");
+            base::warn("removed ", (path / name).string(), ", left by a killed noisegen");
     }
 }
 

@@ -87,7 +87,7 @@ class Keeper {
     Keeper(const JobStart& start, int pipe, int answers)
         : pipe_{pipe}, answers_{answers}, cpus_{base::parse_cpus(start.cpus)}, family_{start.mark}
     {
-        base::check_errno(::prctl(PR_SET_CHILD_SUBREAPER, 1), "become the reaper of orphans");
+        base::check_errno(::prctl(PR_SET_CHILD_SUBREAPER, 1), "become a child subreaper");
         refused_ = begin(start);
         std::ofstream{"/proc/self/oom_score_adj"} << 0 << std::flush;  // the job is the kernel's first victim, not this
     }
@@ -247,7 +247,7 @@ std::string to_word(const JobStart& start)
                        start.log + between + start.mark;
     if (std::count(word.begin(), word.end(), between) != 5)
         base::fail_usage("job.run[", how, "=", base::shell_word(start.program),
-                         "]: neither it nor the name of --out may have a line break");
+                         "]: line breaks are not allowed in it or in --out");
     return word;
 }
 
@@ -256,7 +256,7 @@ JobStart job_start(const std::string& word)
     std::istringstream lines{word};
     std::vector<std::string> parts;
     for (std::string part; std::getline(lines, part, between);) parts.push_back(part);
-    if (parts.size() != 6) base::fail("no job to keep");
+    if (parts.size() != 6) base::fail("no job given");
     return {.cpus = parts[0],
             .program = parts[2],
             .by_shell = parts[1] == command_option,

@@ -39,7 +39,7 @@ struct JobStart {
 };
 
 // In a stressor's note: there is nothing left of the job.
-inline constexpr const char* job_has_ended = "the job has ended by itself";
+inline constexpr const char* job_has_ended = "the job has ended";
 
 // As one word of a command line, and back.
 std::string to_word(const JobStart& start);

@@ -40,11 +40,11 @@ Program program_of(const base::Settings& settings)
 {
     const std::string command = settings.text("command");
     const fs::path file = settings.text("file");
-    if (command.empty() == file.empty()) base::fail_usage("job.run[file=PROGRAM], or [command=WORDS]: which program?");
+    if (command.empty() == file.empty()) base::fail_usage("job.run: give [file=PROGRAM] or [command=WORDS]");
     if (!command.empty()) return {command, true};
     std::error_code unknown;
     if (!fs::is_regular_file(file, unknown) || ::access(file.c_str(), X_OK) != 0)
-        base::fail_usage("job.run[file=", file.string(), "] is no program that can be run");
+        base::fail_usage("job.run[file=", file.string(), "] is not an executable program");
     return {fs::absolute(file).string()};
 }
 
@@ -149,7 +149,7 @@ class NeighbourJob : public Shared {
             late.empty() ? std::string{}
                          : base::join(" within ", ms(late[late.size() * 99 / 100]), " ms (99th percentile of ",
                                       late.size(), ")"),
-            "; ", base::format(base::Bytes{resident_bytes_ >> 20U << 20U}), " of memory stayed",
+            "; ", base::format(base::Bytes{resident_bytes_ >> 20U << 20U}), " of memory stayed resident",
             ended_ ? base::join("; ", job_has_ended) : std::string{});
     }
 
@@ -159,7 +159,7 @@ class NeighbourJob : public Shared {
         if (restless_ > 0) all.push_back(processes(restless_) + " of the neighbour's job could not be frozen");
         if (hidden_ > 0)
             all.push_back(processes(hidden_) +
-                          " of the neighbour's job cannot be seen (hidepid), so may not have rested");
+                          " of the neighbour's job are hidden (hidepid) and may not have been frozen");
         if (elsewhere_ > 0) all.push_back(processes(elsewhere_) + " of the neighbour's job left the noise's CPUs");
         return base::join_words(all, ", ");
     }
@@ -172,7 +172,7 @@ class NeighbourJob : public Shared {
 
     [[noreturn]] static void fail_without_keeper(const char* why)
     {
-        base::fail("the keeper of job.run ", why, ": without it the neighbour's job is ended, and so is the noise");
+        base::fail("the keeper of job.run ", why, ": the neighbour's job and the noise end");
     }
 
     JobNews tell(JobUntil until_ns)
@@ -248,10 +248,10 @@ class JobRun final : public Stressor {
 extern const StressorCard job_run{
     .name = "job.run",
     .summary =
-        "a program of your own on all noise CPUs, frozen while others have their slots: your neighbour as the "
-        "treatment; an operation is a line that it appends to $CROSSTALK_HARVEST",
+        "your own program as noise on all noise CPUs, frozen outside its slots; an operation is a line that it "
+        "appends to $CROSSTALK_HARVEST",
     .options = {{"file", "", "the program, without arguments; a script begins with #!"},
-                {"command", "", "in the place of file: words for the shell, such as ./app --fast"},
+                {"command", "", "instead of file: a shell command, such as ./app --fast"},
                 limit_option()},
     .needs = [](const base::Settings& settings) -> Needs {
         program_of(settings);

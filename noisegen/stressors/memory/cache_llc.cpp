@@ -123,9 +123,10 @@ class CacheLlc final : public Stressor {
 
 extern const StressorCard cache_llc{
     .name = "cache.llc",
-    .summary = "updates all over a share of the last-level cache; an operation is a cache line",
+    .summary = "updates a share of the last-level cache; an operation is a cache line",
     .options = with_intensity(
-        "50000000/s", {{"footprint", "75%", "of each last-level cache, divided over the noise CPUs that share it"}}),
+        "50000000/s",
+        {{"footprint", "75%", "share of each last-level cache, divided over the noise CPUs that share it"}}),
     .counts_operations = true,
     .needs =
         [](const base::Settings& settings) {

@@ -84,7 +84,7 @@ class CapacityHog final : public Stressor {
 
     std::string note() const override
     {
-        return base::join(bytes_, " bytes a CPU, given back in ", longest_return_ns_ / 1'000'000, " ms at worst");
+        return base::join(bytes_, " bytes a CPU, freed in ", longest_return_ns_ / 1'000'000, " ms at worst");
     }
 
  private:
@@ -113,9 +113,9 @@ class CapacityHog final : public Stressor {
 // Its intensity is how much it takes, and `touch`; it has no rate besides.
 extern const StressorCard capacity_hog{
     .name = "capacity.hog",
-    .summary = "takes memory while it is on and gives it back after; bytes are those of the pages it touches",
-    .options = {{"bytes", "1GiB", "of memory per CPU, or per CPU a share of what is available at the start: 25%"},
-                {"touch", "256MiB/s", "how fast it goes on touching what it has, so that it stays in memory; 0: not"}},
+    .summary = "allocates memory while it is on and frees it afterwards; counts bytes of touched pages",
+    .options = {{"bytes", "1GiB", "memory per CPU, or a share of the memory available at the start: 25%"},
+                {"touch", "256MiB/s", "rate of touching it again, so that it stays resident; 0: never"}},
     .counts_bytes = true,
     .needs =
         [](const base::Settings& settings) {

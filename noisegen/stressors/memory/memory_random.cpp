@@ -36,7 +36,7 @@ class MemoryRandom final : public Stressor {
     std::string note() const override
     {
         return base::join("a table of ", updates_.table().size_bytes(), " bytes a CPU, ", RandomUpdates::streams,
-                          " streams of random places");
+                          " random streams");
     }
 
  private:
@@ -51,7 +51,7 @@ const std::string random_name = "memory.random";
 extern const StressorCard memory_random{
     .name = random_name,
     .summary =
-        "updates at random places of a large table (GUPS); an operation is an update, its bytes a line in and out",
+        "random updates of a large table (GUPS); an operation is an update; its bytes are a line read and written",
     .options = with_intensity("20000000/s", {footprint_option()}),
     .counts_bytes = true,
     .counts_operations = true,

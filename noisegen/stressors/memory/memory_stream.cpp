@@ -87,12 +87,12 @@ extern const StressorCard memory_stream{
     .name = stream_name,
     .summary = "STREAM loops over arrays larger than the last-level cache",
     .options = with_intensity(
-        "4GiB/s", {footprint_option(),
-                   {"shape", "triad",
-                    "triad, copy, scale or add: past the caches; update: in place; read; write: through the caches; "
-                    "ntwrite: past them; partial: 8 bytes a page past them, little traffic that hurts most; pagewrite, "
-                    "pageupdate: a line a page; worst: the one that slowed a victim down most when noisegen calibrate "
-                    "--victim tried them"}}),
+        "4GiB/s",
+        {footprint_option(),
+         {"shape", "triad",
+          "triad, copy, scale or add: non-temporal; update: in place; read; write: cached; ntwrite: non-temporal; "
+          "partial: 8 bytes a page non-temporal, little traffic that hurts most; pagewrite, pageupdate: a line a "
+          "page; worst: the one that slowed the victim of noisegen calibrate --victim most"}}),
     .counts_bytes = true,
     .needs =
         [](const base::Settings& settings) {

@@ -51,9 +51,9 @@ std::string read_own(const fs::path& path)
     struct stat found {};
     base::check_errno(::lstat(path.c_str(), &found), "read ", path.string());
     if (!S_ISREG(found.st_mode) || found.st_uid != ::geteuid() || (found.st_mode & 077) != 0)
-        base::fail(path.string(), " is not a file for this user's eyes only; give another --out");
+        base::fail(path.string(), " is readable by other users; give another --out");
     std::string bytes = base::read_whole(path);
-    if (bytes.size() != token_bytes) base::fail(path.string(), " is not a token of noisegen");
+    if (bytes.size() != token_bytes) base::fail(path.string(), " is not a token written by noisegen");
     return bytes;
 }
 

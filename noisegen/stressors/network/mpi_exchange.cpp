@@ -133,7 +133,7 @@ class Incast final : public Pattern {
         : rank_{rank}, size_{size}, bytes_{bytes}, window_{window}, root_{root}, out_(bytes, 1)
     {
         if (root_ && *root_ >= size_)
-            base::fail_usage("network.incast[root]: there is no rank ", *root_, " among ", ranks(size_), "; give 0 to ",
+            base::fail_usage("network.incast[root]: no rank ", *root_, " among ", ranks(size_), "; give 0 to ",
                              size_ - 1, ", or rotate");
         if (!root_ || *root_ == rank_) in_.assign(bytes * static_cast<std::size_t>(window * senders()), 0);
     }

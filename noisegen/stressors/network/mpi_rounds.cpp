@@ -192,7 +192,7 @@ class MpiRounds final : public Stressor {
     {
         std::string text =
             base::join("MPI, ", lane_.pattern->text(), ", ", rounds_, " rounds, through ", session_.route);
-        if (restless_turns_ > 0) text += base::join("; ", restless_turns_, " turns ended with a round under way");
+        if (restless_turns_ > 0) text += base::join("; ", restless_turns_, " turns ended during a round");
         return text;
     }
 

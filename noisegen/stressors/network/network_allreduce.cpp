@@ -15,10 +15,10 @@ constexpr std::size_t item = sizeof(float);
 extern const StressorCard network_allreduce{
     .name = "network.allreduce",
     .summary = mpi_summary(
-        "MPI_Iallreduce of floats among the noise processes, one or more; counts 2(n-1)/n of the bytes for n "
-        "ranks; an operation is all bytes once"),
-    .options = with_intensity("500MiB/s or 10/s", {{"bytes", "100MiB", "of gradients per CPU"},
-                                                   {"bucket", "1MiB", "reduced at once, one after the other"}}),
+        "MPI_Iallreduce of floats among the noise processes; counts 2(n-1)/n of the bytes for n ranks; an operation "
+        "is all bytes once"),
+    .options = with_intensity("500MiB/s or 10/s", {{"bytes", "100MiB", "bytes of gradients per CPU"},
+                                                   {"bucket", "1MiB", "bytes per allreduce"}}),
     .counts_bytes = true,
     .counts_operations = true,
     .needs =

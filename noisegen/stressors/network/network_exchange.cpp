@@ -30,15 +30,15 @@ bool through_mpi(const NetworkOptions& options, const base::JobRank& job)
 
 extern const StressorCard network_exchange{
     .name = "network.exchange",
-    .summary =
-        mpi_summary("messages around a ring of MPI ranks if there are two or more, else as network.stream over one "
-                    "connection; an operation is a message"),
+    .summary = mpi_summary(
+        "messages around a ring of MPI ranks; with one rank, as network.stream over one connection; an operation is "
+        "a message"),
     .options = with_intensity(
         "500MiB/s or 1000/s",
         {{"bytes", "1MiB", "per message"},
-         {"window", "4", "messages under way at once (MPI)"},
-         {"hosts", "", "TCP to the noisegens of the run there, a+b+c; empty: MPI, or loopback in a process alone"},
-         {"port", "47111", "where they listen, with hosts"}}),
+         {"window", "4", "messages in flight (MPI)"},
+         {"hosts", "", "hosts of the run's other noisegens for TCP, a+b+c; empty: MPI, or loopback with one process"},
+         {"port", "47111", "TCP port to listen on, with hosts"}}),
     .counts_bytes = true,
     .counts_operations = true,
     .needs =

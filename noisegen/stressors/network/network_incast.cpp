@@ -39,13 +39,10 @@ IncastOptions incast_options(const base::Settings& settings)
 extern const StressorCard network_incast{
     .name = "network.incast",
     .summary = mpi_summary(
-        "MPI messages from all noise processes, one or more, to one of them; counts what a sender sends; an "
-        "operation is a message"),
+        "MPI messages from all noise processes to one of them; counts bytes sent; an operation is a message"),
     .options = with_intensity("500MiB/s or 1000/s", {{"bytes", "64KiB", "per message"},
-                                                     {"window", "4", "messages of each rank under way at once"},
-                                                     {"root", "rotate",
-                                                      "the rank that all send to; rotate: each in "
-                                                      "turn"}}),
+                                                     {"window", "4", "messages in flight per rank"},
+                                                     {"root", "rotate", "receiving rank; rotate: each in turn"}}),
     .counts_bytes = true,
     .counts_operations = true,
     .needs =

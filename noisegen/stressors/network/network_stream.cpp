@@ -7,15 +7,13 @@ namespace noisegen {
 
 extern const StressorCard network_stream{
     .name = "network.stream",
-    .summary =
-        "TCP over any number of connections, loopback or to other hosts; an operation is a message "
-        "(network.exchange: one connection, and MPI instead where there are ranks)",
+    .summary = "TCP over any number of connections, on loopback or to other hosts; an operation is a message",
     .options = with_intensity(
         "500MiB/s or 1000/s",
-        {{"connections", "1", "per CPU, each sends one way"},
+        {{"connections", "1", "per CPU; each sends in one direction"},
          {"bytes", "1MiB", "per message"},
-         {"hosts", "", "where the other noisegens of the run are, a+b+c; empty: loopback, both ends on the same CPU"},
-         {"port", "47112", "where they listen, with hosts"}}),
+         {"hosts", "", "hosts of the run's other noisegens, a+b+c; empty: loopback, both ends on the same CPU"},
+         {"port", "47112", "TCP port to listen on, with hosts"}}),
     .counts_bytes = true,
     .counts_operations = true,
     .needs = [](const base::Settings& settings) { return tcp_needs(tcp_options("network.stream", settings)); },

@@ -113,7 +113,7 @@ Socket listen_on(std::uint16_t port, const std::string& where)
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
-    if (::inet_pton(AF_INET, where.c_str(), &address.sin_addr) != 1) base::fail(where, " is no address of IPv4");
+    if (::inet_pton(AF_INET, where.c_str(), &address.sin_addr) != 1) base::fail(where, " is not an IPv4 address");
     if (::bind(socket.descriptor(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
         if (errno == EADDRINUSE) return {};
         throw std::system_error{errno, std::generic_category(), base::join("cannot listen on port ", port)};

@@ -38,7 +38,7 @@ class OwnPort {
         const std::lock_guard lock{mutex_};
         if (!ports_.insert(port_).second)
             base::fail_usage(options.stressor, "[port]: another stressor of this schedule listens on ", port_,
-                             "; give each one of its own, such as port=", port_ < 65535 ? port_ + 1 : port_ - 1);
+                             "; give each its own, such as port=", port_ < 65535 ? port_ + 1 : port_ - 1);
     }
     ~OwnPort()
     {
@@ -187,7 +187,7 @@ class TcpExchange final : public Stressor {
         std::string text =
             base::join("TCP to ", base::join_words(names_, ", "), ", ", outlets_.size(),
                        outlets_.size() == 1 ? " connection" : " connections", ", messages of ", bytes_, " bytes");
-        if (lost() > 0) text += "; the other side went away";
+        if (lost() > 0) text += "; the peer disconnected";
         if (arrivals_.turned_away() > 0)
             text += base::join("; ", arrivals_.turned_away(), " connections of other programs were closed");
         return text;
@@ -260,7 +260,7 @@ class TcpExchange final : public Stressor {
     {
         const auto fail = [&](const char* why) {
             base::fail(outlet.peer, " port ", port_, ": ", why,
-                       ", so it is no noisegen of this run (on all hosts --out is the same directory)");
+                       ", so it is not of this run (all hosts need the same --out)");
         };
         switch (outlet.greeting.say_hello(outlet.socket, shared_.token)) {
             case Greeting::State::well:

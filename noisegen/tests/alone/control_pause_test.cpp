@@ -173,7 +173,7 @@ TEST_CASE("processes of others, and those that noisegen descends from, are not s
         CHECK(outcome.status != 0);
         CHECK(outcome.err.find(why) != std::string::npos);
     };
-    refused(::getpid(), "cannot be stopped");
+    refused(::getpid(), "is not stopped");
     if (::geteuid() != 0) return refused(1, "stopped");  // another user's, or one that started this
     Child other{{"setpriv", "--reuid=65534", "--clear-groups", "sleep", "60"}};
     REQUIRE(eventually([&] {

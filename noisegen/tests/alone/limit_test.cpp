@@ -88,7 +88,7 @@ TEST_CASE("a limit is a level like any other")
 TEST_CASE("limits that make no sense are refused")
 {
     CHECK(says(refused("io.write[limit=io.mx:50MiB/s] 1s"), "did you mean io.max?"));
-    CHECK(says(refused("io.write[limit=io.max] 1s"), "behind a colon"));
+    CHECK(says(refused("io.write[limit=io.max] 1s"), "after a colon"));
     CHECK(says(refused("io.write[limit=io.max:fast] 1s"), "is not a rate"));
     CHECK(says(refused("io.write[limit=cpu.weight:0] 1s"), "is not in 1 to"));
     CHECK(says(refused("cpu.spin[limit=cpuset:0-1] 1s"), "for job.run only"));

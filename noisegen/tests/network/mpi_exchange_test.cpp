@@ -114,7 +114,7 @@ TEST_CASE("each pattern runs with one and two and three ranks and counts what it
                 CHECK(counted <= begun);
                 CHECK(2 * counted >= begun);
                 rounds.insert(begun);
-                if (how(run, rank).find("with a round under way") != std::string::npos) at_rest = false;
+                if (how(run, rank).find("turns ended during a round") != std::string::npos) at_rest = false;
                 CHECK(number_before(how(run, rank), ranks == 1 ? "rank" : "ranks") ==
                       static_cast<std::uint64_t>(ranks));
                 CHECK(how(run, rank).find("nothing leaves the node") != std::string::npos);
@@ -208,7 +208,7 @@ TEST_CASE("without MPI its patterns are refused and say what does without")
         const Outcome outcome = testing::run(noisegen_words(name + " 100ms", "100ms", scratch / "run"));
         CHECK(outcome.status == 77);
         CHECK(outcome.err ==
-              "noisegen: " + name + " needs MPI, and noisegen was built without; network.stream does without\n");
+              "noisegen: " + name + " needs MPI, and noisegen was built without it; network.stream does not\n");
         CHECK(!fs::exists(scratch / "run"));
     }
 }

@@ -90,11 +90,11 @@ TEST_CASE("a device that is not there, or of which nothing is known, is refused 
     const TwoSocketsWithGpus two;
     CHECK(two.refused({.near = "pci:0000:09:00.0"}).find("--near: pci:0000:09:00.0: there is no ") == 0);
     CHECK(two.refused({.far = "pci:0000:03:00.0"}) ==
-          "--far: pci:0000:03:00.0: the kernel does not say which CPUs are near 0000:03:00.0");
+          "--far: pci:0000:03:00.0: the kernel reports no CPUs near 0000:03:00.0");
     for (const std::string wrong : {"gpu", "gpu:", "gpu:x", "gpu:-1", "gpu:99999", "cpu:0", "0"})
         CHECK(two.refused({.near = wrong}) ==
               "--near: '" + wrong + "' is not a device, such as gpu:0 or pci:0000:17:00.0");
-    CHECK(two.refused({.near = "gpu:0", .far = "gpu:1"}) == "--near gpu:0 and --far gpu:1: one of them at a time");
+    CHECK(two.refused({.near = "gpu:0", .far = "gpu:1"}) == "--near gpu:0 and --far gpu:1: give only one");
 }
 
 TEST_CASE("a device on the PCI bus is known in each way that tools write it")

@@ -162,7 +162,7 @@ TEST_CASE("noise keeps off the CPUs of the training in its control file")
     const testing::Outcome refused = noise({"--cpus", cpu});
     CHECK(refused.status == 2);
     CHECK(refused.err == "noisegen: CPU " + cpu + " is used by sleep (" + std::to_string(training.pid()) +
-                             "); choose other --cpus, or --share it on purpose\n");
+                             "); choose other --cpus, or --share\n");
     CHECK(noise({"--cpus", cpu, "--dry-run"}).status == 2);
     CHECK(noise({"--cpus", cpu, "--share", "--dry-run"}).status == 0);
     REQUIRE(noise({}).status == 0);
@@ -180,6 +180,6 @@ TEST_CASE("a training that is bound to no CPU is told of")
     const testing::Outcome outcome = testing::run_noisegen(
         {"--schedule", "quiet 100ms", "--duration", "100ms", "--cpus", testing::cpu(), "--out", scratch / "run"});
     CHECK(outcome.status == 0);
-    CHECK(outcome.err.find("the training (process " + std::to_string(training.pid()) + ") is bound to no CPU") !=
+    CHECK(outcome.err.find("the training (process " + std::to_string(training.pid()) + ") is not bound to CPUs") !=
           std::string::npos);
 }

@@ -90,7 +90,7 @@ TEST_CASE("only the CPUs of the NUMA nodes asked for")
     CHECK(chosen({.numa = "1,3"}, "0-3") == "8-15,24-31");
     CHECK(chosen({.cpus = "6-9", .numa = "1"}, "0-3") == "8-9");
     CHECK(chosen({.cpus = "0-9", .numa = "1"}, "0-3") == "8-9");
-    CHECK(reported({.numa = "4"}, "0-3").find("no CPU is of NUMA node 4; there are 0-3") != std::string::npos);
+    CHECK(reported({.numa = "4"}, "0-3").find("no CPU on NUMA node 4; there are 0-3") != std::string::npos);
     CHECK(reported({.numa = "x"}, "0-3").find("--numa: 'x' is not a list of NUMA nodes") != std::string::npos);
     CHECK(reported({.numa = "0"}, "0-7").find("no whole core is idle on NUMA node 0") != std::string::npos);
     CHECK(reported({.cpus = "4", .numa = "2"}, "").find("no CPU is left on NUMA node 2") != std::string::npos);
@@ -114,7 +114,7 @@ TEST_CASE("a list is taken as it is but for what must be avoided")
     CHECK(chosen({.cpus = "4"}, "") == "4");
     CHECK(reported({.cpus = "3-4"}, "0-3").find("CPU 3 is to be avoided") != std::string::npos);
     CHECK(chosen({.cpus = "3-4", .share = true}, "0-3") == "3-4");
-    CHECK(reported({.cpus = "1"}, "0").find("CPU 1 is on one core with CPU 0") != std::string::npos);
+    CHECK(reported({.cpus = "1"}, "0").find("CPU 1 is on the core of CPU 0") != std::string::npos);
     CHECK(chosen({.cpus = "1", .smt = "yes"}, "0") == "1");
     CHECK(chosen({.cpus = "1", .share = true}, "0") == "1");
     Machine used = two_sockets("0-3");

@@ -84,9 +84,9 @@ TEST_CASE("a calibration keeps what each stressor reached on one core and on all
     }
     CHECK(outcome.out.find("GB/s") != std::string::npos);
     CHECK(outcome.out.find("windows of 100 ms hold") != std::string::npos);
-    CHECK(outcome.out.find("kept in " + file.string()) != std::string::npos);
+    CHECK(outcome.out.find("saved in " + file.string()) != std::string::npos);
     // Where others run on these CPUs, nothing is known of the path to memory.
-    const bool idle = outcome.err.find("others ran on these CPUs") == std::string::npos;
+    const bool idle = outcome.err.find("other processes ran on these CPUs") == std::string::npos;
     if (cores.size() >= 2 && idle) CHECK(outcome.out.find(tiny_memory + ": two cores reach ") != std::string::npos);
     const Outcome shown = testing::run({program, "limits", "--limits", file});
     CHECK(shown.status == 0);
@@ -162,7 +162,7 @@ TEST_CASE("a calibration that is stopped keeps what was known before")
     REQUIRE(eventually([&] { return fs::last_write_time(file) != begun; }));  // looked whether it can write
     child.signal(SIGTERM);
     CHECK(child.wait() == 3);
-    CHECK(child.output().find("no limits were kept") != std::string::npos);
+    CHECK(child.output().find("no limits were saved") != std::string::npos);
     CHECK(base::read_whole(file) == before);
 }
 
@@ -239,8 +239,8 @@ TEST_CASE("two cores that reach twice what one does share no path to memory")
     CHECK(apart.apart == 4);
     CHECK(apart.median_ratio == doctest::Approx(1.95));
     CHECK(words(apart) ==
-          "two cores reach 1.95 times what one reaches: CPUs 0 and 1 do not share a memory path (4 of 4 rounds); noise "
-          "on one can hardly slow memory of the other");
+          "two cores reach 1.95 times what one reaches: CPUs 0 and 1 do not share a memory path (4 of 4 rounds); "
+          "memory noise on one hardly slows the other");
     const auto shared = noisegen::coupling(one, {10.0, 9.0, 11.0, 12.0});
     CHECK(shared.shared == 4);
     CHECK(words(shared) ==
@@ -250,6 +250,6 @@ TEST_CASE("two cores that reach twice what one does share no path to memory")
     CHECK(changing.apart == 2);
     CHECK(changing.shared == 1);
     CHECK(changing.in_part == 1);
-    CHECK(words(changing).find("the state changes") != std::string::npos);
+    CHECK(words(changing).find("this changes with time") != std::string::npos);
     CHECK(noisegen::text(apart, {0, 4}, {1, 5}).find("the cores of CPUs 0,4 and of CPUs 1,5") != std::string::npos);
 }

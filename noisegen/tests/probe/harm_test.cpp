@@ -157,8 +157,8 @@ TEST_CASE("a shape that is not known yet is refused with the command that finds 
                                           "memory.stream[bytes=2MiB,shape=worst] 100ms", "--cpus", testing::cpu()});
     CHECK(outcome.status == 2);
     CHECK(outcome.err ==
-          "noisegen: memory.stream[shape=worst]: it is not known here; find it with: noisegen calibrate memory.stream "
-          "--victim CPU\n");
+          "noisegen: memory.stream[shape=worst]: not measured on this node; measure it with: noisegen calibrate "
+          "memory.stream --victim CPU\n");
 }
 
 TEST_CASE("a calibration beside a victim finds a shape")

@@ -157,7 +157,7 @@ TEST_CASE("a program's pressure is measured beside a real victim and written dow
                                          scratch / "run"};
     const Outcome outcome = testing::run(words);
     INFO(outcome.err);
-    if (outcome.err.find("too few of the victim's slices") != std::string::npos)
+    if (outcome.err.find("too few of the victim's measurements") != std::string::npos)
         return testing::skip("the victim got too little of its core");
     REQUIRE(outcome.status == 0);
     CHECK(outcome.out.find("memory bandwidth") != std::string::npos);

@@ -196,7 +196,7 @@ TEST_CASE("remarks say when noise does not reach the victim and when controls hu
                                             .noise_waited = 0.66,
                                             .disturbed = 0});
     REQUIRE(starved.size() == 1);
-    CHECK(starved[0].find("others had the noise's CPUs for 66% of its time") != std::string::npos);
+    CHECK(starved[0].find("other processes used the noise's CPUs for 66% of its time") != std::string::npos);
     auto unknown = damaged("memory.stream", 1.0, 1.0);
     unknown.bandwidth_kept = noisegen::estimate({1.0});
     CHECK(all_remarks({spin, unknown}).find("give a longer --slot") != std::string::npos);
