@@ -32,7 +32,7 @@ class ActivityLines {
         ++line_;
         if (json.empty()) return;
         object_ = nlohmann::json::parse(json, nullptr, false);
-        if (!object_.is_object()) wrong("is no JSON object");
+        if (!object_.is_object()) wrong("is not a JSON object");
         const std::string kind = text("kind");
         static const std::map<std::string, gpu::ActivityKind> timed{{"kernel", gpu::ActivityKind::kernel},
                                                                     {"copy", gpu::ActivityKind::copy},
@@ -51,12 +51,12 @@ class ActivityLines {
         else if (kind == "dropped")
             activities_.dropped(static_cast<std::uint64_t>(number("records", 0, latest_activity_ns)));
         else
-            wrong("has no \"kind\" that is known: kernel, copy, set, call, waits, belongs, clock or dropped");
+            wrong("has no known \"kind\": kernel, copy, set, call, waits, belongs, clock or dropped");
     }
 
     gpu::ActivitySummary finish()
     {
-        if (rows_.empty()) base::fail(file_.string(), " has no activity: no kernel, copy, set or call");
+        if (rows_.empty()) base::fail(file_.string(), " has no activities (kernel, copy, set or call)");
         return activities_.finish();
     }
 
@@ -82,7 +82,7 @@ class ActivityLines {
         if (kind == gpu::ActivityKind::copy || kind == gpu::ActivityKind::set)
             activity.bytes = static_cast<std::uint64_t>(number("bytes", 0, latest_activity_ns));
         rows_.insert({is_call, activity.thread, activity.device, activity.stream});
-        if (rows_.size() > most_activity_rows) wrong("is of one thread or stream too many: at most 512");
+        if (rows_.size() > most_activity_rows) wrong("has more than 512 threads or streams");
         activities_.add(activity);
     }
 
@@ -91,16 +91,16 @@ class ActivityLines {
     std::int64_t number(const char* member, std::int64_t least, std::int64_t most) const
     {
         const auto found = object_.find(member);
-        if (found == object_.end() || !found->is_number_integer()) wrong("has no whole number as its \"", member, "\"");
+        if (found == object_.end() || !found->is_number_integer()) wrong("has no integer \"", member, "\"");
         const auto value = found->get<std::int64_t>();  // what is above is negative here
-        if (value < least || value > most) wrong("has a \"", member, "\" that makes no sense: ", found->dump());
+        if (value < least || value > most) wrong("has a \"", member, "\" with an invalid value: ", found->dump());
         return value;
     }
 
     std::string text(const char* member) const
     {
         const auto found = object_.find(member);
-        if (found == object_.end() || !found->is_string()) wrong("has no text as its \"", member, "\"");
+        if (found == object_.end() || !found->is_string()) wrong("has no string \"", member, "\"");
         return found->get<std::string>();
     }
 

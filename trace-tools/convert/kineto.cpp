@@ -51,7 +51,7 @@ KinetoTrace read_kineto(const std::filesystem::path& file)
     // Each event is taken as soon as it is whole, and then dropped; so are the other members of the outermost object.
     const auto take = [&](int depth, json::parse_event_t what, json& value) {
         if (depth > deepest)
-            base::fail(file.string(), " is no trace: more than ", deepest, " levels at ", repaired.place());
+            base::fail(file.string(), " is not a trace: more than ", deepest, " levels at ", repaired.place());
         if (depth == 0 && what == json::parse_event_t::array_start) is_list = true;
         if (depth == 1 && what == json::parse_event_t::key && !is_list) {
             member = value.get<std::string>();
@@ -62,7 +62,7 @@ KinetoTrace read_kineto(const std::filesystem::path& file)
         const int event_depth = is_list ? 1 : 2;
         if (depth <= event_depth) values = 0;
         if (++values > most_values)
-            base::fail(file.string(), " is no trace: an event of more than ", most_values, " values at ",
+            base::fail(file.string(), " is not a trace: an event of more than ", most_values, " values at ",
                        repaired.place());
         if (depth != event_depth) return true;
         if (what == json::parse_event_t::object_end) collector.take(value);
@@ -72,15 +72,15 @@ KinetoTrace read_kineto(const std::filesystem::path& file)
     try {
         rest = json::parse(text, take);
     } catch (const json::exception&) {
-        base::fail(file.string(), " is not whole JSON: it ", repaired.ended() ? "ends" : "breaks", " at ",
+        base::fail(file.string(), " is not valid JSON: it ", repaired.ended() ? "ends" : "breaks", " at ",
                    repaired.place());
     }
-    if (!rest.is_structured()) base::fail(file.string(), " is no trace of PyTorch's profiler");
+    if (!rest.is_structured()) base::fail(file.string(), " is not a trace of PyTorch's profiler");
     std::int64_t base_ns = 0;
     if (const auto found = rest.find("baseTimeNanoseconds"); !is_list && found != rest.end())
         if (found->is_number_integer()) base_ns = std::max<std::int64_t>(0, found->get<std::int64_t>());
     if (static_cast<long double>(base_ns) > latest_kineto_ns / 2.0L)
-        base::fail(file.string(), " begins at no time there is");
+        base::fail(file.string(), " begins at an invalid time");
     KinetoTrace trace = collector.finish(base_ns);
     trace.remarks.repairs = repaired.repairs();
     return trace;

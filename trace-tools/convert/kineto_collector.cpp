@@ -173,10 +173,10 @@ long double KinetoCollector::time_of(const json& event, const char* key, const s
         us = std::strtold(text.c_str(), &end);
         known = !text.empty() && *end == '\0';
     }
-    if (!known) base::fail(file_.string(), ": event '", name, "' has no number as its \"", key, "\"");
+    if (!known) base::fail(file_.string(), ": event '", name, "' has no numeric \"", key, "\"");
     const long double ns = us * 1000.0L;
     if (!(std::abs(ns) < latest_kineto_ns / 2.0L))
-        base::fail(file_.string(), ": event '", name, "' is at no time there is");
+        base::fail(file_.string(), ": event '", name, "' has an invalid time");
     return ns;
 }
 

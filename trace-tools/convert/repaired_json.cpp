@@ -59,7 +59,7 @@ std::string RepairedJson::place() const
 
 void RepairedJson::too_long(const char* what) const
 {
-    base::fail(file_.string(), " is no trace: a ", what, " at line ", line_, " is too long");
+    base::fail(file_.string(), " is not a valid trace: the ", what, " at line ", line_, " is too long");
 }
 
 void RepairedJson::step_over(std::size_t bytes)

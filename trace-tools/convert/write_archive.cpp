@@ -68,7 +68,7 @@ struct Names {
         if (std::any_of(trace.regions.begin(), trace.regions.end(), is_step))
             step = recorder.attribute(base::attribute::step, otf2::Type::int64, "that the profiler counted");
         for (const std::string& kind : trace.flow_kinds)
-            flows.push_back(recorder.attribute("flow." + kind, otf2::Type::int64, "joins the two ends of an arrow"));
+            flows.push_back(recorder.attribute("flow." + kind, otf2::Type::int64, "joins the ends of a flow event"));
     }
 };
 

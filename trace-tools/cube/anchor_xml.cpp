@@ -152,7 +152,7 @@ void add_system(xml_node parent, const CubeProfile& profile)
             add(one, "type", profile.locations[location].kind);
         }
     }
-    if (location != profile.locations.size()) base::fail("locations are not side by side with others of their process");
+    if (location != profile.locations.size()) base::fail("locations of a process are not contiguous");
 }
 
 // ------------------------------------------------------------------------------------------------------------ reading
@@ -200,7 +200,7 @@ void read_metrics(xml_node parent, Anchor& anchor)
                       : type.find("INT") != std::string::npos                    ? CubeMetric::Type::signed_whole
                                                                                  : CubeMetric::Type::real;
         if (kind == "SIMPLE")
-            anchor.profile.oddities.push_back("metric " + metric.unique_name + ": type SIMPLE, not read");
+            anchor.profile.oddities.push_back("metric " + metric.unique_name + ": type SIMPLE is not supported");
         anchor.profile.metrics.push_back(std::move(metric));
         anchor.types.push_back(type);
         anchor.ids.emplace_back(node.attribute("id").value());
@@ -221,7 +221,7 @@ void read_program(xml_node parent, CubeProfile& profile)
     for_tree(parent, "cnode", [&](xml_node node, std::optional<std::size_t> above) {
         const auto region = regions.find(node.attribute("calleeId").value());
         if (region == regions.end())
-            base::fail("a call path is of region '", node.attribute("calleeId").value(), "', which is not there");
+            base::fail("a call path is of region '", node.attribute("calleeId").value(), "', which is not defined");
         profile.call_paths.push_back({.region = region->second, .parent = above});
     });
 }
@@ -279,7 +279,7 @@ Anchor read_anchor_xml(std::string_view xml)
     pugi::xml_document document;
     const pugi::xml_parse_result result =
         document.load_buffer(xml.data(), xml.size(), pugi::parse_default | pugi::parse_ws_pcdata_single);
-    if (!result) base::fail("its anchor.xml is no XML: ", result.description(), " at byte ", result.offset);
+    if (!result) base::fail("its anchor.xml is not XML: ", result.description(), " at byte ", result.offset);
     const xml_node cube = document.child("cube");
     if (!std::string_view{cube.attribute("version").value()}.starts_with("4"))
         base::fail("its anchor.xml is not of Cube 4");

@@ -152,13 +152,13 @@ void add_visits(CubeProfile& profile, const otf2::CallPathProfile& visits, const
     fill({.unique_name = "min_time",
           .display_name = "Minimum Inclusive Time",
           .unit = "sec",
-          .description = "Of the shortest visit; 0 where there is none",
+          .description = "Duration of the shortest visit; 0 without visits",
           .type = CubeMetric::Type::least},
          [](const otf2::CallPathVisits& one) { return seconds(one.inclusive_ns.least); });
     fill({.unique_name = "max_time",
           .display_name = "Maximum Inclusive Time",
           .unit = "sec",
-          .description = "Of the longest visit",
+          .description = "Duration of the longest visit",
           .type = CubeMetric::Type::most},
          [](const otf2::CallPathVisits& one) { return seconds(one.inclusive_ns.most); });
 }
@@ -190,7 +190,7 @@ void add_critical_path(CubeProfile& profile, const replay::CriticalPath& path, c
     CubeMetric on_path{.unique_name = "critical_path",
                        .display_name = "Critical path",
                        .unit = "sec",
-                       .description = "Time on the longest chain of causes, that which ends last"};
+                       .description = "Time on the critical path, the chain of causes that ends last"};
     CubeMetric imbalance{.unique_name = "critical_path_imbalance",
                          .display_name = "Critical-path imbalance",
                          .unit = "sec",
@@ -199,7 +199,7 @@ void add_critical_path(CubeProfile& profile, const replay::CriticalPath& path, c
     CubeMetric delay{.unique_name = "delay",
                      .display_name = "Delay costs",
                      .unit = "sec",
-                     .description = "Time that others waited because of it"};
+                     .description = "Waiting time that it caused for others"};
     const auto fill = [&](CubeMetric metric, const auto& values, const auto& in_seconds) {
         for (const auto& [key, value] : values)
             if (value > 0 && places.locations[key.location])
@@ -214,7 +214,7 @@ void add_critical_path(CubeProfile& profile, const replay::CriticalPath& path, c
     CubeMetric unknown{.unique_name = "delay_unknown",
                        .display_name = "Waiting without a known cause",
                        .unit = "sec",
-                       .description = "Time that a location waited and that no delay explains"};
+                       .description = "Waiting time of a location that no delay explains"};
     fill(std::move(unknown), path.unknown_delay, as_it_is);
 }
 

@@ -121,7 +121,7 @@ Index read_index(std::string_view content, std::size_t call_paths)
         if (count > call_paths) base::fail("has more rows than there are call paths");
         for (std::uint32_t i = 0; i < count; ++i) index.rows.push_back(bytes.number<std::uint32_t>());
     } else {
-        base::fail("is of format ", unsigned{format}, ", which is not read");
+        base::fail("is of format ", unsigned{format}, ", which is not supported");
     }
     return index;
 }
@@ -165,7 +165,7 @@ void read_values(CubeMetric& metric, const CubeProfile& profile, const ValueType
     if (bytes.rest.size() / std::max<std::size_t>(row_bytes, 1) < index.rows.size()) base::fail("ends too early");
     const std::vector<std::size_t> call_paths = call_paths_by_row(profile.call_paths, metric.kind);
     for (const std::uint32_t row : index.rows) {
-        if (row >= call_paths.size()) base::fail("has a row of no call path");
+        if (row >= call_paths.size()) base::fail("has a row without a call path");
         std::vector<double>& values = metric.rows[call_paths[row]];
         values.clear();
         for (std::size_t i = 0; i < profile.locations.size(); ++i) values.push_back(type.read(bytes));
@@ -209,14 +209,14 @@ CubeProfile read(const std::string& file, const std::vector<std::string>& metric
         if (index_member == members.end() || data_member == members.end()) continue;  // zeros
         const std::optional<ValueType> type = value_type(anchor.types[i]);
         if (!type) {
-            profile.oddities.push_back(
-                base::join("values of metric ", metric.unique_name, " are ", anchor.types[i], ", which is not read"));
+            profile.oddities.push_back(base::join("values of metric ", metric.unique_name, " are ", anchor.types[i],
+                                                  ", which is not supported"));
             continue;
         }
         try {
             const Index index = read_index(index_member->second, profile.call_paths.size());
             values += std::uint64_t{index.rows.size()} * profile.locations.size();
-            if (values > most_values) base::fail("makes it more than ", most_values, " values");
+            if (values > most_values) base::fail("exceeds the limit of ", most_values, " values");
             read_values(metric, profile, *type, index, data_member->second);
         } catch (const base::Error& error) {
             base::fail("metric ", metric.unique_name, " ", error.what());

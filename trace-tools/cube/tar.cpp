@@ -127,11 +127,11 @@ void read_tar(std::string bytes, const std::function<bool(const std::string& nam
     const Reading tar = reading();
     check(tar.get(), archive_read_support_format_tar(tar.get()), "set up");
     check(tar.get(), archive_read_set_format_option(tar.get(), "tar", "read_concatenated_archives", "1"), "set up");
-    check(tar.get(), archive_read_open_memory(tar.get(), bytes.data(), bytes.size()), "it is no tar");
+    check(tar.get(), archive_read_open_memory(tar.get(), bytes.data(), bytes.size()), "not a tar archive");
     for (archive_entry* entry = nullptr;;) {
         const int code = archive_read_next_header(tar.get(), &entry);
         if (code == ARCHIVE_EOF) return;
-        check(tar.get(), code, "it is no tar, or a damaged one");
+        check(tar.get(), code, "not a tar archive, or damaged");
         const char* const name = archive_entry_pathname(entry);
         if (name != nullptr && wanted(name)) take(name, content(tar.get(), bytes.size()));
     }
@@ -143,8 +143,8 @@ std::string gunzipped(const std::string& bytes, std::size_t most)
     archive_entry* entry = nullptr;
     check(gzip.get(), archive_read_support_filter_gzip(gzip.get()), "set up");
     check(gzip.get(), archive_read_support_format_raw(gzip.get()), "set up");
-    check(gzip.get(), archive_read_open_memory(gzip.get(), bytes.data(), bytes.size()), "it is no gzip");
-    check(gzip.get(), archive_read_next_header(gzip.get(), &entry), "it is no gzip");
+    check(gzip.get(), archive_read_open_memory(gzip.get(), bytes.data(), bytes.size()), "not a gzip file");
+    check(gzip.get(), archive_read_next_header(gzip.get(), &entry), "not a gzip file");
     return content(gzip.get(), most);
 }
 

@@ -89,7 +89,7 @@ bool AgreedControl::barrier()
         if (shared_->given_up.load() != 0) return false;
         if (base::now_ns() > deadline_ns) {
             if (shared_->given_up.exchange(1) == 0)
-                base::warn("not all ranks came to the control's barrier: they seem to exchange nothing in a step; ",
+                base::warn("some ranks missed the barrier of the control: they may not exchange in a step; ",
                            "from now on no step is delayed");
             return false;
         }

@@ -59,7 +59,7 @@ const bool announced = [] {
     return true;
 }();
 
-// None for a name that is no phase of a training.
+// None for a name that is not a phase of a training.
 std::optional<Phase> phase_of(const std::string& name)
 {
     for (const Phase phase : base::recorded_phases)
@@ -273,7 +273,7 @@ Marks* recording()
             otf2::before_ending_signals([](int signal) { finish(otf2::name_of_ending(signal)); });
             static_cast<void>(std::atexit([] { finish(""); }));
         } catch (const std::exception& error) {
-            say(error.what(), "; the program runs without a record of its steps");
+            say(error.what(), "; steps are not recorded");
         }
     }
     return marks != nullptr && marks->of_this_process() && !given_up ? marks : nullptr;

@@ -193,7 +193,7 @@ CopiedEvents copy_events(OTF2_Reader* reader, OTF2_EvtReader* events, OTF2_EvtWr
         otf2::getting_on();
         progress(some);
         if (copy.found.events + copy.found.unknown > most_events)
-            base::fail("events go on beyond those that are defined: cut off, or damaged");
+            base::fail("more events than defined: cut off or damaged");
     }
     return std::move(copy.found);
 }

@@ -78,7 +78,7 @@ Judgement judgement(const fs::path& report)
         add_verdicts(judged, json.value("factors", nlohmann::ordered_json::object()));
         return judged;
     } catch (const nlohmann::json::exception&) {
-        base::fail(file.string(), " is no verdict of interference");
+        base::fail(file.string(), " is not a verdict of interference");
     }
 }
 
@@ -136,8 +136,8 @@ class Exposure {
         for (const otf2::StepsOfRank& rank : steps.ranks)
             for (const otf2::Step step : rank.steps) found += used_.count({rank.rank, step.number});
         if (found != used_.size())
-            base::fail("the report speaks of ", used_.size() - found,
-                       " steps that the training does not have: it is the report of another run");
+            base::fail("the report has ", used_.size() - found,
+                       " steps that the training lacks: it is the report of another run");
     }
 
  private:
@@ -159,7 +159,7 @@ struct Category {
     OTF2_MarkerSeverity severity;
 };
 constexpr std::array<Category, 5> categories{{{"slower by more than the budget", OTF2_SEVERITY_HIGH},
-                                              {"slower, perhaps by more than the budget", OTF2_SEVERITY_MEDIUM},
+                                              {"slower, possibly by more than the budget", OTF2_SEVERITY_MEDIUM},
                                               {"slower within the budget", OTF2_SEVERITY_LOW},
                                               {"faster", OTF2_SEVERITY_NONE},
                                               {"report", OTF2_SEVERITY_HIGH}}};
@@ -178,7 +178,7 @@ std::string text(const Effect& effect)
     std::array<char, 64> numbers{};
     std::snprintf(numbers.data(), numbers.size(), " %+.1f %% [%.1f, %.1f] ", effect.percent, effect.low, effect.high);
     std::string text = base::factor_name(effect.factor, effect.level) + numbers.data() + effect.phase;
-    if (effect.kind == "average") text += ", on average over the other noise";
+    if (effect.kind == "average") text += ", averaged over the other noise";
     if (!effect.verdict.empty()) text += ": " + effect.verdict;
     if (!effect.significant) text += ", not significant after Holm's correction";
     return text;
@@ -267,7 +267,7 @@ std::size_t write_markers(const fs::path& anchor, const fs::path& report, std::s
     if (archive.clock.ticks_per_s != 1'000'000'000)
         base::fail("markers of a report need a clock that counts nanoseconds");
     const std::uint32_t schedule = otf2::schedule_location(archive, noise_processes);
-    if (schedule == otf2::nowhere) base::fail("the noise has no location 'schedule': it is no archive of noisegen");
+    if (schedule == otf2::nowhere) base::fail("the noise has no location 'schedule': not an archive of noisegen");
     otf2::SlotReader assigned{archive, schedule};
     reader.read_by_location(assigned);
     const auto region = otf2::find_step_region(reader);

@@ -80,7 +80,7 @@ class Merge {
     {
         for (std::size_t i = 1; i < inputs_.size(); ++i) take_in_noise(inputs_[i]);
         if (clock_offset_ns_.value_or(0) != 0 && !clocks_differ_)
-            base::fail_usage("--clock-offset: training and noise were recorded on the same clock; leave it out");
+            base::fail_usage("--clock-offset: omit it, since training and noise were recorded on the same clock");
         copy_all_events();
         write_all_local_definitions();
         otf2::check_written([&] { write_global_definitions(); }, "write definitions");
@@ -100,7 +100,7 @@ class Merge {
         inputs.push_back(read_merge_input(plan.training, 0));
         if (is_noise_alone(inputs.front().archive))
             base::fail_usage(plan.training.string(),
-                             " is noise of noisegen: the training's archive comes first, then the noise's");
+                             " is noise of noisegen: give the training's archive first, then the noise's");
         for (const fs::path& noise : plan.noise) inputs.push_back(read_merge_input(noise, inputs.size()));
         for (const MergeInput& input : inputs) {
             otf2::Reader reader{input.anchor};
@@ -108,8 +108,7 @@ class Merge {
             otf2::read_soundly(reader, nothing_else);
         }
         for (const MergeInput& input : inputs)
-            if (input.definitions.clock.ticks_per_s == 0)
-                base::fail(input.anchor.string(), " does not tell how many ticks of its clock are a second");
+            if (input.definitions.clock.ticks_per_s == 0) base::fail(input.anchor.string(), " has no clock resolution");
         return inputs;
     }
 
@@ -330,13 +329,13 @@ class Merge {
         };
         for (const std::string& problem : input.archive.problems) note(problem);
         if (input.definitions.unknown > 0)
-            note(input.definitions.unknown, " definitions of kinds that this OTF2 does not know are left out");
+            note(input.definitions.unknown, " definitions of kinds unknown to this OTF2 were skipped");
         for (std::size_t i = 0; i < input.copied.size(); ++i) {
             const otf2::Location& location = input.archive.locations[i];
             const CopiedEvents& copied = input.copied[i];
             if (copied.unknown > 0)
                 note(copied.unknown, " events of ", location.name,
-                     " are of kinds that this OTF2 does not know: left out");
+                     " are of kinds unknown to this OTF2 and were skipped");
             if (copied.events + copied.unknown != location.events)
                 note(copied.events + copied.unknown, " events of ", location.name, " are there, ", location.events,
                      " are defined");

@@ -90,10 +90,10 @@ Beside beside(const MergeInput& training, const MergeInput& noise, const otf2::L
     const std::string of_training =
         training.archive.locations.empty() ? "" : training.archive.clock_identity(training.archive.locations.front());
     const bool none_known = of_training.empty() && clock.empty();
-    base::fail(none_known ? "neither training nor noise says on which clock it was recorded"
+    base::fail(none_known ? "the clock of training and noise is unknown"
                           : base::join("training and noise were recorded on two different clocks (", shown(of_training),
                                        " and ", shown(clock), ")"),
-               ": state their difference with --clock-offset if you know it");
+               ": give their difference as --clock-offset");
 }
 
 }  // namespace merge

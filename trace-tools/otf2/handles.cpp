@@ -34,7 +34,7 @@ const char* describe(OTF2_ErrorCode code)
 {
     if (is_the_disk(last_code)) code = last_code;
     const char* text = code == OTF2_SUCCESS ? nullptr : OTF2_Error_GetDescription(code);
-    return text != nullptr ? text : "OTF2 does not tell why";
+    return text != nullptr ? text : "OTF2 gives no reason";
 }
 
 OTF2_ErrorCode last_error()

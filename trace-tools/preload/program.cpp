@@ -180,12 +180,11 @@ try {
     started = true;
     const int rank = rank_in(MPI_COMM_WORLD);
     if (has_wrappers_of_its_own()) {
-        if (rank == 0) say(program(), " has MPI wrappers of its own: nothing is recorded a second time");
+        if (rank == 0) say(program(), " has its own MPI wrappers: not recorded a second time");
         return;
     }
     if (is_spawned()) {
-        if (rank == 0)
-            say(program(), " was started by MPI_Comm_spawn: only the processes that spawn others are recorded");
+        if (rank == 0) say(program(), " was started by MPI_Comm_spawn: only the spawning processes are recorded");
         return;
     }
     try {
@@ -215,7 +214,7 @@ try {
     if (done.taken.exchange(true)) return wait_until_finished();
     record_mpi_no_more();
     if (done.locations.left_any_out())
-        say("rank ", done.rank, ": CROSSTALK_TRACE_MEMORY has no room for all threads; the calls of some are missing");
+        say("rank ", done.rank, ": CROSSTALK_TRACE_MEMORY is too small for all threads; calls of some are missing");
     finish_gpus();
     try {
         done.recorder.finish();
@@ -235,7 +234,7 @@ void end_early(const std::string& why)
     if (recording->taken.exchange(true)) return wait_until_finished();
     if (!finish_alone(why))
         say("rank ", recording->rank, " ended by ", why, ": the trace ", recording->directory.string(),
-            " is there once all ranks have ended");
+            " appears when all ranks have ended");
 }
 
 // trace-record became this process: so it is the one that should have led to a trace.
@@ -247,7 +246,7 @@ void report_no_trace()
         return;
     std::error_code ignored;
     if (fs::exists(wanted, ignored) || fs::exists(unfinished(wanted), ignored) || base::job_rank().rank != 0) return;
-    say("no trace ", wanted, ": ", program(), " has ended, and nothing called MPI_Init");
+    say("no trace ", wanted, ": ", program(), " has ended without calling MPI_Init");
 }
 
 // After everything else of the process: a program may call MPI_Finalize as late as in a handler of exit().
@@ -258,7 +257,7 @@ __attribute__((destructor)) void at_exit()
     PMPI_Initialized(&initialized);
     if (initialized == 0) return report_no_trace();
     if (!started && base::job_rank().rank == 0)
-        say("no trace of ", program(), ": it started MPI past the C interface, as Fortran does");
+        say("no trace of ", program(), ": it initialised MPI by another interface than C, such as Fortran's");
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ std::vector<std::string> CallPathProfile::problems() const
         if (count > 0) problems.push_back(base::join(location.name, " (", location.id, "): ", count, what));
     };
     for (std::size_t i = 0; i < places_.size(); ++i) {
-        tell(places_[i].folded, " visits inside too many others are taken for part of them", archive_.locations[i]);
+        tell(places_[i].folded, " visits are nested too deep and are merged into their parent", archive_.locations[i]);
     }
     return problems;
 }

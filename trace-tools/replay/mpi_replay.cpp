@@ -205,12 +205,11 @@ std::vector<std::string> MpiReplay::problems() const
     };
     const Engine& engine = *engine_;
     report(engine.collectives.clock_errors(),
-           " collectives end on one rank before another one came: clocks that are not corrected?");
-    report(engine.collectives.mismatches(), " collectives are another operation on one rank than on another");
+           " collectives end on one rank before another one entered: uncorrected clocks?");
+    report(engine.collectives.mismatches(), " collectives have different operations on different ranks");
     report(engine.replay.unmatched_events,
-           " MPI events are outside of an MPI call, of no rank of their communicator, or of no request");
-    report(engine.messages.unmatched_receives(),
-           " messages are received before they are sent: clocks that are not corrected?");
+           " MPI events have no MPI call, no rank in their communicator, or no request");
+    report(engine.messages.unmatched_receives(), " messages are received before they are sent: uncorrected clocks?");
     report(engine.messages.never_received(), " messages are sent and never received");
     report(engine.collectives.unfinished(), " collectives are not called by all ranks of their communicator");
     return problems;

@@ -69,7 +69,7 @@ ChosenSteps chosen(const FoundSteps& steps, int every, const Archive& archive, S
 {
     const std::string& name = archive.regions[steps.region ? *steps.region : *steps.call].name;
     if (steps.region && every > 1)
-        base::fail_usage("--step-every counts calls, and steps are the visits of ", name, ": --step-from names a call");
+        base::fail_usage("--step-every counts calls, but steps are visits of ", name, ": give --step-from");
     if (steps.region) return {name, false, std::move(table), {.region = name, .from = {}}};
     return {name + " to " + name_of_next(name, every),
             true,
@@ -128,9 +128,9 @@ std::string calls_of(const Archive& archive)
 
 void StepChoice::check() const
 {
-    if (!region.empty() && !from.empty()) base::fail_usage("--step-region and --step-from: one of them");
-    if (every < 1) base::fail_usage("--step-every: a step has one call at least");
-    if (every > 1 && !region.empty()) base::fail_usage("--step-every counts calls: it is for --step-from");
+    if (!region.empty() && !from.empty()) base::fail_usage("give only one of --step-region and --step-from");
+    if (every < 1) base::fail_usage("--step-every: at least 1");
+    if (every > 1 && !region.empty()) base::fail_usage("--step-every needs --step-from");
 }
 
 std::optional<ChosenSteps> chosen_steps(Reader& reader, const StepChoice& choice, const NewObserver& observer)
@@ -150,13 +150,12 @@ std::string how_to_choose_steps(const Archive& archive)
     for (const Region& region : archive.regions)
         if (could_be_a_step(region)) names.push_back(region.name);
     if (names.empty())
-        return base::join("no call of all ranks repeats; --step-from names one that is made once a step",
-                          calls_of(archive), " (trace-info counts them)");
+        return base::join("no call repeats on all ranks; give one with --step-from", calls_of(archive),
+                          " (trace-info counts them)");
     const bool more = names.size() > most;
     if (more) names.resize(most);
-    return base::join(
-        "no region repeats as a step does (trace-steps --help says how that is); --step-region names one: ",
-        base::join_words(names, ", "), more ? ", .." : "");
+    return base::join("no region repeats like a step (see trace-steps --help); give one with --step-region: ",
+                      base::join_words(names, ", "), more ? ", .." : "");
 }
 
 }  // namespace otf2

@@ -124,12 +124,9 @@ std::string PartWords::text() const
 
 void add_part_options(base::Options& options, PartWords& words)
 {
-    options.add("region", words.region,
-                "of the run only the visits of this region, all together; of a process whichever of its threads "
-                "visits it",
-                "NAME");
-    options.add("from", words.from, "of the run only what is later than this after the first event", "TIME");
-    options.add("to", words.to, "and what is earlier than this after the first event", "TIME");
+    options.add("region", words.region, "only the visits of this region, by any thread of a process", "NAME");
+    options.add("from", words.from, "only from this time after the first event", "TIME");
+    options.add("to", words.to, "only up to this time after the first event", "TIME");
 }
 
 std::int64_t Part::inside_ns(std::uint32_t location, std::int64_t begin_ns, std::int64_t end_ns) const

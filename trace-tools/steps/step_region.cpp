@@ -287,7 +287,7 @@ void fail_no_region(const Archive& archive, const std::string& name, const char*
     std::vector<std::string> names;
     for (const Region& region : archive.regions)
         if (names.size() < most) names.push_back(region.name);
-    base::fail_usage(option, ": there is no region '", name, "' in the archive", base::did_you_mean(name, names));
+    base::fail_usage(option, ": no region '", name, "' in the archive", base::did_you_mean(name, names));
 }
 
 }  // namespace otf2

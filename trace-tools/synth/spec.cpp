@@ -66,8 +66,8 @@ class Parser {
                 base::fail_usage(file.string(), " line ", number, ": ", error.what());
             }
         }
-        if (open_.size() > 1) base::fail_usage(file.string(), ": a { is never closed: is a } missing at the end?");
-        if (!begun_) base::fail_usage(file.string(), ": there is no statement in it (trace-synth --help shows them)");
+        if (open_.size() > 1) base::fail_usage(file.string(), ": an unclosed {: is a } missing at the end?");
+        if (!begun_) base::fail_usage(file.string(), ": no statements (trace-synth --help shows them)");
         spec_.program = std::move(open_.front().body);
         return std::move(spec_);
     }
@@ -79,7 +79,7 @@ class Parser {
         if (line.empty()) return;
         Words words = parse_words(line);
         if (words.head == "}") {
-            if (line != words.head) base::fail("} stands in a line of its own");
+            if (line != words.head) base::fail("} must be on its own line");
             return close();
         }
         if (words.head == "ranks" || words.head == "seed" || words.head == "clock" || words.head == "communicator")
@@ -94,7 +94,7 @@ class Parser {
 
     void setting(Words& words)
     {
-        if (begun_) base::fail(words.head, " comes before the first statement");
+        if (begun_) base::fail(words.head, " must be the first statement");
         if (words.head == "ranks") {
             once(words);
             spec_.ranks = base::parse<int>(only_word(words, "a number"));
@@ -105,14 +105,14 @@ class Parser {
         } else if (words.head == "clock") {
             ClockError error{.offset_ns = parse_signed_time(take(words, "offset").value_or("0s")),
                              .drift = base::parse<double>(take(words, "drift").value_or("0")) * 1e-6};
-            if (!(std::abs(error.drift) <= 0.1)) base::fail("a drift is at most 100000 microseconds a second");
+            if (!(std::abs(error.drift) <= 0.1)) base::fail("drift: at most 100000 us per second");
             clocks_.emplace_back(only_word(words, "ranks"), error);
         } else {
             if (words.plain.size() != 2) base::fail("a communicator takes a name and ranks");
             const std::string& name = words.plain[0];
             const auto called_so = [&](const auto& known) { return known.first == name; };
             if (name == "world" || std::any_of(communicators_.begin(), communicators_.end(), called_so))
-                base::fail("there is already a communicator '", name, "'", name == "world" ? ", of all ranks" : "");
+                base::fail("duplicate communicator '", name, "'", name == "world" ? ", of all ranks" : "");
             communicators_.emplace_back(name, words.plain[1]);
         }
         end_of_settings(words);
@@ -120,8 +120,7 @@ class Parser {
 
     void once(const Words& words)
     {
-        if (std::find(said_.begin(), said_.end(), words.head) != said_.end())
-            base::fail(words.head, " is said a second time");
+        if (std::find(said_.begin(), said_.end(), words.head) != said_.end()) base::fail(words.head, " is given twice");
         said_.push_back(words.head);
     }
 
@@ -165,14 +164,14 @@ class Parser {
             base::fail(repeats ? "repeat takes a number, a name and {" : "region takes a name and {");
         end_of_settings(words);
         const std::string& name = plain[repeats ? 1 : 0];
-        if (name.starts_with("MPI_")) base::fail("'", name, "' is a name of MPI's calls, none for a block");
+        if (name.starts_with("MPI_")) base::fail("'", name, "' is reserved for MPI calls");
         Block block;
         block.region = region(name);
         block.counts = repeats;
         if (repeats) block.repetitions = base::parse<std::int64_t>(plain[0]);
         if (block.repetitions < 1 || block.repetitions > most_repetitions)
             base::fail("a block is repeated 1 to ", most_repetitions, " times");
-        if (open_.size() > deepest) base::fail("blocks lie in one another too deep");
+        if (open_.size() > deepest) base::fail("blocks are nested too deep");
         open_.push_back(std::move(block));
     }
 
@@ -191,7 +190,7 @@ class Parser {
         if (open_.size() > 1) return;  // the block around it counts it
         events_ += events(open_.back().body.back());
         if (events_ > most_events)
-            base::fail("the program makes ", events_, " events, more than the ", most_events, " that are written");
+            base::fail("the program makes ", events_, " events, more than the ", most_events, " allowed");
     }
 
     // At most: not every rank may have something to wait for. Not a whole number, as it can be anything.
@@ -229,8 +228,8 @@ class Parser {
         if (const std::string meant = base::nearest(words.front(), statements);
             !meant.empty() && (words.size() < 2 || words.back() == "{" || !is_time(words[1])))
             base::fail("no statement '", words.front(), "'; did you mean ", meant, "? (trace-synth --help shows all)");
-        if (words.back() == "{") base::fail("a { belongs to repeat and region, not to '", words.front(), "'");
-        if (words.size() < 2) base::fail("'", words.front(), "' is no statement; work takes a time");
+        if (words.back() == "{") base::fail("{ is for repeat and region, not for '", words.front(), "'");
+        if (words.size() < 2) base::fail("'", words.front(), "' is not a statement; work takes a time");
         Work work{.region = region(words.front()), .times = {}};
         work.times.resize(static_cast<std::size_t>(spec_.ranks));
         for (std::size_t i = 1; i < words.size();) {
@@ -239,7 +238,7 @@ class Parser {
             const TimeRange range = parse_range(time.substr(0, time.size() - (last_of_part ? 1 : 0)));
             ++i;
             if (!last_of_part && i < words.size() && words[i] == "on") {
-                if (i + 1 >= words.size()) base::fail("on which ranks?");
+                if (i + 1 >= words.size()) base::fail("ranks are missing after 'on'");
                 std::string ranks = words[i + 1];
                 if (ranks.ends_with(',')) ranks.pop_back();
                 for (const int rank : parse_ranks(ranks)) work.times[static_cast<std::size_t>(rank)] = range;
@@ -282,7 +281,7 @@ class Parser {
     {
         const bool by_some = words.plain.size() == 3 && words.plain[1] == "on";
         if (words.plain.size() != 1 && !by_some)
-            base::fail("MPI_Wait takes a request, and 'on' and ranks if not all wait");
+            base::fail("MPI_Wait takes a request, and 'on' with ranks if not all wait");
         end_of_settings(words);
         return {.region = region("MPI_Wait", otf2::RegionRole::point_to_point, otf2::Paradigm::mpi),
                 .request = known_request(words.plain[0]),
@@ -363,7 +362,7 @@ class Parser {
     std::string known_request(std::string name) const
     {
         if (std::find(requests_.begin(), requests_.end(), name) == requests_.end())
-            base::fail("nothing has the request '", name, "'");
+            base::fail("no call has the request '", name, "'");
         return name;
     }
 
@@ -372,7 +371,7 @@ class Parser {
         if (name == "world") return 0;
         for (std::size_t i = 0; i < spec_.communicators.size(); ++i)
             if (spec_.communicators[i].name == name) return i;
-        base::fail("there is no communicator '", name, "'");
+        base::fail("no communicator '", name, "'");
     }
 
     SynthSpec spec_;

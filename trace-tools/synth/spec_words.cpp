@@ -19,8 +19,7 @@ void set(Words& words, const std::string& name, std::string value)
 std::int64_t parse_time(std::string_view text)
 {
     const std::int64_t ns = base::parse<base::Nanoseconds>(text).count();
-    if (ns > longest_ns)
-        base::fail(text, " is longer than ", longest_ns / day_ns, " days, the most that a trace lasts");
+    if (ns > longest_ns) base::fail(text, " is longer than ", longest_ns / day_ns, " days, the longest trace");
     return ns;
 }
 
@@ -83,7 +82,7 @@ TimeRange parse_range(std::string_view text)
     TimeRange range;
     range.least_ns = parse_time(text.substr(0, dots));
     range.most_ns = dots == std::string_view::npos ? range.least_ns : parse_time(text.substr(dots + 2));
-    if (range.least_ns < 0 || range.most_ns < range.least_ns) base::fail(text, " is no time or range of times");
+    if (range.least_ns < 0 || range.most_ns < range.least_ns) base::fail(text, " is not a time or range of times");
     return range;
 }
 

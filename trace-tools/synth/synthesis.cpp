@@ -196,7 +196,7 @@ class Synthesis {
         lines_.pass(rank, region, lines_.now_ns(rank) + call_ns);
         lines_.leave(rank, region);
         if (!mine.pending.emplace(request, std::move(pending)).second)
-            base::fail("rank ", rank, " starts '", request, "' again before it waited for it");
+            base::fail("rank ", rank, " starts '", request, "' again before waiting for it");
     }
 
     void carry_out(const WaitCall& call)
@@ -213,7 +213,7 @@ class Synthesis {
             mine.erase(found);
             wait(rank, call.region, pending);
         }
-        if (!any) base::fail("no rank has anything to wait for as '", call.request, "'");
+        if (!any) base::fail("no rank has a request '", call.request, "'");
     }
 
     void wait(int rank, std::size_t region, const Pending& pending)

@@ -14,7 +14,7 @@ namespace synth {
 void ThreadTeam::barrier()
 {
     meeting_.all.arrive_and_wait();
-    if (meeting_.given_up.load()) base::fail("another rank has given up");
+    if (meeting_.given_up.load()) base::fail("another rank failed");
 }
 
 std::vector<std::string> ThreadTeam::gather(const std::string& mine)

@@ -141,7 +141,7 @@ void Timelines::work(int rank, std::size_t region, std::int64_t ns)
 void Timelines::pass(int rank, std::size_t region, std::int64_t until_ns)
 {
     if (until_ns - begin_ns_ > longest_ns)
-        base::fail_usage("the program takes longer than ", longest_ns / day_ns, " days, the most that a trace lasts");
+        base::fail_usage("the program takes longer than ", longest_ns / day_ns, " days, the longest trace");
     Rank& mine = at(rank);
     mine.path.add(static_cast<std::uint32_t>(region), until_ns - mine.now_ns);
     mine.now_ns = until_ns;

@@ -86,7 +86,7 @@ TEST_CASE("confined work that makes no headway is ended")
         std::_Exit(0);
     };
     CHECK_THROWS_WITH_AS(otf2::confined("test", little, hang),
-                         "reading made no headway for 0.05 s of CPU time: damaged", base::Error);
+                         "reading made no progress for 0.05 s of CPU time: damaged", base::Error);
 }
 
 TEST_CASE("confined work that gets on may take any time")

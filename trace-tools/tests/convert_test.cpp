@@ -54,7 +54,7 @@ TEST_CASE("trace-convert makes locations of threads and CUDA streams, and nests 
         ], "baseTimeNanoseconds": 1000000})");
     CHECK(outcome.status == 0);
     CHECK(outcome.err == "");
-    CHECK(outcome.out.find("overlapping events: 1 on rows of their own, 0 cut\n") != std::string::npos);
+    CHECK(outcome.out.find("overlapping events: 1 on separate rows, 0 cut\n") != std::string::npos);
 
     otf2::Reader reader{scratch / "new/out/traces.otf2"};
     SlicesOfRows lines{reader.archive()};
@@ -148,14 +148,14 @@ TEST_CASE("trace-convert refuses bad input in one line and leaves nothing behind
     for (const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
              {"x", "is not whole JSON"},
              {R"({"traceEvents":[{"ph":"X")", "is not whole JSON"},
-             {R"({"traceEvents":[{"ph":"X","ts":NaN,"dur":1}]})", "has no number as its \"ts\""},
+             {R"({"traceEvents":[{"ph":"X","ts":NaN,"dur":1}]})", "has no numeric \"ts\""},
              {"{}", "has no complete events"},
-             {"7", "is no trace of PyTorch's profiler"},
+             {"7", "is not a trace of PyTorch's profiler"},
              {"\x1f\x8b\x08", "is compressed, and damaged or cut off"},
-             {R"({"traceEvents":[{"ph":"X","ts":1}]})", "has no number as its \"dur\""},
+             {R"({"traceEvents":[{"ph":"X","ts":1}]})", "has no numeric \"dur\""},
              {R"({"traceEvents":[{"ph":"X","ts":1,"dur":-1}]})", "has a negative duration"},
              {R"({"traceEvents":[{"ph":"X","ts":-1,"dur":1}]})", "before the time 0"},
-             {R"({"traceEvents":[{"ph":"X","ts":1e300,"dur":1}]})", "is at no time there is"}}) {
+             {R"({"traceEvents":[{"ph":"X","ts":1e300,"dur":1}]})", "has an invalid time"}}) {
         CAPTURE(text);
         const testing::Scratch scratch;
         const testing::Outcome outcome = convert_text(scratch, text);

@@ -77,7 +77,7 @@ TEST_CASE("events of several components of PAPI are read in the order asked for"
 TEST_CASE("presets of the processor grow with the work")
 {
     const std::vector<std::string> presets = otf2::available_presets();
-    if (presets.empty()) return testing::skip("PAPI finds no counters of the processor");
+    if (presets.empty()) return testing::skip("PAPI finds no hardware counters");
     for (const std::string& preset : presets) {
         CHECK(preset.starts_with("PAPI_"));
         CHECK_NOTHROW(otf2::CounterReader{{preset}});

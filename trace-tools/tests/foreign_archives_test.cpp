@@ -51,9 +51,8 @@ TEST_CASE("an archive without clock properties and system tree, of any name, is 
     otf2::Reader reader{scratch / "trace/my.run.otf2"};
     CHECK_FALSE(reader.archive().clock.stated);
     CHECK(reader.archive().problems == std::vector<std::string>{});
-    CHECK(reader.archive().oddities ==
-          std::vector<std::string>{"no clock properties: a tick of the clock is taken for a nanosecond",
-                                   "no system tree: which node is which is not reported"});
+    CHECK(reader.archive().oddities == std::vector<std::string>{"no clock properties: assuming ticks of 1 ns",
+                                                                "no system tree: nodes are not reported"});
     CHECK(events(archive.anchor()) == std::vector<std::string>{"1000 P/main: enter work", "3000 P/main: leave work"});
 }
 
@@ -72,10 +71,9 @@ TEST_CASE("words of a newer OTF2 are kept as numbers and reported as odd")
     otf2::Reader reader{archive.anchor()};
     CHECK(text(reader.archive().locations[0].kind) == "unknown (9)");
     CHECK(reader.archive().problems == std::vector<std::string>{});
-    CHECK(reader.archive().oddities ==
-          std::vector<std::string>{"1 definitions with location kind 9, which is not known here",
-                                   "1 definitions with paradigm 99, which is not known here",
-                                   "1 definitions with region role 66, which is not known here"});
+    CHECK(reader.archive().oddities == std::vector<std::string>{"1 definitions with location kind 9, which is unknown",
+                                                                "1 definitions with paradigm 99, which is unknown",
+                                                                "1 definitions with region role 66, which is unknown"});
     CHECK(events(archive.anchor()).size() == 2);
 }
 
@@ -107,7 +105,7 @@ TEST_CASE("events of kinds that OTF2 does not know are counted and reported as o
     CHECK(listing.lines ==
           std::vector<std::string>{"1000 P/main: enter work", "2000 P/main: other", "3000 P/main: leave work"});
     CHECK(reader.problems() == std::vector<std::string>{});
-    CHECK(reader.oddities() == std::vector<std::string>{"1 events are of a kind that this OTF2 does not know"});
+    CHECK(reader.oddities() == std::vector<std::string>{"1 events are of a kind unknown to this OTF2"});
 }
 
 TEST_CASE("accelerator streams and metric locations are read like others")

@@ -116,9 +116,10 @@ TEST_CASE("an archive of EZTrace is analysed, and its errors are odd")
     const fs::path anchor = like_eztrace(scratch / "trace");
     const testing::Outcome info = run("trace-info", anchor, "--check");
     CHECK(info.status == 0);
-    for (const char* odd :
-         {"3 definitions are there twice", "1 definitions refer to one that is not there",
-          "2 regions are left and not open", "events lie outside of the time that the clock properties tell"})
+    for (const char* odd : {"3 definitions are duplicated", "1 definitions refer to a missing one",
+                            "2 regions are left without being entered",
+                            "events lie outside of the clock "
+                            "properties' range"})
         CHECK_MESSAGE(has(info.out, odd), info.out);
     const testing::Outcome waits = run("trace-waits", anchor);
     CHECK(waits.status == 0);
@@ -167,5 +168,5 @@ TEST_CASE("samples of calling contexts are counted, and the events' own length i
     archive.finish();
     const testing::Outcome info = run("trace-info", archive.anchor());
     CHECK_MESSAGE(has(info.out, "events        101.000 ms from the first to the last"), info.out);
-    CHECK(has(info.out, "102 events of calling contexts (samples) are not looked at"));
+    CHECK(has(info.out, "102 events of calling contexts (samples) are ignored"));
 }

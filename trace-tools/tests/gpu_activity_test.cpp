@@ -202,18 +202,17 @@ TEST_CASE("trace-convert refuses activities that make no sense in one line, and 
 {
     const std::string sound = R"({"kind":"kernel","name":"k","begin_ns":1,"end_ns":2,"device":0,"stream":7})";
     for (const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
-             {"", "has no activity"},
-             {sound + "\nx\n", "line 2 is no JSON object"},
-             {"[]", "line 1 is no JSON object"},
-             {R"({"kind":"kernle"})", "line 1 has no \"kind\" that is known"},
+             {"", "has no activities"},
+             {sound + "\nx\n", "line 2 is not a JSON object"},
+             {"[]", "line 1 is not a JSON object"},
+             {R"({"kind":"kernle"})", "line 1 has no known \"kind\""},
              {R"({"kind":"kernel","name":"k","begin_ns":3,"end_ns":2,"device":0,"stream":7})", "ends before it begins"},
              {R"({"kind":"kernel","name":"k","begin_ns":-3,"end_ns":2,"device":0,"stream":7})",
               "that makes no sense: -3"},
              {R"({"kind":"kernel","name":"k","begin_ns":1,"end_ns":18446744073709551615,"device":0,"stream":7})",
               "has a \"end_ns\" that makes no sense"},
-             {R"({"kind":"kernel","name":7,"begin_ns":1,"end_ns":2,"device":0,"stream":7})",
-              "has no text as its \"name\""},
-             {R"({"kind":"call","name":"k","begin_ns":1,"end_ns":2})", "has no whole number as its \"thread\""}}) {
+             {R"({"kind":"kernel","name":7,"begin_ns":1,"end_ns":2,"device":0,"stream":7})", "has no string \"name\""},
+             {R"({"kind":"call","name":"k","begin_ns":1,"end_ns":2})", "has no integer \"thread\""}}) {
         CAPTURE(text);
         const testing::Scratch scratch;
         base::write_whole(scratch / "made.jsonl", text);

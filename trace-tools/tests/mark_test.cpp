@@ -108,7 +108,7 @@ TEST_CASE("the steps of a C program are recorded when it says, on all ranks")
             CHECK(sum == row.end_ns - row.begin_ns);
             CHECK(row.phase_ns.at("load") >= 1'000'000);
             CHECK(row.phase_ns.at("forward") >= 2'000'000);
-            CHECK(row.phase_ns.at("other") >= 500'000);  // the halo, which is no phase of a training
+            CHECK(row.phase_ns.at("other") >= 500'000);  // the halo, which is not a phase of a training
             CHECK(row.phase_ns.at("backward") == 0);
         }
     }
@@ -282,7 +282,7 @@ TEST_CASE("where a rank does not come to the barrier no step is delayed any more
     const testing::Outcome outcome =
         testing::run({"sh", "-c", ranks(2, run, "12 short", "CROSSTALK_CONTROL_DELAY=1ms")});
     CHECK(outcome.status == 0);
-    CHECK(outcome.err.find("not all ranks came to the control's barrier") != std::string::npos);
+    CHECK(outcome.err.find("some ranks missed the barrier of the control") != std::string::npos);
     CHECK(rows_of(run, 0).size() == 12);
     CHECK(rows_of(run, 1).size() == 3);
     check_sound_run(run);

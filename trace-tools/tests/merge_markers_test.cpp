@@ -155,15 +155,16 @@ TEST_CASE("noise that the report calls unsafe has its markers, significant or no
         "memory.stream,rate=4GiB/s,step,1,alone,20.0,6.7,25.4,1,9\n"
         "memory.stream,rate=4GiB/s,forward,all,alone,20.0,6.7,25.4,1,9\n";
     const auto levels = [](const std::string& kind, const std::string& verdict) {
-        return R"({"verdict": "safe", "level": "rate=8GiB/s", "kind": "alone", "levels": {"rate=4GiB/s": {"verdict": ")" +
+        return R"({"verdict": "safe", "level": "rate=8GiB/s", "kind": "alone", "levels": {"rate=4GiB/s": "
+        "{"verdict": ")" +
                verdict + R"(", "level": "rate=4GiB/s", "kind": ")" + kind + R"("}}})";
     };
     CHECK(marked("trusted", "true", levels("alone", "unsafe"), effects) ==
           std::vector<std::string>{"Text: \"memory.stream[rate=4GiB/s] +56.0 % [6.7, 105.4] step: unsafe, not "
                                    "significant after Holm's correction\""});
     CHECK(marked("factorial", "true", levels("average", "unsafe"), effects) ==
-          std::vector<std::string>{"Text: \"memory.stream[rate=4GiB/s] +30.0 % [20.0, 40.0] step, on average over the "
-                                   "other noise: unsafe\""});
+          std::vector<std::string>{
+              "Text: \"memory.stream[rate=4GiB/s] +30.0 % [20.0, 40.0] step, averaged over the other noise: unsafe\""});
     CHECK(marked("undecided", "true", levels("alone", "undecided"), effects).empty());
     const testing::Outcome trusted = testing::run({"otf2-marker", scratch / "trusted/merged/traces.otf2"});
     CHECK(says(trusted.out, "\"crosstalk\""));

@@ -178,7 +178,7 @@ TEST_CASE("an offset between noise and training on one clock is refused")
     const testing::Outcome refused = merge({train, noise}, scratch / "merged", {"--clock-offset", "1s"});
     CHECK(refused.status == 2);
     CHECK(refused.err ==
-          "trace-merge: --clock-offset: training and noise were recorded on the same clock; leave it out\n");
+          "trace-merge: --clock-offset: omit it, since training and noise were recorded on the same clock\n");
     CHECK_FALSE(fs::exists(scratch / "merged"));
 
     const std::string elsewhere = write_noise(scratch / "elsewhere", "another boot");
@@ -219,8 +219,8 @@ TEST_CASE("noise where the training belongs is refused, but a merged archive tak
     for (const std::string& second : {train, write_noise(scratch / "more").string()}) {
         const testing::Outcome refused = merge({noise, second}, scratch / "merged");
         CHECK(refused.status == 2);
-        CHECK(refused.err == "trace-merge: " + noise +
-                                 " is noise of noisegen: the training's archive comes first, then the noise's\n");
+        CHECK(refused.err ==
+              "trace-merge: " + noise + " is noise of noisegen: give the training's archive first, then the noise's\n");
         CHECK_FALSE(fs::exists(scratch / "merged"));
     }
     REQUIRE(merge({train, noise}, scratch / "merged").status == 0);

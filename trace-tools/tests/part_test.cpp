@@ -89,7 +89,7 @@ TEST_CASE("trace-waits names the wait states, the rank that waited most and the 
     CHECK(
         has(outcome.out, "parallel efficiency 0.2133 = load balance 0.6465 x serialisation 1.0000 x transfer 0.3300"));
     CHECK(has(outcome.out, "load balance 0.65: rank 1 computes 1.5 x the mean\n"));
-    CHECK(has(outcome.out, "MPI_Init is 33 % of it all: --region or --from leaves it out\n"));
+    CHECK(has(outcome.out, "MPI_Init takes 33 % of all time; exclude it with --region or --from\n"));
 }
 
 TEST_CASE("the efficiencies of a region are those without MPI_Init")
@@ -180,7 +180,7 @@ TEST_CASE("a receive outside of MPI calls leaves the receives after it as they a
     const testing::Outcome outcome =
         testing::run({testing::bin / "trace-waits", archive.anchor(), "-o", scratch / "out"});
     CHECK(outcome.status == 0);
-    CHECK(has(outcome.err, "1 MPI events are outside of an MPI call"));
+    CHECK(has(outcome.err, "1 MPI events have no MPI call"));
     CHECK_FALSE(has(outcome.err, "received before they are sent"));
     CHECK(pop(scratch / "out")[{"wait_time_mpi_s", "1"}] == doctest::Approx(0.05));
 }
@@ -197,7 +197,7 @@ TEST_CASE("a part that is not there is refused in one line")
             CHECK(outcome.status == status);
             CHECK(has(outcome.err, why));
         };
-        refused({"--region", "lop"}, 2, "--region: there is no region 'lop' in the archive");
+        refused({"--region", "lop"}, 2, "--region: no region 'lop' in the archive");
         refused({"--from", "2s", "--to", "1s"}, 2, "--from 2s is not before --to 1s");
         refused({"--from", "1s"}, 1, "lies in from 1s");
         refused({"--region", "step"}, 1, "lies in region step");

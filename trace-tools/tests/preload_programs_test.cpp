@@ -99,7 +99,7 @@ TEST_CASE("threads that memory has no room for are left out, and that is reporte
                               {"CROSSTALK_TRACE=" + (scratch / "trace").string(), "CROSSTALK_TRACE_MEMORY=512KiB"}));
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
     CHECK(said(outcome).size() == 3);
-    CHECK(outcome.err.find("CROSSTALK_TRACE_MEMORY has no room for all threads") != std::string::npos);
+    CHECK(outcome.err.find("CROSSTALK_TRACE_MEMORY is too small for all threads") != std::string::npos);
     CHECK(Recorded{scratch / "trace"}.archive().locations.size() == 4);
 }
 
@@ -125,8 +125,7 @@ TEST_CASE("a program that has our wrappers is not recorded a second time")
     const testing::Scratch scratch;
     const testing::Outcome outcome = record({programs / "mpi-job", scratch / "own"}, scratch / "preloaded");
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
-    CHECK(said(outcome) ==
-          Lines{"libcrosstalk-mpi: mpi-job has MPI wrappers of its own: nothing is recorded a second time"});
+    CHECK(said(outcome) == Lines{"libcrosstalk-mpi: mpi-job has its own MPI wrappers: not recorded a second time"});
     CHECK_FALSE(fs::exists(scratch / "preloaded"));
     const Lines zero = Recorded{scratch / "own"}.of("MPI Rank 0/transport");
     CHECK(count(zero, "enter MPI_Barrier") == 4);
@@ -229,6 +228,8 @@ TEST_CASE("of a Fortran program it is reported that nothing was recorded")
     REQUIRE(testing::run({"mpif90", "-o", scratch / "hello", scratch / "hello.f90"}).status == 0);
     const testing::Outcome outcome = record({scratch / "hello"}, scratch / "trace");
     CHECK_MESSAGE(outcome.status == 0, outcome.err);
-    CHECK(said(outcome) ==
-          Lines{"libcrosstalk-mpi: no trace of hello: it started MPI past the C interface, as Fortran does"});
+    CHECK(
+        said(outcome) ==
+        Lines{
+            "libcrosstalk-mpi: no trace of hello: it initialised MPI by another interface than C, such as Fortran's"});
 }

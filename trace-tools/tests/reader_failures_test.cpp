@@ -66,7 +66,7 @@ TEST_CASE("where events cannot be put aside one line says so")
     otf2::Listing listing{reader.archive()};
     CHECK_THROWS_WITH_AS(reader.read(listing),
                          ("cannot read trace " + (directory / "traces.otf2").string() +
-                          ": no directory to put events aside in (TMPDIR): No such file or directory")
+                          ": no directory for temporary files (TMPDIR): No such file or directory")
                              .c_str(),
                          base::Error);
     before.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before.c_str(), 1);
@@ -95,7 +95,7 @@ TEST_CASE("a pipe in the place of a file is refused, not waited for")
         REQUIRE(::mkfifo((directory / file).c_str(), 0600) == 0);
         const std::string reported = complaint(directory / "traces.otf2");
         CHECK(one_line_about(reported, directory / "traces.otf2"));
-        CHECK(reported.ends_with(" is no regular file"));
+        CHECK(reported.ends_with(" is not a regular file"));
     }
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("a location whose events are missing is a problem and the others are r
     CHECK(profile.locations()[0].events == 0);
     CHECK(profile.locations()[1].events == 2000);
     CHECK(reader.problems() ==
-          std::vector<std::string>{"no events of trace-tests / one", "2000 events are there, 4000 are defined"});
+          std::vector<std::string>{"no events of trace-tests / one", "2000 events are present, 4000 are defined"});
 }
 
 TEST_CASE("definitions without any events give one clear line")

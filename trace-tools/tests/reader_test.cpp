@@ -259,7 +259,7 @@ TEST_CASE("a region that is never left is closed at the last event and reported"
     profile.finish();
     CHECK(profile.problems() == std::vector<std::string>{"main (0): 1 regions left that were not entered"});
     CHECK(profile.soundness().oddities() ==
-          std::vector<std::string>{"3 regions are never left; taken as left at the last event"});
+          std::vector<std::string>{"3 regions are never left; assumed to end at the last event"});
     const otf2::RegionProfile& of_outer = profile.regions()[0];
     const otf2::RegionProfile& of_inner = profile.regions()[1];
     CHECK(of_outer.inclusive_ns.sum == 4000);

@@ -82,8 +82,8 @@ TEST_CASE("what a killed run left is reported as such")
     std::filesystem::create_directory(scratch / "trace.tmp");
     CHECK_THROWS_WITH_AS(
         otf2::Recorder{scratch / "trace"},
-        ("cannot record into " + (scratch / "trace").string() + ": a run that was killed, or is still running, left " +
-         (scratch / "trace.tmp").string() + "; if none is running it may be removed")
+        ("cannot record into " + (scratch / "trace").string() + ": a killed or still running run left " +
+         (scratch / "trace.tmp").string() + "; if none runs, remove it")
             .c_str(),
         base::Error);
     CHECK(std::filesystem::exists(scratch / "trace.tmp"));
@@ -93,7 +93,7 @@ TEST_CASE("a directory that cannot be made is reported with the reason")
 {
     CHECK_THROWS_WITH_AS(otf2::Recorder{"/proc/trace"}, "cannot create /proc/trace.tmp: No such file or directory",
                          base::Error);
-    CHECK_THROWS_WITH_AS(otf2::Recorder{""}, "there is no directory to record into", base::Error);
+    CHECK_THROWS_WITH_AS(otf2::Recorder{""}, "no directory to record into", base::Error);
     for (const std::string name : {".", "./", "/", "no such/.."})
         CHECK_THROWS_WITH_AS(
             otf2::Recorder{name},

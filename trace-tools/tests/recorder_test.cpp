@@ -226,7 +226,7 @@ TEST_CASE("memory that holds no chunk of events is refused")
 {
     const testing::Scratch scratch;
     CHECK_THROWS_WITH_AS((otf2::Recorder{scratch / "trace", std::make_unique<otf2::SoloTeam>(), "", 1000}),
-                         "memory of 1kB holds no events: at least 256KiB a location", base::Error);
+                         "memory of 1kB is too small: at least 256KiB a location", base::Error);
     CHECK_FALSE(std::filesystem::exists(scratch / "trace"));
     CHECK_FALSE(std::filesystem::exists(scratch / "trace.tmp"));
 }

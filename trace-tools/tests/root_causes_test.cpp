@@ -268,7 +268,7 @@ TEST_CASE("waiting that no delay explains is reported the rank that waited")
         recorder.finish();
     });
     analyse(run, run.made / "traces.otf2");
-    CHECK(run.complaints.find("clocks that are not corrected?") != std::string::npos);
+    CHECK(run.complaints.find("uncorrected clocks?") != std::string::npos);
     CHECK(sum(run.found / "waits.csv", "seconds", "pattern", "mpi_latebroadcast") == doctest::Approx(0.040));
     check_equal({{{"(cause unknown)", "1"}, 0.040}},
                 table(run.found / "path.csv", {"region", "rank"}, "delay_cost_seconds"));

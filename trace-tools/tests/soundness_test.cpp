@@ -86,21 +86,21 @@ TEST_CASE("time that goes backwards is unsound")
     REQUIRE(at != std::string::npos);
     bytes.replace(at, 2, "\x55\x10");
     base::write_whole(file, bytes);
-    CHECK(found(anchor).problems == Lines{"main (0): 1 time stamps smaller than the one before"});
+    CHECK(found(anchor).problems == Lines{"main (0): 1 time stamps smaller than the previous one"});
 }
 
 TEST_CASE("events far outside of the clock properties are unsound, a hundredth of their length is only odd")
 {
     const testing::Scratch scratch;
     const auto ten_steps = [](otf2::RawArchive& archive) { steps(archive, 10); };  // 1.0 to 1.1 ms
-    const Lines outside{"events lie outside of the time that the clock properties tell"};
+    const Lines outside{"events lie outside of the clock properties' range"};
     CHECK(found(archive_of(scratch / "exact", ten_steps, 1'000'000, 100'000)).problems == Lines{});
     CHECK(found(archive_of(scratch / "rounded", ten_steps, 1'000'900, 99'000)).oddities == Lines{});
     const Found late = found(archive_of(scratch / "late", ten_steps, 0, 1'090'000));  // 10 us of 1.09 ms
     CHECK(late.problems == Lines{});
     CHECK(late.oddities == outside);
     const Found beyond = found(archive_of(scratch / "beyond", ten_steps, 1'000'000, 90'000));  // 10 us of 90 us
-    CHECK(beyond.problems == Lines{"main (0): events lie outside of the time of the clock properties"});
+    CHECK(beyond.problems == Lines{"main (0): events lie outside of the clock properties' range"});
     CHECK(found(archive_of(scratch / "early", ten_steps, 1'020'000, 90'000)).problems.size() == 1);
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("clock properties that the writer did not fill in are odd")
 {
     const testing::Scratch scratch;
     const auto ten_steps = [](otf2::RawArchive& archive) { steps(archive, 10); };
-    const Lines outside{"events lie outside of the time that the clock properties tell"};
+    const Lines outside{"events lie outside of the clock properties' range"};
     for (const auto& [begin, length] : {std::pair{0ULL, 2ULL}, {1'000'000ULL, 0ULL}, {1'000'000ULL, UINT64_MAX}}) {
         const Found one = found(archive_of(scratch / std::to_string(length), ten_steps, begin, length));
         CHECK(one.problems == Lines{});
@@ -129,7 +129,7 @@ TEST_CASE("a region that is left at other times and once not lacks its LEAVE")
         archive.enter(0, 990'000, 0);
         steps(archive, 2);  // inside the step before
     };
-    const Lines lost{"main (0): 1 regions never left, which are left at other times"};
+    const Lines lost{"main (0): 1 regions never left, though left elsewhere"};
     CHECK(found(archive_of(scratch / "inside", lost_inside, 1'000'000, 20'000)).problems == lost);
     CHECK(found(archive_of(scratch / "outermost", lost_outermost, 990'000, 30'000)).problems == lost);
 }
@@ -153,10 +153,10 @@ TEST_CASE("markers without an end and a program that ends inside regions are odd
     };
     const Found marked = found(archive_of(scratch / "markers", markers, 1'000, 3'000));
     CHECK(marked.problems == Lines{});
-    CHECK(marked.oddities == Lines{"2 regions are never left; taken as left with the one around them"});
+    CHECK(marked.oddities == Lines{"2 regions are never left; assumed to end with their parent"});
     const Found ended = found(archive_of(scratch / "ended", ended_inside, 1'000'000, 21'000));
     CHECK(ended.problems == Lines{});
-    CHECK(ended.oddities == Lines{"2 regions are never left; taken as left at the last event"});
+    CHECK(ended.oddities == Lines{"2 regions are never left; assumed to end at the last event"});
 }
 
 TEST_CASE("what several threads saw of an archive's locations adds up")

@@ -303,11 +303,9 @@ TEST_CASE("calls that are made at the beginning only or on one rank only are no 
     const std::string early = scratch / "early/traces.otf2";
     const testing::Outcome none = trace_steps(scratch, early);
     CHECK(none.status == 3);
-    CHECK(
-        none.err ==
-        "trace-steps: " + early +
-            ": no call of all ranks repeats; --step-from names one that is made once a step, such as MPI_Barrier, MPI_Send, "
-            "MPI_Recv (trace-info counts them)\n");
+    CHECK(none.err == "trace-steps: " + early +
+                          ": no call repeats on all ranks; give one with --step-from, such as MPI_Barrier, MPI_Send, "
+                          "MPI_Recv (trace-info counts them)\n");
 }
 
 TEST_CASE("steps from call to call end with the call, which is one of their phases")

@@ -253,32 +253,32 @@ TEST_CASE("programs that make no sense are refused with file and line")
 {
     CHECK(says(refusal("ranks 2\nwork 1ms\nMPI_Alreduce 1ms\n"),
                "spec line 3: no call 'MPI_Alreduce'; did you mean MPI_Allreduce?"));
-    CHECK(says(refusal("work\n"), "line 1: 'work' is no statement; work takes a time"));
+    CHECK(says(refusal("work\n"), "line 1: 'work' is not a statement; work takes a time"));
     CHECK(says(refusal("ranks 2\nwork 1ms on 2\n"), "line 2: there is no rank 2 of 2"));
-    CHECK(says(refusal("repeat 3 step {\nwork 1ms\n"), "a { is never closed"));
+    CHECK(says(refusal("repeat 3 step {\nwork 1ms\n"), "an unclosed {"));
     CHECK(says(refusal("work 1ms\n}\n"), "line 2: } without {"));
-    CHECK(says(refusal("work 2ms..1ms\n"), "2ms..1ms is no time or range of times"));
+    CHECK(says(refusal("work 2ms..1ms\n"), "2ms..1ms is not a time or range of times"));
     CHECK(says(refusal("ranks 2\nMPI_Send 0>0 1ms\n"), "a message to itself"));
     CHECK(says(refusal("ranks 2\nMPI_Iallreduce 1ms\n"), "MPI_Iallreduce needs request=NAME"));
     CHECK(says(refusal("ranks 2\nMPI_Iallreduce 1ms request=a\n"), "rank 0 never waits for 'a'"));
     CHECK(says(refusal("ranks 2\nMPI_Barrier 1ms colour=red\n"), "MPI_Barrier knows no colour="));
-    CHECK(says(refusal(""), "there is no statement in it"));
+    CHECK(says(refusal(""), "no statements"));
     CHECK(says(refusal("ranks 999999\nwork 1ms\n"), "ranks are 1 to 65536"));
     CHECK(says(refusal("ranks 2\nMPI_Send 0>1 1ms tag=-1\n"), "line 2: a tag is 0 or more"));
     CHECK(says(refusal("ranks 2\nMPI_Barrier 1ms bytes=1B bytes=2B\n"), "line 2: bytes= is given twice"));
-    CHECK(says(refusal("region a {\n} b\n"), "line 2: } stands in a line of its own"));
+    CHECK(says(refusal("region a {\n} b\n"), "line 2: } must be on its own line"));
 }
 
 TEST_CASE("programs that contradict themselves are refused with file and line")
 {
     CHECK(says(refusal("region MPI_Barrier {\n}\n"), "spec line 1: 'MPI_Barrier' is a name of MPI's calls"));
     CHECK(says(refusal("repeat 2 MPI_Wait {\n}\n"), "line 1: 'MPI_Wait' is a name of MPI's calls"));
-    CHECK(says(refusal("ranks 2\ncommunicator a 0\ncommunicator a 1\nwork 1ms\n"),
-               "line 3: there is already a communicator 'a'"));
+    CHECK(
+        says(refusal("ranks 2\ncommunicator a 0\ncommunicator a 1\nwork 1ms\n"), "line 3: duplicate communicator 'a'"));
     CHECK(says(refusal("ranks 2\ncommunicator world 0\nwork 1ms\n"),
-               "line 2: there is already a communicator 'world', of all ranks"));
-    CHECK(says(refusal("ranks 2\nranks 3\nwork 1ms\n"), "line 2: ranks is said a second time"));
-    CHECK(says(refusal("seed 2\nseed 3\nwork 1ms\n"), "line 2: seed is said a second time"));
+               "line 2: duplicate communicator 'world', of all ranks"));
+    CHECK(says(refusal("ranks 2\nranks 3\nwork 1ms\n"), "line 2: ranks is given twice"));
+    CHECK(says(refusal("seed 2\nseed 3\nwork 1ms\n"), "line 2: seed is given twice"));
 }
 
 TEST_CASE("programs that are too long are refused before anything is written")

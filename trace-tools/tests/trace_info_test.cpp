@@ -111,8 +111,8 @@ TEST_CASE("trace-info --check tells each problem once and exits with 1, without 
     CHECK(outcome.err == "");
     CHECK(outcome.out ==
           "problem: no events of trace-tests / one\n"
-          "problem: 1 events are there, 2 are defined\n"
-          "odd: 1 regions are never left; taken as left at the last event\n"
+          "problem: 1 events are present, 2 are defined\n"
+          "odd: 1 regions are never left; assumed to end at the last event\n"
           "not sound\n");
     CHECK(testing::run({program, scratch / "trace/traces.otf2"}).status == 0);
 }

@@ -177,10 +177,10 @@ TEST_CASE("where nothing calls MPI one line says so, and the exit code stays")
     const std::string trace = scratch / "trace";
     const testing::Outcome outcome = run({record, "-o", trace, "--", "bash", "-c", "exit 7"});
     CHECK(outcome.status == 7);
-    CHECK(mentions(outcome.err, ": bash has ended, and nothing called MPI_Init\n"));
+    CHECK(mentions(outcome.err, ": bash has ended without calling MPI_Init\n"));
     const testing::Outcome ranks = run(two_ranks + Lines{record, "-o", trace, "--", "/bin/true"});
     CHECK(ranks.status == 0);
-    CHECK(ranks.err == "libcrosstalk-mpi: no trace " + trace + ": true has ended, and nothing called MPI_Init\n");
+    CHECK(ranks.err == "libcrosstalk-mpi: no trace " + trace + ": true has ended without calling MPI_Init\n");
 }
 
 TEST_CASE("what stands in the way of a trace is said before the program runs, with what to do")
@@ -202,7 +202,7 @@ TEST_CASE("what stands in the way of a trace is said before the program runs, wi
           Case{{record, "-o", "left", "--", "./program"}, 2, "left.tmp is left of a program that was killed"},
           Case{{record, "-o", "new", "--", "program"}, 2, "no program 'program' on PATH; did you mean ./program?"},
           Case{{record, "-o", "new", "--", "./missing"}, 2, "cannot run ./missing: No such file or directory"},
-          Case{{record, "-o", "new"}, 2, "which program? trace-record -o DIR -- ./program"},
+          Case{{record, "-o", "new"}, 2, "no program given; use: trace-record -o DIR -- ./program"},
           Case{{record, "--memory", "lots", "--", "./program"}, 2, "lots"},
           Case{{"./trace-record", "-o", "new", "--", "./program"}, 77, "libcrosstalk-mpi.so: build the target"}}) {
         const testing::Outcome outcome = run_in(scratch.path(), one.words);

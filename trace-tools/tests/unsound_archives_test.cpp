@@ -66,7 +66,7 @@ TEST_CASE("every trace program refuses what trace-info --check calls unsound, in
         CAPTURE(program);
         const testing::Outcome outcome = testing::run({testing::bin / program, anchor, "-o", scratch / "out"});
         CHECK(outcome.status == 1);
-        CHECK(has(outcome.err, "is not sound: Master thread (0): 1 time stamps smaller than the one before"));
+        CHECK(has(outcome.err, "is not sound: Master thread (0): 1 time stamps smaller than the previous one"));
         CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
         CHECK_FALSE(fs::exists(scratch / "out"));
     }
@@ -94,5 +94,5 @@ TEST_CASE("an archive whose writer counts its events wrong is read to its end")
         CHECK(testing::run({testing::bin / program, archive.anchor()}).status == 0);
     }
     CHECK(has(testing::run({testing::bin / "trace-info", "--check", archive.anchor()}).out,
-              "odd: 1200000 events are there, 3 are defined\n"));
+              "odd: 1200000 events are present, 3 are defined\n"));
 }

@@ -16,8 +16,8 @@ struct Threads {
     {
         options.add(
             "threads", count,
-            "so many read events; then one takes them in the order of time and matches messages, with 2 or more "
-            "another one finds delays, with 3 or more a third one only gives the events on",
+            "threads that read events; one orders them and matches messages, with 2 or more another finds delays, "
+            "with 3 or more a third passes events on",
             "N");
     }
 

@@ -40,7 +40,7 @@ gpu::Nested write_activities(const std::string& file, const fs::path& out)
     std::printf("%llu activities; clocks agree within %lld ns\n", static_cast<unsigned long long>(done.written),
                 static_cast<long long>(done.clock_error_ns));
     state(done.dropped, "dropped when recorded");
-    state(done.late, "left out: they came too late to be put in order");
+    state(done.late, "ignored: they arrived too late to be ordered");
     state_launches(done.without_launch, done.before_launch);
     return done.nested;
 }
@@ -50,11 +50,11 @@ gpu::Nested write_kineto(const std::string& file, const fs::path& out)
     convert::KinetoTrace trace = convert::read_kineto(file);
     const convert::KinetoRemarks& remarks = trace.remarks;
     const gpu::Nested nested = convert::write_archive(trace, out);
-    state(remarks.repairs, "errors of JSON repaired: backslashes, control characters, N/A, nan or inf");
+    state(remarks.repairs, "repaired JSON errors: backslashes, control characters, N/A, nan or inf");
     for (const auto& [what, count] : remarks.left_out)
         std::printf("left out: %s (%llu)\n", what.c_str(), static_cast<unsigned long long>(count));
-    state(remarks.never_ended, "events begin and never end: taken as ended with their row");
-    state(remarks.never_begun, "events end and never begin: left out");
+    state(remarks.never_ended, "events never end: assumed to end with their row");
+    state(remarks.never_begun, "events end without a begin: ignored");
     state_launches(remarks.without_launch, remarks.before_launch);
     return nested;
 }
@@ -73,19 +73,19 @@ gpu::Nested write(const std::string& file, const fs::path& out)
 try {
     return is_of_activities(file) ? write_activities(file, out) : write_kineto(file, out);
 } catch (const std::bad_alloc&) {
-    base::fail(file, " takes more memory than its size allows: damaged");
+    base::fail(file, " needs more memory than its size justifies: damaged");
 }
 
 int to_archive(const std::string& file, const fs::path& out)
 {
     if (fs::path{file}.extension() == fs::path{base::file::anchor}.extension())
-        base::fail_usage(file, " is an archive already: --perfetto FILE writes it for Perfetto");
+        base::fail_usage(file, " is an archive already; write it for Perfetto with --perfetto FILE");
     base::refuse_taken(out);
     return otf2::confined("trace-convert", limits_for_text(file), [&] {
         const gpu::Nested nested = write(file, out);
         std::printf("wrote %s\n", (out / base::file::anchor).c_str());
         if (nested.moved + nested.cut > 0)
-            std::printf("overlapping events: %zu on rows of their own, %zu cut\n", nested.moved, nested.cut);
+            std::printf("overlapping events: %zu on separate rows, %zu cut\n", nested.moved, nested.cut);
         base::flush_stdout();
         return base::exit_fine;
     });
@@ -124,23 +124,21 @@ try {
     std::string out;
     std::string perfetto;
     base::Options options{"trace-convert",
-                          "traces of PyTorch and CUPTI as OTF2 archives, archives as traces for Perfetto"};
+                          "converts traces of PyTorch and CUPTI to OTF2 archives, and archives to traces for Perfetto"};
     options.add_positional(
-        "TRACE", file, "what export_chrome_trace() of torch.profiler wrote, CUPTI's activities as X.jsonl, or X.otf2");
-    options.add("out,o", out, "where the archive traces.otf2 of TRACE goes", "DIR");
-    options.add("perfetto", perfetto, "where the Chrome trace JSON of an archive goes, for ui.perfetto.dev", "FILE");
+        "TRACE", file, "output of torch.profiler's export_chrome_trace(), CUPTI's activities as X.jsonl, or X.otf2");
+    options.add("out,o", out, "directory for the archive traces.otf2 of TRACE", "DIR");
+    options.add("perfetto", perfetto, "file for the archive as Chrome trace JSON, for ui.perfetto.dev", "FILE");
     options.epilogue(
-        "Threads and streams become locations; complete events, begins and ends become regions. On a GPU only kernels "
-        "compute: its annotations and synchronisations have a location 'NAME (annotations)'. 'ProfilerStep#N' is the "
-        "region ProfilerStep with the attribute 'step'. An event that overlaps another of its row without lying in it "
-        "goes to a row 'NAME (overlap 1)'. Small errors of JSON that PyTorch made are repaired. What is left out is "
-        "stated.");
+        "Threads and streams become locations; complete events, begins and ends become regions. GPU annotations and "
+        "synchronisations go to a separate location 'NAME (annotations)'. 'ProfilerStep#N' is the "
+        "region ProfilerStep with the attribute 'step'. An event that partly overlaps another goes to a row 'NAME "
+        "(overlap 1)'. Small JSON errors by PyTorch are repaired. Ignored events are reported.");
     options.example("trace-convert kineto.json -o converted && trace-info converted/traces.otf2");
     options.example("trace-convert converted/traces.otf2 --perfetto perfetto.json");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (out.empty() == perfetto.empty())
-        base::fail_usage(
-            "--out says where the archive of a PyTorch trace goes, --perfetto where an archive's JSON does");
+        base::fail_usage("give --out DIR for the archive of a PyTorch trace, or --perfetto FILE for an archive's JSON");
     return perfetto.empty() ? to_archive(file, out) : to_perfetto(file, perfetto);
 } catch (...) {
     return base::report_failure("trace-convert");

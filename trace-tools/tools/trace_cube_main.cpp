@@ -77,7 +77,7 @@ int compare(const std::vector<std::string>& anchors, const Threads& threads, con
     const cube::InBoth found = cube::call_paths_in_both(quiet, noisy);
     if (found.both == 0)
         base::warn("the archives have no call path in common (", found.first, " and ", found.second,
-                   "): their difference means nothing");
+                   "), so they cannot be compared");
     const cube::CubeProfile both = cube::compared(quiet, noisy, derived);
     write(out, both);
     std::printf("call paths  %zu in both, %zu only in the quiet run, %zu only in the noisy one\n", found.both,
@@ -95,40 +95,37 @@ try {
     std::string against;
     bool slowdown = false;
     Threads threads;
-    base::Options options{"trace-cube", "call-path profiles for Cube, from OTF2 archives"};
+    base::Options options{"trace-cube", "computes call-path profiles for Cube from OTF2 archives"};
     options.add_positional("X.otf2 [NOISY.otf2]", anchors,
-                           "the archive's anchor file; of two the first is the quiet run", 1, 2);
-    options.add("out,o", out, "the profile to write; must not be there yet", "FILE");
-    options.add("against", against, "compare the archive with this profile of the same run, Score-P's for example",
-                "FILE");
+                           "the archive's anchor file; with two archives, first the quiet run's", 1, 2);
+    options.add("out,o", out, "the profile to write; must not exist", "FILE");
+    options.add("against", against, "compare the archive with this profile of the same run, e.g. Score-P's", "FILE");
     options.add_switch("slowdown", slowdown,
-                       "of two archives: also noisy / quiet time, a derived metric: Cube computes it of whatever is "
-                       "selected; pycubexr refuses files that have one");
+                       "with two archives: add noisy / quiet time as a derived metric, which pycubexr cannot read");
     threads.add_to(options);
     options.section(
         {.title = "Metrics",
          .text = "",
          .entries = {
              {"visits, time, min_time, max_time",
-              "of each call path on each location; what is outside of all regions is "
-              "the root's"},
-             {"mpi_latesender, mpi_wait_nxn, ...", "of MPI programs: wait states by Cube's names, parts of time"},
-             {"critical_path, critical_path_imbalance, delay", "of MPI programs: as trace-path tells them"},
-             {"quiet_..., noisy_..., difference_...", "of two archives: each metric of both, and noisy - quiet"},
-             {"slowdown", "with --slowdown: noisy / quiet time, whatever is selected in Cube"},
+              "per call path and location; the root holds what is outside of all regions"},
+             {"mpi_latesender, mpi_wait_nxn, ...", "for MPI programs: wait states by Cube's names, parts of time"},
+             {"critical_path, critical_path_imbalance, delay", "for MPI programs: as in trace-path"},
+             {"quiet_..., noisy_..., difference_...", "with two archives: each metric of both, and noisy - quiet"},
+             {"slowdown", "with --slowdown: noisy / quiet time of the selection in Cube"},
          }});
     options.epilogue(
-        "Of two archives, whose runs should have done the same work, call paths are matched by the names of their "
-        "regions, locations by rank and thread name. --against ends with exit code 3 if visits differ, or times by "
-        "more than 1e-5 of the larger one and by more than a tick of the clock a visit.");
+        "Two archives should be of runs that do the same work. Call paths are matched by region names, locations by "
+        "rank and thread name. --against: exit code 3 if visits differ, or times differ by more than 1e-5 of the "
+        "larger one and by more than one clock tick per visit.");
     options.example("trace-cube train/trace/traces.otf2 -o train.cubex");
     options.example("trace-cube quiet/train/trace/traces.otf2 noisy/train/trace/traces.otf2 -o slowdown.cubex");
     options.example("trace-cube scorep/traces.otf2 --against scorep/profile.cubex");
     if (!options.parse(argc, argv)) return base::exit_fine;
     threads.check();
-    if (anchors.size() == 2 && !against.empty()) base::fail_usage("--against is for one archive");
-    if (anchors.size() == 1 && slowdown) base::fail_usage("--slowdown is for two archives, a quiet and a noisy run's");
-    if (out.empty() && against.empty()) base::fail_usage("--out says where the profile goes");
+    if (anchors.size() == 2 && !against.empty()) base::fail_usage("--against takes one archive");
+    if (anchors.size() == 1 && slowdown) base::fail_usage("--slowdown takes two archives, of a quiet and a noisy run");
+    if (out.empty() && against.empty()) base::fail_usage("give --out FILE for the profile");
     if (!out.empty()) base::refuse_taken(out);
 
     otf2::Limits limits;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace-info: what is in an OTF2 archive, and is it sound?
+// trace-info: shows what an OTF2 archive contains and checks that it is sound
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
 #include "base/system/cpus.hpp"
@@ -59,19 +59,21 @@ try {
     bool check = false;
     bool json = false;
     int threads = std::min<int>(static_cast<int>(base::allowed_cpus().size()), 8);
-    base::Options options{"trace-info", "what is in an OTF2 archive, and is it sound?"};
+    base::Options options{"trace-info", "shows what an OTF2 archive contains and checks that it is sound"};
     options.add_positional("X.otf2", anchor, "the archive's anchor file, such as traces.otf2");
-    options.add_switch("check", check, "tell only what is wrong or odd; exit code 1 if the archive is not sound");
-    options.add_switch("json", json, "tell all as JSON");
-    options.add("threads", threads, "how many threads read events", "N");
+    options.add_switch("check", check, "print only problems and oddities; exit code 1 if the archive is not sound");
+    options.add_switch("json", json, "print everything as JSON");
+    options.add("threads", threads, "threads that read events", "N");
     options.section(
         {.title = "What is reported",
          .text =
-             "Of each region inclusive and exclusive time (without the regions inside). Of each metric the least, "
-             "mean and most value, or of one that accumulates, such as bytes read so far, its growth: last - first "
-             "value of each location, summed, and that a second. Problems are what makes an archive unsound "
-             "(events that are missing, in the wrong order, outside of the clock properties, or refer to nothing), and "
-             "no other program computes from such a one; oddities are what is only worth a word.",
+             "For each region: inclusive and exclusive time (without nested regions). For each metric: minimum, "
+             "mean and maximum, or for one that accumulates, such as bytes read so far, its growth (last - first "
+             "value, "
+             "summed over locations) and growth per second. Problems make an archive unsound (events that are missing, "
+             "in wrong order, outside of the clock properties, or refer to nothing); other programs refuse it. "
+             "Oddities "
+             "are harmless.",
          .entries = {}});
     options.example("trace-info train/trace/traces.otf2");
     options.example("trace-info --check --json X.otf2 | jq .problems");

@@ -36,7 +36,7 @@ class Unfinished {
         parents_.emplace(whole_.parent_path());
         if (!fs::create_directory(path_))
             base::fail_usage(path_.string(),
-                             " is already there, of a merge that was killed, and may be removed, or that still runs");
+                             " already exists: of a running merge, or of a killed one (then remove it)");
     }
     ~Unfinished()
     {
@@ -84,32 +84,31 @@ try {
     std::string report;
     std::string clock_offset;
     bool all_markers = false;
-    base::Options options{"trace-merge", "a training and the noise beside it as one OTF2 archive on one time line"};
+    base::Options options{"trace-merge", "merges a training and its noise into one OTF2 archive on one time line"};
     options.add_positional("TRAIN.otf2 NOISE.otf2", archives, "the training's anchor file, then the noise's", 2);
-    options.add("out,o", out, "where the merged archive traces.otf2 goes; must not be there yet", "DIR");
-    options.add("report", report,
-                "a report of interference on these: a marker on each slot whose noise lengthens the step beyond the "
-                "budget",
-                "DIR");
+    options.add("out,o", out, "directory for the merged archive traces.otf2; must not exist", "DIR");
+    options.add(
+        "report", report,
+        "report of interference on these two; adds a marker to each slot whose noise lengthens the step beyond the "
+        "budget",
+        "DIR");
     options.add_switch("all-markers", all_markers,
-                       "of the report: a marker for each significant effect, on phases and single ranks, too");
+                       "with --report: a marker for each significant effect, also on phases and single ranks");
     options.add("clock-offset", clock_offset,
-                "training's clock - noise's clock, such as 1.5s or -20ms; only where they are not the same clock",
-                "TIME");
+                "training's clock - noise's clock, such as 1.5s or -20ms, if they have different clocks", "TIME");
     options.section(
         {.title = "What the merged archive has",
          .text =
-             "The training's processes and, before them, the noise's, called 'noise on HOST', whose rates are metrics "
-             "of the node. Numbers of processes and locations are new, all other ones are the training's. Markers, "
-             "snapshots and thumbnails of the archives are not taken over. Noise that does not overlap the "
-             "training is reported and merged all the same: where it lies is what the time line shows.",
+             "First the noise's processes, called 'noise on HOST', with their rates as metrics of the node, then "
+             "the training's. Processes and locations are renumbered; other numbers are the training's. Markers, "
+             "snapshots and thumbnails are dropped. Noise that does not overlap the training is merged with a warning.",
          .entries = {}});
     options.example("trace-merge run1/train/trace/traces.otf2 run1/noise/*/trace/traces.otf2 -o run1/merged");
     options.example(
         "trace-merge TRAIN.otf2 NOISE.otf2 --report run1/report -o merged && otf2-marker merged/traces.otf2");
     if (!options.parse(argc, argv)) return base::exit_fine;
-    if (out.empty()) base::fail_usage("--out says where the archive goes");
-    if (all_markers && report.empty()) base::fail_usage("--all-markers is of a report: --report DIR");
+    if (out.empty()) base::fail_usage("give --out DIR for the archive");
+    if (all_markers && report.empty()) base::fail_usage("--all-markers needs --report DIR");
     refuse_repeated(archives);
     const merge::MergePlan plan{.training = archives.front(),
                                 .noise = {archives.begin() + 1, archives.end()},

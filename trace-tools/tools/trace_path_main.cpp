@@ -107,7 +107,7 @@ int analyse(const ArchiveTool& tool)
     replay::replay_archive(first, replay, tool.name);
     if (!replay.joined()) {
         if (!out.empty()) write(out, {}, {}, archive);
-        std::cout << "no ranks that MPI joins and no threads that tasks join: no critical path\n";
+        std::cout << "no critical path: no MPI between ranks, no tasks between threads\n";
         return base::exit_fine;
     }
     const replay::CriticalPath path = replay.critical_path();
@@ -129,41 +129,40 @@ int analyse(const ArchiveTool& tool)
 
 int main(int argc, char** argv)
 try {
-    ArchiveTool tool{"trace-path", "critical path and root causes of waiting, from an OTF2 archive",
-                     "where path.csv goes; without it there is none"};
+    ArchiveTool tool{"trace-path", "finds the critical path and root causes of waiting in an OTF2 archive",
+                     "directory for path.csv"};
     tool.threads.add_to(tool.options);
     tool.options.section(
         {.title = "Columns of path.csv",
          .text = "",
          .entries = {
              {"region, rank",
-              "where the time was spent, by all threads of the rank; '(outside of regions)' is where a "
-              "thread was in none, '(cause unknown)' what the rank waited without a known cause"},
+              "where all threads of the rank spent time; '(outside of regions)': in no region; '(cause unknown)': "
+              "waiting without a known cause"},
              {"seconds",
-              "on the critical path; they add up to the time from the first ENTER to the last LEAVE, "
-              "or with a part of the run to what of the path lies in it"},
-             {"imbalance_seconds", "what the region has on the path beyond its mean over the ranks"},
+              "time on the critical path; the sum is the time from the first ENTER to the last LEAVE, or the path's "
+              "share in the selected part"},
+             {"imbalance_seconds", "time of the region on the path beyond its mean over the ranks"},
              {"delay_cost_seconds",
-              "how long others waited because of it, Scalasca's delay cost; all of them add up to all "
-              "waiting (without completion), as trace-waits finds it"},
+              "waiting time that it caused (Scalasca's delay cost); the sum is all waiting (without completion) of "
+              "trace-waits"},
              {"direct_seconds, indirect_seconds",
-              "the parts of the delay cost that those waited who waited for this rank, and that others "
-              "waited for those in turn"},
+              "delay cost of ranks that waited for this rank, and of ranks that waited for those in turn"},
          }});
     tool.options.section(
         {.title = "On the terminal",
-         .text = "Which ranks made the others wait, in percent of the time of all ranks, and the rows with the "
-                 "most seconds, in percent of all rows. With --region, --from or --to seconds, waits and delay costs "
-                 "are those that lie in that part of the run; the path is the whole run's.",
+         .text =
+             "Ranks that made others wait, in percent of the time of all ranks, and the rows with the most seconds, "
+             "in percent of all rows. --region, --from and --to select seconds, waits and delay costs; the path "
+             "is that "
+             "of the whole run.",
          .entries = {}});
     tool.options.epilogue(
-        "Where neither MPI joins ranks nor tasks join threads, there is no critical path. "
-        "Between the threads of a process the path goes where regions of the program's own have OTF2's roles for it: "
-        "from TASK_CREATE to the TASK of another thread, from that to the TASK_WAIT that it ends in. Where threads "
-        "meet "
-        "in rounds by the clock, as those of ddl-train's strategy cycle do, who was late is lost among the rounds. "
-        "The archive's events are put aside in the directory for temporary files (TMPDIR): about half its size. Where "
-        "there is no room the archive is read twice.");
+        "The critical path connects ranks by MPI, and threads of a process by regions with OTF2's task roles: from "
+        "TASK_CREATE to the TASK of another thread, and on to the TASK_WAIT that it ends. Late threads are not "
+        "found where threads synchronise in timed rounds, as in ddl-train's strategy cycle. "
+        "Events are spilled to temporary files (TMPDIR), about half the archive's size; without space there, the "
+        "archive is read twice.");
     tool.options.example("trace-path train/trace/traces.otf2");
     tool.options.example("trace-path train/trace/traces.otf2 --from 10s --to 20s -o path");
     return tool.run(argc, argv, analyse);

@@ -35,7 +35,7 @@ fs::path library_to_preload()
 {
     fs::path library = base::own_library("crosstalk-mpi");
     if (library.string().find_first_of(" :\t\n") != std::string::npos)
-        base::fail("the loader splits LD_PRELOAD at blanks and colons, and the path of ", library.string(),
+        base::fail("LD_PRELOAD cannot hold blanks or colons, but the path of ", library.string(),
                    " has some: install Crosstalk elsewhere");
     return library;
 }
@@ -57,7 +57,7 @@ fs::path checked_directory(const Wanted& wanted)
     base::refuse_taken(directory);
     const fs::path beside = otf2::unfinished(directory);
     if (fs::exists(fs::symlink_status(beside)))
-        base::fail_usage(beside.string(), " is left of a program that was killed, or that still runs: give another ",
+        base::fail_usage(beside.string(), " belongs to a running or killed program: give another ",
                          "directory with -o, or remove it if none runs");
     return directory;
 }
@@ -101,29 +101,28 @@ try {
     base::Options options{"trace-record", "records the MPI calls of a program into an OTF2 archive"};
     options.add_positional("PROGRAM", without_dashes, "the program and its arguments, behind --", 0);
     options.synopsis("[options] -- PROGRAM [ARGUMENT...]");
-    options.add("out,o", wanted.out,
-                "directory of the archive; without it a fresh one, named after the program and the job", "DIR");
+    options.add("out,o", wanted.out, "directory of the archive (default: a new one, named after program and job)",
+                "DIR");
     options.add("memory", wanted.memory,
-                "the most that the events of a process take before they go to the file, such as 16MiB; without it "
-                "256 KiB for each thread",
+                "trace buffer per process, flushed to the file when full, such as 16MiB (default: 256 KiB per thread)",
                 "SIZE");
     options.section(
         {.title = "How it works",
          .text =
-             "It sets LD_PRELOAD to libcrosstalk-mpi.so and becomes the program: input, output, signals and exit code "
-             "are the program's. Every process of the job needs it, so on several nodes it stands behind mpirun or "
-             "srun. The archive appears when the program calls MPI_Finalize. A program that SIGTERM, SIGINT or SIGHUP "
-             "ends before that, as at the time limit of a Slurm job, leaves an archive of what it did until then.",
+             "It sets LD_PRELOAD to libcrosstalk-mpi.so and executes the program: input, output, signals and exit "
+             "code are the program's. On several nodes put it after mpirun or srun, so that every process has it. The "
+             "archive appears when the program calls MPI_Finalize. If SIGTERM, SIGINT or SIGHUP ends the program "
+             "earlier, as at a Slurm time limit, the archive holds everything up to then.",
          .entries = {}});
     options.example("mpirun -n 2 trace-record -o DIR -- ./program");
     options.example("srun -n 64 trace-record -o DIR -- python3 program.py");
     options.example("trace-record -o DIR -- mpirun -n 2 ./program      # on one node");
-    options.epilogue("Exit code: the program's; 2 if there is no such program, or DIR is there already.");
+    options.epilogue("Exit code: the program's; 2 if there is no such program, or DIR already exists.");
     options.see_also("trace-waits(1), trace-info(1), mpirun(1), srun(1)");
     std::vector<char*> own = split(argc, argv, wanted);
     if (!options.parse(static_cast<int>(own.size()), own.data())) return base::exit_fine;
     if (wanted.program.empty()) wanted.program = without_dashes;
-    if (wanted.program.empty()) base::fail_usage("which program? trace-record -o DIR -- ./program");
+    if (wanted.program.empty()) base::fail_usage("no program given; use: trace-record -o DIR -- ./program");
     if (!wanted.memory.empty()) base::parsed<base::Bytes>("--memory", wanted.memory);
 
     const fs::path library = library_to_preload();

@@ -136,38 +136,37 @@ int find_steps(const ArchiveTool& tool)
 
 int main(int argc, char** argv)
 try {
-    ArchiveTool tool{"trace-steps", "which region of a trace is the step of its loop, and the step's phases",
-                     "where steps.csv goes; without it there is none",
-                     "steps are the visits of this region; if not given, one is looked for"};
-    tool.options.add("step-from", tool.step_from,
-                     "steps last from the end of one call of this region to the end of the next, for archives without "
-                     "regions of the program's own",
-                     "NAME");
-    tool.options.add("step-every", tool.step_every,
-                     "a step is so many calls of --step-from, or of the one that is found", "NUMBER");
+    ArchiveTool tool{"trace-steps", "finds the region of a trace that is the training step, and its phases",
+                     "directory for steps.csv", "steps are the visits of this region (default: found automatically)"};
+    tool.options.add(
+        "step-from", tool.step_from,
+        "a step lasts from the end of one call of this region to the end of the next, for archives without the "
+        "program's own regions",
+        "NAME");
+    tool.options.add("step-every", tool.step_every, "calls of --step-from (or of the call found) per step", "NUMBER");
     tool.options.section(
-        {.title = "The step that is looked for",
+        {.title = "How the step is found",
          .text =
-             "What has an attribute 'step' and lies in nothing that has one. Where there is none: the outermost "
-             "region, not of MPI or another run-time library, that on every rank is visited equally often, at least 3 "
-             "times and always directly inside the same region, in visits of like lengths (half of them, and of their "
-             "time, "
-             "within a factor of 4) and for at least half of the time from the first event to the last. Of several "
-             "equally far outside the one with the most time. A rank is judged by its first location with events. Where "
-             "no region is such a step: from call to call of the collective of MPI that every rank makes equally often, "
-             "directly inside the same region, over at least half of the run; of several the one made least often, if "
-             "that is 100 times or more, else the one made most often.",
+             "1. The outermost region with an attribute 'step'. 2. Else the outermost region, not of MPI or another "
+             "run-time library, that every rank visits equally often, at least 3 times, always directly inside "
+             "the same "
+             "region, with similar lengths (half of the visits, and of their time, within a factor of 4), for at least "
+             "half of the time from first to last event; among equals, the one with the most time. Only the first "
+             "location with events counts for each rank. 3. Else from call to call of the MPI collective that "
+             "every rank "
+             "calls equally often, directly inside the same region, over at least half of the run; among several, the "
+             "one called least often if 100 times or more, else the one called most often.",
          .entries = {}});
     tool.options.section({.title = "Columns of steps.csv",
                           .text = "",
                           .entries = {
                               {"rank, step", "the step's number, from its attribute 'step' or counted from 0"},
                               {"begin_ns, end_ns", "on the node's own clock"},
-                              {"..._ns", "the time in each phase, a region directly inside the step"},
-                              {"other_ns", "what is left of the step"},
+                              {"..._ns", "time in each phase, a region directly inside the step"},
+                              {"other_ns", "rest of the step"},
                           }});
     tool.options.epilogue(
-        "Exit code 3 if nothing repeats. With --region, --from or --to only steps that lie wholly in that part.");
+        "Exit code 3 if nothing repeats. --region, --from and --to select steps that lie completely in that part.");
     tool.options.example("trace-steps train/trace/traces.otf2");
     tool.options.example("trace-steps train/trace/traces.otf2 --from 10s -o steps");
     tool.options.example("trace-steps recorded/traces.otf2 --step-from MPI_Allreduce");

@@ -21,7 +21,7 @@ void allow_open_files(int ranks)
     constexpr rlim_t others = 16;  // tables, definitions, the terminal
     const rlim_t needed = static_cast<rlim_t>(ranks) + others;
     rlimit files{};
-    base::check_errno(getrlimit(RLIMIT_NOFILE, &files), "ask how many files may be open");
+    base::check_errno(getrlimit(RLIMIT_NOFILE, &files), "get the limit of open files");
     if (files.rlim_cur >= needed) return;
     if (files.rlim_max < needed)
         base::fail(ranks, " ranks need ", needed, " open files, and ", files.rlim_max, " are allowed (ulimit -n)");
@@ -35,47 +35,47 @@ int main(int argc, char** argv)
 try {
     std::string file;
     std::string out;
-    base::Options options{"trace-synth", "OTF2 archives with known wait states and a known critical path"};
-    options.add_positional("SPEC", file, "a program of all ranks, a statement a line");
-    options.add("out,o", out,
-                "where the archive traces.otf2 goes, with waits.csv and path.csv: the truth; must be given", "DIR");
+    base::Options options{"trace-synth", "generates OTF2 archives with known wait states and critical path"};
+    options.add_positional("SPEC", file, "a program for all ranks, one statement per line");
+    options.add("out,o", out, "directory for traces.otf2 and its true waits.csv and path.csv (required)", "DIR");
     options.section(
         {.title = "Statements",
-         .text = "One a line, also the } of a region; # begins a comment. A rank takes part in those that name it, in "
-                 "their order. Times are in "
-                 "ns, us, ms, s, min (or m) or h, 1ms..2ms is drawn anew each time; ranks are 3, 1,3 or 0-7.",
+         .text = "One per line, also the } of a region; # begins a comment. A rank executes the statements that name "
+                 "it, in order. Times are in ns, us, ms, s, min (or m) or h; 1ms..2ms draws a random time on each "
+                 "execution; "
+                 "ranks are 3, 1,3 or 0-7.",
          .entries = {
-             {"ranks 4", "the first statement; 1 if there is none"},
-             {"seed 7", "of the lengths that are ranges"},
-             {"communicator row 0-1", "ranks in it; all are in 'world'"},
+             {"ranks 4", "the first statement (default: 1)"},
+             {"seed 7", "seed of random times"},
+             {"communicator row 0-1", "its ranks; 'world' has all ranks"},
              {"clock 1 offset=5ms drift=20", "rank 1's clock is 5 ms behind and loses 20 us a second"},
-             {"repeat 100 step {  }", "a region around what lies between, 100 times; its attribute 'step' counts"},
-             {"region end {  }", "the same, once, without a number"},
-             {"forward 10ms..12ms", "work in a region, each time of another length"},
-             {"backward 20ms, 25ms on 1,3", "by rank: the last part that names it counts"},
+             {"repeat 100 step {  }", "a region around the statements, 100 times, numbered by its attribute 'step'"},
+             {"region end {  }", "the same, once, without number"},
+             {"forward 10ms..12ms", "work in a region, of random length"},
+             {"backward 20ms, 25ms on 1,3", "per rank: the last part that names a rank counts"},
              {"MPI_Allreduce 1ms bytes=4MiB",
-              "ends 1 ms after the last rank came; also Allgather, Alltoall, Reduce_scatter, Barrier"},
+              "ends 1 ms after the last rank entered; also Allgather, Alltoall, Reduce_scatter, Barrier"},
              {"MPI_Reduce 1ms root=1 comm=row",
               "the root, a rank of that communicator, waits for the others; also Gather"},
              {"MPI_Bcast 1ms root=2", "the others wait for the root; also Scatter"},
              {"MPI_Send 0>1 1ms tag=7",
               "and the MPI_Recv on rank 1, both on 'world'; MPI_Ssend waits for the receiver"},
-             {"MPI_Iallreduce 5ms request=grad", "goes on beside what follows; also Ibarrier"},
+             {"MPI_Iallreduce 5ms request=grad", "overlaps what follows; also Ibarrier"},
              {"MPI_Isend 1>0 1ms request=news", "and the MPI_Irecv on rank 0"},
              {"MPI_Wait grad", "on all ranks that have started it"},
              {"MPI_Wait news on 1", "on some of them"},
          }});
     options.section(
         {.title = "Truth",
-         .text = "waits.csv by Scalasca's definitions: a send waits for its receiver up to the call that posts the "
-                 "receive, if it is not over by then. Where two ranks come or leave in the same nanosecond there are "
-                 "several critical paths: path.csv has one of them. If the program has MPI calls, MPI_Init and "
-                 "MPI_Finalize, which take no time, are around them.",
+         .text =
+             "waits.csv follows Scalasca's definitions: a send waits until the receive is posted, unless it has "
+             "ended before. If two ranks enter or leave in the same nanosecond there are several critical paths, of "
+             "which path.csv has one. MPI_Init and MPI_Finalize of zero length enclose MPI calls.",
          .entries = {}});
     options.example("trace-synth <(printf 'ranks 2\\nwork 1ms, 3ms on 1\\nMPI_Barrier 1us\\n') -o late");
     options.example("trace-synth late.spec -o late && trace-info late/traces.otf2");
     if (!options.parse(argc, argv)) return base::exit_fine;
-    if (out.empty()) base::fail_usage("--out says where the archive goes");
+    if (out.empty()) base::fail_usage("give --out DIR for the archive");
     base::refuse_taken(out);
 
     base::stop_on_signals();

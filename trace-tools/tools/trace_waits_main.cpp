@@ -113,7 +113,8 @@ void print_initialisation(const replay::MpiReplay& replay, const otf2::Archive& 
         if (key.where != otf2::nowhere && otf2::mpi_call_name(archive.regions[key.where]).starts_with("MPI_Init"))
             initialising_s += seconds(ns);
     if (initialising_s > much * run.all_s)
-        std::printf("MPI_Init is %.0f %% of it all: --region or --from leaves it out\n", run.percent(initialising_s));
+        std::printf("MPI_Init takes %.0f %% of all time; exclude it with --region or --from\n",
+                    run.percent(initialising_s));
 }
 
 // The rank that computes most, if other ranks wait for it.
@@ -157,7 +158,7 @@ void print_oversubscription(const replay::MpiReplay& replay, const otf2::Archive
     for (const auto& [node, locations] : ranks) {
         const std::size_t cpus = cpus_of(archive, locations);
         if (cpus > 0 && locations.size() > cpus)
-            std::printf("%zu ranks on %zu CPUs%s: they waited for CPUs, too, and who is late may be chance\n",
+            std::printf("%zu ranks on %zu CPUs%s: they also waited for CPUs, so late ranks may be chance\n",
                         locations.size(), cpus,
                         node == otf2::nowhere ? "" : (" of " + base::printable(archive.nodes[node].name)).c_str());
     }
@@ -320,60 +321,57 @@ int analyse(const ArchiveTool& tool)
 
 int main(int argc, char** argv)
 try {
-    ArchiveTool tool{"trace-waits", "wait states of an MPI program, from its OTF2 archive",
-                     "where waits.csv, phases.csv and pop.csv go; without it there are none",
-                     "steps are the visits of this region; if not given, of the one that trace-steps finds"};
-    tool.options.add("step-from", tool.step_from, "steps last from the end of one call of it to the end of the next",
-                     "NAME");
+    ArchiveTool tool{"trace-waits", "finds wait states of an MPI program in its OTF2 archive",
+                     "directory for waits.csv, phases.csv and pop.csv",
+                     "steps are the visits of this region (default: found as in trace-steps)"};
+    tool.options.add("step-from", tool.step_from,
+                     "a step lasts from the end of one call of this region to the end of the next", "NAME");
     tool.threads.add_to(tool.options);
     tool.options.section(
         {.title = "On the terminal",
          .text = "",
          .entries = {
-             {"wait states", "seconds of all ranks together, and percent of the time of all ranks"},
+             {"wait states", "seconds summed over ranks, and percent of the time of all ranks"},
              {"rank N made the others wait",
-              "its delay costs (see trace-path), in percent of the time of all ranks, too, and the "
-              "regions in which it was late"},
-             {"load balance", "if below 0.9: which rank computes how many times the mean"},
-             {"N ranks on M CPUs", "of a node, if there are more ranks than CPUs and the archive says their CPUs"},
+              "its delay costs (see trace-path) in percent of the time of all ranks, and the regions in which it "
+              "was late"},
+             {"load balance", "if below 0.9: the rank that computes longest, relative to the mean"},
+             {"N ranks on M CPUs", "of a node with more ranks than CPUs, if the archive has the ranks' CPUs"},
          }});
     tool.options.section(
         {.title = "A part of the run",
-         .text = "With --region, --from or --to all that is summed up is what lies in that part: waits and "
-                 "MPI calls that reach beyond it are cut off at its ends, efficiencies are those of the "
-                 "part, as Cube has them for a call path, and phases are of the steps that lie wholly in "
-                 "it. Who waited for whom is found from the whole run.",
+         .text = "--region, --from and --to restrict all sums to a part: waits and MPI calls are clipped at its ends, "
+                 "efficiencies are of the part, as Cube's of a call path, and phases are of steps that lie completely "
+                 "in it. "
+                 "Wait states are always found from the whole run.",
          .entries = {}});
     tool.options.section(
         {.title = "Tables",
          .text = "",
          .entries = {
              {"waits.csv",
-              "what was waited for: pattern (by Cube's names, such as mpi_latesender), communicator, region "
+              "a row per wait: pattern (by Cube's names, such as mpi_latesender), communicator, region "
               "(the MPI call), rank, step (-1 outside of steps), seconds, count (of calls)"},
              {"phases.csv",
-              "what the time of each step went into: region, rank, step, seconds; time in each region "
-              "directly inside a step, and in the step's own region outside of those: they add up to "
-              "the step"},
-             {"pop.csv",
-              "POP's efficiencies, 1 is best: metric, rank ('all' for the run), value; only the header if no "
-              "rank was in MPI"},
+              "time of each step by region: region, rank, step, seconds; regions directly inside a step, and the "
+              "step's own region for the rest, so that they add up to the step"},
+             {"pop.csv", "POP efficiencies, 1 is best: metric, rank ('all' for the run), value; empty without MPI"},
          }});
     tool.options.section(
-        {.title = "Patterns that Cube has no name for",
-         .text = "Of a program whose communication has a thread of its own they are that thread's; what of it the "
-                 "others wait for is time in regions of theirs.",
+        {.title = "Patterns without a name in Cube",
+         .text = "With a communication thread, the patterns belong to that thread; other threads' waiting for it is "
+                 "time in their own regions.",
          .entries = {
              {"mpi_icollective_exposed", "time in calls that wait or test for a non-blocking collective"},
-             {"mpi_icollective_wait", "the part of it in which some rank had not yet started the collective"},
+             {"mpi_icollective_wait", "the part of this in which some rank had not yet started the collective"},
          }});
     tool.options.section(
         {.title = "Metrics of pop.csv",
-         .text = "Of the thread of each rank that calls MPI: what other threads compute meanwhile does not count.",
+         .text = "For the thread of each rank that calls MPI; computing by other threads does not count.",
          .entries = {
-             {"run_s, mpi_s", "from the first ENTER to the last LEAVE, of that in the part; in MPI calls"},
+             {"run_s, mpi_s", "time from the first ENTER to the last LEAVE (within the part); time in MPI calls"},
              {"computation_s", "run_s - mpi_s"},
-             {"wait_time_mpi_s", "in MPI calls until another rank came"},
+             {"wait_time_mpi_s", "time in MPI calls waiting for another rank"},
              {"load_balance", "mean / longest computation"},
              {"serialisation_efficiency",
               "longest computation / longest time outside of transfer, which is mpi_s - wait_time_mpi_s"},
@@ -382,8 +380,8 @@ try {
              {"parallel_efficiency", "load balance x communication: mean computation / longest run"},
          }});
     tool.options.epilogue(
-        "The archive's events are put aside in the directory for temporary files (TMPDIR): about half its size. Where "
-        "there is no room the archive is read twice.");
+        "Events are spilled to temporary files (TMPDIR), about half the archive's size; without space there, the "
+        "archive is read twice.");
     tool.options.example("trace-waits train/trace/traces.otf2");
     tool.options.example("trace-waits train/trace/traces.otf2 --region step -o waits");
     return tool.run(argc, argv, analyse);

@@ -13,7 +13,7 @@ namespace {
 std::size_t column(Phase phase)
 {
     const auto found = std::find(phases.begin(), phases.end(), phase);
-    if (found == phases.end()) throw std::logic_error{"a time of no phase"};
+    if (found == phases.end()) throw std::logic_error{"a time without a phase"};
     return static_cast<std::size_t>(found - phases.begin());
 }
 
@@ -94,8 +94,8 @@ void PhaseClock::drop_step(std::int64_t at_ns)
 {
     leave(at_ns);
     cut(Phase::none, at_ns);
-    const otf2::AttributeRef unfinished = recorder_.attribute(base::attribute::unfinished, otf2::Type::uint64,
-                                                              "1: the program ended inside of this step");
+    const otf2::AttributeRef unfinished =
+        recorder_.attribute(base::attribute::unfinished, otf2::Type::uint64, "1: the program ended during this step");
     location_.leave(step_region_, at_ns, {{unfinished, std::uint64_t{1}}});
     for (PhaseListener* listener : listeners_) listener->end_step();
 }

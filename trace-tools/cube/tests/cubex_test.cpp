@@ -115,7 +115,8 @@ TEST_CASE("one profile reads the same however it is written")
         CHECK(profile.find_metric("none")->parent == 1);
         CHECK(profile.find_metric("mean")->kind == CubeMetric::Kind::derived);
         CHECK(profile.find_metric("mean")->expression == "metric::time()/metric::visits()");
-        CHECK(profile.oddities == std::vector<std::string>{"values of metric many are TAU_ATOMIC, which is not read"});
+        CHECK(profile.oddities == std::vector<std::string>{"values of metric many are TAU_ATOMIC, which is not "
+                                                           "supported"});
         CHECK(profile.machine == "cluster");
         REQUIRE(profile.locations.size() == 2);
         CHECK(profile.locations[1].name == "worker");
@@ -247,18 +248,20 @@ TEST_CASE("files that are no profile are reported in one clear line")
         return with(bytes);
     };
     CHECK(failure(scratch / "nothing").find("cannot read ") == 0);
-    CHECK(with("").find("it is no tar") != std::string::npos);
-    CHECK(with("no tar").find("it is no tar") != std::string::npos);
+    CHECK(with("").find("not a tar archive") != std::string::npos);
+    CHECK(with("no tar").find("not a tar archive") != std::string::npos);
     CHECK(replaced("anchor.xml", "another.xm").find("it has no anchor.xml") != std::string::npos);
     CHECK(replaced("version=\"4.4\"", "version=\"3.0\"").find("is not of Cube 4") != std::string::npos);
     CHECK(replaced("</program>", "</progxxx>").find("its anchor.xml is no XML") != std::string::npos);
-    CHECK(replaced("calleeId=\"7\"", "calleeId=\"8\"").find("of region '8', which is not there") != std::string::npos);
+    CHECK(replaced("calleeId=\"7\"", "calleeId=\"8\"")
+              .find("of region '8', which is not "
+                    "defined") != std::string::npos);
     CHECK(replaced("Id=\"1\"><name>worker", "Id=\"0\"><name>worker").find("two locations have the id 0") !=
           std::string::npos);
     CHECK(replaced("CUBEX.INDEX", "CUBES.INDEX").find("metric visits does not begin with CUBEX.INDEX") !=
           std::string::npos);
     CHECK(replaced(std::string{"CUBEX.INDEX\x01\0\0\0\0\0\x01", 18}, std::string{"CUBEX.INDEX\x01\0\0\0\0\0\x02", 18})
-              .find("metric visits is of format 2, which is not read") != std::string::npos);
+              .find("metric visits is of format 2, which is not supported") != std::string::npos);
     CHECK(
         replaced(std::string{"CUBEX.INDEX\x01\0\0\0\0\0\x01\4", 19}, std::string{"CUBEX.INDEX\x01\0\0\0\0\0\x01\7", 19})
             .find("metric visits has more rows than there are call paths") != std::string::npos);

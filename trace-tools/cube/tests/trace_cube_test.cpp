@@ -267,9 +267,9 @@ TEST_CASE("regions never left and deep recursion are reported and profiled")
 
     const testing::Outcome outcome = testing::run({program, archive.anchor(), "-o", scratch / "p.cubex"});
     CHECK(outcome.status == 0);
-    CHECK(has(outcome.err, "1 regions are never left; taken as left with the one around them"));
-    CHECK(has(outcome.err, "2 regions are never left; taken as left at the last event"));
-    CHECK(has(outcome.err, "main (0): 19501 visits inside too many others"));
+    CHECK(has(outcome.err, "1 regions are never left; assumed to end with their parent"));
+    CHECK(has(outcome.err, "2 regions are never left; assumed to end at the last event"));
+    CHECK(has(outcome.err, "main (0): 19501 visits are nested too deep"));
     const CubeProfile profile = cube::read_cubex(scratch / "p.cubex");
     CHECK(profile.call_paths.size() == 1 + 2 + 499 + 2);
     CHECK(row(profile, "visits", "(all)/r0") == std::vector<double>{2, 0});

@@ -81,7 +81,7 @@ void Report::print(std::ostream& out) const
     const std::size_t devices = accelerators_.devices.size();
     const GpuStep& all = sums_;
     out << devices << (devices == 1 ? " GPU" : " GPUs") << " in "
-        << (whole_run_ ? std::string{"the whole run, which has no steps"}
+        << (whole_run_ ? std::string{"the whole run (no steps)"}
                        : base::join(count_, count_ == 1 ? " step" : " steps", devices == 1 ? "" : " of them together"))
         << formatted(", %.6f s in all: computing %.2f %%, idle %.2f %%\n", static_cast<double>(all.wall) / 1e9,
                      percent(all.busy, all.wall), percent(all.wall - all.busy, all.wall));
@@ -103,7 +103,7 @@ void Report::print(std::ostream& out) const
         out << base::join(early, early == 1 ? " kernel begins before its launch" : " kernels begin before their launch",
                           ": the GPU's clock is wrong\n");
     if (all.host_delay > 0)
-        out << formatted("host delay %.6f s, %.1f %% of it while the GPU computed: no more than that can be absorbed\n",
+        out << formatted("host delay %.6f s, %.1f %% of it while the GPU computed: the most that can be absorbed\n",
                          static_cast<double>(all.host_delay) / 1e9, percent(all.host_delay_covered, all.host_delay));
 }
 

@@ -298,7 +298,7 @@ const char* start(gpu::ActivitySink& into)
     static_cast<void>(cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
     if (const CUptiResult code = cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
         code != CUPTI_SUCCESS)
-        return reason("hand over its buffers", code);
+        return reason("flush its buffers", code);
     {
         const std::lock_guard lock{handing_over};
         sink = &into;

@@ -14,7 +14,7 @@ std::string complaint(const ActivitySummary& summary)
 {
     if (summary.dropped + summary.late + summary.before_launch == 0) return "";
     return base::join("of the GPU activities ", summary.dropped, " were dropped by CUPTI, ", summary.late,
-                      " came too late, ", summary.before_launch, " began before their launch");
+                      " arrived too late, ", summary.before_launch, " began before their launch");
 }
 
 ActivityRecorder::ActivityRecorder(otf2::Recorder& recorder, std::size_t window)
@@ -26,7 +26,7 @@ ActivityRecorder::ActivityRecorder(otf2::Recorder& recorder, std::size_t window)
           recorder.attribute(base::attribute::external_id, otf2::Type::int64, "joins an operator and its kernels")},
       bytes_{recorder.attribute(base::attribute::bytes, otf2::Type::int64, "copied or set")},
       waits_{recorder.attribute(base::attribute::waits_for_stream, otf2::Type::int64,
-                                "stream that a call waits for; -1: all of its device")}
+                                "stream that a call waits for; -1: all of the device")}
 {
 }
 

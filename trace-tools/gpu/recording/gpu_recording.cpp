@@ -26,7 +26,7 @@ try {
     const fs::path beside = file.parent_path() / source_library;
     return file.has_parent_path() && fs::exists(beside) ? beside : base::own_library("crosstalk-cupti");
 } catch (const base::Unavailable&) {
-    base::unavailable("no GPU activities: there is no ", source_library, ", which needs CUPTI to be built");
+    base::unavailable("no GPU activities: there is no ", source_library, ", which is built only with CUPTI");
 }
 
 const ActivitySource& loaded_source()
@@ -36,7 +36,7 @@ const ActivitySource& loaded_source()
     if (library == nullptr) base::unavailable("no GPU activities: ", ::dlerror());
     const auto* const source = static_cast<const ActivitySource*>(::dlsym(library, source_symbol));
     if (source == nullptr || source->version != source_version)
-        base::unavailable("no GPU activities: ", path.string(), " is of another version");
+        base::unavailable("no GPU activities: ", path.string(), " is of another build");
     return *source;
 }
 

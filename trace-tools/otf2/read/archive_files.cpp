@@ -11,7 +11,7 @@ namespace {
 // A pipe would keep OTF2 waiting for ever.
 void refuse_unless_regular(const std::filesystem::path& file)
 {
-    if (!std::filesystem::is_regular_file(file)) base::fail(file.filename().string(), " is no regular file");
+    if (!std::filesystem::is_regular_file(file)) base::fail(file.filename().string(), " is not a regular file");
 }
 
 }  // namespace
@@ -21,10 +21,10 @@ ReaderHandle open_archive(const std::filesystem::path& anchor)
     keep_otf2_quiet();
     std::error_code code;
     if (!std::filesystem::exists(anchor, code)) base::fail("no such file");
-    if (std::filesystem::is_directory(anchor, code)) base::fail("a directory; the archive's .otf2 file is wanted");
+    if (std::filesystem::is_directory(anchor, code)) base::fail("a directory; give the archive's .otf2 file");
     refuse_unless_regular(anchor);
     OTF2_Reader* reader = OTF2_Reader_Open(anchor.c_str());
-    if (reader == nullptr) base::fail("no OTF2 archive, or one that is cut off");
+    if (reader == nullptr) base::fail("not an OTF2 archive, or cut off");
     ReaderHandle handle{reader};
     check(OTF2_Reader_SetSerialCollectiveCallbacks(reader), "read it alone");
     return handle;
@@ -34,9 +34,9 @@ ArchiveFiles::ArchiveFiles(std::filesystem::path anchor, OTF2_Reader* reader) : 
 {
     OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
     OTF2_Compression compression = OTF2_COMPRESSION_UNDEFINED;
-    check(OTF2_Reader_GetFileSubstrate(reader, &substrate), "learn how its files lie");
-    check(OTF2_Reader_GetCompression(reader, &compression), "learn how its files are packed");
-    check(OTF2_Reader_GetChunkSize(reader, &event_chunk_, &definition_chunk_), "learn the size of its chunks");
+    check(OTF2_Reader_GetFileSubstrate(reader, &substrate), "get its file substrate");
+    check(OTF2_Reader_GetCompression(reader, &compression), "get its compression");
+    check(OTF2_Reader_GetChunkSize(reader, &event_chunk_, &definition_chunk_), "get its chunk sizes");
     separate_ = substrate == OTF2_SUBSTRATE_POSIX;
     plain_ = separate_ && compression == OTF2_COMPRESSION_NONE;
 }

@@ -113,10 +113,10 @@ int confined(const char* program, const Limits& limits, const std::function<int(
     const int signal = WTERMSIG(status);
     switch (signal) {
         case SIGPROF:
-            fail_reading("reading made no headway for ", limits.stuck_s, " s of CPU time: damaged");
+            fail_reading("reading made no progress for ", limits.stuck_s, " s of CPU time: damaged");
         case SIGKILL:
-            if (shared_reading->over) base::fail("the analysis was killed after reading, perhaps for its memory");
-            fail_reading("the reading process was killed, perhaps for its memory");
+            if (shared_reading->over) base::fail("the analysis was killed after reading (out of memory?)");
+            fail_reading("the reading process was killed (out of memory?)");
         case SIGABRT:
         case SIGBUS:
         case SIGFPE:

@@ -29,7 +29,7 @@ auto reading(const std::filesystem::path& anchor, const Work& work)
     } catch (const base::Error& error) {
         base::fail("cannot read trace ", anchor.string(), ": ", error.what());
     } catch (const std::bad_alloc&) {
-        base::fail("cannot read trace ", anchor.string(), ": it takes more memory than its size allows: damaged");
+        base::fail("cannot read trace ", anchor.string(), ": it needs more memory than its size justifies: damaged");
     }
 }
 
@@ -133,7 +133,7 @@ class Reader::Pass {
 
     void in_order_of_time()
     {
-        if (options_.undo_clock_offsets) base::fail("clocks that are not corrected give no order of time");
+        if (options_.undo_clock_offsets) base::fail("events cannot be ordered: clocks are not corrected");
         std::uint64_t defined = 0;
         std::uint64_t bytes = 0;
         bool any = false;
@@ -194,8 +194,7 @@ class Reader::Pass {
             read_ += read;
             all += read;
             if (read < events_at_once) return true;
-            if (all >= most)
-                base::fail("events", of, " go on beyond what is defined and what the file can hold: damaged");
+            if (all >= most) base::fail("events", of, " exceed the defined count and the file's size: damaged");
         }
     }
 
@@ -263,7 +262,7 @@ void Reader::merge(Visitor& visitor)
 {
     std::error_code code;
     const std::filesystem::path directory = std::filesystem::temp_directory_path(code);
-    if (code) reading(anchor_, [&] { base::fail("no directory to put events aside in (TMPDIR): ", code.message()); });
+    if (code) reading(anchor_, [&] { base::fail("no directory for temporary files (TMPDIR): ", code.message()); });
     Spill spill{archive_, *references_, directory};
     read_by_location(spill);
     Spill* const alone = &spill;
@@ -323,14 +322,12 @@ void Reader::conclude(std::span<const Tally> tallies)
         // Some writers of others count wrong (APEX); what is missing may have been cut off.
         const bool miscounted = all.read > defined && !archive_.is_ours();
         (miscounted ? oddities_ : problems_)
-            .push_back(base::join(all.read, " events are there, ", defined, " are defined"));
+            .push_back(base::join(all.read, " events are present, ", defined, " are defined"));
     }
-    if (all.left_out > 0)
-        problems_.push_back(base::join(all.left_out, " events refer to a definition that is not there"));
-    if (all.unknown > 0)
-        oddities_.push_back(base::join(all.unknown, " events are of a kind that this OTF2 does not know"));
+    if (all.left_out > 0) problems_.push_back(base::join(all.left_out, " events refer to a missing definition"));
+    if (all.unknown > 0) oddities_.push_back(base::join(all.unknown, " events are of a kind unknown to this OTF2"));
     if (all.samples > 0)
-        oddities_.push_back(base::join(all.samples, " events of calling contexts (samples) are not looked at"));
+        oddities_.push_back(base::join(all.samples, " events of calling contexts (samples) are ignored"));
 }
 
 }  // namespace otf2

@@ -181,12 +181,12 @@ std::vector<std::string> Soundness::problems() const
     const bool clock_is_meant = archive_.is_ours() || some_are_inside();
     for (std::size_t i = 0; i < found.size(); ++i) {
         const Location& location = archive_.locations[i];
-        tell(found[i].backwards, "time stamps smaller than the one before", location);
-        tell(found[i].lost_leaves, "regions never left, which are left at other times", location);
+        tell(found[i].backwards, "time stamps smaller than the previous one", location);
+        tell(found[i].lost_leaves, "regions never left, though left elsewhere", location);
         tell(found[i].stray_leaves, "regions left that were not entered", location);
         if (clock_is_meant && reach(i) == Reach::beyond)
-            problems.push_back(base::join(location.name, " (", location.id,
-                                          "): events lie outside of the time of the clock properties"));
+            problems.push_back(
+                base::join(location.name, " (", location.id, "): events lie outside of the clock properties' range"));
     }
     return problems;
 }
@@ -203,15 +203,16 @@ std::vector<std::string> Soundness::oddities() const
         open += location.open_at_the_end;
     }
     if (markers > 0)
-        oddities.push_back(base::join(markers, " regions are never left; taken as left with the one around them"));
+        oddities.push_back(base::join(markers, " regions are never left; assumed to end with their parent"));
     if (end_markers > 0)
-        oddities.push_back(base::join(end_markers, " regions are left and not open; these events are left out"));
-    if (open > 0) oddities.push_back(base::join(open, " regions are never left; taken as left at the last event"));
+        oddities.push_back(
+            base::join(end_markers, " regions are left without being entered; these events are ignored"));
+    if (open > 0) oddities.push_back(base::join(open, " regions are never left; assumed to end at the last event"));
     const bool clock_is_meant = archive_.is_ours() || some_are_inside();
     bool beyond = false;
     for (std::size_t i = 0; i < locations_.size(); ++i)
         beyond |= reach(i) == Reach::a_little_beyond || (!clock_is_meant && reach(i) == Reach::beyond);
-    if (beyond) oddities.emplace_back("events lie outside of the time that the clock properties tell");
+    if (beyond) oddities.emplace_back("events lie outside of the clock properties' range");
     return oddities;
 }
 
@@ -237,7 +238,7 @@ void refuse_unsound(const Reader& reader, const Soundness& soundness)
     if (problems.empty()) return;
     const std::string more = problems.size() == 1 ? ""
                                                   : base::join(" and ", problems.size() - 1,
-                                                               " more problems, which trace-info --check shows");
+                                                               " more problems (trace-info --check shows all)");
     base::fail("trace ", reader.anchor().string(), " is not sound: ", base::printable(problems.front()), more);
 }
 

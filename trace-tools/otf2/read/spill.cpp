@@ -75,7 +75,7 @@ void Spill::write_out()
 void Spill::write(std::string_view bytes)
 {
     while (!bytes.empty()) {
-        const auto written = base::check_errno(::write(file_, bytes.data(), bytes.size()), "put events aside");
+        const auto written = base::check_errno(::write(file_, bytes.data(), bytes.size()), "spill events");
         bytes.remove_prefix(static_cast<std::size_t>(written));
     }
 }

@@ -91,8 +91,8 @@ class Spill::Cursor {
         while (filled_ < window_.size() && next_ < end_) {
             const auto most = std::min<std::uint64_t>(window_.size() - filled_, end_ - next_);
             const auto read = base::check_errno(
-                ::pread(file_, window_.data() + filled_, most, static_cast<off_t>(next_)), "read events put aside");
-            if (read == 0) base::fail("events that were put aside are gone");
+                ::pread(file_, window_.data() + filled_, most, static_cast<off_t>(next_)), "read spilled events");
+            if (read == 0) base::fail("spilled events are missing");
             filled_ += static_cast<std::size_t>(read);
             next_ += static_cast<std::uint64_t>(read);
         }

@@ -45,10 +45,10 @@ class Resolver {
         if (stored_.repeated > 0) problem(stored_.repeated, "definitions repeat the number of an earlier one");
         std::vector<std::string> of_others;
         if (stored_.repeated_alike > 0)
-            of_others.push_back(base::join(stored_.repeated_alike, " definitions are there twice"));
-        if (dangling_ > 0) of_others.push_back(base::join(dangling_, " definitions refer to one that is not there"));
+            of_others.push_back(base::join(stored_.repeated_alike, " definitions are duplicated"));
+        if (dangling_ > 0) of_others.push_back(base::join(dangling_, " definitions refer to a missing one"));
         for (const auto& [word, count] : unknown_words_)
-            archive_.oddities.push_back(base::join(count, " definitions with ", word, ", which is not known here"));
+            archive_.oddities.push_back(base::join(count, " definitions with ", word, ", which is unknown"));
         return {std::move(archive_), std::move(stored_.references), std::move(of_others)};
     }
 
@@ -86,7 +86,7 @@ class Resolver {
         ReferenceTable& references = stored_.references;
         clock.stated = stored_.has_clock && stored_.ticks_per_s > 0;
         if (!clock.stated) {
-            archive_.oddities.emplace_back("no clock properties: a tick of the clock is taken for a nanosecond");
+            archive_.oddities.emplace_back("no clock properties: assuming ticks of 1 ns");
             return;
         }
         clock.ticks_per_s = references.ticks_per_s = stored_.ticks_per_s;
@@ -103,8 +103,7 @@ class Resolver {
 
     void tree()
     {
-        if (stored_.nodes.empty())
-            archive_.oddities.emplace_back("no system tree: which node is which is not reported");
+        if (stored_.nodes.empty()) archive_.oddities.emplace_back("no system tree: nodes are not reported");
         for (const StoredNode& stored : stored_.nodes)
             archive_.nodes.push_back(
                 {.name = text(stored.name),

@@ -21,7 +21,7 @@ EventMemory::EventMemory(std::uint64_t bytes) : chunks_{bytes / event_chunk_byte
     if (bytes == 0) return;
     if (chunks_ == 0)
         base::fail("memory of ", base::format(base::Bytes{static_cast<std::int64_t>(bytes)}),
-                   " holds no events: at least ", base::format(base::Bytes{event_chunk_bytes}), " a location");
+                   " is too small: at least ", base::format(base::Bytes{event_chunk_bytes}), " a location");
     bytes_.reset(new (std::nothrow) char[chunks_ * event_chunk_bytes]);
     if (!bytes_)
         base::fail("this machine has no ", base::format(base::Bytes{static_cast<std::int64_t>(bytes)}),
@@ -96,7 +96,7 @@ void use_memory(OTF2_Archive* archive, EventMemory& memory)
 {
     static const OTF2_MemoryCallbacks callbacks{.otf2_allocate = EventMemory::allocate,
                                                 .otf2_free_all = EventMemory::free_all};
-    check(OTF2_Archive_SetMemoryCallbacks(archive, &callbacks, &memory), "give the archive its memory");
+    check(OTF2_Archive_SetMemoryCallbacks(archive, &callbacks, &memory), "set the archive's memory");
 }
 
 }  // namespace otf2

@@ -57,7 +57,7 @@ void check_papi(int code, const Parts&... parts)
 {
     if (code == PAPI_OK) return;
     const char* why = PAPI_strerror(code);
-    base::fail("cannot ", parts..., ": ", why != nullptr ? why : "PAPI does not tell why");
+    base::fail("cannot ", parts..., ": ", why != nullptr ? why : "PAPI gives no reason");
 }
 
 void publish(const std::string& name, const std::string& description, std::atomic<std::uint64_t>& value)
@@ -119,7 +119,7 @@ std::vector<std::string> available_presets()
 
 CounterReader::CounterReader(const std::vector<std::string>& events, CountedThreads threads)
 {
-    if (!papi_starts()) base::unavailable("PAPI cannot be used here: its library does not start");
+    if (!papi_starts()) base::unavailable("PAPI is not usable: its library does not initialise");
     const base::Silence of_components;
     try {
         for (const std::string& event : events) add(event, threads);
@@ -141,7 +141,7 @@ void CounterReader::add(const std::string& name, CountedThreads threads)
     check_papi(PAPI_event_name_to_code(name.c_str(), &code), "count ", name);
     const int component = PAPI_get_event_component(code);
     const PAPI_component_info_t* const about = component < 0 ? nullptr : PAPI_get_component_info(component);
-    if (about == nullptr) base::fail("cannot count ", name, ": PAPI does not tell with what");
+    if (about == nullptr) base::fail("cannot count ", name, ": PAPI does not name its counters");
 
     EventSet& set = set_of(component, threads);
     check_papi(PAPI_add_event(set.handle, code), "count ", name);

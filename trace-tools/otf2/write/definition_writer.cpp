@@ -156,7 +156,7 @@ class GlobalDefinitions {
         std::vector<std::uint64_t> speakers;
         for (const ProcessRecord& record : records) {
             if (record.mpi_locations.empty() && record.locations.empty())
-                base::fail(record.process, " is in a communicator and has no location");
+                base::fail(record.process, " is in a communicator but has no location");
             speakers.push_back(record.mpi_locations.empty() ? record.locations.front().id
                                                             : record.mpi_locations.front());
         }

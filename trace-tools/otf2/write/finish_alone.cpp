@@ -78,7 +78,7 @@ void Recorder::State::stop_events()
     const std::int64_t deadline = base::now_ns() + patience_ns;
     for (const LocationRecorder* location : all)
         while (location->busy_.load(std::memory_order_acquire)) {
-            if (base::now_ns() > deadline) base::fail("a thread was interrupted in the middle of an event");
+            if (base::now_ns() > deadline) base::fail("a thread was interrupted while it wrote an event");
             std::this_thread::yield();
         }
 }

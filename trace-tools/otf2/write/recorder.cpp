@@ -23,12 +23,12 @@ bool is_there(const fs::path& path)
 
 void make_room(const fs::path& directory)
 {
-    if (directory.empty()) base::fail("there is no directory to record into");
+    if (directory.empty()) base::fail("no directory to record into");
     const fs::path beside = unfinished(directory);
     if (is_there(directory) || directory.filename() == "..") base::fail_taken(directory);
     if (is_there(beside))
-        base::fail("cannot record into ", directory.string(), ": a run that was killed, or is still running, left ",
-                   beside.string(), "; if none is running it may be removed");
+        base::fail("cannot record into ", directory.string(), ": a killed or still running run left ", beside.string(),
+                   "; if none runs, remove it");
     std::error_code code;
     if (!directory.parent_path().empty()) fs::create_directories(directory.parent_path(), code);
     if (!code) fs::create_directory(beside, code);

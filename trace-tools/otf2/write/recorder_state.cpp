@@ -38,7 +38,7 @@ std::size_t index_of(std::uint64_t location_number)
 void move_into_place(const fs::path& from, const fs::path& to)
 {
     if (std::rename(from.c_str(), to.c_str()) != 0)
-        throw std::system_error{errno, std::generic_category(), "cannot put the trace at " + to.string()};
+        throw std::system_error{errno, std::generic_category(), "cannot move the trace to " + to.string()};
 }
 
 fs::path unfinished(const fs::path& directory)
