@@ -59,8 +59,7 @@ LiveAlteration parse_live_alteration(const std::string& text)
     const std::size_t first = text.find(':');
     const std::size_t second = first == std::string::npos ? first : text.find(':', first + 1);
     if (second == std::string::npos || second + 1 == text.size())
-        base::fail_usage("--alter ", text,
-                         ": RANK:STEP:R.json is needed, such as 1:50:flips.json or all:50:flips.json");
+        base::fail_usage("--alter ", text, ": give RANK:STEP:R.json, such as 1:50:flips.json or all:50:flips.json");
     LiveAlteration alteration;
     if (const std::string rank = text.substr(0, first); rank != "all") {
         alteration.rank = base::parsed<int>(("--alter " + text).c_str(), rank);
@@ -76,8 +75,8 @@ LiveAlteration parse_live_alteration(const std::string& text)
         const auto holds = [&](const char* place) { return is_at(one.path, place); };
         if (std::none_of(places.begin(), places.end(), holds))
             base::fail_usage("--alter ", text, ": ", one.path,
-                             " begins with none of model/, optimizer/, input/, gradient/, mean/");
-        if (one.index.empty()) base::fail_usage("--alter ", text, ": does not say which numbers of ", one.path);
+                             " does not begin with model/, optimizer/, input/, gradient/ or mean/");
+        if (one.index.empty()) base::fail_usage("--alter ", text, ": gives no numbers of ", one.path);
     }
     return alteration;
 }
@@ -98,8 +97,8 @@ AlterationOptions::AlterationOptions(base::Options& options, std::vector<LiveAlt
     options.group("Soft errors");
     options.add(
         "alter", texts_,
-        "RANK|all:STEP:R.json: flip the bits of that record in that step of that rank; paths begin with model/, "
-        "optimizer/, input/, gradient/ (before the exchange) or mean/ (after it)",
+        "RANK|all:STEP:R.json: in that step of that rank, flip the bits given in record R.json; its paths begin "
+        "with model/, optimizer/, input/, gradient/ (before the exchange) or mean/ (after it)",
         "ALTERATION");
 }
 
@@ -174,7 +173,7 @@ void LiveAlterer::input(Batch& batch)
     alter("input/labels", whole, {}, bytes_of(batch.labels));
     for (const auto& [path, injections] : wanted_)
         if (is_at(path, "input/") && path != "input/images" && path != "input/tokens" && path != "input/labels")
-            base::fail("--alter: there is no ", path, ", but input/images, input/tokens and input/labels");
+            base::fail("--alter: there is no ", path, "; inputs are input/images, input/tokens and input/labels");
 }
 
 void LiveAlterer::gradient(std::size_t tensor, std::span<float> values)
@@ -202,7 +201,7 @@ void LiveAlterer::alter(const std::string& path, const soft_errors::NumberFormat
     if (!shape.empty()) sizes.assign(shape.begin(), shape.end());
     for (const soft_errors::Injection* one : wanted->second) {
         const std::uint64_t index = soft_errors::index_in(*one, sizes, "--alter: " + path);
-        if (index >= count) base::fail("--alter: ", path, " has ", count, " numbers, and none of index ", index);
+        if (index >= count) base::fail("--alter: ", path, " has ", count, " numbers, so none has index ", index);
         std::byte* const at = bytes.data() + index * size;
         const std::uint64_t bits =
             soft_errors::load_bits(format, at) ^ soft_errors::flipped_bits(*one, format, "--alter: " + path);

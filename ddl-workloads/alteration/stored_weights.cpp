@@ -30,8 +30,8 @@ std::vector<std::string> weights_of(Model& model, const std::string& location)
             paths.push_back(tensor.path);
     }
     if (paths.empty())
-        base::fail_usage("no weights to store: the model has no parameter of 32 bits whose name begins with '",
-                         location, "'");
+        base::fail_usage("no weights to store: the model has no 32-bit parameter whose name begins with '", location,
+                         "'");
     return paths;
 }
 
@@ -79,17 +79,18 @@ StoreOptions::StoreOptions(base::Options& options, StorePlan& plan) : options_{o
 {
     options.add_choice(
         "store", plan.code, {base::stored::codes.begin(), base::stored::codes.end()},
-        "the weights lie in memory whose bits flip, in that code: each forward uses what is read, updates "
-        "are made on sound ones");
-    options.add_choice("detect", plan.detection, {base::stored::detections.begin(), base::stored::detections.end()},
-                       "of --store: what finds a damaged weight, which becomes 0 or the nearest in its tensor's range");
-    options.add("bit-error-rate", rate_, "of --store: how likely a bit flips in a read, such as 1e-6", "RATE");
+        "keep the weights in emulated memory with bit flips, in this code; forward uses the values read, updates "
+        "use the correct ones");
+    options.add_choice(
+        "detect", plan.detection, {base::stored::detections.begin(), base::stored::detections.end()},
+        "with --store: how damaged weights are found; they become 0 or the nearest value of their tensor's range");
+    options.add("bit-error-rate", rate_, "with --store: probability that a bit flips in a read, such as 1e-6", "RATE");
 }
 
 void StoreOptions::read() const
 {
     for (const char* name : {"detect", "bit-error-rate"})
-        if (!plan_.on() && options_.given(name)) base::fail_usage("--", name, ": --store says in which code");
+        if (!plan_.on() && options_.given(name)) base::fail_usage("--", name, ": needs --store");
     if (!rate_.empty()) plan_.rate = base::parsed<double>("--bit-error-rate", rate_);
     if (!plan_.on()) return;
     if (!(plan_.rate >= 0.0 && plan_.rate <= 1.0))

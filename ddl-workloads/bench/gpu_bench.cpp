@@ -139,7 +139,7 @@ try {
     options.add("python", bench.python, "a Python with torch for CUDA");
     options.add_parts("part", parts);
     if (!options.parse(argc, argv)) return 0;
-    if (base::cuda::devices() == 0) base::unavailable("there is no GPU");
+    if (base::cuda::devices() == 0) base::unavailable("no GPU");
     for (const auto& [name, measure] : parts) measure(bench);
 } catch (...) {
     return base::report_failure("gpu-bench");

@@ -34,7 +34,7 @@ bool has_checked_structures(const fs::path& path)
 
 hdf5::File open_for_reading(const fs::path& path)
 {
-    if (!has_checked_structures(path)) base::fail(path.string(), " is no checkpoint of ddl-train");
+    if (!has_checked_structures(path)) base::fail(path.string(), " is not a checkpoint of ddl-train");
     hdf5::File file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)};
     if (!file.valid()) base::fail(path.string(), " is damaged or cut off: HDF5 cannot open it (", hdf5::why(), ")");
     return file;
@@ -89,11 +89,11 @@ class CheckpointReader::File {
     {
         naming(path_, "", [&] {
             const hdf5::Object group{check(H5Oopen(file_.get(), "meta", H5P_DEFAULT), "find the group meta")};
-            if (read_text(group.get(), "program") != "ddl-train") base::fail("no checkpoint of ddl-train");
+            if (read_text(group.get(), "program") != "ddl-train") base::fail("not a checkpoint of ddl-train");
             const std::int64_t format = read_number(group.get(), "format");
             if (format != checkpoint_format)
-                base::fail("of format ", format, ", and this is written for format ", checkpoint_format);
-            if (read_number(group.get(), "shard") != shard) base::fail("was not written under this name");
+                base::fail("of format ", format, ", but this version reads format ", checkpoint_format);
+            if (read_number(group.get(), "shard") != shard) base::fail("was written under another name");
             meta_ = read_meta(group.get());
             paths_ = data_sets_of(file_.get());
             const std::int64_t tensors = read_number(group.get(), "tensors");
@@ -122,15 +122,16 @@ class CheckpointReader::File {
         naming(path_, tensor.path, [&] {
             const hdf5::DataSet set = open(tensor.path);
             const hdf5::Type type{check(H5Dget_type(set.get()), "read the type")};
-            if (H5Tequal(type.get(), file_type(tensor.type)) <= 0) base::fail("its numbers are of another type");
+            if (H5Tequal(type.get(), file_type(tensor.type)) <= 0)
+                base::fail("its element type differs from the model's");
             const hdf5::Space space{check(H5Dget_space(set.get()), "read the shape")};
             const std::vector<hsize_t> expected(tensor.shape.begin(), tensor.shape.end());
             std::vector<hsize_t> shape(H5S_MAX_RANK);
             const int dimensions =
                 check(H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr), "read the shape");
             shape.resize(static_cast<std::size_t>(dimensions));
-            if (shape != expected) base::fail("its shape is not that of the model's");
-            if (size_of(set.get()) != tensor.bytes.size()) base::fail("its size is not that of the model's");
+            if (shape != expected) base::fail("its shape differs from the model's");
+            if (size_of(set.get()) != tensor.bytes.size()) base::fail("its size differs from the model's");
             read_checked(set.get(), type.get(), tensor.bytes);
         });
     }
@@ -147,7 +148,7 @@ class CheckpointReader::File {
         const hdf5::Type type{check(H5Dget_type(set), "read the type")};
         const hdf5::Space space{check(H5Dget_space(set), "read the shape")};
         const H5T_class_t kind = H5Tget_class(type.get());
-        if (kind != H5T_INTEGER && kind != H5T_FLOAT) base::fail("holds no numbers");
+        if (kind != H5T_INTEGER && kind != H5T_FLOAT) base::fail("is not numeric");
         const hssize_t count = check(H5Sget_simple_extent_npoints(space.get()), "read the shape");
         const std::size_t element = H5Tget_size(type.get());
         if (element == 0 || static_cast<std::uint64_t>(count) > bytes_ / element) base::fail("is larger than its file");
@@ -179,7 +180,7 @@ CheckpointReader::CheckpointReader(const fs::path& checkpoint)
     meta_ = index->meta();
     constexpr std::int64_t most_ranks = 1 << 20;
     if (meta_.step < 0 || meta_.steps_per_epoch < 1 || meta_.shards < 0 || meta_.shards > most_ranks)
-        base::fail(index->path().string(), ": its numbers make no sense");
+        base::fail(index->path().string(), ": its values are invalid");
     if (meta_.shards == 0) files_.push_back(std::move(index));
     for (std::int64_t shard = 0; shard < meta_.shards; ++shard) {
         files_.push_back(std::make_unique<File>(shard_file(checkpoint, shard), shard));

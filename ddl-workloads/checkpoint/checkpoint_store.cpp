@@ -84,7 +84,7 @@ void make_room(const fs::path& directory, std::int64_t step, std::int64_t bytes)
     const fs::path path = growing_path(directory, step);
     fs::create_directories(path);
     struct statvfs system {};
-    base::check_errno(::statvfs(path.c_str(), &system), "look at the file system of ", path.string());
+    base::check_errno(::statvfs(path.c_str(), &system), "query the file system of ", path.string());
     if (static_cast<double>(system.f_bavail) * static_cast<double>(system.f_frsize) <
         static_cast<double>(bytes + spare_bytes))
         throw std::system_error{ENOSPC, std::generic_category(),
@@ -125,10 +125,10 @@ fs::path first_sound(std::span<const fs::path> checkpoints)
             return checkpoint;
         } catch (const std::exception& error) {
             why = error.what();
-            if (&checkpoint != &checkpoints.back()) base::warn(why, "; the checkpoint before it is tried");
+            if (&checkpoint != &checkpoints.back()) base::warn(why, "; trying the previous checkpoint");
         }
     }
-    base::fail("no checkpoint to go on from: ", why);
+    base::fail("no checkpoint to resume from: ", why);
 }
 
 }  // namespace ddl

@@ -27,7 +27,8 @@ void check_room(const fs::path& path, std::int64_t samples, const SampleShape& s
     while (!fs::exists(folder)) folder = folder.parent_path();
     const std::uintmax_t free = fs::space(folder).available;
     if (needed > free / 2)
-        base::fail(path.string(), " would take ", needed, " bytes, but of ", free, " free ones at most half are taken");
+        base::fail(path.string(), " would take ", needed, " bytes, but of ", free,
+                   " free bytes at most half may be used");
 }
 
 bool holds(const fs::path& folder, const std::string& prefix)
@@ -42,8 +43,7 @@ std::string format_of_folder(const fs::path& folder)
     if (fs::exists(folder / "index.json")) return "shards";
     if (holds(folder, "data_batch_")) return "cifar10";
     if (holds(folder, "train-images")) return "mnist";
-    base::fail(folder.string(),
-               " holds no data set that is known: no index.json, data_batch_*.bin or train-images-idx3-ubyte");
+    base::fail(folder.string(), " holds no known data set: no index.json, data_batch_*.bin or train-images-idx3-ubyte");
 }
 
 std::string format_of_file(const fs::path& path)
@@ -89,7 +89,8 @@ Converted convert(const std::string& text, const std::string& format, const fs::
         if (progress && count % samples_between_news == 0)
             progress(static_cast<double>(count) / static_cast<double>(samples));
     });
-    if (done.held_out == 0) base::fail_usage(text, ": no class has the five samples that holding one out takes");
+    if (done.held_out == 0)
+        base::fail_usage(text, ": no class has five samples, the fewest from which one is held out");
     writer->finish();
     return done;
 }

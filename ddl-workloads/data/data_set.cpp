@@ -47,7 +47,7 @@ void hand_over(const SampleSource& source, const SampleShape& shape, const TakeS
     for (std::int64_t number = 0; number < source.samples(); ++number) {
         source.sample(number, record);
         const std::size_t label = shape.kind == SampleShape::Kind::text ? 0 : record[0];
-        if (base::stop_requested()) base::fail("stopped by a signal while the data set was made");
+        if (base::stop_requested()) base::fail("stopped by a signal while generating the data set");
         const bool keep_apart = ++seen.at(label) % held_out_every == 0;
         take(keep_apart ? Part::held_out : Part::train, record);
     }
@@ -95,7 +95,8 @@ void write_data_set(const DataSet& set)
         (part == Part::held_out ? held_out : train).write(record);
         kept_apart += part == Part::held_out;
     });
-    if (kept_apart == 0) base::fail_usage(set.text, ": no class has the five samples that holding one out takes");
+    if (kept_apart == 0)
+        base::fail_usage(set.text, ": no class has five samples, the fewest from which one is held out");
     train.finish();
     held_out.finish();
 }

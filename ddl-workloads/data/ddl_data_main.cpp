@@ -21,7 +21,7 @@ std::string words_of(const ddl::SampleShape& shape)
 {
     switch (shape.kind) {
         case ddl::SampleShape::Kind::text:
-            return base::join("text, guessed from ", shape.length, " bytes");
+            return base::join("text, predicted from ", shape.length, " bytes");
         case ddl::SampleShape::Kind::clicks:
             return base::join("clicks, ", shape.dense, " features and ", shape.categories, " ids of ", shape.rows,
                               " rows");
@@ -41,7 +41,7 @@ std::function<void(double)> shown(base::Progress& progress)
 
 void write(const std::string& text, const std::string& format, const std::string& out)
 {
-    if (out.empty()) base::fail_usage("--out PATH is needed: the file or folder to write");
+    if (out.empty()) base::fail_usage("give --out PATH, the file or folder to write");
     ddl::Converted done;
     {
         base::Progress progress{"writing"};
@@ -53,8 +53,8 @@ void write(const std::string& text, const std::string& format, const std::string
 
 void add_output(base::Options& options, std::string& format, std::string& out)
 {
-    options.add_choice("to", format, ddl::formats(), "format that is written");
-    options.add("out", out, "file (hdf5) or folder (the others) to write; must not be there yet", "FILE");
+    options.add_choice("to", format, ddl::formats(), "output format");
+    options.add("out", out, "file (hdf5) or folder (others) to write; must not exist", "FILE");
 }
 
 // "synthetic[samples=9,noise=5%]" with one more option.
@@ -69,11 +69,11 @@ std::string with_option(const std::string& text, const std::string& option, cons
 
 class Generate : public base::Command {
  public:
-    Generate() : Command{"ddl-data generate", "makes a learnable data set of any size, the same for the same seed"}
+    Generate() : Command{"ddl-data generate", "generates a learnable data set of any size, reproducible by its seed"}
     {
-        options.add_positional("SET", set_, "what is made: synthetic[noise=30%], clicks[rows=1000], digits");
-        options.add("samples", samples_, "in all, held-out ones included; 0: as SET says");
-        options.add("bytes", bytes_, "the same as a size: 2GiB");
+        options.add_positional("SET", set_, "data set to generate: synthetic[noise=30%], clicks[rows=1000], digits");
+        options.add("samples", samples_, "number of samples, including held-out ones; 0: as given in SET");
+        options.add("bytes", bytes_, "the size instead: 2GiB");
         add_output(options, format_, out_);
         options.example("ddl-data generate synthetic --bytes 2GiB --to shards --out DIR");
     }
@@ -81,10 +81,10 @@ class Generate : public base::Command {
     int run() override
     {
         if (ddl::data_sets().find(base::parse_plug_in(set_).name).make == nullptr)
-            base::fail_usage(set_, " is there already; ddl-data convert makes another format of it");
-        if (samples_ != 0 && bytes_.count != 0) base::fail_usage("--samples and --bytes say the same: one of them");
+            base::fail_usage(set_, " already exists; ddl-data convert converts it to another format");
+        if (samples_ != 0 && bytes_.count != 0) base::fail_usage("give only one of --samples and --bytes");
         if (bytes_.count != 0) samples_ = bytes_.count / ddl::data_set(set_, {}).shape.record_bytes();
-        if (samples_ < 0 || (bytes_.count != 0 && samples_ == 0)) base::fail_usage("not one sample has room");
+        if (samples_ < 0 || (bytes_.count != 0 && samples_ == 0)) base::fail_usage("too small for one sample");
         if (samples_ != 0) set_ = with_option(set_, "samples", std::to_string(samples_));
         write(set_, format_, out_);
         return base::exit_fine;
@@ -100,7 +100,7 @@ class Generate : public base::Command {
 
 class Convert : public base::Command {
  public:
-    Convert() : Command{"ddl-data convert", "writes a data set in another format"}
+    Convert() : Command{"ddl-data convert", "converts a data set to another format"}
     {
         options.add_positional("SET", set_, "as ddl-train --data takes it: digits, cifar10[path=DIR], text[path=FILE]");
         add_output(options, format_, out_);
@@ -149,11 +149,10 @@ int check_records(const std::string& text)
 
 class Info : public base::Command {
  public:
-    Info() : Command{"ddl-data info", "says what lies in a file or folder"}
+    Info() : Command{"ddl-data info", "describes the data set in a file or folder"}
     {
         options.add_positional("PATH", given_, "file or folder, or a data set as ddl-train --data takes it");
-        options.add_switch("check", check_,
-                           "read every record and say which are corrupt; exit code 1 if there are any");
+        options.add_switch("check", check_, "read every record and list corrupt ones; exit code 1 if there are any");
     }
 
     int run() override
@@ -176,9 +175,10 @@ class Info : public base::Command {
  private:
     int describe_made(const ddl::DataSet& set) const
     {
-        if (check_) base::fail_usage(set.text, " is made for each training: there are no files to check");
+        if (check_) base::fail_usage(set.text, " is generated for each training: there are no files to check");
         print_head(set);
-        std::cout << "in all     " << ddl::samples_in(set.text) << ", made for each training; a fifth is held out\n";
+        std::cout << "in all     " << ddl::samples_in(set.text)
+                  << ", generated for each training; a fifth is held out\n";
         return base::exit_fine;
     }
 
@@ -190,8 +190,8 @@ int run(int argc, char** argv)
 {
     bool list = false;
     bool json = false;
-    base::Options options{name, "data sets for ddl-train: made, converted, looked into"};
-    options.add_switch("list", list, "show all data sets and formats, and end");
+    base::Options options{name, "generates, converts and inspects data sets for ddl-train"};
+    options.add_switch("list", list, "list all data sets and formats, and exit");
     options.add_switch("json", json, "with --list: as JSON");
     return base::run_program(options, base::commands<Generate, Convert, Info>(), argc, argv, [&] {
         if (list) base::list(std::cout, {ddl::data_sets().catalogue()}, json);

@@ -42,7 +42,7 @@ InputFile::InputFile(std::filesystem::path path, Access access) : path_{std::mov
     const int direct = access_ == Access::direct ? O_DIRECT : 0;
     file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | direct);
     if (file_ < 0 && errno == EINVAL && direct != 0)
-        base::unavailable("the file system of ", path_.string(), " knows no reading past the page cache (O_DIRECT)");
+        base::unavailable("the file system of ", path_.string(), " does not support O_DIRECT");
     base::check_errno(static_cast<int>(file_), "open ", path_.string());
     struct stat status = {};
     ::fstat(file_, &status);

@@ -13,7 +13,7 @@ namespace ddl {
 
 class InputFile {
  public:
-    // Throws std::system_error if it cannot be opened, Error for what is no regular file, Unavailable if its file
+    // Throws std::system_error if it cannot be opened, Error for what is not a regular file, Unavailable if its file
     // system knows no O_DIRECT.
     explicit InputFile(std::filesystem::path path, Access access = Access::buffered);
 

@@ -11,7 +11,7 @@ RecordFile::RecordFile(std::filesystem::path path, const SampleShape& shape, con
     const std::int64_t bytes = file_.bytes();
     set_records(bytes / shape.record_bytes());
     if (records() > 0 && bytes % shape.record_bytes() == 0) return;
-    faults_.push_back(base::join(file_.path().string(), " is cut off or no record file: ", bytes,
+    faults_.push_back(base::join(file_.path().string(), " is cut off or not a record file: ", bytes,
                                  " bytes are not one or more records of ", shape.record_bytes()));
     if (records() == 0 || !reading.skip_corrupt) base::fail(faults_.front());
 }

@@ -16,7 +16,7 @@ void check_image(const SampleShape& shape)
                       shape.channels * shape.height <= longest / shape.width;
     if (!fits || shape.classes > 256)
         base::fail_usage("images of ", shape.channels, "x", shape.height, "x", shape.width, " in ", shape.classes,
-                         " classes make no record file: each at least 1, at most 256 classes");
+                         " classes do not fit a record file: each at least 1, at most 256 classes");
 }
 
 void check_text(const SampleShape& shape)
@@ -55,11 +55,11 @@ std::string fault_of(const SampleShape& shape, std::span<const std::uint8_t> rec
 {
     if (shape.kind == SampleShape::Kind::text) return "";
     if (record[0] >= shape.classes)
-        return base::join("label ", int{record[0]}, " is no class, there are ", shape.classes);
+        return base::join("label ", int{record[0]}, " is not a class; there are ", shape.classes);
     for (std::int64_t category = 0; category < shape.categories; ++category) {
         const std::uint32_t id = id_at(record.subspan(static_cast<std::size_t>(1 + shape.dense + 4 * category)));
         if (id >= shape.rows)
-            return base::join("id ", id, " of category ", category, " is no row, there are ", shape.rows);
+            return base::join("id ", id, " of category ", category, " is not a row; there are ", shape.rows);
     }
     return "";
 }

@@ -35,7 +35,7 @@ nlohmann::ordered_json to_json(const SampleShape& shape)
 std::int64_t whole_number(const nlohmann::ordered_json& json)
 {
     const bool too_large = json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX;
-    if (!json.is_number_integer() || too_large) base::fail(json.dump(), " is no whole number that can be meant");
+    if (!json.is_number_integer() || too_large) base::fail(json.dump(), " is not a valid integer");
     return json.get<std::int64_t>();
 }
 

@@ -47,7 +47,7 @@ class Fifths : public Records {
     Fifths(std::unique_ptr<Records> all, Part part) : Records{all->shape()}, all_{std::move(all)}, part_{part}
     {
         const std::int64_t held_out = all_->records() / held_out_every;
-        if (held_out == 0) base::fail(all_->records(), " records: too few to hold every fifth out");
+        if (held_out == 0) base::fail(all_->records(), " records: too few to hold out every fifth");
         set_records(part == Part::held_out ? held_out : all_->records() - held_out);
     }
 

@@ -30,7 +30,7 @@ DevicePlan parse_device(const std::string& text)
     const std::string number = text.starts_with(numbered) ? text.substr(std::string{numbered}.size()) : "";
     const std::vector<std::string> known{"cpu", "cuda", "staged"};
     if (!is_number(number))
-        base::fail_usage("--device ", text, " is none of cpu, cuda, cuda:NUMBER and staged",
+        base::fail_usage("--device ", text, " is not cpu, cuda, cuda:NUMBER or staged",
                          base::did_you_mean(text, known));
     plan.number = base::parse<int>(number);
     return plan;
@@ -38,20 +38,17 @@ DevicePlan parse_device(const std::string& text)
 
 DeviceOptions::DeviceOptions(base::Options& options, DevicePlan& plan) : plan_{plan}
 {
-    options.add("device", device_,
-                "where models of LibTorch compute: cpu; cuda, the GPU of the rank's place on its node; cuda:1; staged, "
-                "the CPU with all the copies that a GPU needs",
-                "DEVICE");
+    options.add(
+        "device", device_,
+        "device of LibTorch models: cpu; cuda (the GPU of the local rank); cuda:1; staged (the CPU, with the copies "
+        "that a GPU needs)",
+        "DEVICE");
     options.add_choice("precision", precision_, {"fp32", "tf32", "bf16"},
-                       "bf16: what gains from it is computed in 16 bits (autocast), parameters stay in 32; tf32: a GPU "
-                       "rounds what it multiplies");
+                       "bf16: autocast, parameters stay fp32; tf32: TF32 matrix products on a GPU");
     options.add_switch("deterministic", deterministic_,
-                       "a GPU takes only algorithms that give the same bits each time, as the CPU's do, which costs "
-                       "time; with --trials and --golden it does so anyway");
-    options.add_switch("sync-phases", sync_phases_,
-                       "phases end when the device has done their work, and not when that is queued; costs time");
-    options.add_switch("cuda-graphs", graphs_,
-                       "forward and backward are recorded once and then handed in with one call each");
+                       "use only deterministic algorithms on a GPU (slower); implied by --trials and --golden");
+    options.add_switch("sync-phases", sync_phases_, "synchronise with the device at the end of each phase (slower)");
+    options.add_switch("cuda-graphs", graphs_, "run forward and backward as CUDA graphs");
 }
 
 void DeviceOptions::read() const
@@ -63,10 +60,9 @@ void DeviceOptions::read() const
     plan_.deterministic = deterministic_;
     plan_.graphs = graphs_;
     if (plan_.compute == Compute::tf32 && plan_.kind != DeviceKind::cuda)
-        base::fail_usage("--precision tf32 goes with --device cuda: a CPU has no such products");
-    if (sync_phases_ && plan_.kind != DeviceKind::cuda)
-        base::fail_usage("--sync-phases goes with --device cuda: on the CPU no work is queued");
-    if (graphs_ && plan_.kind != DeviceKind::cuda) base::fail_usage("--cuda-graphs goes with --device cuda");
+        base::fail_usage("--precision tf32 needs --device cuda");
+    if (sync_phases_ && plan_.kind != DeviceKind::cuda) base::fail_usage("--sync-phases needs --device cuda");
+    if (graphs_ && plan_.kind != DeviceKind::cuda) base::fail_usage("--cuda-graphs needs --device cuda");
 }
 
 }  // namespace ddl

@@ -19,7 +19,7 @@ std::int64_t memory_of_gpu(int number)
     base::cuda::Device device = 0;
     std::size_t bytes = 0;
     base::cuda::check(driver.device(&device, number), "find the GPU");
-    base::cuda::check(driver.device_memory(&bytes, device), "ask for the GPU's memory");
+    base::cuda::check(driver.device_memory(&bytes, device), "query the GPU's memory");
     return static_cast<std::int64_t>(bytes);
 }
 
@@ -29,11 +29,11 @@ int gpu_of_rank(const DevicePlan& plan, const base::LocalRank& local)
 try {
     base::cuda::driver();
     const int count = base::cuda::devices();
-    if (count == 0) base::unavailable("there is no GPU");
+    if (count == 0) base::unavailable("no GPU");
     const int number = plan.number.value_or(local.rank % count);
     if (number >= count)
         base::fail_usage("--device ", text(plan), ": there is no GPU ", number, "; this process has ", count,
-                         ", from 0 on (CUDA_VISIBLE_DEVICES)");
+                         ", counted from 0 (CUDA_VISIBLE_DEVICES)");
     return number;
 } catch (const base::Unavailable& why) {
     base::unavailable("--device ", text(plan), ": ", why.what());

@@ -29,7 +29,7 @@ class Checksum : public Guard {
 extern const GuardCard checksum_guard;
 const GuardCard checksum_guard{
     .name = "checksum",
-    .summary = "before forward: tensors whose CRC-32C is not what it was after the update",
+    .summary = "before forward: tensors whose CRC-32C changed since the update",
     .options = {},
     .make = [](const base::Settings&) -> std::unique_ptr<Guard> { return std::make_unique<Checksum>(); },
 };

@@ -81,7 +81,7 @@ GoldenComparison::GoldenComparison(const fs::path& directory)
     const std::vector<fs::path> all = checkpoints_in(directory_);
     checkpoints_.insert(all.begin(), all.end());
     if (checkpoints_.empty())
-        base::fail("--golden: ", directory.string(), " has no checkpoint; --checkpoint-every makes some");
+        base::fail("--golden: ", directory.string(), " has no checkpoint; write some with --checkpoint-every");
 }
 
 void GoldenComparison::record(otf2::Recorder& recorder, otf2::LocationRecorder& location, const fs::path& directory,

@@ -63,7 +63,7 @@ void parse_reaction(const std::string& reaction, GuardPlan& plan)
     std::vector<std::string> words;
     for (const auto& one : reactions) words.emplace_back(one.second);
     if (found == reactions.end())
-        base::fail_usage("--on-guard ", reaction, " is none of ", base::join_words(words, ", "),
+        base::fail_usage("--on-guard ", reaction, " is not one of ", base::join_words(words, ", "),
                          base::did_you_mean(word, words));
     plan.reaction = found->first;
     if (equals == std::string::npos) return;
@@ -75,16 +75,15 @@ void parse_reaction(const std::string& reaction, GuardPlan& plan)
 GuardOptions::GuardOptions(base::Options& options, GuardPlan& plan) : options_{options}, plan_{plan}
 {
     options.add("guard", guards_,
-                "what watches over state and gradients: range=2,norm=10x,checksum,replicas (--list shows all)",
-                "GUARDS");
+                "checks of state and gradients: range=2,norm=10x,checksum,replicas (--list shows all)", "GUARDS");
     options.add(
         "on-guard", reaction_,
-        "what a guard's finding leads to: report, stop (exit code 3), repair (from a sound rank, else clipped) or "
-        "rollback=STEPS (to a copy in memory, kept that often)",
+        "action when a guard fires: report, stop (exit code 3), repair (from a sound rank, else by clipping) or "
+        "rollback=STEPS (to a copy in memory, taken every STEPS steps)",
         "HOW");
     options.add("replicas-every", plan.replicas_every,
-                "compare the state of the ranks every so many steps: divergence.csv; 0: never", "NUMBER");
-    options.add("golden", plan.golden, "compare with the checkpoints of that unaltered training: propagation.csv",
+                "compare the state of the ranks every N steps (divergence.csv); 0: never", "NUMBER");
+    options.add("golden", plan.golden, "compare with the checkpoints of this unaltered training (propagation.csv)",
                 "DIR");
 }
 
@@ -94,7 +93,7 @@ void GuardOptions::read() const
     parse_guards(guards_, plan_);
     parse_reaction(reaction_, plan_);
     if (options_.given("on-guard") && plan_.guards.empty())
-        base::fail_usage("--on-guard ", reaction_, ": --guard says what is watched for");
+        base::fail_usage("--on-guard ", reaction_, ": needs --guard");
 }
 
 }  // namespace ddl

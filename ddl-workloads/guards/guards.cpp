@@ -45,7 +45,7 @@ Guards::Guards(const GuardPlan& plan, const Guarded& guarded)
     };
     if (!plan_.guards.empty() || plan_.replicas_every > 0) {
         state_names_ = paths(StateLook{guarded_.model}.tensors());
-        if (state_names_.empty()) base::fail_usage("--guard: the model has no state to look at");
+        if (state_names_.empty()) base::fail_usage("--guard: the model has no state to check");
     }
     for (const base::PlugInText& one : plan_.guards) {
         const GuardCard& card = guard_registry().find(one.name);
@@ -68,7 +68,7 @@ Guards::Guards(const GuardPlan& plan, const Guarded& guarded)
     comparing_ = region(base::region::guard + std::string{"replicas"});
     replicas_differ_ =
         recorder.metric(base::metric::replicas_differ, "tensors", otf2::Type::uint64, otf2::MetricMode::absolute_point,
-                        "tensors of this rank that are not those of most ranks");
+                        "tensors of this rank that differ from the majority of ranks");
     const std::filesystem::path file = guarded_.directory / tables::divergence;
     if (rank_ == 0) divergence_.emplace(file, tables::divergence_columns, how(file));
 }
@@ -153,7 +153,7 @@ bool Guards::note_differences(const std::vector<Difference>& found)
     for (const Difference& one : found) {
         apart.emplace(one.rank, one.tensor);
         if (one.rank == rank_ || one.rank < 0) ++mine;
-        const std::string who = one.rank < 0 ? "ranks differ, none is as most are" : "not as on most ranks";
+        const std::string who = one.rank < 0 ? "ranks differ, no majority" : "differs from the majority of ranks";
         of_guard.push_back({one.rank, {one.tensor, who}});
         if (!divergence_ || apart_.contains({one.rank, one.tensor})) continue;
         divergence_->row(guarded_.trial, one.step, one.rank < 0 ? "" : std::to_string(one.rank), one.bucket,
@@ -165,9 +165,9 @@ bool Guards::note_differences(const std::vector<Difference>& found)
         if (!first_differing_) first_differing_ = found.front().step;
         if (rank_ == 0 && apart_.empty())
             base::warn("step ", found.front().step, ": ranks differ in ", state_names_.at(found.front().tensor),
-                       found.front().rank < 0 ? base::join("; of ", guarded_.exchanges.size(),
-                                                           " ranks no state is that of most: no rank is named")
-                                              : base::join(": rank ", found.front().rank, " is not as most ranks are"));
+                       found.front().rank < 0
+                           ? base::join("; of ", guarded_.exchanges.size(), " ranks no majority, so no rank is named")
+                           : base::join(": rank ", found.front().rank, " differs from the majority"));
     }
     apart_ = std::move(apart);
     for (std::size_t i = 0; i < watches_.size(); ++i)
@@ -280,7 +280,7 @@ bool Guards::roll_back(std::int64_t steps_done)
     caught_at_ = std::max(caught_at_, steps_done);
     if (in_vain) {
         stops_ = true;
-        settle(copy_.steps_done() ? "stopped: caught again after a rollback" : "stopped: no sound copy to go back to");
+        settle(copy_.steps_done() ? "stopped: found again after a rollback" : "stopped: no sound copy to go back to");
         return false;
     }
     const otf2::Scope scope{guarded_.location, going_back_};

@@ -87,8 +87,8 @@ class Norm : public Guard {
 extern const GuardCard norm_guard;
 const GuardCard norm_guard{
     .name = "norm",
-    .summary = "before the update: a gradient that is many times as long as the median of the 25 before",
-    .options = {{"factor", "10x", "so many times"}},
+    .summary = "before the update: a gradient whose norm is FACTOR times the median of the previous 25",
+    .options = {{"factor", "10x", "factor of the median norm"}},
     .looks_at = LooksAt::gradients,
     .make = [](const base::Settings& settings) -> std::unique_ptr<Guard> {
         std::string text = settings.text("factor");

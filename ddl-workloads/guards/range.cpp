@@ -60,8 +60,8 @@ class Range : public Guard {
 extern const GuardCard range_guard;
 const GuardCard range_guard{
     .name = "range",
-    .summary = "before forward: numbers of model and optimizer that are not finite, or too large",
-    .options = {{"bound", "auto", "of magnitudes; auto: 16 times the tensor's largest so far, at least 2"}},
+    .summary = "before forward: values of model and optimizer that are not finite or too large",
+    .options = {{"bound", "auto", "largest magnitude; auto: 16 times the tensor's largest so far, at least 2"}},
     .make = [](const base::Settings& settings) -> std::unique_ptr<Guard> {
         if (settings.text("bound") == "auto") return std::make_unique<Range>(std::nullopt);
         const auto bound = settings.get<double>("bound");

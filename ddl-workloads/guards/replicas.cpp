@@ -95,7 +95,7 @@ class Nothing : public Guard {};
 extern const GuardCard replicas_guard;
 const GuardCard replicas_guard{
     .name = "replicas",
-    .summary = "before forward: tensors that differ between ranks that ought to be equal (--replicas-every)",
+    .summary = "before forward: replicated tensors that differ between ranks (--replicas-every)",
     .options = {},
     .looks_at = LooksAt::ranks,
     .make = [](const base::Settings&) -> std::unique_ptr<Guard> { return std::make_unique<Nothing>(); },

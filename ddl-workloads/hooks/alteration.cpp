@@ -41,7 +41,7 @@ class Alterations : public Hook {
         if (state.stop == Stop::signal || !plan_.trials.empty()) return std::nullopt;
         for (const LiveAlteration& one : plan_.alterations)
             if (std::cmp_less(one.step, state.first) || std::cmp_greater_equal(one.step, state.taken))
-                return base::join("--alter: step ", one.step, " was not made, and nothing was altered in it");
+                return base::join("--alter: step ", one.step, " was not reached, so nothing was altered");
         return std::nullopt;
     }
 

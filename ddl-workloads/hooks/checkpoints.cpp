@@ -16,11 +16,11 @@ namespace {
 // Throws UsageError if there is no state, or if one file cannot hold it.
 void check_can_be_written(const TrainingPlan& plan, const std::vector<StateTensor>& state)
 {
-    if (state.empty()) base::fail_usage("--checkpoint-every: ", plan.model, " has no state to write");
+    if (state.empty()) base::fail_usage("--checkpoint-every: ", plan.model, " has no state");
     const auto own = [](const StateTensor& tensor) { return tensor.owner == Owner::each; };
     if (!plan.checkpoint.sharded && std::any_of(state.begin(), state.end(), own))
         base::fail_usage("--checkpoint-by rank0: not all of the state of ", plan.model,
-                         " is there; --checkpoint-by sharded writes it all");
+                         " is there; use --checkpoint-by sharded");
 }
 
 class Checkpoints : public Hook {

@@ -72,7 +72,7 @@ class GuardHook : public Hook {
     std::optional<std::string> broken_promise(const StepContext&) const override
     {
         if (!stopped_) return std::nullopt;
-        return "a guard ended the training: guards.csv says what it found";
+        return "a guard ended the training: see guards.csv";
     }
 
  private:

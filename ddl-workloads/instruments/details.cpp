@@ -75,7 +75,7 @@ DetailLevel parse_detail_level(const std::string& text)
 {
     for (std::size_t i = 0; i < level_names().size(); ++i)
         if (level_names()[i] == text) return static_cast<DetailLevel>(i);
-    base::fail_usage("'", text, "' is none of L0 to L3", base::did_you_mean(text, level_names()));
+    base::fail_usage("'", text, "' is not L0, L1, L2 or L3", base::did_you_mean(text, level_names()));
 }
 
 std::string text(DetailLevel level)
@@ -88,11 +88,11 @@ TraceSteps parse_trace_steps(const std::string& text)
     if (text.empty()) return {};
     const std::vector<std::string> words = base::split(text, ':');
     if (words.size() != 2 && words.size() != 3)
-        base::fail_usage("--trace-steps ", text, ": FIRST:END or FIRST:END:EVERY is needed, such as 100:200:10");
+        base::fail_usage("--trace-steps ", text, ": give FIRST:END or FIRST:END:EVERY, such as 100:200:10");
     TraceSteps steps{.first = base::parse<std::uint64_t>(words[0]), .end = base::parse<std::uint64_t>(words[1])};
     if (words.size() == 3) steps.every = base::parse<std::uint64_t>(words[2]);
-    if (steps.end <= steps.first) base::fail_usage("--trace-steps ", text, ": the end comes after the first step");
-    if (steps.every < 1) base::fail_usage("--trace-steps ", text, ": every first step is :1");
+    if (steps.end <= steps.first) base::fail_usage("--trace-steps ", text, ": END must be greater than FIRST");
+    if (steps.every < 1) base::fail_usage("--trace-steps ", text, ": EVERY must be at least 1");
     return steps;
 }
 
@@ -117,9 +117,9 @@ Details::Details(otf2::Recorder& recorder, otf2::LocationRecorder& main, DetailL
     : recorder_{recorder},
       main_{main},
       gpu_{gpu},
-      sequence_{
-          recorder.attribute("seq", otf2::Type::uint64,
-                             "pairs an operator of forward with the node of backward that it made, in the same step")},
+      sequence_{recorder.attribute(
+          "seq", otf2::Type::uint64,
+          "pairs an operator of forward with the node of backward that it created in the same step")},
       external_id_{
           recorder.attribute(base::attribute::external_id, otf2::Type::int64, "joins an operator and its kernels")},
       level_{level},

@@ -14,8 +14,7 @@ InjectedDelay parse_injected_delay(const std::string& whole)
 {
     const std::vector<std::string> words = base::split(whole, ':');
     if (words.size() < 3)
-        base::fail_usage("--delay ", whole,
-                         ": RANK:PHASE:TIME is needed, such as 1:backward:5ms or 0:load:2ms:every=10");
+        base::fail_usage("--delay ", whole, ": give RANK:PHASE:TIME, such as 1:backward:5ms or 0:load:2ms:every=10");
     InjectedDelay delay{.rank = base::parse<int>(words[0]),
                         .phase = base::parse_training_phase(words[1]),
                         .time = base::parse<base::Nanoseconds>(words[2])};
@@ -27,27 +26,26 @@ InjectedDelay parse_injected_delay(const std::string& whole)
         else if (words[i].starts_with("for="))
             delay.length = base::parse<std::int64_t>(words[i].substr(4));
         else
-            base::fail_usage("--delay ", whole, ": '", words[i], "' is none of every=N, for=M and busy");
+            base::fail_usage("--delay ", whole, ": '", words[i], "' is not every=N, for=M or busy");
     }
     if (delay.phase == Phase::control_delay || delay.phase == Phase::control_settle)
-        base::fail_usage("--delay ", whole, ": ", text(delay.phase), " is a phase of --control-delay");
+        base::fail_usage("--delay ", whole, ": ", text(delay.phase), " is reserved for --control-delay");
     if (delay.rank < 0) base::fail_usage("--delay ", whole, ": ranks count from 0");
-    if (delay.time.count() <= 0) base::fail_usage("--delay ", whole, ": a delay takes longer than nothing");
-    if (delay.every < 1) base::fail_usage("--delay ", whole, ": every=1 is every step");
+    if (delay.time.count() <= 0) base::fail_usage("--delay ", whole, ": a delay must be more than zero");
+    if (delay.every < 1) base::fail_usage("--delay ", whole, ": every must be at least 1");
     if (delay.length < 1 || delay.length > delay.every)
-        base::fail_usage("--delay ", whole, ": for=M is the first M of every=N steps, from 1 to N");
+        base::fail_usage("--delay ", whole, ": for=M must be between 1 and N of every=N");
     return delay;
 }
 
 DelayOptions::DelayOptions(base::Options& options, DelayPlan& plan) : plan_{plan}
 {
     options.group("Known delays");
-    options.add("control-delay", plan.control, "delay a step by so long while noisegen's control.delay asks for it",
-                "TIME");
+    options.add("control-delay", plan.control, "delay of a step while noisegen's control.delay is on", "TIME");
     options.add(
         "delay", injected_,
-        "RANK:PHASE:TIME[:every=N[:for=M]][:busy]: delay that rank in that phase of each step, or of the first (M) of "
-        "every N, asleep or busy",
+        "RANK:PHASE:TIME[:every=N[:for=M]][:busy]: delay that rank in that phase of each step, or of the first (M) "
+        "of every N steps, sleeping or busy",
         "DELAY");
 }
 

@@ -23,7 +23,7 @@ std::unique_ptr<otf2::CounterReader> papi_reader(const std::string& event, bool 
     try {
         return std::make_unique<otf2::CounterReader>(std::vector<std::string>{event});
     } catch (const base::Error& error) {
-        if (speaks) base::warn(error.what(), "; counting without it");
+        if (speaks) base::warn(error.what(), "; continuing without it");
         return nullptr;
     }
 }
@@ -109,7 +109,7 @@ void Instruments::define(const InstrumentPlan& plan)
     step_ = recorder.attribute(base::attribute::step, otf2::Type::uint64, "number of the training step, from 0");
     bucket_ =
         recorder.attribute(base::attribute::bucket, otf2::Type::uint64, "number of the bucket in its step, from 0");
-    bytes_ = recorder.attribute(base::attribute::bytes, otf2::Type::uint64, "what was read or is exchanged");
+    bytes_ = recorder.attribute(base::attribute::bytes, otf2::Type::uint64, "bytes read or exchanged");
     external_id_ =
         recorder.attribute(base::attribute::external_id, otf2::Type::int64, "joins an operator and its kernels");
     if (recorder.on()) define_metrics(plan);
@@ -134,7 +134,7 @@ void Instruments::define_metrics(const InstrumentPlan& plan)
     define({"loss", "", "of this rank's batch", training}, Type::real, MetricMode::absolute_point);
     has_norm_ = plan.level != DetailLevel::L0;
     if (has_norm_)
-        define({"gradient_norm", "", "L2 norm of what this rank updates with", training}, Type::real,
+        define({"gradient_norm", "", "L2 norm of this rank's gradient at the update", training}, Type::real,
                MetricMode::absolute_point);
     process_metrics_ = plan.process_metrics;
     if (process_metrics_ != nullptr)
@@ -155,7 +155,7 @@ std::int64_t Instruments::bytes_reduced()
     try {
         if (papi_) return papi_->read().front();
     } catch (const base::Error& error) {
-        base::warn(error.what(), "; counting without it");
+        base::warn(error.what(), "; continuing without it");
         papi_.reset();
     }
     return static_cast<std::int64_t>(reduced_.value());

@@ -45,9 +45,9 @@ std::optional<std::string> why_no_perf()
     for (const SoftwareEvent& event : software_events())
         if (perf || event.in_resource_usage) here.push_back(event.name);
     for (const std::string& preset : otf2::available_presets()) here.push_back(preset);
-    base::fail_usage("--metrics: ", why, base::did_you_mean(name, here), " (this machine counts ",
-                     base::join_words(here, ", "),
-                     otf2::counters_available() ? ", and what papi_native_avail lists)" : ")");
+    base::fail_usage("--metrics: ", why, base::did_you_mean(name, here),
+                     " (available on this machine: ", base::join_words(here, ", "),
+                     otf2::counters_available() ? ", and those listed by papi_native_avail)" : ")");
 }
 
 void check_with_papi(const std::vector<std::string>& names, const std::string& blamed)
@@ -118,8 +118,7 @@ void ProcessMetrics::choose_from_all()
         const std::vector<std::string> presets =
             countable_together({"PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_L3_TCM", "PAPI_L2_DCM", "PAPI_RES_STL"});
         if (presets.empty())
-            base::unavailable(otf2::counters_available() ? "PAPI finds no counters of the processor"
-                                                         : "built without PAPI");
+            base::unavailable(otf2::counters_available() ? "PAPI finds no hardware counters" : "built without PAPI");
         count_with_papi(presets);
     } catch (const base::Error& why) {
         left_out_.push_back(base::join("PAPI presets: ", why.what()));
@@ -135,7 +134,7 @@ void ProcessMetrics::choose_from_all()
 
 void ProcessMetrics::choose(const std::vector<std::string>& names)
 {
-    if (names.empty()) base::fail_usage("--metrics needs auto, none, or names of events");
+    if (names.empty()) base::fail_usage("--metrics: give auto, none, or names of events");
     const std::optional<std::string> no_perf = why_no_perf();
     std::vector<std::string> papi;
     std::vector<std::string> kernel;
@@ -206,7 +205,7 @@ std::vector<std::int64_t> ProcessMetrics::read()
             values.insert(values.end(), some.begin(), some.end());
         }
     } catch (const std::exception& error) {
-        base::warn(error.what(), "; training on without it");
+        base::warn(error.what(), "; the training continues without it");
         readers_.clear();
         return {};
     }

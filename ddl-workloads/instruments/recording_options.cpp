@@ -12,27 +12,27 @@ RecordingOptions::RecordingOptions(base::Options& options, RecordingPlan& plan)
 {
     options.group("Records");
     options.add_choice("trace", trace_, {"on", "off"}, "record an OTF2 trace");
-    options.add("trace-memory", plan.memory,
-                "the most that a rank's events take before they go to the file, which stops the thread that finds it "
-                "full (a region TRACE BUFFER FLUSH); 0: 256KiB for each thread",
-                "SIZE");
+    options.add(
+        "trace-memory", plan.memory,
+        "trace buffer per rank; when full it is flushed, which interrupts a thread (region TRACE BUFFER FLUSH); 0: "
+        "256KiB per thread",
+        "SIZE");
     options.add_choice(
         "instrument", level_, {"L0", "L1", "L2", "L3"},
-        "what the trace holds: L0 phases and buckets, L1 also the model's modules and the gradient's norm, "
-        "L2 also LibTorch's operators, L3 also those inside them");
+        "detail of the trace: L0 phases and buckets, L1 also modules and the gradient norm, L2 also LibTorch's "
+        "operators, L3 also nested operators");
     options.add("trace-steps", steps_,
-                "FIRST:END:EVERY: only steps FIRST, FIRST + EVERY, ... before END show more than L0; if not given all",
+                "FIRST:END:EVERY: only steps FIRST, FIRST + EVERY, ... before END record more than L0 (default: all)",
                 "STEPS");
     options.add_switch("trace-gpu", gpu_,
-                       base::join("the trace holds what the rank's GPU did, too, as CUPTI records it; so does ",
-                                  base::variable::trace_gpu, "=1"));
+                       base::join("also record the rank's GPU with CUPTI; same as ", base::variable::trace_gpu, "=1"));
     options.add(
         "metrics", plan.metrics,
-        "what the trace counts of each rank's process, every tenth step: what this machine has of PAPI's presets and "
-        "of the kernel's software events (auto), nothing (none), or PAPI_TOT_INS,context-switches",
+        "counters recorded per rank every tenth step: auto (available PAPI presets and software events), none, or "
+        "names such as PAPI_TOT_INS,context-switches",
         "EVENT,...");
     options.add("openmetrics", plan.openmetrics,
-                "rank 0 writes steps and their time here every 5 s, for Prometheus' node exporter: "
+                "rank 0 writes steps and step time to this file every 5 s for Prometheus' node exporter, e.g. "
                 "/var/lib/prometheus/node-exporter/ddl-train.prom",
                 "FILE");
 }
@@ -42,7 +42,7 @@ void RecordingOptions::read() const
     plan_.trace = trace_ == "on";
     plan_.level = parse_detail_level(level_);
     if (!steps_.empty() && plan_.level == DetailLevel::L0)
-        base::fail_usage("--trace-steps: L0 shows no more of one step than of another; --instrument L1, L2 or L3 does");
+        base::fail_usage("--trace-steps needs --instrument L1, L2 or L3");
     plan_.steps = parse_trace_steps(steps_);
     plan_.gpu = plan_.trace && (gpu_ || gpu::activities_wanted());
     if (gpu_ && !plan_.trace) base::fail_usage("--trace-gpu needs a trace: --trace on");

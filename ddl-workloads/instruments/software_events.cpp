@@ -46,7 +46,7 @@ const std::vector<Known>& all_known()
         {{"minor-faults", "#", "page faults without I/O", in_resource_usage},
          PERF_COUNT_SW_PAGE_FAULTS_MIN,
          [](const rusage& usage) { return std::int64_t{usage.ru_minflt}; }},
-        {{"major-faults", "#", "page faults that waited for I/O", in_resource_usage},
+        {{"major-faults", "#", "page faults with I/O", in_resource_usage},
          PERF_COUNT_SW_PAGE_FAULTS_MAJ,
          [](const rusage& usage) { return std::int64_t{usage.ru_majflt}; }},
     };
@@ -57,7 +57,7 @@ const Known& known(const std::string& name)
 {
     const auto named = [&name](const Known& one) { return one.event.name == name; };
     const auto found = std::find_if(all_known().begin(), all_known().end(), named);
-    if (found == all_known().end()) throw std::logic_error{name + " is no software event"};
+    if (found == all_known().end()) throw std::logic_error{name + " is not a software event"};
     return *found;
 }
 

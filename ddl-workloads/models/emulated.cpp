@@ -94,7 +94,7 @@ base::Nanoseconds piece_asked(const base::Settings& settings)
 {
     if (settings.text("piece") == "auto") return {};
     const auto piece = settings.get<base::Nanoseconds>("piece");
-    if (piece.count() <= 0) base::fail_usage("emulated[piece]: ", settings.text("piece"), " is no time above zero");
+    if (piece.count() <= 0) base::fail_usage("emulated[piece]: ", settings.text("piece"), " is not a time above zero");
     return piece;
 }
 
@@ -104,12 +104,12 @@ std::unique_ptr<Computer> computer(const base::Settings& settings, const ModelPl
     const base::Nanoseconds piece = piece_asked(settings);
     if (device == "gemm") return std::make_unique<Worker>(std::make_unique<MatrixProducts>(), piece);
     if (device == "memory") return std::make_unique<Worker>(memory_streaming(), piece);
-    if (piece.count() > 0) base::fail_usage("emulated[piece] goes with device=gemm or device=memory, not ", device);
+    if (piece.count() > 0) base::fail_usage("emulated[piece] needs device=gemm or device=memory, not ", device);
     if (device == "sleep") return std::make_unique<Sleeper>();
     if (device == "spin") return std::make_unique<Spinner>();
     if (device != "cuda") {
         const std::vector<std::string> known{"sleep", "spin", "gemm", "memory", "cuda"};
-        base::fail_usage("emulated[device=", device, "] is none of ", base::join_words(known, "|"),
+        base::fail_usage("emulated[device=", device, "] is not one of ", base::join_words(known, "|"),
                          base::did_you_mean(device, known));
     }
     return std::make_unique<GpuWorker>(plan.local_rank);
@@ -341,23 +341,21 @@ Emulation emulation(const base::Settings& settings, int rank)
 extern const ModelCard emulated_model;
 const ModelCard emulated_model{
     .name = "emulated",
-    .summary = "computing takes time but no CPU, as with a GPU; real input, real exchange",
+    .summary = "emulated computing takes time but no CPU, as on a GPU; input and exchange are real",
     .options =
         {{"compute", "80ms", "time of forward and backward"},
          {"forward", "33%", "share of forward"},
-         {"gradients", "100MiB", "size of what is exchanged"},
-         {"buckets", "4", "into which gradients are cut, each that of a layer"},
-         {"activations", "64KiB", "of a sample, from one layer to the next where layers are on different ranks"},
-         {"ready", "", "when buckets are complete: 50%/80%/100% of backward; evenly if empty"},
-         {"replay", "",
-          "steps.csv of an earlier run: forward and backward take as long as they did there, step by step"},
+         {"gradients", "100MiB", "bytes of gradients exchanged"},
+         {"buckets", "4", "number of buckets, one per layer"},
+         {"activations", "64KiB", "activations of a sample sent between layers on different ranks"},
+         {"ready", "", "when buckets become ready: 50%/80%/100% of backward; empty: evenly"},
+         {"replay", "", "steps.csv of an earlier run, whose forward and backward times are replayed step by step"},
          {"device", "sleep",
-          "sleep leaves the CPU idle; spin keeps it busy; gemm (matrix products) and memory (streaming) do as "
-          "much work as "
-          "takes the time undisturbed; cuda keeps a GPU busy"},
+          "sleep: idle CPU; spin: busy CPU; gemm (matrix products), memory (streaming): as much work as takes this "
+          "time undisturbed; cuda: busy GPU"},
          {"piece", "auto",
-          "gemm, memory: how long a piece of the work takes undisturbed; auto tries it at the start, where noise "
-          "that is there already makes the work less"}},
+          "gemm, memory: undisturbed time of a unit of work; auto measures it at the start, where noise would "
+          "reduce the work"}},
     .make = [](const base::Settings& settings, const ModelPlan& plan) -> std::unique_ptr<Model> {
         return std::make_unique<Emulated>(emulation(settings, plan.rank), computer(settings, plan), plan.rank);
     },

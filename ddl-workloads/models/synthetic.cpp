@@ -121,12 +121,10 @@ std::vector<Layer> layers(const base::Settings& settings)
 extern const ModelCard synthetic_model;
 const ModelCard synthetic_model{
     .name = "synthetic",
-    .summary = "layers of given gradients and floating point operations, which are really done; learns nothing",
-    .options = {{"layers", "16", "each a bucket of its own; the last one is ready first"},
-                {"bytes", "1MiB", "of a layer's gradient; one for all or one for each: 1MiB/4MiB/64kB"},
-                {"flops", "10e6",
-                 "floating point operations of a layer in a step's forward, backward does twice as many; one for all "
-                 "or one for each"}},
+    .summary = "layers with given gradient sizes and executed FLOPs; does not learn",
+    .options = {{"layers", "16", "number of layers, one bucket each; the last is ready first"},
+                {"bytes", "1MiB", "gradient size of a layer; one value, or one per layer: 1MiB/4MiB/64kB"},
+                {"flops", "10e6", "FLOPs of a layer's forward (backward: twice as many); one value, or one per layer"}},
     .make = [](const base::Settings& settings, const ModelPlan& plan) -> std::unique_ptr<Model> {
         return std::make_unique<Synthetic>(layers(settings), plan);
     },

@@ -19,7 +19,7 @@ const TorchMakers& loaded()
     void* const library = ::dlopen(base::own_library("crosstalk-torch").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) base::unavailable("cannot load LibTorch: ", ::dlerror());
     const void* const found = ::dlsym(library, "crosstalk_torch_makers");
-    if (found == nullptr) base::fail("libcrosstalk-torch.so is not of this ddl-train: ", ::dlerror());
+    if (found == nullptr) base::fail("libcrosstalk-torch.so is of another build than ddl-train: ", ::dlerror());
     return *static_cast<const TorchMakers*>(found);
 }
 

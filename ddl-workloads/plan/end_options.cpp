@@ -8,14 +8,15 @@ namespace ddl {
 EndOptions::EndOptions(base::Options& options, EndPlan& plan) : plan_{plan}
 {
     options.group("When it ends");
-    options.add("steps", plan.steps, "end after so many; with no end given: 100", "NUMBER");
-    options.add("epochs", plan.epochs, "end after so many passes over the data", "NUMBER");
-    options.add("duration", plan.duration, "end after so long", "TIME");
-    options.add("until-loss", until_loss_, "end when the mean loss of all ranks over ten steps is no higher", "NUMBER");
+    options.add("steps", plan.steps, "stop after N steps (default 100 if nothing else ends the run)", "NUMBER");
+    options.add("epochs", plan.epochs, "stop after N epochs", "NUMBER");
+    options.add("duration", plan.duration, "stop after this time", "TIME");
+    options.add("until-loss", until_loss_, "stop when the mean loss of all ranks over ten steps is at most this",
+                "NUMBER");
     options.add("until-accuracy", until_accuracy_,
-                "end when so many of the held-out samples are guessed right after an epoch: 95%", "PERCENT");
+                "stop when accuracy on held-out samples reaches this after an epoch: 95%", "PERCENT");
     options.add("stall-after", plan.stall_after,
-                "end with a report of who waits for whom if nothing happens for so long; 0: wait for ever", "TIME");
+                "abort with a report of which rank waits for which after this time without progress; 0: never", "TIME");
 }
 
 void EndOptions::read() const

@@ -44,11 +44,11 @@ class PlugInOptions {
         const std::vector<std::string> known = transports().names();
         const bool has_mpi = std::find(known.begin(), known.end(), "mpi") != known.end();
         plan.transport = has_mpi && base::job_rank().under_mpi ? "mpi" : "self";
-        options.add("model", plan.model, "with its options: resnet18[width=32]", "MODEL");
-        options.add("data", plan.data, "what it is trained on: synthetic[samples=5120]", "SET");
+        options.add("model", plan.model, "model and options: resnet18[width=32]", "MODEL");
+        options.add("data", plan.data, "data set and options: synthetic[samples=5120]", "SET");
         options.add("strategy", plan.strategy, "how ranks exchange gradients", "STRATEGY");
-        options.add("transport", plan.transport, "what carries the exchange; mpi under mpirun and srun, else self",
-                    "TRANSPORT");
+        options.add("transport", plan.transport,
+                    "transport of the exchange (default: mpi under mpirun and srun, else self)", "TRANSPORT");
         options.add("progress", progress_, "how the transport thread waits: auto, spin, yield or sleep=50us", "HOW");
     }
 
@@ -76,7 +76,7 @@ void read_trials(TrainingPlan& plan, const std::string& file, const base::Option
     for (const char* name :
          {"steps", "epochs", "duration", "until-loss", "until-accuracy", "guard", "on-guard", "replicas-every",
           "golden", "checkpoint-every", "trace", "openmetrics", "store", "detect", "bit-error-rate"})
-        if (options.given(name)) base::fail_usage("--trials: --", name, " does not go with it");
+        if (options.given(name)) base::fail_usage("--trials: --", name, " cannot be combined with it");
     plan.trials = base::read_trials(file);
     plan.recording.trace = false;
 }
@@ -84,9 +84,9 @@ void read_trials(TrainingPlan& plan, const std::string& file, const base::Option
 void check_graphs(const TrainingPlan& plan)
 {
     if (!plan.device.graphs) return;
-    if (plan.accumulate > 1) base::fail_usage("--cuda-graphs goes with --accumulate 1");
+    if (plan.accumulate > 1) base::fail_usage("--cuda-graphs needs --accumulate 1");
     if (!plan.alterations.empty() || !plan.trials.empty())
-        base::fail_usage("--cuda-graphs does not go with ", plan.trials.empty() ? "--alter" : "--trials");
+        base::fail_usage("--cuda-graphs cannot be combined with ", plan.trials.empty() ? "--alter" : "--trials");
 }
 
 }  // namespace
@@ -102,10 +102,10 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
     options.group("What");
     const PlugInOptions plug_ins{options, plan, models};
     const OptimizerOptions optimizer{options, plan.optimizer};
-    options.add("batch", plan.batch, "samples of one rank and pass", "NUMBER");
-    options.add("accumulate", plan.accumulate, "passes of a step, whose gradients are exchanged once", "NUMBER");
-    options.add("seed", plan.seed, "of initial parameters and the order of the data", "NUMBER");
-    options.add_switch("list", list_all, "show all models, data sets, strategies, transports and guards, and end");
+    options.add("batch", plan.batch, "samples per rank and pass", "NUMBER");
+    options.add("accumulate", plan.accumulate, "forward/backward passes per step (gradient accumulation)", "NUMBER");
+    options.add("seed", plan.seed, "seed of initial parameters and data order", "NUMBER");
+    options.add_switch("list", list_all, "list all models, data sets, strategies, transports and guards, and exit");
     const EndOptions ends{options, plan.ends};
     const PlacementOptions placement{options, plan.placement};
     const DeviceOptions device{options, plan.device};
@@ -113,29 +113,31 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
     const CheckpointOptions checkpoint{options, plan.checkpoint};
     options.add(
         "resume", plan.resume,
-        "go on after the newest sound checkpoint of that run, or after that checkpoint; auto: of the run --out, "
-        "whose part is kept as train.1, from the beginning if there is none",
+        "resume from the newest sound checkpoint of this run, or from this checkpoint; auto: from run --out, if it "
+        "has one (its training is kept as train.1)",
         "DIR|auto");
     const DelayOptions delays{options, plan.delays};
     const AlterationOptions alterations{options, plan.alterations};
     const StoreOptions store{options, plan.store};
     const GuardOptions guards{options, plan.guards};
-    options.add("trials", trials,
-                "make these trials one after the other, in a training that stays warm, into DIR/train/outcomes.csv; "
-                "given again it goes on after the last one",
-                "TRIALS.csv");
+    options.add(
+        "trials", trials,
+        "run these trials in one warm process, with results in DIR/train/outcomes.csv; when repeated, continues "
+        "after the last trial",
+        "TRIALS.csv");
     options.add_switch("check", plan.only_check,
-                       "end before the first trial, with exit code 2 if --trials names what this training lacks");
+                       "only check --trials; exit code 2 if this training lacks something that it names");
     const RecordingOptions recording{options, plan.recording};
-    options.add("out", out, "directory of the run, which must be given; the training's part is DIR/train", "DIR");
-    options.add_switch("json", plan.json, "print the result as one line of JSON in the end; with --list, that");
+    options.add("out", out, "directory of the run (required); the training writes to DIR/train", "DIR");
+    options.add_switch("json", plan.json,
+                       "print the result as one line of JSON at the end; with --list: the list as JSON");
     options.example("mpirun -n 2 ddl-train --model resnet18[width=32] --strategy ddp --steps 500 --cpus 0-1 --out DIR");
     options.example(
         "ddl-train --model emulated[compute=80ms,gradients=100MiB] --data synthetic --duration 60s --out DIR");
     options.epilogue(
         "Exit codes: 0 fine (also when stopped by a signal), 1 failed, 2 wrong usage, 3 ranks ended with "
-        "different parameters, a checkpoint could not be written, a guard stopped it or a step of --alter was not made, "
-        "77 not possible on this machine.");
+        "different parameters, a checkpoint could not be written, a guard stopped it or a step of --alter was not "
+        "reached, 77 not possible on this machine.");
     if (!options.parse(argc, argv)) return std::nullopt;
     if (list_all) {
         list(models, plan.json);
@@ -157,11 +159,11 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
     guards.read();
     recording.read();
     if (!trials.empty()) read_trials(plan, trials, options);
-    if (plan.only_check && trials.empty()) base::fail_usage("--check goes with --trials");
+    if (plan.only_check && trials.empty()) base::fail_usage("--check needs --trials");
     check_choices(plan, models);
     check_graphs(plan);
     if (!plan.trials.empty() || !plan.guards.golden.empty()) plan.device.deterministic = true;
-    if (out.empty()) base::fail_usage("--out DIR is needed: where the results go");
+    if (out.empty()) base::fail_usage("give --out DIR for the results");
     plan.out = out;
     if (plan.input.data_directory.empty()) plan.input.data_directory = plan.out / base::part::train / "data";
     return plan;

@@ -23,10 +23,11 @@ constexpr const char* placed_variable = "CROSSTALK_PLACED";  // holds the proces
 PlacementOptions::PlacementOptions(base::Options& options, PlacementPlan& plan) : plan_{plan}
 {
     options.group("Where");
-    options.add("threads", plan.threads, "of each rank's computing, OpenBLAS and OpenMP included", "NUMBER");
+    options.add("threads", plan.threads, "compute threads per rank, including OpenBLAS and OpenMP", "NUMBER");
     options.add("cpus", cpus_,
-                "bind every thread: dealt out to the ranks of a node, by whole cores where there are enough", "LIST");
-    options.add("transport-cpus", transport_cpus_, "bind each rank's transport thread elsewhere: dealt out likewise",
+                "bind all threads to these CPUs, divided over the ranks of a node, by whole cores if there are enough",
+                "LIST");
+    options.add("transport-cpus", transport_cpus_, "bind each rank's transport thread to these CPUs, divided likewise",
                 "LIST");
 }
 

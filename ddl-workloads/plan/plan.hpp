@@ -34,7 +34,7 @@ struct TrainingPlan {
     bool progress_given = false;
     OptimizerPlan optimizer;
 
-    std::int64_t batch = 8;  // samples of one rank and pass
+    std::int64_t batch = 8;  // samples per rank and pass
     int accumulate = 1;      // passes of a step
     EndPlan ends;
     std::uint64_t seed = 1;

@@ -19,7 +19,7 @@ Precision parsed_hook(const std::string& hook)
 {
     if (hook == "none") return Precision::full;
     if (hook == "fp16") return Precision::half;
-    base::fail_usage("hook=", hook, " is none of none|fp16");
+    base::fail_usage("hook=", hook, " is not one of none|fp16");
 }
 
 }  // namespace
@@ -57,10 +57,10 @@ void BucketOverlap::backward(Model& model, PhaseClock& clock)
 
 std::vector<base::OptionCard> BucketOverlap::options()
 {
-    return {{"first", "1MiB", "cap of the bucket that is ready first, of Torch models"},
-            {"cap", "25MiB", "cap of the others, of Torch models"},
-            {"static_graph", "no", "all steps compute as the first one did, of Torch models"},
-            {"view", "yes", "gradients are views into buckets and not copied back, of Torch models"},
+    return {{"first", "1MiB", "size limit of the first bucket (Torch models)"},
+            {"cap", "25MiB", "size limit of the other buckets (Torch models)"},
+            {"static_graph", "no", "all steps have the graph of the first one (Torch models)"},
+            {"view", "yes", "gradients are views into buckets, not copied back (Torch models)"},
             {"hook", "none", "fp16: exchange in half precision"}};
 }
 

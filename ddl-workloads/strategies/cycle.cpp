@@ -168,14 +168,14 @@ CyclePlan parsed(const base::Settings& settings)
 extern const StrategyCard cycle_strategy;
 const StrategyCard cycle_strategy{
     .name = "cycle",
-    .summary = "ranks negotiate in cycles what is ready and fuse it (Horovod's design)",
+    .summary = "ranks negotiate ready tensors in cycles and fuse them (Horovod's design)",
     .offers = {&equal_ranks, &whole_means},
     .needs = needs_host_exchange,
-    .options = {{"cycle", "1ms", "time from one round of negotiation to the next"},
-                {"fusion", "128MiB", "at most so much is exchanged at once; 0B: each tensor alone"},
-                {"alone", "512KiB", "a tensor that is larger is exchanged where it is, so that it need not be copied"},
-                {"cache", "1024", "responses that ranks remember, so that they need only bits; 0: none"},
-                {"stall", "60s", "warn of tensors that some ranks have waited for so long; 0s: never"}},
+    .options = {{"cycle", "1ms", "time between two rounds of negotiation"},
+                {"fusion", "128MiB", "largest fused exchange; 0B: each tensor alone"},
+                {"alone", "512KiB", "larger tensors are exchanged in place, without a copy"},
+                {"cache", "1024", "entries of the response cache; 0: no cache"},
+                {"stall", "60s", "warn of tensors that some ranks have waited for this long; 0s: never"}},
     .make = [](const base::Settings& settings, ExchangeThread& exchanges, Instruments& instruments)
         -> std::unique_ptr<Strategy> { return std::make_unique<Cycle>(parsed(settings), exchanges, instruments); },
 };

@@ -31,7 +31,7 @@ class OneByOne : public DataParallel {
 extern const StrategyCard naive_strategy;
 const StrategyCard naive_strategy{
     .name = "naive",
-    .summary = "after backward one tensor after the other, nothing overlaps",
+    .summary = "one tensor at a time after backward, without overlap",
     .offers = {&equal_ranks, &whole_means, &exchange_after_backward},
     .needs = needs_host_exchange,
     .options = {},

@@ -84,7 +84,7 @@ std::optional<TensorResponse> MessageTable::add(int rank, const TensorRequest& t
         row.order = ++rows_made_;
     }
     std::optional<std::int64_t>& floats = row.floats.at(static_cast<std::size_t>(rank));
-    if (floats) throw std::logic_error{"rank " + std::to_string(rank) + " asked twice for " + tensor.name};
+    if (floats) throw std::logic_error{"rank " + std::to_string(rank) + " requested twice: " + tensor.name};
     floats = tensor.floats;
     row.since_ns = std::min(row.since_ns, since_ns);
     if (++row.ready < ranks_) return std::nullopt;
@@ -128,7 +128,7 @@ std::string stall_warning(const Stalled& stalled, std::int64_t after_ns)
                                   base::join_words(std::span{stalled.names}.first(count), ", "));
     if (const std::size_t more = stalled.names.size() - count; more > 0)
         text += base::join(" and ", more, more == 1 ? " more tensor" : " more tensors");
-    return text + ", for which others have waited for " + base::format(base::Nanoseconds{after_ns});
+    return text + ", for which other ranks have waited " + base::format(base::Nanoseconds{after_ns});
 }
 
 // ----------------------------------------------------------------------------------------------------------- one rank

@@ -72,7 +72,7 @@ struct Stalled {
     std::vector<std::string> names;
 };
 
-// "rank 1 is not ready for conv1.weight, fc.bias and 7 more tensors, for which others have waited for 60s"
+// "rank 1 is not ready for conv1.weight, fc.bias and 7 more tensors, for which other ranks have waited 60s"
 std::string stall_warning(const Stalled& stalled, std::int64_t after_ns);
 
 // Ranks that are ready, by tensor: kept by rank 0.

@@ -24,7 +24,7 @@ struct StrategyCard {
                                       Instruments& instruments);
 };
 
-inline constexpr base::Capability equal_ranks{"a strategy that gives all ranks the same parameters"};
+inline constexpr base::Capability equal_ranks{"a strategy that keeps parameters equal on all ranks"};
 inline constexpr base::Capability whole_means{"a strategy that gives each rank the mean of every gradient"};
 inline constexpr base::Capability exchange_after_backward{"a strategy that exchanges after backward, if at all"};
 

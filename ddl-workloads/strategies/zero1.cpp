@@ -44,7 +44,7 @@ class ShardedOptimizer : public DataParallel {
 extern const StrategyCard zero1_strategy;
 const StrategyCard zero1_strategy{
     .name = "zero1",
-    .summary = "as ddp, with the optimizer's state and work shared out among the ranks (ZeRO stage 1)",
+    .summary = "as ddp, with optimizer state and update sharded over the ranks (ZeRO stage 1)",
     .offers = {&equal_ranks},
     .needs = needs_host_exchange,
     .options = BucketOverlap::options(),

@@ -196,16 +196,16 @@ TEST_CASE("damage is reported by the file's name and the tensor's")
     CHECK(contains(complaint(mixed), "shard-0.h5 belongs to another checkpoint"));
     fs::copy(other / "shard-0.h5", mixed / "shard-1.h5", fs::copy_options::overwrite_existing);
     fs::copy(other / "shard-1.h5", mixed / "shard-0.h5", fs::copy_options::overwrite_existing);
-    CHECK(contains(complaint(mixed), "shard-0.h5: was not written under this name"));
+    CHECK(contains(complaint(mixed), "shard-0.h5: was written under another name"));
 
     fs::create_directories(scratch / "foreign");
     base::write_whole(scratch / "foreign/checkpoint.h5", "no HDF5 at all");
-    CHECK(contains(complaint(scratch / "foreign"), "checkpoint.h5 is no checkpoint of ddl-train"));
+    CHECK(contains(complaint(scratch / "foreign"), "checkpoint.h5 is not a checkpoint of ddl-train"));
     base::write_whole(scratch / "foreign/checkpoint.h5", "");
-    CHECK(contains(complaint(scratch / "foreign"), "checkpoint.h5 is no checkpoint of ddl-train"));
+    CHECK(contains(complaint(scratch / "foreign"), "checkpoint.h5 is not a checkpoint of ddl-train"));
     fs::create_directories(scratch / "pipe");
     REQUIRE(::mkfifo((scratch / "pipe/checkpoint.h5").c_str(), 0600) == 0);
-    CHECK(contains(complaint(scratch / "pipe"), "checkpoint.h5 is no regular file"));
+    CHECK(contains(complaint(scratch / "pipe"), "checkpoint.h5 is not a regular file"));
     for (const bool checked : {false, true}) {
         const ddl::hdf5::Properties access{H5Pcreate(H5P_FILE_ACCESS)};
         if (checked) H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST);
@@ -231,10 +231,10 @@ TEST_CASE("a tensor that the model has otherwise, or that is not there, is refus
     };
     ddl::StateTensor tensor = state.tensors()[0];
     tensor.shape = {4, 3, 2};
-    CHECK(contains(complaint_of(tensor), "/model/layers.0.weight: its shape is not that of the model's"));
+    CHECK(contains(complaint_of(tensor), "/model/layers.0.weight: its shape differs from the model's"));
     tensor = state.tensors()[0];
     tensor.type = ddl::ElementType::int32;
-    CHECK(contains(complaint_of(tensor), "/model/layers.0.weight: its numbers are of another type"));
+    CHECK(contains(complaint_of(tensor), "/model/layers.0.weight: its element type differs from the model's"));
     tensor.path = "model/layers.1.weight";
     CHECK(contains(complaint_of(tensor), "checkpoint.h5: there is no /model/layers.1.weight"));
 }

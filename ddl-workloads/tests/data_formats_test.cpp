@@ -204,11 +204,11 @@ TEST_CASE("images and labels in the root of an HDF5 file are read as they are")
     CHECK(record == std::vector<std::uint8_t>{5, 20, 21, 22, 23});
 }
 
-TEST_CASE("bytes with a sign, and bytes of other files, are no images of an HDF5 file")
+TEST_CASE("bytes with a sign, and bytes of other files, are not images of an HDF5 file")
 {
     const testing::Scratch scratch;
     CHECK(complaint(written_by_others(scratch / "a.h5", H5T_STD_I8LE, Pixels{}), scratch) ==
-          "a.h5, /images: bytes with a sign instead of 0 to 255");
+          "a.h5, /images: signed bytes instead of unsigned");
     base::write_whole(scratch / "elsewhere", std::string(40, 'x'));
     {
         const ddl::hdf5::Lock lock;
@@ -222,7 +222,7 @@ TEST_CASE("bytes with a sign, and bytes of other files, are no images of an HDF5
         REQUIRE(set.valid());
     }
     CHECK(complaint("hdf5[path=" + (scratch / "b.h5").string() + "]", scratch) ==
-          "b.h5, /images: lies in other files, which are not read");
+          "b.h5, /images: external storage is not supported");
 }
 
 TEST_CASE("damage is reported with file and place and skipped where the rest is sound")
@@ -240,38 +240,39 @@ TEST_CASE("damage is reported with file and place and skipped where the rest is 
     // 48 records of 61 bytes in the training's part, in shards of 65.
     const std::vector<Damage> table{
         {"cifar10", overwrite("data_batch_1.bin", 61, "\x09"),
-         "set/data_batch_1.bin, byte 61: label 9 is no class, there are 3", 1},
+         "set/data_batch_1.bin, byte 61: label 9 is not a class; there are 3", 1},
         {"cifar10", cut("data_batch_1.bin", 1000),
-         "set/data_batch_1.bin is cut off or no record file: 1000 bytes are not one or more records of 61", 1},
+         "set/data_batch_1.bin is cut off or not a record file: 1000 bytes are not one or more records of 61", 1},
         {"cifar10", cut("data_batch_1.bin", 0),
-         "set/data_batch_1.bin is cut off or no record file: 0 bytes are not one or more records of 61"},
-        {"cifar10", remove("data_batch_1.bin"), "set is no CIFAR-10 folder: it has no data_batch_*.bin"},
+         "set/data_batch_1.bin is cut off or not a record file: 0 bytes are not one or more records of 61"},
+        {"cifar10", remove("data_batch_1.bin"), "set is not a CIFAR-10 folder: it has no data_batch_*.bin"},
         {"cifar10", remove("test_batch.bin"), "cannot open set/test_batch.bin: No such file or directory", 0},
-        {"mnist", overwrite(labels, 10, "\x07"), "set/" + labels + ", byte 10: label 7 is no class, there are 3", 1},
+        {"mnist", overwrite(labels, 10, "\x07"), "set/" + labels + ", byte 10: label 7 is not a class; there are 3", 1},
         {"mnist", overwrite(images, 2, "\x0b"),
-         "set/" + images + " is no IDX file of bytes: it does not begin with 0 0 8 and a number of dimensions 1 to 4"},
+         "set/" + images +
+             " is not an IDX file of bytes: it does not begin with 0 0 8 and a number of dimensions 1 to 4"},
         {"mnist", overwrite(images, 4, "\xff\xff\xff\xff"),
-         "set/" + images + " is cut off: it says 4294967295 images, but ends at byte 2900 inside image 48", 2},
+         "set/" + images + " is cut off: its header says 4294967295 images, but ends at byte 2900 inside image 48", 2},
         {"mnist", overwrite(images, 8, "\xff\xff\xff\xff"),
-         "set/" + images + ": images of 4294967295x4x5 are no images"},
+         "set/" + images + ": images of 4294967295x4x5 are not images"},
         {"mnist", overwrite(images, 12, std::string(4, '\0')), "set/" + images + ", byte 12: a dimension of size 0"},
         {"mnist", cut(images, 1000),
-         "set/" + images + " is cut off: it says 48 images, but ends at byte 1000 inside image 16", 1},
+         "set/" + images + " is cut off: its header says 48 images, but ends at byte 1000 inside image 16", 1},
         {"mnist", overwrite(images, 2900, "more"),
          "set/" + images + " by its header ends at byte 2900, but has 2904 bytes"},
-        {"mnist", cut(labels, 20), "set/" + labels + " is cut off: it says 48 labels, but ends at byte 20", 1},
+        {"mnist", cut(labels, 20), "set/" + labels + " is cut off: its header says 48 labels, but ends at byte 20", 1},
         {"mnist", cut(labels, 6), "set/" + labels + " ends at byte 6, inside the header"},
         {"mnist", remove(labels), "cannot open set/" + labels + ": No such file or directory"},
-        {"mnist", remove(images), "set is no MNIST folder: it has no train-images-idx3-ubyte"},
+        {"mnist", remove(images), "set is not an MNIST folder: it has no train-images-idx3-ubyte"},
         {"shards", overwrite(shard, 70, "\xff"), "set/" + shard + ", byte 65: record 1 does not match its checksum", 1},
         {"shards", cut(shard, 640),
          "set/" + shard + " is cut off or another file: 640 bytes instead of the index's 48 records of 65", 1},
         {"shards", remove(shard), "cannot open set/" + shard + ": No such file or directory"},
-        {"shards", cut("index.json", 30), "set/index.json is no index of shards: "},
+        {"shards", cut("index.json", 30), "set/index.json is not an index of shards: "},
         {"shards", remove("index.json"), "cannot read set/index.json"},
-        {"hdf5", overwrite("", 0, "nothing"), "set is no HDF5 file, or cut off (HDF5: "},
+        {"hdf5", overwrite("", 0, "nothing"), "set is not an HDF5 file, or is cut off (HDF5: "},
         {"hdf5", [](const fs::path& path) { fs::resize_file(path, fs::file_size(path) / 2); },
-         "set is no HDF5 file, or cut off (HDF5: "},
+         "set is not an HDF5 file, or is cut off (HDF5: "},
     };
     for (const Damage& damage : table) {
         const testing::Scratch scratch;
@@ -314,18 +315,18 @@ TEST_CASE("an index of shards that makes no sense is refused")
     };
     const std::string head = R"({"format":"crosstalk shards","version":1,)";
     const std::string shape = R"("shape":{"kind":"text","length":8},)";
-    CHECK(refusal("[]").starts_with("index.json is no index of shards: "));
-    CHECK(refusal("{}").starts_with("index.json is no index of shards: "));
+    CHECK(refusal("[]").starts_with("index.json is not an index of shards: "));
+    CHECK(refusal("{}").starts_with("index.json is not an index of shards: "));
     CHECK(refusal(head + R"("shape":{"kind":"sound"}})") == "index.json: samples of kind 'sound' are not known");
     CHECK(refusal(head + R"("shape":{"kind":"text","length":-1}})")
               .starts_with("index.json: text in samples of -1 bytes"));
-    CHECK(refusal(head + shape + R"("train":[]})") == "index.json names no files of part train");
+    CHECK(refusal(head + shape + R"("train":[]})") == "index.json lists no files of part train");
     CHECK(refusal(head + shape + R"("train":[{"file":"../a","records":1}]})") ==
-          "index.json: '../a' is no name of a file beside it");
+          "index.json: '../a' is not the name of a file in its folder");
     CHECK(refusal(head + shape + R"("train":[{"file":"a","records":-1}]})") == "index.json: -1 records in a");
     for (const std::string number : {"1.5", "18446744073709551615", "99999999999999999999", "\"7\""})
         CHECK(refusal(head + shape + R"("train":[{"file":"a","records":)" + number + "}]}")
-                  .find(" is no whole number that can be meant") != std::string::npos);
+                  .find(" is not a valid integer") != std::string::npos);
 }
 
 TEST_CASE("folders and empty files in the place of data sets are refused with one line")

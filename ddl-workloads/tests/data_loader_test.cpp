@@ -128,7 +128,7 @@ TEST_CASE("a bad record ends the training with file and byte")
                         .sampling = {.batch = 4, .shuffle = false},
                         .queue_batches = 1}};
     CHECK_THROWS_WITH_AS(labels_of(loader, 5),
-                         ((scratch / "a.bin").string() + ", byte 30: label 10 is no class, there are 10").c_str(),
+                         ((scratch / "a.bin").string() + ", byte 30: label 10 is not a class; there are 10").c_str(),
                          base::Error);
 }
 
@@ -283,7 +283,7 @@ TEST_CASE("the next sound record stands in for a corrupt one and the batch repor
     const ddl::Batch batch = loader.next();
     CHECK(batch.labels == std::vector<std::int64_t>{8, 9, 0, 0});
     REQUIRE(batch.skipped.size() == 10 + 9);
-    CHECK(batch.skipped[0] == (scratch / "a.bin").string() + ", byte 30: label 10 is no class, there are 10");
+    CHECK(batch.skipped[0] == (scratch / "a.bin").string() + ", byte 30: label 10 is not a class; there are 10");
 }
 
 TEST_CASE("a data set without a sound record ends the loader")

@@ -93,7 +93,7 @@ TEST_CASE("a label that is no class is refused with file and byte")
     Record record(5);
     file.read(0, record);
     CHECK(message_of([&] { file.read(1, record); }) ==
-          (scratch / "bad.bin").string() + ", byte 5: label 10 is no class, there are 10");
+          (scratch / "bad.bin").string() + ", byte 5: label 10 is not a class; there are 10");
 }
 
 TEST_CASE("a file that was cut off is refused when it is opened")
@@ -101,7 +101,8 @@ TEST_CASE("a file that was cut off is refused when it is opened")
     const testing::Scratch scratch;
     base::write_whole(scratch / "cut.bin", "1234567");
     CHECK(message_of([&] { ddl::RecordFile(scratch / "cut.bin", four_pixels); }) ==
-          (scratch / "cut.bin").string() + " is cut off or no record file: 7 bytes are not one or more records of 5");
+          (scratch / "cut.bin").string() +
+              " is cut off or not a record file: 7 bytes are not one or more records of 5");
     base::write_whole(scratch / "empty.bin", "");
     CHECK_THROWS_AS(ddl::RecordFile(scratch / "empty.bin", four_pixels), base::Error);
 }

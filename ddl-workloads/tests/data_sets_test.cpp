@@ -243,9 +243,9 @@ TEST_CASE("a pipe in the place of a data set is refused and not waited for")
     const testing::Scratch scratch;
     const std::string pipe = scratch / "pipe.h5";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-    CHECK_THROWS_WITH_AS(ddl::read_digits(pipe), (pipe + " is no regular file").c_str(), base::Error);
+    CHECK_THROWS_WITH_AS(ddl::read_digits(pipe), (pipe + " is not a regular file").c_str(), base::Error);
     CHECK_THROWS_WITH_AS(ddl::data_set("hdf5[path=" + pipe + "]", scratch.path()),
-                         (pipe + " is no regular file").c_str(), base::Error);
+                         (pipe + " is not a regular file").c_str(), base::Error);
 }
 
 TEST_CASE("a damaged digits file is refused with file and line")
@@ -266,7 +266,7 @@ TEST_CASE("a damaged digits file is refused with file and line")
     CHECK(refusal(good + "1,2,3\n") == name + ", line 2: expected 64 pixels and a label");
     CHECK(refusal(good + "17," + good) == name + ", line 2: expected 64 pixels and a label");
     CHECK(refusal("17" + good.substr(1)) == name + ", line 1: pixel 17 is not 0 to 16");
-    CHECK(refusal(good + blank_pixels + "10\n") == name + ", line 2: label 10 is no digit");
+    CHECK(refusal(good + blank_pixels + "10\n") == name + ", line 2: label 10 is not a digit");
     CHECK(refusal(repeated(good, 3)) == name + " is not the data set digits: 3 images instead of 1797");
     CHECK(refusal(repeated(good, 1798)) == name + " is not the data set digits: more than 1797 images");
     CHECK(refusal("\x1f\x8b\x08 a gzip header and then rubbish").starts_with("cannot read " + name));

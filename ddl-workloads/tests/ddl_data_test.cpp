@@ -53,7 +53,7 @@ TEST_CASE("ddl-data makes and converts and looks into data sets")
 
     CHECK(run({"info", "digits"}).out ==
           "data set   digits\nsamples    images, 3x32x32, 10 classes, 3073 bytes each\n"
-          "in all     1797, made for each training; a fifth is held out\n");
+          "in all     1797, generated for each training; a fifth is held out\n");
     CHECK(run({"info", "synthetic[samples=60]"}).out.find("in all     60,") != std::string::npos);
     CHECK(run({"info", "digits", "--check"}).status == 2);
     CHECK(run({"info", "digitz"}).status == 1);

@@ -229,13 +229,13 @@ def propagation(golden, checkpoint, altered):
 
 def refused():
     _, said = train("--guard", "replicas", strategy="none", code=2)
-    assert "--guard replicas needs a strategy that gives all ranks the same parameters: --strategy naive" in said, said
+    assert "--guard replicas needs a strategy that keeps parameters equal on all ranks: --strategy naive" in said, said
     for words, ranks, part in ((("--replicas-every", "2"), 1, "one rank"),
                                (("--guard", "rang=2"), 1, "did you mean range"),
                                (("--guard", "range=-1"), 1, "above zero"),
                                (("--guard", "checksum=3"), 1, "takes no value"),
                                (("--guard", "range", "--on-guard", "repiar"), 1, "did you mean repair"),
-                               (("--on-guard", "stop"), 1, "--guard says"),
+                               (("--on-guard", "stop"), 1, "needs --guard"),
                                (("--guard", "norm=1x"), 1, "above 1"),
                                (("--guard", "range,range"), 1, "twice")):
         _, said = train(*words, ranks=ranks, code=2)

@@ -42,7 +42,7 @@ TEST_CASE("messages of one sender and tag go to its receives in order, whichever
     CHECK(first.front() == std::byte{1});
     CHECK(second.front() == std::byte{2});
     CHECK_THROWS_AS(inbox.wait_any(one(10), {}), base::Error);  // it has ended
-    CHECK_THROWS_AS(inbox.post(12, 3, 8, other), base::Error);  // it is under way
+    CHECK_THROWS_AS(inbox.post(12, 3, 8, other), base::Error);  // it is in flight
 }
 
 TEST_CASE("a receive is cancelled until it has its message")

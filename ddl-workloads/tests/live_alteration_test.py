@@ -126,7 +126,7 @@ def main():
                           steps=70)["checksum"] for strategy in ("naive", "ddp", "cycle")}
             assert len(ends) == 1, (tag, ends)
 
-        for wrong, part in ((f"model/{weight}x", "no model/"), ("weights/x", "begins with none"),
+        for wrong, part in ((f"model/{weight}x", "no model/"), ("weights/x", "does not begin with"),
                             ("gradient/none", "no gradient")):
             said = train(directory / "wrong", "--alter", f"0:2:{sequence(directory, wrong, (0, 1))}", steps=5, code=1,
                          start=[])
@@ -134,7 +134,7 @@ def main():
             shutil.rmtree(directory / "wrong", ignore_errors=True)
         # What was told to happen and did not is said: the step lies behind the end.
         said = train(directory / "late", "--alter", f"0:5:{sequence(directory, f'model/{weight}', (0, 1))}", steps=5, code=3)
-        assert said.count("step 5 was not made") == 1, said
+        assert said.count("step 5 was not reached") == 1, said
         print("passed")
 
 

@@ -224,10 +224,10 @@ TEST_CASE("tensors that some ranks wait for are reported once with the ranks tha
 TEST_CASE("a warning of a stall names ranks and tensors but not too many")
 {
     CHECK(ddl::stall_warning({.missing = {1}, .names = {"a", "b"}}, 60'000'000'000) ==
-          "rank 1 is not ready for a, b, for which others have waited for 60s");
+          "rank 1 is not ready for a, b, for which other ranks have waited 60s");
     CHECK(ddl::stall_warning({.missing = {0, 3}, .names = some_tensors(10)}, 1'000'000) ==
           "ranks 0, 3 are not ready for tensor 100, tensor 101, tensor 102, tensor 103, tensor 104, tensor 105, "
-          "tensor 106, tensor 107 and 2 more tensors, for which others have waited for 1ms");
+          "tensor 106, tensor 107 and 2 more tensors, for which other ranks have waited 1ms");
 }
 
 TEST_CASE("tensors are fused as far as they fit")

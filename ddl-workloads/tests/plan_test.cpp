@@ -37,15 +37,15 @@ TEST_CASE("plug-ins and options that do not go together are refused with those t
     for (const std::string strategy : {"zero1", "naive", "cycle", "ddp[hook=fp16]"})
         CHECK(refusal({"--transport", "nccl", "--strategy", strategy})
                   .starts_with("--strategy " + strategy +
-                               " needs a transport that exchanges buckets in the host's memory: --transport "));
+                               " needs a transport that exchanges buckets in host memory: --transport "));
     CHECK(refusal({"--transport", "self", "--progress", "spin"})
-              .starts_with("--progress needs a transport that waits as --progress says"));
+              .starts_with("--progress needs a transport with --progress"));
     // There is no such model without LibTorch's.
     CHECK(refusal({"--transport", "self", "--device", "staged"}) ==
           "--device staged needs a model that computes where --device says");
     CHECK(refusal({"--transport", "self", "--until-accuracy", "90%"}) == "--until-accuracy needs a model that learns");
     CHECK(refusal({"--transport", "self", "--strategy", "none", "--replicas-every", "2"})
-              .starts_with("--replicas-every needs a strategy that gives all ranks the same parameters: --strategy "
+              .starts_with("--replicas-every needs a strategy that keeps parameters equal on all ranks: --strategy "
                            "naive, --strategy ddp"));
 }
 

@@ -302,14 +302,14 @@ def stored_weights(scratch):
 def refused(scratch):
     """Before the first trial, with one line: what a trial names and the training lacks is no outcome of that trial."""
     stored = dict(kind="stored", store="int8", detect="none", rate=0.1, reads="once")
-    for row, why in ((trial("a", **{**stored, "store": "int9"}), "'int9' is none of fp32, fp16"),
+    for row, why in ((trial("a", **{**stored, "store": "int9"}), "'int9' is not one of fp32, fp16"),
                      (trial("a", **{**stored, "rate": 1.5}), "a probability from 0 to 1"),
-                     (trial("a", **{**stored, "target": "optimizer"}), "weights are of the model"),
-                     (trial("a", **{**stored, "reads": "each"}, guard="range"), "none goes with reads = each"),
+                     (trial("a", **{**stored, "target": "optimizer"}), "a stored trial alters the model"),
+                     (trial("a", **{**stored, "reads": "each"}, guard="range"), "a stored trial with reads = each takes no guard"),
                      (trial("a", **stored, location="layer9"), "no weights to store"),
-                     (trial("a", step=-1), "less than 0"), (trial("a", kind="none"), "is none of null, positive"),
-                     (trial("a", guard="rnge"), "did you mean range?"), (trial("a", guard="range:stop"), "stop is for no trial"),
-                     (trial("a", guard="replicas"), "none to compare it with"),
+                     (trial("a", step=-1), "less than 0"), (trial("a", kind="none"), "is not one of null, positive"),
+                     (trial("a", guard="rnge"), "did you mean range?"), (trial("a", guard="range:stop"), "stop is not for trials"),
+                     (trial("a", guard="replicas"), "there is only one rank"),
                      (trial("a", rank=3), "alters rank 3 of 1"),
                      (trial("a", location="layer9"), "no tensor of the model has a name that begins with 'layer9'"),
                      (trial("a", location="layers.9"), "; there are layers.head.0, layers.layer 0.0"),

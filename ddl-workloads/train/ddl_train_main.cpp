@@ -43,7 +43,7 @@ int train(const ddl::TrainingPlan& plan, const base::Registry<ddl::ModelCard>& r
                 std::cout << base::json_text(result, base::one_line) << "\n";
             else
                 ddl::print(std::cout, result, exchanges.size(), plan.out);
-            if (!std::cout.flush()) base::fail("cannot write the result to the standard output; it is in run.json");
+            if (!std::cout.flush()) base::fail("cannot write the result to stdout; it is in run.json");
         }
     } catch (...) {
         exchanges.abort(base::report_failure("ddl-train"));

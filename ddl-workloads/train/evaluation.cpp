@@ -51,7 +51,7 @@ std::optional<double> accuracy(Model& model, const Records& held_out, bool skip_
     }
     const Guesses all = sum_over_ranks(mine, exchanges);
     if (exchanges.rank() != 0) return std::nullopt;
-    if (all.all == 0) base::fail("no held-out sample is sound");
+    if (all.all == 0) base::fail("every held-out sample is corrupt");
     return static_cast<double>(all.correct) / static_cast<double>(all.all);
 }
 

@@ -39,7 +39,7 @@ std::string name_of_thread(pid_t thread)
 std::int64_t peak_memory_bytes()
 {
     struct rusage usage = {};
-    base::check_errno(::getrusage(RUSAGE_SELF, &usage), "ask for the memory in use");
+    base::check_errno(::getrusage(RUSAGE_SELF, &usage), "query the memory in use");
     return usage.ru_maxrss * 1024;
 }
 

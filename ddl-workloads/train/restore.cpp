@@ -30,9 +30,9 @@ void restore(const std::filesystem::path& checkpoint, const CheckpointMeta& is, 
     reader.read(training_state(model, ranks_are_equal), rank);
     model.restored();
     if (rank != 0) return;
-    base::warn("going on after step ", is.step, " of ", checkpoint.string());
+    base::warn("resuming after step ", is.step, " of ", checkpoint.string());
     if (const std::string& was = reader.meta().rates; !was.empty() && was != is.rates)
-        base::warn("not as it would have gone on: ", is.rates, ", earlier ", was);
+        base::warn("not bit-identical to an uninterrupted run: ", is.rates, ", earlier ", was);
 }
 
 }  // namespace ddl

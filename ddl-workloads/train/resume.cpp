@@ -47,7 +47,7 @@ PartInUse::PartInUse(const fs::path& part)
 {
     // A file system without locks cannot show it.
     if (::flock(directory_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
-    base::fail_usage(part.string(), " is that of a training that still runs");
+    base::fail_usage(part.string(), " is of a training that is still running");
 }
 
 fs::path newest_of(const fs::path& directory)
@@ -66,7 +66,7 @@ fs::path newest_of_parts(const fs::path& run)
     }
     const std::vector<fs::path> all = checkpoints_of(run);
     if (!all.empty()) return first_sound(all);
-    if (earlier_parts(run) > 0) base::warn("no checkpoint was written before: from the beginning");
+    if (earlier_parts(run) > 0) base::warn("no earlier checkpoint: starting from the beginning");
     return {};
 }
 

@@ -101,7 +101,7 @@ void Training::finish()
 
 void Training::make_trials()
 {
-    if (!model_->learns()) base::fail_usage("--trials: ", plan_.model, " does not learn, so that nothing can be lost");
+    if (!model_->learns()) base::fail_usage("--trials: ", plan_.model, " does not learn, so trials have no effect");
     const std::unique_ptr<Records> held_out_records = held_out();
     outcome_.held_out_answers = held_out_records->records() * data_.shape.answers();
     std::optional<base::Progress> progress;
@@ -226,7 +226,7 @@ std::vector<std::string> Training::broken_promises() const
     if (exchanges_.rank() != 0) return all;
     if (base::contains(strategy_card_.offers, equal_ranks) && !outcome_.ranks_agree &&
         !told_to_differ(plan_.alterations))
-        all.emplace_back("ranks ended with different parameters: the exchange went wrong");
+        all.emplace_back("ranks ended with different parameters: the exchange is faulty");
     for (const std::shared_ptr<Hook>& hook : hooks_.all())
         if (std::optional<std::string> broken = hook->broken_promise(*context_)) all.push_back(std::move(*broken));
     return all;

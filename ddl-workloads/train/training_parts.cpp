@@ -83,10 +83,10 @@ void Training::check_plan() const
     if (plan_.checkpoint.on() && !plan_.checkpoint.sharded && !ranks_are_equal())
         base::fail_usage("--checkpoint-by rank0: with ",
                          told_to_differ(plan_.alterations) ? "--alter" : "--strategy " + plan_.strategy,
-                         " every rank has a state of its own; --checkpoint-by sharded writes them all");
+                         " every rank has its own state; use --checkpoint-by sharded");
     if (plan_.guards.replicas_every > 0 && exchanges_.size() == 1)
         base::fail_usage(plan_.guards.has("replicas") ? "--guard replicas: " : "--replicas-every: ",
-                         "there is one rank, and none to compare it with");
+                         "there is only one rank");
     if (!plan_.guards.golden.empty()) const GoldenComparison is_there{plan_.guards.golden};
 }
 
@@ -160,7 +160,7 @@ void Training::make_input(std::int64_t first_step)
     if (exchanges_.rank() != 0) return;
     input_->skipped().report(records->faults());
     if (plan_.input.access != Access::buffered && !records->past_page_cache())
-        base::warn("the data set ", data_.text, " is in memory (tmpfs): its input is no I/O");
+        base::warn("the data set ", data_.text, " is in memory (tmpfs): reading it causes no I/O");
 }
 
 void Training::make_model(const ModelPlan& plan)

@@ -36,7 +36,7 @@ void Inbox::post(Mailbox::Ticket ticket, int from, int tag, std::span<std::byte>
 {
     const std::lock_guard lock{mutex_};
     const auto [posted, is_new] = receives_.try_emplace(ticket, Receive{.from = from, .tag = tag, .into = into});
-    if (!is_new) base::fail("a receive with the ticket ", ticket, " is under way already");
+    if (!is_new) base::fail("a receive with the ticket ", ticket, " is already in flight");
     const auto early = early_.find({from, tag});
     if (early == early_.end()) {
         waiting_[{from, tag}].push_back(ticket);
@@ -68,7 +68,7 @@ bool Inbox::cancel(Mailbox::Ticket ticket)
 {
     const std::lock_guard lock{mutex_};
     const auto found = receives_.find(ticket);
-    if (found == receives_.end()) base::fail("no receive with the ticket ", ticket, " is under way");
+    if (found == receives_.end()) base::fail("no receive with the ticket ", ticket, " is in flight");
     if (found->second.done) return false;
     const auto waiting = waiting_.find({found->second.from, found->second.tag});
     std::erase(waiting->second, ticket);
@@ -90,7 +90,7 @@ std::optional<Inbox::Arrival> Inbox::taken(std::span<const Mailbox::Ticket> tick
 {
     for (const Mailbox::Ticket ticket : tickets) {
         const auto found = receives_.find(ticket);
-        if (found == receives_.end()) base::fail("no receive with the ticket ", ticket, " is under way");
+        if (found == receives_.end()) base::fail("no receive with the ticket ", ticket, " is in flight");
         const Receive& receive = found->second;
         if (!receive.done) continue;
         const Arrival arrival{.ticket = ticket, .from = receive.from, .tag = receive.tag, .bytes = receive.into.size()};

@@ -58,10 +58,10 @@ Progress parse_progress(const std::string& text)
     if (text.starts_with("sleep=")) {
         const Progress progress{.policy = Progress::Policy::sleep,
                                 .rest = base::parse<base::Nanoseconds>(text.substr(6))};
-        if (progress.rest.count() <= 0) base::fail_usage("--progress ", text, ": a rest must be longer than nothing");
+        if (progress.rest.count() <= 0) base::fail_usage("--progress ", text, ": the sleep must be more than zero");
         return progress;
     }
-    base::fail_usage("--progress '", text, "' is none of auto|spin|yield|sleep=50us",
+    base::fail_usage("--progress '", text, "' is not one of auto|spin|yield|sleep=50us",
                      base::did_you_mean(text, std::vector<std::string>{"auto", "spin", "yield", "sleep"}));
 }
 

@@ -49,7 +49,7 @@ class SelfTransport : public Transport {
     Mailbox& mailbox() override { return mailbox_; }
     std::unique_ptr<Transport> group(const std::vector<int>& ranks) override
     {
-        if (ranks != std::vector<int>{0}) base::fail("one process alone is the only group of itself");
+        if (ranks != std::vector<int>{0}) base::fail("one process has no groups");
         return std::make_unique<SelfTransport>();
     }
     void abort(int code) noexcept override { _exit(code); }
@@ -64,7 +64,7 @@ class SelfTransport : public Transport {
 extern const TransportCard self_transport;
 const TransportCard self_transport{
     .name = "self",
-    .summary = "one process alone, without MPI",
+    .summary = "a single process, without MPI",
     .offers = {&host_exchange, &messages, &groups},
     .options = {},
     .make = [](const base::Settings&, const TransportPlan&) -> std::unique_ptr<Transport> {

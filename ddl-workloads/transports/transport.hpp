@@ -94,7 +94,7 @@ class Transport {
     virtual void barrier() = 0;
 
     // Messages between these ranks. Lives as long as the transport.
-    virtual Mailbox& mailbox() { base::fail("this transport carries no messages"); }
+    virtual Mailbox& mailbox() { base::fail("this transport has no messages"); }
 
     // Between other calls: see Mailbox::advance().
     virtual bool advance() { return false; }
@@ -150,10 +150,10 @@ struct TransportCard {
     std::unique_ptr<Transport> (*make)(const base::Settings& settings, const TransportPlan& plan);
 };
 
-inline constexpr base::Capability host_exchange{"a transport that exchanges buckets in the host's memory"};
-inline constexpr base::Capability messages{"a transport that carries messages between ranks"};
+inline constexpr base::Capability host_exchange{"a transport that exchanges buckets in host memory"};
+inline constexpr base::Capability messages{"a transport with messages between ranks"};
 inline constexpr base::Capability groups{"a transport with groups of ranks"};
-inline constexpr base::Capability progress_policy{"a transport that waits as --progress says"};
+inline constexpr base::Capability progress_policy{"a transport with --progress"};
 
 const base::Registry<TransportCard>& transports();
 

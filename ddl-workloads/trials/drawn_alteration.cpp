@@ -188,7 +188,7 @@ StateTensor last_parameters(Model& model)
     const std::string path = "model/" + names.back();
     for (const StateTensor& tensor : model.state())
         if (tensor.path == path && tensor.type == ElementType::float32) return tensor;
-    base::fail("a positive trial needs numbers of 32 bits in ", path);
+    base::fail("a positive trial needs 32-bit values in ", path);
 }
 
 template <class Number>

@@ -29,12 +29,11 @@ OutcomeFile::OutcomeFile(fs::path directory, const std::vector<base::Trial>& tri
     const bool there = fs::exists(file);
     if (there) {
         if (base::CsvTable{file}.columns() != base::outcome_columns())
-            base::fail(file.string(),
-                       ": an earlier version began it, whose columns are others; give another --out DIR");
+            base::fail(file.string(), ": written by an earlier version with other columns; give another --out DIR");
         drop_half_a_row(file);
         for (const base::Outcome& outcome : base::read_outcomes(file)) {
             if (ended_ == trials.size() || outcome.trial != trials[ended_].name)
-                base::fail(file.string(), ": row ", ended_ + 1, " is no outcome of trial ", ended_ + 1);
+                base::fail(file.string(), ": row ", ended_ + 1, " is not an outcome of trial ", ended_ + 1);
             crashed_ += outcome.what == base::outcome_class::crashed ? 1 : 0;
             ++ended_;
         }
@@ -45,7 +44,7 @@ OutcomeFile::OutcomeFile(fs::path directory, const std::vector<base::Trial>& tri
     if (ended_ == trials.size() || !fs::exists(mark)) return;
     const base::Trial& next = trials[ended_];
     if (base::read_whole(mark) != next.name) return;
-    base::warn("trial ", next.name, " has crashed the training; the next one goes on");
+    base::warn("trial ", next.name, " crashed the training; continuing with the next one");
     end({.trial = next.name,
          .kind = next.kind,
          .strategy = std::move(strategy),

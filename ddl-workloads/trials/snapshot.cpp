@@ -15,9 +15,9 @@ Snapshot::Snapshot(Model& model)
 void Snapshot::restore(Model& model) const
 {
     const std::vector<StateTensor> state = model.state();
-    if (state.size() != tensors_.size()) base::fail("the model's state has other tensors than it had");
+    if (state.size() != tensors_.size()) base::fail("the tensors of the model's state have changed");
     for (std::size_t i = 0; i < state.size(); ++i) {
-        if (state[i].bytes.size() != tensors_[i].size()) base::fail(state[i].path, " has another size than it had");
+        if (state[i].bytes.size() != tensors_[i].size()) base::fail(state[i].path, " has changed its size");
         std::copy(tensors_[i].begin(), tensors_[i].end(), state[i].bytes.begin());
     }
     model.restored();

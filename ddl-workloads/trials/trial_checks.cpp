@@ -18,14 +18,14 @@ namespace {
 void check_guard(const GuardPlan& guards, const TrialTraining& training)
 {
     if (!guards.has("replicas")) return;
-    if (!training.equal) base::fail_usage("guard replicas: with this strategy every rank has a state of its own");
-    if (training.ranks == 1) base::fail_usage("guard replicas: there is one rank, and none to compare it with");
+    if (!training.equal) base::fail_usage("guard replicas: with this strategy every rank has its own state");
+    if (training.ranks == 1) base::fail_usage("guard replicas: there is only one rank");
 }
 
 void check_trial(const base::Trial& trial, const TrialTraining& training)
 {
     if (trial.step < training.first_step)
-        base::fail_usage("alters step ", trial.step, ", and the training begins at ", training.first_step);
+        base::fail_usage("alters step ", trial.step, ", but the training begins at ", training.first_step);
     check_guard(parse_trial_guard(trial.guard), training);
     if (trial.rank != "all" && base::parse<int>(trial.rank) >= training.ranks)
         base::fail_usage("alters rank ", trial.rank, " of ", training.ranks);

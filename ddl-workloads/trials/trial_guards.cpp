@@ -17,8 +17,7 @@ GuardPlan parse_trial_guard(const std::string& text)
     std::replace(guards.begin(), guards.end(), '+', ',');
     parse_guards(guards, plan);
     parse_reaction(colon == std::string::npos ? "report" : text.substr(colon + 1), plan);
-    if (plan.reaction == Reaction::stop)
-        base::fail_usage("guard ", text, ": stop is for no trial; report says as much");
+    if (plan.reaction == Reaction::stop) base::fail_usage("guard ", text, ": stop is not for trials; use report");
     return plan;
 }
 

@@ -22,14 +22,14 @@ std::vector<fs::path> train_files(const fs::path& folder)
     for (const fs::directory_entry& entry : fs::directory_iterator{folder})
         if (entry.path().filename().string().starts_with(train_prefix) && entry.path().extension() == ".bin")
             files.push_back(entry.path());
-    if (files.empty()) base::fail(folder.string(), " is no CIFAR-10 folder: it has no ", train_prefix, "*.bin");
+    if (files.empty()) base::fail(folder.string(), " is not a CIFAR-10 folder: it has no ", train_prefix, "*.bin");
     std::ranges::sort(files);
     return files;
 }
 
 SampleShape cifar10_shape(const base::Settings& settings)
 {
-    if (settings.text("path").empty()) base::fail_usage("cifar10: path=DIR or path=FILE is needed");
+    if (settings.text("path").empty()) base::fail_usage("cifar10: give path=DIR or path=FILE");
     const auto number = [&](const char* name) { return settings.get<std::int64_t>(name); };
     return checked({.channels = number("channels"),
                     .height = number("height"),
@@ -41,9 +41,9 @@ SampleShape cifar10_shape(const base::Settings& settings)
 
 extern const DataSetCard cifar10_data{
     .name = "cifar10",
-    .summary = "images in the CIFAR-10 binary form: its folder, or one file of which every fifth image is held out",
+    .summary = "images in CIFAR-10's binary format: its folder, or one file of which every fifth image is held out",
     .options = {{"path", "", "the folder (data_batch_*.bin, test_batch.bin), or a file"},
-                {"channels", "3", "of an image: the format does not say"},
+                {"channels", "3", "channels of an image; the format does not store them"},
                 {"height", "32", "pixels"},
                 {"width", "32", "pixels"},
                 {"classes", "10", "1 to 256"}},
@@ -59,7 +59,7 @@ extern const DataSetCard cifar10_data{
         return joined(std::move(files));
     },
     .create = [](const fs::path& path, const SampleShape& shape) -> std::unique_ptr<DataSetWriter> {
-        if (shape.kind != SampleShape::Kind::image) base::fail_usage("cifar10 holds images and nothing else");
+        if (shape.kind != SampleShape::Kind::image) base::fail_usage("cifar10 stores images only");
         fs::create_directories(path);
         return std::make_unique<TwoFilesWriter<RecordFileWriter>>(path / (std::string{train_prefix} + "1.bin"),
                                                                   path / held_out_file, shape);

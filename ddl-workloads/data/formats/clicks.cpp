@@ -77,12 +77,12 @@ class Clicks : public SampleSource {
 
 extern const DataSetCard clicks_data{
     .name = "clicks",
-    .summary = "made-up visits for a recommender: features, ids, clicked or not; learnable, of any size",
-    .options = {{"samples", "20480", "visits in all; every fifth of each outcome is held out"},
-                {"dense", "13", "features of a visit"},
-                {"categories", "26", "ids of a visit, each of a table of its own"},
-                {"rows", "1000", "of each table"},
-                {"seed", "1", "of what is liked and of visits"}},
+    .summary = "synthetic clicks for a recommender: features, ids, label; learnable, of any size",
+    .options = {{"samples", "20480", "number of samples; every fifth of each label is held out"},
+                {"dense", "13", "dense features of a sample"},
+                {"categories", "26", "ids of a sample, each with its own table"},
+                {"rows", "1000", "rows of each table"},
+                {"seed", "1", "seed of preferences and samples"}},
     .shape =
         [](const base::Settings& settings) {
             const SampleShape shape =

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t digits_in_all = 1797;
 constexpr std::size_t side = 8;
 constexpr float most_ink = 16.0F;
-constexpr auto how_to_get = "install Crosstalk anew, say where it is (CROSSTALK_DIGITS=FILE), or take --data synthetic";
+constexpr auto how_to_get = "reinstall Crosstalk, give its path (CROSSTALK_DIGITS=FILE), or use --data synthetic";
 
 struct CloseGzip {
     void operator()(gzFile file) const { ::gzclose(file); }
@@ -41,7 +41,7 @@ Digit parse_digit(std::string_view line)
         digit.ink[pixel] = static_cast<float>(value) / most_ink;
     }
     const int label = base::parse<int>(cells.back());
-    if (label < 0 || label > 9) base::fail("label ", label, " is no digit");
+    if (label < 0 || label > 9) base::fail("label ", label, " is not a digit");
     digit.label = static_cast<std::uint8_t>(label);
     return digit;
 }
@@ -77,7 +77,7 @@ fs::path find_digits()
         fs::path file = (programs / folder / "digits.csv.gz").lexically_normal();
         if (fs::exists(file)) return file;
     }
-    base::unavailable("there is no digits.csv.gz beside the programs in ", programs.string(), ": ", how_to_get);
+    base::unavailable("there is not a digits.csv.gz beside the programs in ", programs.string(), ": ", how_to_get);
 }
 
 std::vector<Digit> read_digits(const fs::path& file)

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 fs::path hdf5_path(const base::Settings& settings)
 {
-    if (settings.text("path").empty()) base::fail_usage("hdf5: path=FILE is needed");
+    if (settings.text("path").empty()) base::fail_usage("hdf5: give path=FILE");
     return settings.text("path");
 }
 
@@ -47,8 +47,8 @@ bool is_parted(const fs::path& path)
 
 extern const DataSetCard hdf5_data{
     .name = "hdf5",
-    .summary = "any samples in an HDF5 file: images (bytes) and labels of anyone's, or what ddl-data wrote",
-    .options = {{"path", "", "the file"}, {"classes", "10", "1 to 256, where the file does not say"}},
+    .summary = "samples in an HDF5 file: any images (bytes) and labels, or a file written by ddl-data",
+    .options = {{"path", "", "the file"}, {"classes", "10", "1 to 256, if the file does not store it"}},
     .shape = hdf5_shape,
     .open = [](const base::Settings& settings, Part part, const Reading& reading) -> std::unique_ptr<Records> {
         const fs::path path = hdf5_path(settings);

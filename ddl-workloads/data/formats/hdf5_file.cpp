@@ -39,12 +39,12 @@ Space in_memory(const Rows& rows, hsize_t count)
 
 File open_file(const fs::path& path)
 {
-    if (fs::is_directory(path)) base::fail(path.string(), " is a folder, no HDF5 file");
+    if (fs::is_directory(path)) base::fail(path.string(), " is a folder, not an HDF5 file");
     base::refuse_irregular(path);
     const base::Descriptor readable =
         base::check_errno(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open ", path.string());
     File file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)};
-    if (!file.valid()) base::fail(path.string(), " is no HDF5 file, or cut off (HDF5: ", why(), ")");
+    if (!file.valid()) base::fail(path.string(), " is not an HDF5 file, or is cut off (HDF5: ", why(), ")");
     return file;
 }
 
@@ -61,10 +61,10 @@ Rows open_rows(const File& file, const fs::path& path, const std::string& name)
     rows.set = DataSet{H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT)};
     if (!rows.set.valid()) base::fail(path.string(), " has no dataset ", name, " (HDF5: ", why(), ")");
     const Type type{H5Dget_type(rows.set.get())};
-    if (H5Tget_class(type.get()) != H5T_INTEGER) base::fail(path.string(), ", ", name, ": no whole numbers");
+    if (H5Tget_class(type.get()) != H5T_INTEGER) base::fail(path.string(), ", ", name, ": not integers");
     const Properties properties{H5Dget_create_plist(rows.set.get())};
     if (H5Pget_external_count(properties.get()) != 0)
-        base::fail(path.string(), ", ", name, ": lies in other files, which are not read");
+        base::fail(path.string(), ", ", name, ": external storage is not supported");
     rows.space = Space{H5Dget_space(rows.set.get())};
     const int rank = H5Sget_simple_extent_ndims(rows.space.get());
     if (rank < 1 || rank > most_dimensions)
@@ -135,7 +135,7 @@ std::optional<SampleShape> kept_shape(const File& file, const fs::path& path)
     const Space space{H5Aget_space(attribute.get())};
     if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) > 0 || text.size() != bytes ||
         H5Sget_simple_extent_npoints(space.get()) != 1 || H5Aread(attribute.get(), type.get(), text.data()) < 0)
-        base::fail(path.string(), ": its attribute ", shape_attribute, " is no text");
+        base::fail(path.string(), ": its attribute ", shape_attribute, " is not text");
     try {
         return shape_from_json(base::parse_json(text, path.string()));
     } catch (const nlohmann::json::exception& error) {

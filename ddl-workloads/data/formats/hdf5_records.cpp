@@ -23,7 +23,7 @@ void check_bytes(const hdf5::Rows& rows, const fs::path& path)
     if (H5Tget_size(type.get()) != 1)
         base::fail(path.string(), ", ", rows.name, ": numbers of ", H5Tget_size(type.get()), " bytes instead of 1");
     if (H5Tget_sign(type.get()) != H5T_SGN_NONE)
-        base::fail(path.string(), ", ", rows.name, ": bytes with a sign instead of 0 to 255");
+        base::fail(path.string(), ", ", rows.name, ": signed bytes instead of unsigned");
 }
 
 class Hdf5Records : public Records {
@@ -32,7 +32,7 @@ class Hdf5Records : public Records {
         : Records{shape}, path_{path}
     {
         if (reading.access == Access::direct)
-            base::fail_usage("hdf5: HDF5 reads through the page cache; --drop-page-cache leaves nothing in it");
+            base::fail_usage("hdf5: HDF5 reads through the page cache; use --drop-page-cache");
         const hdf5::Lock lock;
         try {
             open(part, reading);
@@ -129,7 +129,7 @@ class Hdf5Records : public Records {
             const int label = labels_[static_cast<std::size_t>(number)];
             if (label == no_label)
                 throw CorruptRecord{base::join(path_.string(), ", ", labels_name_, ", number ", number,
-                                               ": the label is no byte or cannot be read")};
+                                               ": the label is not a byte or cannot be read")};
             record[0] = static_cast<std::uint8_t>(label);
             record = record.subspan(1);
         }

@@ -33,8 +33,8 @@ IdxHeader read_header(const InputFile& file)
     std::array<std::uint8_t, 4> magic{};
     if (file.read(0, magic) < magic.size() || magic[0] != 0 || magic[1] != 0 || magic[2] != unsigned_bytes ||
         magic[3] < 1 || magic[3] > 4)
-        base::fail(name, " is no IDX file of bytes: it does not begin with 0 0 8 and a number of dimensions 1 to 4",
-                   magic[0] == 0x1f && magic[1] == 0x8b ? " (it is packed: gunzip it)" : "");
+        base::fail(name, " is not an IDX file of bytes: it does not begin with 0 0 8 and a number of dimensions 1 to 4",
+                   magic[0] == 0x1f && magic[1] == 0x8b ? " (it is compressed: gunzip it)" : "");
     std::vector<std::uint8_t> numbers(std::size_t{4} * magic[3]);
     file.read_whole(4, numbers, "the header");
     IdxHeader header;
@@ -65,7 +65,7 @@ SampleShape shape_in(const IdxHeader& header, std::int64_t classes, const fs::pa
                             .classes = classes};
     if (shape.channels > largest / shape.height / shape.width)
         base::fail(path.string(), ": images of ", shape.channels, "x", shape.height, "x", shape.width,
-                   " are no images");
+                   " are not images");
     return checked(shape);
 }
 
@@ -77,11 +77,11 @@ class IdxRecords : public Records {
         const IdxHeader header = read_header(images_);
         images_begin_ = header.bytes();
         if (shape_in(header, shape.classes, images) != shape)
-            base::fail(images.string(), ": images of another size than those of the part to train on");
+            base::fail(images.string(), ": image size differs from that of the training part");
         set_records(header.sizes[0]);
         const std::int64_t there = (images_.bytes() - images_begin_) / shape.pixels();
         if (there < records())
-            keep(there, base::join(images.string(), " is cut off: it says ", header.sizes[0],
+            keep(there, base::join(images.string(), " is cut off: its header says ", header.sizes[0],
                                    " images, but ends at byte ", images_.bytes(), " inside image ", there));
         check_end(images_, images_begin_ + header.sizes[0] * shape.pixels());
         const InputFile file{labels};
@@ -95,7 +95,7 @@ class IdxRecords : public Records {
             keep(labels_said,
                  base::join(labels.string(), " has ", labels_said, " labels for ", header.sizes[0], " images"));
         if (labels_there < labels_said)
-            keep(labels_there, base::join(labels.string(), " is cut off: it says ", labels_said,
+            keep(labels_there, base::join(labels.string(), " is cut off: its header says ", labels_said,
                                           " labels, but ends at byte ", file.bytes()));
         check_end(file, labels_begin_ + labels_said);
         if (records() < 1 || (!reading.skip_corrupt && !faults_.empty()))
@@ -155,7 +155,7 @@ Pair pair_of(const fs::path& images)
     replace("idx3", "idx1");
     replace("idx4", "idx1");
     if (name == images.filename())
-        base::fail(images.string(), ": no name of an images file, as train-images-idx3-ubyte");
+        base::fail(images.string(), ": not the name of an images file, such as train-images-idx3-ubyte");
     return {images, images.parent_path() / name};
 }
 
@@ -166,13 +166,13 @@ Pair find_pair(const fs::path& path, Part part)
     const std::string prefix = part == Part::train ? "train" : "t10k";
     for (const char* middle : {"-images-idx3-ubyte", "-images.idx3-ubyte", "-images-idx4-ubyte"})
         if (fs::exists(path / (prefix + middle))) return pair_of(path / (prefix + middle));
-    base::fail(path.string(), " is no MNIST folder: it has no ", prefix, "-images-idx3-ubyte",
-               fs::exists(path / (prefix + "-images-idx3-ubyte.gz")) ? " (only a packed one: gunzip it)" : "");
+    base::fail(path.string(), " is not an MNIST folder: it has no ", prefix, "-images-idx3-ubyte",
+               fs::exists(path / (prefix + "-images-idx3-ubyte.gz")) ? " (only a compressed one: gunzip it)" : "");
 }
 
 fs::path mnist_path(const base::Settings& settings)
 {
-    if (settings.text("path").empty()) base::fail_usage("mnist: path=DIR or path=FILE is needed");
+    if (settings.text("path").empty()) base::fail_usage("mnist: give path=DIR or path=FILE");
     return settings.text("path");
 }
 
@@ -202,7 +202,7 @@ class IdxWriter {
     }
     void finish()
     {
-        if (records_ > UINT32_MAX) base::fail(images_.path().string(), ": IDX counts no further than ", UINT32_MAX);
+        if (records_ > UINT32_MAX) base::fail(images_.path().string(), ": IDX cannot count beyond ", UINT32_MAX);
         images_.finish(header_of(image_sizes()));
         labels_.finish(header_of({records_}));
     }
@@ -224,8 +224,8 @@ class IdxWriter {
 
 extern const DataSetCard mnist_data{
     .name = "mnist",
-    .summary = "images in MNIST's form, IDX: its folder, or one images file of which every fifth image is held out",
-    .options = {{"path", "", "the folder (train-images-idx3-ubyte and so on, unpacked), or an images file"},
+    .summary = "images in MNIST's IDX format: its folder, or one images file of which every fifth image is held out",
+    .options = {{"path", "", "the folder (train-images-idx3-ubyte etc., uncompressed), or an images file"},
                 {"classes", "10", "1 to 256"}},
     .shape = mnist_shape,
     .open = [](const base::Settings& settings, Part part, const Reading& reading) -> std::unique_ptr<Records> {
@@ -236,7 +236,7 @@ extern const DataSetCard mnist_data{
         return fifths(std::move(records), part);
     },
     .create = [](const fs::path& path, const SampleShape& shape) -> std::unique_ptr<DataSetWriter> {
-        if (shape.kind != SampleShape::Kind::image) base::fail_usage("mnist holds images and nothing else");
+        if (shape.kind != SampleShape::Kind::image) base::fail_usage("mnist stores images only");
         fs::create_directories(path);
         return std::make_unique<TwoFilesWriter<IdxWriter>>(path / "train", path / "t10k", shape);
     },

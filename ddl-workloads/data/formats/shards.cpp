@@ -72,7 +72,7 @@ class ShardFile : public Records {
 
 fs::path index_of(const base::Settings& settings)
 {
-    if (settings.text("path").empty()) base::fail_usage("shards: path=DIR is needed");
+    if (settings.text("path").empty()) base::fail_usage("shards: give path=DIR");
     const fs::path path = settings.text("path");
     return fs::is_directory(path) ? path / index_name : path;
 }
@@ -84,10 +84,10 @@ auto from_index(const fs::path& file, const Read& read)
     try {
         const auto index = base::read_json(file);
         if (index.at("format") != format_name || index.at("version") != 1)
-            base::fail(file.string(), " is no index of shards, or of a later version");
+            base::fail(file.string(), " is not an index of shards, or is of a later version");
         return read(index);
     } catch (const nlohmann::json::exception& error) {
-        base::fail(file.string(), " is no index of shards: ", error.what());
+        base::fail(file.string(), " is not an index of shards: ", error.what());
     }
 }
 
@@ -116,11 +116,11 @@ std::unique_ptr<Records> open(const base::Settings& settings, Part part, const R
             const auto name = shard.at("file").template get<std::string>();
             const auto said = whole_number(shard.at("records"));
             if (name.empty() || fs::path{name}.filename() != name)
-                base::fail(file.string(), ": '", name, "' is no name of a file beside it");
+                base::fail(file.string(), ": '", name, "' is not the name of a file in its folder");
             if (said < 1) base::fail(file.string(), ": ", said, " records in ", name);
             shards.push_back(std::make_unique<ShardFile>(file.parent_path() / name, shape, said, reading));
         }
-        if (shards.empty()) base::fail(file.string(), " names no files of part ", name_of(part));
+        if (shards.empty()) base::fail(file.string(), " lists no files of part ", name_of(part));
         return joined(std::move(shards));
     });
 }
@@ -193,7 +193,7 @@ class ShardsWriter : public DataSetWriter {
 
 extern const DataSetCard shards_data{
     .name = "shards",
-    .summary = "any samples in files of records with checksums, and an index",
+    .summary = "samples of any kind in files of records with checksums, plus an index",
     .options = {{"path", "", "the folder, or its index.json"}},
     .shape = shards_shape,
     .open = open,

@@ -64,14 +64,14 @@ std::int64_t whole(const base::Settings& settings, const std::string& name, std:
 
 extern const DataSetCard synthetic_data{
     .name = "synthetic",
-    .summary = "a random pattern for each class, hidden in noise: learnable, of any size",
-    .options = {{"samples", "5120", "images in all; every fifth of a class is held out"},
+    .summary = "one random pattern per class plus noise; learnable, of any size",
+    .options = {{"samples", "5120", "number of images; every fifth of a class is held out"},
                 {"classes", "10", "1 to 256"},
-                {"channels", "3", "of an image"},
+                {"channels", "3", "channels of an image"},
                 {"height", "32", "pixels"},
                 {"width", "32", "pixels"},
-                {"noise", "30%", "amplitude of the noise, of black to white"},
-                {"seed", "1", "of patterns and noise"}},
+                {"noise", "30%", "amplitude of the noise; 100%: black to white"},
+                {"seed", "1", "seed of patterns and noise"}},
     .shape =
         [](const base::Settings& settings) {
             return SampleShape{.channels = whole(settings, "channels", 16),

@@ -45,11 +45,11 @@ class Text : public Records {
 
 extern const DataSetCard text_data{
     .name = "text",
-    .summary = "the bytes of any file, for a model of language; its last tenth is held out",
-    .options = {{"path", "", "the file"}, {"length", "128", "bytes that are guessed from, each the next"}},
+    .summary = "the bytes of any file, for a language model; the last tenth is held out",
+    .options = {{"path", "", "the file"}, {"length", "128", "bytes per sample"}},
     .shape =
         [](const base::Settings& settings) {
-            if (settings.text("path").empty()) base::fail_usage("text: path=FILE is needed");
+            if (settings.text("path").empty()) base::fail_usage("text: give path=FILE");
             const SampleShape shape = text_shape(settings.get<std::int64_t>("length"));
             return checked(shape);
         },

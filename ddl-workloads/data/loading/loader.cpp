@@ -34,8 +34,8 @@ Loader::Loader(const LoaderPlan& plan)
 {
     if (plan.readers < 1) base::fail_usage(plan.readers, " readers; at least 1 is needed");
     if (plan.augmentation.any() && records().shape().kind != SampleShape::Kind::image)
-        base::fail_usage("nothing but images can be flipped and cropped");
-    if (plan.transformers < 0) base::fail_usage(plan.transformers, " transform threads; 0 is the least");
+        base::fail_usage("only images can be augmented");
+    if (plan.transformers < 0) base::fail_usage(plan.transformers, " transform threads; at least 0");
     keep_freed_memory();
     try {
         for (int reader = 0; reader < plan.readers; ++reader)
@@ -121,7 +121,7 @@ void Loader::read_sound(std::int64_t number, std::span<std::uint8_t> record, std
             skipped.emplace_back(error.what());
         }
     }
-    base::fail("no record of the data set is sound; the last one: ", skipped.back());
+    base::fail("every record of the data set is corrupt; the last one: ", skipped.back());
 }
 
 void Loader::transform_batches(int transformer)

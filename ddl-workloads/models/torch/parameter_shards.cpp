@@ -73,7 +73,7 @@ std::vector<torch::Tensor> ParameterShards::gradients() const
     std::vector<torch::Tensor> all;
     for (const Part& part : parts_) {
         const torch::Tensor& gradient = part.parameter.grad();
-        if (!gradient.is_contiguous()) base::fail("a gradient is not in one piece");
+        if (!gradient.is_contiguous()) base::fail("a gradient is not contiguous");
         all.push_back(gradient.view({-1}).narrow(0, part.in_parameter, part.length));
     }
     return all;

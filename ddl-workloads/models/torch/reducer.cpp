@@ -45,7 +45,7 @@ class TransportGroup : public c10d::ProcessGroup {
                                              const c10d::BroadcastOptions& options) override
     {
         for (at::Tensor& tensor : tensors) {
-            if (!tensor.is_contiguous()) base::fail("a tensor to broadcast is not in one piece");
+            if (!tensor.is_contiguous()) base::fail("a tensor to broadcast is not contiguous");
             const at::Tensor host = tensor.cpu();  // the same one if it is there already
             const std::span<std::byte> bytes{static_cast<std::byte*>(host.data_ptr()), host.nbytes()};
             exchanges_.broadcast(bytes, static_cast<int>(options.rootRank)).get();

@@ -117,14 +117,14 @@ torch::Tensor TorchLayers::put(std::span<const float> numbers, const std::vector
 {
     torch::Tensor tensor = torch::empty(shape);
     if (tensor.numel() != static_cast<std::int64_t>(numbers.size()))
-        base::fail(numbers.size(), " numbers were put in where a layer takes ", tensor.numel());
+        base::fail(numbers.size(), " values were given where a layer takes ", tensor.numel());
     std::copy(numbers.begin(), numbers.end(), tensor.data_ptr<float>());
     return device_.is_apart() ? device_.moved(tensor) : tensor;
 }
 
 std::span<const float> TorchLayers::seen(const torch::Tensor& tensor, torch::Tensor& on_host) const
 {
-    if (!tensor.defined()) base::fail("a layer that was not computed has no numbers");
+    if (!tensor.defined()) base::fail("a layer that was not computed has no values");
     on_host = tensor.detach().to(torch::kCPU).contiguous();
     return {on_host.data_ptr<float>(), static_cast<std::size_t>(on_host.numel())};
 }

@@ -77,7 +77,7 @@ void add_state_of_adamw(GatheredState& all, torch::optim::Optimizer& optimizer, 
 
 void GatheredState::add(std::string path, const torch::Tensor& tensor, Owner owner)
 {
-    if (!tensor.is_contiguous()) base::fail("a tensor of the model is not in one piece");
+    if (!tensor.is_contiguous()) base::fail("a tensor of the model is not contiguous");
     places_.push_back(all_.size());
     tensors_.push_back(tensor);
     all_.push_back({.path = std::move(path),

@@ -16,7 +16,7 @@ namespace ddl {
 // State as it is gathered. Where tensors are seen is known once all of them are.
 class GatheredState {
  public:
-    // Throws Error for a tensor that is not in one piece, or of numbers that no checkpoint holds.
+    // Throws Error for a tensor that is not contiguous, or of numbers that no checkpoint holds.
     void add(std::string path, const torch::Tensor& tensor, Owner owner = Owner::any);
     void add_number(std::string path, std::int64_t& number, Owner owner);
 

@@ -239,7 +239,7 @@ TEST_CASE("without an output directory a training says so")
 {
     const testing::Outcome outcome = testing::run({CROSSTALK_BIN "/ddl-train", "--steps", "2"});
     CHECK(outcome.status == 2);
-    CHECK(outcome.err == "ddl-train: --out DIR is needed: where the results go\n");
+    CHECK(outcome.err == "ddl-train: give --out DIR for the results\n");
 }
 
 TEST_CASE("the list names every plug-in")

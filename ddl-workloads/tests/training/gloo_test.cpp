@@ -209,7 +209,7 @@ TEST_CASE("a rank over gloo that cannot reach others ends with one line and leav
         CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
         if (std::filesystem::exists(scratch / "run")) CHECK(std::filesystem::is_empty(scratch / "run"));
     };
-    fails("gloo[timeout=100ms]", "cannot meet the other ranks in ");
+    fails("gloo[timeout=100ms]", "cannot connect to the other ranks through ");
     fails("gloo[host=no.such.host.invalid]", "the host name no.such.host.invalid has no address");
     fails("gloo[interface=none0]", "Unable to find address for: none0");
 }
@@ -225,7 +225,7 @@ TEST_CASE("what gloo cannot use is refused with one line")
         CHECK(outcome.err.find(words) != std::string::npos);
         CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
     };
-    refused({"--transport", "gloo[interface=eth0,host=here]"}, "give one of them");
+    refused({"--transport", "gloo[interface=eth0,host=here]"}, "give only one of");
     refused({"--transport", "gloo[timeout=0s]"}, "timeout");
 }
 

@@ -47,7 +47,7 @@ TEST_CASE("a training whose control file is cut short continues and completes it
     CHECK(training.wait() == 0);
     const std::string log = base::read_whole(scratch / "run.log");
     INFO(log);
-    CHECK(log.find("ddl-train: the control file was cut short while in use: going on without it\n") !=
+    CHECK(log.find("ddl-train: the control file was truncated while in use: continuing without it\n") !=
           std::string::npos);
     CHECK_NOTHROW(otf2::Reader{scratch / "run/train/trace/traces.otf2"});
 }

@@ -64,7 +64,7 @@ std::string stall_report(const std::vector<StalledRank>& stalled, int ranks, bas
         if (!names.empty()) text += base::join("; ", what, ": ", base::join_words(names, ", "));
     };
     add("waiting", waiting);
-    add("not come", late);
+    add("not arrived", late);
     add("silent (stopped, dead or cut off)", silent);
     return text;
 }

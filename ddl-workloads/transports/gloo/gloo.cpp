@@ -110,7 +110,7 @@ class GlooTransport : public Transport {
             context_ = context;
             barrier();
         };
-        attempt("meet the other ranks in " + plan_.meeting_place.string(), meet);
+        attempt("connect to the other ranks through " + plan_.meeting_place.string(), meet);
     }
 
     int rank() const override { return rank_; }
@@ -306,10 +306,9 @@ std::unique_ptr<Transport> make(const base::Settings& settings, const TransportP
 {
     const std::string& host = settings.text("host");
     const std::string& interface = settings.text("interface");
-    if (!host.empty() && !interface.empty())
-        base::fail_usage("gloo: host and interface say the same, give one of them");
+    if (!host.empty() && !interface.empty()) base::fail_usage("gloo: give only one of host and interface");
     const auto timeout = std::chrono::duration_cast<milliseconds>(settings.get<base::Nanoseconds>("timeout"));
-    if (timeout.count() <= 0) base::fail_usage("gloo[timeout]: must be a millisecond or longer");
+    if (timeout.count() <= 0) base::fail_usage("gloo[timeout]: must be at least 1ms");
     const fs::path store = settings.given("store") ? fs::path{settings.text("store")} : plan.run;
     const base::JobRank job = base::job_rank();
     std::vector<int> everyone(static_cast<std::size_t>(job.size));
@@ -328,14 +327,14 @@ std::unique_ptr<Transport> make(const base::Settings& settings, const TransportP
 extern const TransportCard gloo_transport;
 const TransportCard gloo_transport{
     .name = "gloo",
-    .summary = "Gloo over TCP, without MPI: ranks as mpirun, srun or torchrun number them",
+    .summary = "Gloo over TCP, without MPI; ranks are numbered by mpirun, srun or torchrun",
     .offers = {&host_exchange, &messages, &groups},
-    .options = {{"store", "", "directory that all ranks see, where they find each other; if not given that of the run"},
-                {"host", "",
-                 "this host's name or address for the others; if not given its own name, or 127.0.0.1 if "
-                 "all ranks are on it"},
-                {"interface", "", "network interface instead of a host: eth0"},
-                {"timeout", "10min", "how long to wait for another rank before giving up"}},
+    .options =
+        {{"store", "", "shared directory for the rendezvous (default: the run's)"},
+         {"host", "",
+          "this host's name or address for other ranks (default: host name, or 127.0.0.1 if all ranks are local)"},
+         {"interface", "", "network interface instead of host: eth0"},
+         {"timeout", "10min", "timeout of an exchange"}},
     .make = make,
 };
 

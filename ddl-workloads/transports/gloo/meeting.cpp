@@ -24,7 +24,7 @@ void check_known(const std::string& host)
     const int code = ::getaddrinfo(host.c_str(), nullptr, nullptr, &addresses);
     if (code != 0)
         base::fail("the host name ", host, " has no address (", ::gai_strerror(code),
-                   "): --transport gloo[host=NAME] or gloo[interface=NAME] says how others reach this host");
+                   "): give --transport gloo[host=NAME] or gloo[interface=NAME]");
     ::freeaddrinfo(addresses);
 }
 

@@ -85,8 +85,7 @@ class MpiLibrary {
     {
         int provided = 0;
         check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
-        if (provided < MPI_THREAD_FUNNELED)
-            base::unavailable("this MPI allows no thread of a rank but its first to call it");
+        if (provided < MPI_THREAD_FUNNELED) base::unavailable("this MPI allows calls from a rank's first thread only");
     }
     ~MpiLibrary() { MPI_Finalize(); }
     MpiLibrary(const MpiLibrary&) = delete;
@@ -155,7 +154,7 @@ class MpiTransport : public Transport {
 
     void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override
     {
-        if (mine.size() > largest_count) base::fail("an all-gather carries at most 1 GiB a rank");
+        if (mine.size() > largest_count) base::fail("an all-gather is limited to 1 GiB per rank");
         const int bytes = static_cast<int>(mine.size());
         finish(
             [this, mine, all, bytes](MPI_Request* request) {
@@ -168,7 +167,7 @@ class MpiTransport : public Transport {
     void all_to_all(std::span<const std::byte> mine, std::span<const int> sent_bytes, std::span<std::byte> all,
                     std::span<const int> received_bytes) override
     {
-        if (std::max(mine.size(), all.size()) > largest_count) base::fail("an all-to-all carries at most 1 GiB a rank");
+        if (std::max(mine.size(), all.size()) > largest_count) base::fail("an all-to-all is limited to 1 GiB per rank");
         const std::vector<int> sent_begins = begins(sent_bytes);
         const std::vector<int> received_begins = begins(received_bytes);
         finish(
@@ -278,7 +277,7 @@ class MpiTransport : public Transport {
     template <class Value>
     void reduce_scatter(std::span<Value> values, std::span<const int> lengths, MPI_Datatype type, MPI_Op operation)
     {
-        if (values.size() > largest_count) base::fail("a reduce-scatter carries at most 2^30 numbers");
+        if (values.size() > largest_count) base::fail("a reduce-scatter is limited to 2^30 values");
         finish(
             [&](MPI_Request* request) {
                 return MPI_Ireduce_scatter(MPI_IN_PLACE, values.data(), lengths.data(), type, operation, communicator_,

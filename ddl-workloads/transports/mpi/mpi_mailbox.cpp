@@ -65,7 +65,7 @@ void MpiMailbox::send(int to, int tag, std::span<const std::byte> message)
 void MpiMailbox::post_receive(Ticket ticket, int from, int tag, std::span<std::byte> into)
 {
     const auto [posted, is_new] = receives_.try_emplace(ticket);
-    if (!is_new) base::fail("a receive with the ticket ", ticket, " is under way already");
+    if (!is_new) base::fail("a receive with the ticket ", ticket, " is already in flight");
     check_mpi(MPI_Irecv(into.data(), static_cast<int>(into.size()), MPI_BYTE, from, mpi_tag(tag), communicator_,
                         &posted->second.request),
               "MPI_Irecv");
@@ -77,7 +77,7 @@ std::optional<Mailbox::Ticket> MpiMailbox::wait_any(std::span<const Ticket> tick
     std::vector<MPI_Request> requests;
     for (const Ticket ticket : tickets) {
         const auto found = receives_.find(ticket);
-        if (found == receives_.end()) base::fail("no receive with the ticket ", ticket, " is under way");
+        if (found == receives_.end()) base::fail("no receive with the ticket ", ticket, " is in flight");
         if (found->second.done) {
             receives_.erase(found);
             return ticket;
@@ -105,7 +105,7 @@ std::optional<Mailbox::Ticket> MpiMailbox::wait_any(std::span<const Ticket> tick
 bool MpiMailbox::cancel(Ticket ticket)
 {
     const auto found = receives_.find(ticket);
-    if (found == receives_.end()) base::fail("no receive with the ticket ", ticket, " is under way");
+    if (found == receives_.end()) base::fail("no receive with the ticket ", ticket, " is in flight");
     if (found->second.done) return false;
     MPI_Status status{};
     int is_done = 0;

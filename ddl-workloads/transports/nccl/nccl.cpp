@@ -37,7 +37,7 @@ class Communicator : public GpuExchange {
     {
         if (handle_ == nullptr) base::fail("the ranks' GPUs are no longer connected");
         nccl::Result failure = nccl::success;
-        nccl::check(nccl::library().failure(handle_, &failure), "say how it stands");
+        nccl::check(nccl::library().failure(handle_, &failure), "query the communicator's state");
         nccl::check(failure, "exchange gradients");
         auto* const values = reinterpret_cast<void*>(numbers.address);
         nccl::check(nccl::library().all_reduce(values, values, numbers.count, nccl::float32, nccl::mean, handle_,
@@ -177,7 +177,7 @@ std::string usual_host()
 std::unique_ptr<Transport> make(const base::Settings& settings, const TransportPlan& plan)
 {
     const std::string host = settings.given("host") ? settings.text("host") : usual_host();
-    if (host == "nccl") base::fail_usage("nccl[host=nccl]: of the host's memory NCCL knows nothing");
+    if (host == "nccl") base::fail_usage("nccl[host=nccl]: NCCL cannot exchange host memory");
     const TransportCard& card = transports().find(host);
     return std::make_unique<NcclTransport>(card.make(transports().settings(card, {}), plan));
 }
@@ -190,8 +190,7 @@ const TransportCard nccl_transport{
     .summary = "NCCL between the GPUs of --device cuda, for the buckets of --strategy ddp",
     .offers = {&messages, &groups},
     .needs = {&gpu},
-    .options = {{"host", "",
-                 "transport for what is the host's; if not given mpi under mpirun, else gloo, or self of one"}},
+    .options = {{"host", "", "transport for host memory (default: mpi under mpirun, else gloo; self for one rank)"}},
     .make = make,
 };
 

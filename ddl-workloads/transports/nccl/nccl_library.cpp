@@ -23,7 +23,7 @@ void load(void* library, const char* symbol, Pointer& function)
 Library loaded()
 {
     void* const library = ::dlopen(file, RTLD_NOW | RTLD_GLOBAL);
-    if (library == nullptr) base::unavailable("--transport nccl: no ", file, ", which a LibTorch with CUDA brings");
+    if (library == nullptr) base::unavailable("--transport nccl: no ", file, "(part of a LibTorch with CUDA)");
     Library functions;
 #define CROSSTALK_LOAD(member, symbol, parameters) load(library, #symbol, functions.member);
     CROSSTALK_NCCL_FUNCTIONS(CROSSTALK_LOAD)
@@ -45,7 +45,7 @@ const Library& library()
 std::string version()
 {
     int number = 0;
-    check(library().version(&number), "say its version");
+    check(library().version(&number), "query its version");
     const int thousand = number < 10'000 ? 1'000 : 10'000;
     return base::join(number / thousand, ".", number % thousand / 100, ".", number % 100);
 }

@@ -24,7 +24,7 @@ bool fits(const torch::Tensor& copy, const torch::Tensor& tensor)
 
 torch::Tensor in_memory_order(const torch::Tensor& tensor)
 {
-    if (!tensor.is_non_overlapping_and_dense()) base::fail("a tensor of the model is not in one piece");
+    if (!tensor.is_non_overlapping_and_dense()) base::fail("a tensor of the model is not contiguous");
     return tensor.detach().as_strided({tensor.numel()}, {1});
 }
 

@@ -17,7 +17,7 @@ class HostCopies {
     explicit HostCopies(const TorchDevice& device) : device_{device} {}
 
     // The tensors' numbers, each in one piece: copied from the device now, or their own memory where that is the
-    // host's. Until the next such call, or forget(). Throws Error for a tensor that is not in one piece.
+    // host's. Until the next such call, or forget(). Throws Error for a tensor that is not contiguous.
     const std::vector<std::span<std::byte>>& of(const std::vector<torch::Tensor>& tensors);
 
     const std::vector<std::span<std::byte>>& all() const { return bytes_; }

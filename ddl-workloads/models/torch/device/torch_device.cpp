@@ -32,9 +32,8 @@ torch::Device place_of(const DevicePlan& plan)
 {
     if (plan.kind != DeviceKind::cuda) return torch::kCPU;
     if (!at::hasCUDA())
-        base::unavailable(
-            "--device ", text(plan),
-            ": this LibTorch computes on no GPU, or not with this driver (docs/installing.md has others)");
+        base::unavailable("--device ", text(plan),
+                          ": this LibTorch has no GPU support, or not for this driver (see docs/installing.md)");
     const torch::Device place{torch::kCUDA, static_cast<c10::DeviceIndex>(plan.number.value_or(0))};
     try {
         c10::impl::VirtualGuardImpl{place.type()}.setDevice(place);
@@ -68,7 +67,7 @@ void* native_handle(const Stream& stream)
     if constexpr (requires { stream.native_handle(); })
         return stream.native_handle();
     else
-        base::unavailable("--transport nccl: this LibTorch does not tell CUDA's streams; take a later one, or gloo");
+        base::unavailable("--transport nccl: this LibTorch does not expose CUDA streams; use a later one, or gloo");
 }
 
 #if CROSSTALK_TORCH_SINCE(2, 4)
