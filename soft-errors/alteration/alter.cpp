@@ -56,7 +56,7 @@ class Source {
             const StoredFile stored = stored_file(file);
             if (stored.member && !stored.member->stored) {
                 if (in_place)
-                    base::fail(file.string(), " is packed (deflate), so that it cannot change in place: --out COPY");
+                    base::fail(file.string(), " is compressed (deflate) and cannot change in place: use --out COPY");
                 if (!copy) unpacked_.emplace("ddl-alter");
                 read = copy ? copy->path() : unpacked_->path() / file.filename();
                 copy_with_member_stored(file, *stored.member, read);
@@ -159,7 +159,7 @@ void print_summary(std::ostream& out, const StoredState& state, const Alteration
     std::uint64_t all = 0;
     for (const Tensor& tensor : state.tensors) all += tensor.elements;
     out << alteration.before.size() << " of " << all << " numbers in " << state.tensors.size() << " tensors";
-    if (alteration.skipped > 0) out << ", " << alteration.skipped << " more left out: they would not be finite";
+    if (alteration.skipped > 0) out << ", " << alteration.skipped << " more skipped, since they would not be finite";
 }
 
 FileLocks locks_on(const fs::path& file, bool in_place)
@@ -171,7 +171,7 @@ void apply_in_place(const std::vector<Patch>& patches, const std::vector<fs::pat
 try {
     apply_patches(patches, files);
 } catch (const std::exception& error) {
-    base::fail(error.what(), "; altered in part: --undo ", record.string(), " gives it back");
+    base::fail(error.what(), "; partly altered: --undo ", record.string(), " restores it");
 }
 
 std::vector<fs::path> paths_in(const fs::path& target, const std::vector<std::string>& names)
@@ -193,7 +193,7 @@ try {
     for (const auto& one : alteration.about.at("files")) {
         files.push_back({one.at("name"), one.at("bytes"), one.at("bytes_after")});
         if (fs::path{files.back().name}.filename() != files.back().name)
-            base::fail(record.string(), ": '", files.back().name, "' is no name of a checkpoint's file");
+            base::fail(record.string(), ": '", files.back().name, "' is not the name of a checkpoint's file");
     }
     return files;
 } catch (const nlohmann::json::exception& error) {
@@ -215,7 +215,7 @@ void list_tensors(std::ostream& out, const fs::path& file, const std::string& pr
             << "  " << roles[i] << "  " << layout_text(tensor.layout) << '\n';
     }
     for (const LeftAlone& one : state.left_alone)
-        out << base::printable(one.path) << "  left alone: " << base::printable(one.why) << '\n';
+        out << base::printable(one.path) << "  skipped: " << base::printable(one.why) << '\n';
 }
 
 void alter(std::ostream& out, const AlterRequest& request)
@@ -268,7 +268,7 @@ void undo_alteration(std::ostream& out, const fs::path& file, const fs::path& ou
         const fs::path here = paths_in(file, {one.name}).front();
         const std::uint64_t found = fs::file_size(here);
         if (found < one.bytes || found > one.bytes_after)
-            base::fail(here.string(), " is not the file of the record: it has ", found, " bytes");
+            base::fail(here.string(), " is not the file of the record: its size is ", found, " bytes");
     }
     for (const Patch& patch : patches)
         if (patch.file >= names.size()) base::fail(record.string(), " has no file ", patch.file);
@@ -281,7 +281,7 @@ void undo_alteration(std::ostream& out, const fs::path& file, const fs::path& ou
     for (std::size_t i = 0; i < targets.size(); ++i) fs::resize_file(targets[i], files[i].bytes);
     if (copy) copy->finish();
     if (changed == 0)
-        out << "there was nothing to undo in " << file.string() << '\n';
+        out << "nothing to undo in " << file.string() << '\n';
     else
         out << "undid " << alteration.numbers.size() << " numbers in " << file.string() << '\n';
 }

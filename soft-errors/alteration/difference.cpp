@@ -42,7 +42,7 @@ class Bytes {
         room_.resize(std::max(room_.size(), size));
         const ssize_t got =
             base::check_errno(::pread(file_, room_.data(), size, static_cast<off_t>(begin_ + at)), "read ", path_);
-        if (static_cast<std::size_t>(got) != size) base::fail(path_, " has become shorter");
+        if (static_cast<std::size_t>(got) != size) base::fail(path_, " was truncated");
         return {room_.data(), size};
     }
 
@@ -139,7 +139,7 @@ Difference compare(const fs::path& first_path, const fs::path& second_path)
     for (std::size_t i = 0; i < others.size(); ++i) {
         if (others[i] == nullptr) continue;
         NumberDifferences all;
-        if (answer.size() - at < sizeof all) base::fail("the reading process said too little");
+        if (answer.size() - at < sizeof all) base::fail("the reading process sent too little");
         std::memcpy(&all, answer.data() + at, sizeof all);
         at += sizeof all;
         const Tensor& tensor = first.tensors[i];

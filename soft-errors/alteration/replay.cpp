@@ -38,8 +38,7 @@ std::vector<std::size_t> permutation_of(const base::CsvTable& map, std::size_t r
     for (std::size_t i = 0; i < sorted.size(); ++i)
         if (sorted[i] != i)
             base::fail(map.place(row, "permutation"), ": '", map.text(row, "permutation"),
-                       "' is no order of axes, such "
-                       "as 1 0");
+                       "' is not an order of axes, such as 1 0");
     return axes;
 }
 
@@ -133,7 +132,7 @@ Replay replay_of_ours(const StoredState& state, const fs::path& record, const st
             base::fail(pair.tensor->path, " is of type ", format_name(pair.tensor->format), "; the record is of ",
                        format_name(old.format));
         if (pair.from_shape != old.shape)
-            base::fail(pair.tensor->path, " has another shape than the record's ", old.path,
+            base::fail(pair.tensor->path, " has not the record's shape ", old.path,
                        " (--map has a permutation of axes)");
     }
     Replay replay{.sites = {}, .scale = alteration.scale};
@@ -155,7 +154,8 @@ Replay replay_of_theirs(const StoredState& state, const ordered_json& json, cons
         const Pairing& pair = pairs.try_emplace(one.path, state, map, one.path).first->second;
         const std::uint64_t all = pair.tensor->elements;
         std::set<std::uint64_t>& taken = drawn[pair.place];
-        if (one.index.empty() && taken.size() >= all) base::fail(one.path, " has fewer numbers than it alters");
+        if (one.index.empty() && taken.size() >= all)
+            base::fail(one.path, " has fewer elements than the record alters");
         std::uint64_t index =
             one.index.empty() ? base::draw_below(random, all) : index_in(one, pair.from_shape, pair.tensor->path);
         while (!taken.insert(index).second && one.index.empty()) index = base::draw_below(random, all);
@@ -171,14 +171,15 @@ Replay replayed(const StoredState& state, const fs::path& record, const fs::path
 try {
     const ordered_json json = base::read_json(record);
     const std::map<std::string, Target> to = targets(map);
-    if (!json.is_object()) base::fail("is no record");
+    if (!json.is_object()) base::fail("is not a record");
     Replay replay = is_alteration(json) ? replay_of_ours(state, record, to) : replay_of_theirs(state, json, to, random);
     replay.sites = sorted_sites(std::move(replay.sites));
     std::erase_if(replay.sites, [&](const Site& site) { return !replay.scale && site.flipped == 0; });
     if (replay.sites.empty()) base::fail("alters nothing");
     return replay;
 } catch (const nlohmann::json::exception&) {
-    base::fail("--replay ", record.string(), ": is no record of ddl-alter, nor of {\"path\": [[index, bits], ..]}");
+    base::fail("--replay ", record.string(),
+               ": is neither a record of ddl-alter nor of {\"path\": [[index, bits], ..]}");
 } catch (const base::Error& error) {
     base::fail("--replay ", record.string(), ": ", error.what());
 }

@@ -18,20 +18,20 @@ namespace {
 
 base::Section exit_codes()
 {
-    return {
-        .title = "Exit status",
-        .text = {},
-        .entries = {{"0", "fine"}, {"1", "the file cannot be read, or is not as it must be"}, {"2", "wrong usage"}}};
+    return {.title = "Exit status",
+            .text = {},
+            .entries = {{"0", "fine"}, {"1", "the file cannot be read or is invalid"}, {"2", "wrong usage"}}};
 }
 
 class Alter : public base::Command {
  public:
-    Alter() : Command{"ddl-alter", "alters bits in a training's stored state, and takes it back"}
+    Alter() : Command{"ddl-alter", "flips bits in a training's stored state, and undoes it"}
     {
         options.description(
-            "Flips bits in numbers of an HDF5 file, of a .keras file or of a checkpoint of ddl-train, drawn at random "
-            "from a seed. What changes is recorded before the first byte does: --undo gives the file back, --replay "
-            "does the same to another. Bits count from the left: 0 is the sign, then come exponent and fraction.");
+            "Flips bits, drawn at random from a seed, in an HDF5 file, a .keras file or a checkpoint of ddl-train. "
+            "A record of the changes is written first: --undo restores the file, --replay applies the record to "
+            "another "
+            "file. Bits count from the left: 0 is the sign, then exponent and fraction.");
         options.add_positional("FILE", file_,
                                "HDF5 (.h5, .weights.h5, PyTorch by h5py), .keras, or a checkpoint's "
                                "directory");
@@ -42,7 +42,7 @@ class Alter : public base::Command {
         options.section(exit_codes());
         options.example("ddl-alter model.weights.h5 --list");
         options.example("ddl-alter model.weights.h5 --flips 10 --bits 1 --seed 7 --out altered.h5");
-        options.example("    the highest bit of the exponent of ten numbers; altered.h5.alteration.csv has them");
+        options.example("    flips the highest exponent bit of ten numbers, listed in altered.h5.alteration.csv");
         options.example("ddl-alter altered.h5 --undo altered.h5.alteration.json --in-place");
         options.see_also("ddl-alter-difference(1), ddl-train(1), h5dump(1)");
     }
@@ -65,51 +65,56 @@ class Alter : public base::Command {
     void add_where_to()
     {
         options.group("Where to");
-        options.add("out", out_, "alter a copy, which appears when it is whole; the file stays", "COPY");
+        options.add("out", out_, "alter a copy, which appears when complete; FILE is unchanged", "COPY");
         options.add_switch("in-place", in_place_, "alter the file itself");
         options.add("record", record_,
-                    "what changed, as JSON, with .csv and .undo beside it; else COPY.alteration.json, or of FILE",
+                    "record of the changes, with .csv and .undo beside it (default: COPY.alteration.json or "
+                    "FILE.alteration.json)",
                     "R.json");
-        options.add("undo", undo_, "write what the record says was there, instead", "R.json");
-        options.add("replay", replay_, "the same numbers and bits as in a record, or in one of hdf5_corrupter",
+        options.add("undo", undo_, "restore the values before the alteration of this record", "R.json");
+        options.add("replay", replay_, "alter the numbers and bits of this record, or of one of hdf5_corrupter",
                     "R.json");
-        options.add("map", map_, "of --replay into another framework's file: columns from,to,permutation", "M.csv");
-        options.add_switch("list", list_, "show the tensors and end");
-        options.add_switch("dry-run", request_.dry_run, "show what would change and end");
+        options.add("map", map_, "names for --replay into another framework's file: columns from,to,permutation",
+                    "M.csv");
+        options.add_switch("list", list_, "list the tensors and exit");
+        options.add_switch("dry-run", request_.dry_run, "print what would change and exit");
     }
     void add_how_many()
     {
         options.group("How many");
-        options.add("flips", flips_, "so many numbers", "NUMBER");
-        options.add("share", share_, "this share of all numbers instead, such as 0.001%", "PERCENT");
-        options.add("bit-error-rate", bit_error_rate_, "each bit with this probability instead, such as 1e-7", "RATE");
-        options.add("probability", request_.sites.probability, "that a number which was drawn is altered",
+        options.add("flips", flips_, "alter N numbers", "NUMBER");
+        options.add("share", share_, "alter this share of all numbers, such as 0.001%", "PERCENT");
+        options.add("bit-error-rate", bit_error_rate_, "flip each bit with this probability, such as 1e-7", "RATE");
+        options.add("probability", request_.sites.probability, "probability that a selected number is altered",
                     "PROBABILITY");
         options.add("seed", request_.seed, "the same seed alters the same bits", "NUMBER");
     }
     void add_which()
     {
         options.group("Which");
-        options.add("location", request_.sites.locations, "only tensors whose path begins so; several add up",
+        options.add("location", request_.sites.locations, "only tensors whose path begins with this; may be repeated",
                     "PREFIX");
         options.add("role", request_.sites.role, "only weight, bias, norm, optimizer or other", "ROLE");
         options.add_choice("precision", request_.sites.precision, {"auto", "16", "bf16", "32", "64"},
-                           "only floating-point numbers of this kind; bf16 also where a file has uint16");
-        options.add_choice("sampling", sampling_, {"element", "tensor", "stratified"},
-                           "each number is as likely, or each tensor, or each tensor has as many");
+                           "only floating-point numbers of this kind; bf16 includes uint16");
+        options.add_choice(
+            "sampling", sampling_, {"element", "tensor", "stratified"},
+            "element: all numbers are equally likely; tensor: all tensors are; stratified: the same count from each "
+            "tensor");
     }
     void add_how()
     {
         options.group("How");
-        options.add("bits", bits_, "that may flip, from the left: 0-31, or 1; else all", "RANGE");
+        options.add("bits", bits_, "bits that may flip, counted from the left: 0-31, or 1 (default: all)", "RANGE");
         options.add("burst", request_.flips.burst, "bits that flip in each number", "NUMBER");
-        options.add("mask", request_.flips.mask, "bits that flip together, such as 101101, at a random place", "BITS");
+        options.add("mask", request_.flips.mask,
+                    "pattern of bits that flip together, such as 101101, at a random position", "BITS");
         options.add("scale", scale_, "multiply by this instead of flipping", "FACTOR");
-        options.add_switch("sign", request_.flips.sign, "the sign may flip beside --bits");
+        options.add_switch("sign", request_.flips.sign, "the sign may flip in addition to --bits");
         options.add_choice("not-finite", not_finite_, {"allow", "redraw", "skip"},
-                           "of a flip that gives NaN or an infinite number: other bits, or not this number");
+                           "if a flip gives NaN or infinity: allow it, redraw the bits, or skip the number");
         options.add_choice("checksum", checksum_, {"follow", "keep"},
-                           "a checkpoint's crc32c follows, or stays and is wrong, to test loading");
+                           "a checkpoint's CRC-32C: update it, or keep the old one to test loading");
     }
 
     bool given_any(const std::vector<const char*>& names, std::string& which) const
@@ -134,8 +139,8 @@ class Alter : public base::Command {
                                                "location", "role",  "sampling",       "bits",
                                                "burst",    "mask",  "scale",          "sign"};
         if ((!replay_.empty() || !undo_.empty()) && given_any(drawing, which))
-            base::fail_usage("--", which, " does not go with ", undo_.empty() ? "--replay" : "--undo",
-                             ": the record says what changes");
+            base::fail_usage("--", which, " cannot be combined with ", undo_.empty() ? "--replay" : "--undo",
+                             ": the record defines the changes");
         request_.replay = replay_;
         request_.map = map_;
         if (!map_.empty() && replay_.empty()) base::fail_usage("--map is for --replay");
@@ -146,10 +151,10 @@ class Alter : public base::Command {
     {
         const bool changes = !list_ && !request_.dry_run;
         if (changes && out_.empty() && !in_place_)
-            base::fail_usage("lacks --out COPY, or --in-place to change the file itself");
-        if (!out_.empty() && in_place_) base::fail_usage("--out and --in-place: one of them");
-        if (!undo_.empty() && !replay_.empty()) base::fail_usage("--undo and --replay: one of them");
-        if (!undo_.empty() && request_.dry_run) base::fail_usage("--dry-run does not go with --undo");
+            base::fail_usage("needs --out COPY, or --in-place to change the file itself");
+        if (!out_.empty() && in_place_) base::fail_usage("give only one of --out and --in-place");
+        if (!undo_.empty() && !replay_.empty()) base::fail_usage("give only one of --undo and --replay");
+        if (!undo_.empty() && request_.dry_run) base::fail_usage("--dry-run cannot be combined with --undo");
         request_.out = out_;
         if (!request_.out.empty() && !request_.out.has_filename()) request_.out = request_.out.parent_path();
         std::filesystem::path of = out_.empty() ? request_.file : request_.out;
@@ -173,11 +178,11 @@ class Alter : public base::Command {
                 base::fail_usage("--bit-error-rate: between 0 and 1, not ", bit_error_rate_);
         }
         if (options.given("flips") + options.given("share") + options.given("bit-error-rate") > 1)
-            base::fail_usage("--flips, --share, --bit-error-rate: one of them");
+            base::fail_usage("give only one of --flips, --share and --bit-error-rate");
         if (!(sites.probability >= 0.0 && sites.probability <= 1.0))
             base::fail_usage("--probability: 0 to 1, not ", sites.probability);
         if (!sites.role.empty() && std::find(all_roles().begin(), all_roles().end(), sites.role) == all_roles().end())
-            base::fail_usage("--role: there is no ", sites.role, base::did_you_mean(sites.role, all_roles()), " (",
+            base::fail_usage("--role: no ", sites.role, base::did_you_mean(sites.role, all_roles()), " (",
                              base::join_words(all_roles(), ", "), ")");
         sites.sampling = sampling_ == "element"  ? SiteSampling::element
                          : sampling_ == "tensor" ? SiteSampling::tensor
@@ -190,19 +195,20 @@ class Alter : public base::Command {
         base::check_within(1, 64, flips.burst, "--burst");
         if (!flips.mask.empty() && (flips.mask.find_first_not_of("01") != std::string::npos || flips.mask.size() > 64 ||
                                     flips.mask.find('1') == std::string::npos))
-            base::fail_usage("--mask: '", flips.mask, "' is no mask such as 101101");
+            base::fail_usage("--mask: '", flips.mask, "' is not a mask such as 101101");
         if (options.given("scale")) flips.scale = base::parsed<double>("--scale", scale_);
         flips.not_finite = not_finite_ == "allow"    ? NotFinite::allow
                            : not_finite_ == "redraw" ? NotFinite::redraw
                                                      : NotFinite::skip;
         std::string which;
         if (flips.scale && given_any({"bits", "burst", "mask", "sign", "bit-error-rate"}, which))
-            base::fail_usage("--scale multiplies: --", which, " does not go with it");
-        if (!flips.mask.empty() && options.given("burst")) base::fail_usage("--mask and --burst: one of them");
+            base::fail_usage("--scale multiplies: --", which, " cannot be combined with it");
+        if (!flips.mask.empty() && options.given("burst")) base::fail_usage("give only one of --mask and --burst");
         if (options.given("bit-error-rate") && given_any({"burst", "mask", "sampling"}, which))
-            base::fail_usage("--bit-error-rate flips each bit by itself: --", which, " does not go with it");
+            base::fail_usage("--bit-error-rate flips bits independently: --", which, " cannot be combined with it");
         if (options.given("bit-error-rate") && flips.not_finite == NotFinite::redraw)
-            base::fail_usage("--bit-error-rate flips each bit by itself: --not-finite redraw does not go with it");
+            base::fail_usage(
+                "--bit-error-rate flips bits independently: --not-finite redraw cannot be combined with it");
     }
 
     AlterRequest request_;
@@ -228,9 +234,9 @@ class DifferenceCommand : public base::Command {
  public:
     DifferenceCommand() : Command{"ddl-alter difference", "compares two stored states, tensor by tensor and bit by bit"}
     {
-        options.add_positional("FILE", files_, "two states, as of ddl-alter", 2, 2);
+        options.add_positional("FILE", files_, "two states, in any format of ddl-alter", 2, 2);
         options.group("Records");
-        options.add("out", out_, "directory, for difference.csv and bits.csv", "DIR");
+        options.add("out", out_, "directory of difference.csv and bits.csv", "DIR");
         options.section(exit_codes());
         options.example("ddl-alter difference model.weights.h5 altered.h5 --out changed");
         options.see_also("ddl-alter(1), h5diff(1)");
@@ -238,7 +244,7 @@ class DifferenceCommand : public base::Command {
 
     int run() override
     {
-        if (out_.empty()) base::fail_usage("lacks --out DIR");
+        if (out_.empty()) base::fail_usage("needs --out DIR");
         for (const char* name : {"difference.csv", "bits.csv"})
             if (const auto path = std::filesystem::path{out_} / name; std::filesystem::exists(path))
                 base::fail_taken(path);
@@ -254,7 +260,7 @@ class DifferenceCommand : public base::Command {
         }
         std::cout << differing << " numbers differ in " << difference.tensors.size() << " tensors, " << not_finite
                   << " are not finite\n";
-        for (const std::string& why : difference.left_out) base::warn("left out: ", why);
+        for (const std::string& why : difference.left_out) base::warn("skipped: ", why);
         base::flush_stdout();
         return base::exit_fine;
     }

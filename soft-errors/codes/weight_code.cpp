@@ -124,7 +124,7 @@ const WeightCode& weight_code(const std::string& name)
         if (code.name == name) return code;
         names.emplace_back(code.name);
     }
-    base::fail_usage("'", name, "' is none of ", base::join_words(names, ", "), base::did_you_mean(name, names));
+    base::fail_usage("'", name, "' is not one of ", base::join_words(names, ", "), base::did_you_mean(name, names));
 }
 
 float step_of(const WeightCode& code, std::span<const float> values)

@@ -64,7 +64,7 @@ WeightMemory weight_memory(const std::string& code, const std::string& detection
 {
     const std::vector<std::string> detections{base::stored::detections.begin(), base::stored::detections.end()};
     if (std::find(detections.begin(), detections.end(), detection) == detections.end())
-        base::fail_usage("'", detection, "' is none of ", base::join_words(detections, ", "),
+        base::fail_usage("'", detection, "' is not one of ", base::join_words(detections, ", "),
                          base::did_you_mean(detection, detections));
     if (!(rate >= 0.0 && rate <= 1.0)) base::fail_usage("a bit flips with a probability from 0 to 1, not ", rate);
     const bool both = detection == "both";

@@ -15,7 +15,7 @@ std::uint64_t scaled(const NamedTensor& tensor, std::uint64_t bits, double facto
 {
     if (tensor.format.kind != NumberFormat::Kind::floating)
         base::fail("--scale: ", tensor.path, " is of type ", format_name(tensor.format),
-                   ", which is not multiplied; choose others with --precision");
+                   ", which cannot be multiplied; choose others with --precision");
     return nearest_bits(tensor.format, value_of(tensor.format, bits) * factor);
 }
 
@@ -78,8 +78,8 @@ std::uint64_t drawn_until_finite(const NamedTensor& tensor, const NumberBits& nu
     const bool hopeless = !ways.empty() && std::none_of(ways.begin(), ways.end(), stays_finite);
     for (int tries = 0; !hopeless && tries < patience; ++tries)
         if (const std::uint64_t flipped = draw(random); stays_finite(flipped)) return flipped;
-    base::fail("no bits that may flip leave ", value_text(tensor.format, number.bits), " finite (", tensor.path,
-               " number ", number.index, "): other --bits, or --not-finite skip");
+    base::fail("no allowed flip keeps ", value_text(tensor.format, number.bits), " finite (", tensor.path, " number ",
+               number.index, "): other --bits, or --not-finite skip");
 }
 
 }  // namespace

@@ -11,10 +11,10 @@ BitRange parse_bits(const char* option, const std::string& text)
 {
     const std::vector<std::string> ends = base::split(text, '-');
     constexpr int most = 63;
-    if (ends.empty() || ends.size() > 2) base::fail_usage(option, ": '", text, "' is no range such as 0-31, or 1");
+    if (ends.empty() || ends.size() > 2) base::fail_usage(option, ": '", text, "' is not a range such as 0-31, or 1");
     const BitRange range{base::parsed<int>(option, ends.front()), base::parsed<int>(option, ends.back())};
     if (range.first < 0 || range.last > most || range.first > range.last)
-        base::fail_usage(option, ": '", text, "' is no range within 0-63, from the left");
+        base::fail_usage(option, ": '", text, "' is not a range within 0-63, counted from the left");
     return range;
 }
 

@@ -69,7 +69,7 @@ std::uint64_t count_of(const SiteRequest& request, std::uint64_t all)
     const auto count = static_cast<std::uint64_t>(std::llround(*request.share * static_cast<double>(all)));
     if (count == 0)
         base::fail("--share: ", base::format(base::Percent{*request.share * 100.0}), " of ", all,
-                   " numbers is not one");
+                   " numbers is less than one");
     return std::min(count, all);
 }
 

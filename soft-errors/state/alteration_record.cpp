@@ -117,7 +117,7 @@ std::uint64_t parse_hexadecimal(const base::CsvTable& rows, std::size_t row, con
     const char* const end = text.data() + text.size();
     const bool marked = text.starts_with("0x") && text.size() == static_cast<std::size_t>(2 + 2 * format.bytes);
     if (!marked || std::from_chars(text.data() + 2, end, bits, 16).ptr != end)
-        base::fail(rows.place(row, column), ": '", text, "' is no number of ", format.bytes, " bytes, such as ",
+        base::fail(rows.place(row, column), ": '", text, "' is not a number of ", format.bytes, " bytes, such as ",
                    hexadecimal(format, 0));
     return bits;
 }
@@ -127,7 +127,7 @@ std::vector<AlteredTensor> read_tensors(const ordered_json& json, const fs::path
     std::vector<AlteredTensor> tensors;
     for (const auto& one : json.at("tensors")) {
         const std::optional<NumberFormat> format = format_named(one.at("type"));
-        if (!format) base::fail(record.string(), ": there is no type ", one.at("type").dump());
+        if (!format) base::fail(record.string(), ": unknown type ", one.at("type").dump());
         tensors.push_back({one.at("path"), *format, one.at("shape").get<std::vector<std::uint64_t>>()});
     }
     return tensors;
@@ -170,17 +170,17 @@ void check_sum(const ordered_json& json, const char* member, const fs::path& fil
 ordered_json read_about(const fs::path& record)
 try {
     ordered_json json = base::read_json(record);
-    if (!is_alteration(json)) base::fail(record.string(), " is no record of an alteration");
+    if (!is_alteration(json)) base::fail(record.string(), " is not a record of an alteration");
     if (json.at("format") != alteration_format)
-        base::fail(record.string(), " is of format ", json.at("format").dump(), ", and this is written for format ",
+        base::fail(record.string(), " is of format ", json.at("format").dump(), ", but this version reads format ",
                    alteration_format);
     const std::string checksum = json.at("crc32c");
     json.erase("crc32c");
     if (checksum != checksum_of(base::json_text(json, base::one_line)))
-        base::fail(record.string(), " is damaged: its crc32c is of another content");
+        base::fail(record.string(), " is damaged: its CRC-32C does not match");
     return json;
 } catch (const nlohmann::json::parse_error&) {
-    base::fail(record.string(), " is no record of an alteration, or cut off");
+    base::fail(record.string(), " is not a record of an alteration, or cut off");
 } catch (const nlohmann::json::exception& error) {
     base::fail(record.string(), ": ", error.what());
 }

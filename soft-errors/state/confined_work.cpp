@@ -62,7 +62,7 @@ void say(int pipe, Says kind, const std::string& text)
     } catch (const base::UsageError& error) {
         say(pipe, Says::usage_error, error.what());
     } catch (const std::bad_alloc&) {
-        say(pipe, Says::error, "asks for more memory than it can have");
+        say(pipe, Says::error, "needs more memory than allowed");
     } catch (const std::exception& error) {
         say(pipe, Says::error, error.what());
     }
@@ -111,8 +111,8 @@ std::string confined_work(const std::string& what, const WorkLimits& limits, con
         return *std::move(heard);
     }
     if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))
-        base::fail(what, " takes more than ", limits.cpu_s, " s to read: damaged");
-    base::fail(what, " crashes HDF5's library",
+        base::fail(what, " takes more than ", limits.cpu_s, " s to read: it is damaged");
+    base::fail(what, " crashed HDF5's library",
                WIFSIGNALED(status) ? base::join(" (", ::strsignal(WTERMSIG(status)), ")") : "", ": damaged");
 }
 

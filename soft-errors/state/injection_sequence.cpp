@@ -27,7 +27,7 @@ std::vector<int> set_bits(const NumberFormat& format, std::uint64_t bits)
 std::vector<Injection> injections_of_ours(const fs::path& record)
 {
     const AlterationRecord alteration = read_alteration(record);
-    if (alteration.scale) base::fail("multiplies numbers (--scale), and flips no bits");
+    if (alteration.scale) base::fail("multiplies numbers (--scale) instead of flipping bits");
     std::vector<Injection> all;
     for (const AlteredNumber& number : alteration.numbers) {
         const AlteredTensor& tensor = alteration.tensors[number.tensor];
@@ -74,13 +74,13 @@ std::vector<Injection> injections_of(const ordered_json& theirs)
 {
     std::vector<Injection> all;
     for (const auto& [path, sequence] : theirs.items()) {
-        if (!sequence.is_array()) base::fail(path, ": is no list of alterations, each [index, bits]");
+        if (!sequence.is_array()) base::fail(path, ": not a list of alterations, each [index, bits]");
         for (const ordered_json& one : sequence) {
             if (!one.is_array() || one.size() != 2 || !one[0].is_array() || !one[1].is_array())
                 base::fail(path, ": each alteration is [index, bits], such as [[1, 4], [17]]");
             if (!std::all_of(one[0].begin(), one[0].end(), is_whole) ||
                 !std::all_of(one[1].begin(), one[1].end(), is_whole))
-                base::fail(path, ": index and bits are whole numbers from 0 on, not ", one.dump());
+                base::fail(path, ": index and bits are integers of 0 or more, not ", one.dump());
             all.push_back({without_leading_slash(path), one[0].get<std::vector<std::uint64_t>>(),
                            one[1].get<std::vector<int>>()});
         }
@@ -91,10 +91,10 @@ std::vector<Injection> injections_of(const ordered_json& theirs)
 std::vector<Injection> read_injections(const fs::path& record)
 try {
     const ordered_json json = base::read_json(record);
-    if (!json.is_object()) base::fail("is no object");
+    if (!json.is_object()) base::fail("is not an object");
     return is_alteration(json) ? injections_of_ours(record) : injections_of(json);
 } catch (const nlohmann::json::exception&) {
-    base::fail(record.string(), " is no record of ddl-alter, nor of {\"path\": [[index, bits], ..]}");
+    base::fail(record.string(), " is neither a record of ddl-alter nor of {\"path\": [[index, bits], ..]}");
 } catch (const base::Error& error) {
     base::fail(record.string(), ": ", error.what());
 }

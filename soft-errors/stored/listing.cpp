@@ -50,7 +50,7 @@ NumberFormat whole_format(hid_t type)
 {
     const std::size_t bytes = H5Tget_size(type);
     if ((bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) || H5Tget_precision(type) != 8 * bytes)
-        throw Unfit{"whole numbers of an unusual size"};
+        throw Unfit{"integers of an unusual size"};
     const bool has_sign = H5Tget_sign(type) == H5T_SGN_2;
     return {.kind = has_sign ? NumberFormat::Kind::whole : NumberFormat::Kind::natural,
             .bytes = static_cast<int>(bytes),
@@ -67,9 +67,9 @@ NumberFormat number_format(hid_t type)
     else if (kind == H5T_INTEGER)
         format = whole_format(type);
     else
-        throw Unfit{kind == H5T_STRING ? "text" : kind == H5T_COMPOUND ? "a compound type" : "no numbers"};
+        throw Unfit{kind == H5T_STRING ? "text" : kind == H5T_COMPOUND ? "a compound type" : "not numeric"};
     const H5T_order_t order = H5Tget_order(type);
-    if (order != H5T_ORDER_LE && order != H5T_ORDER_BE && format.bytes > 1) throw Unfit{"an unusual order of bytes"};
+    if (order != H5T_ORDER_LE && order != H5T_ORDER_BE && format.bytes > 1) throw Unfit{"an unusual byte order"};
     format.big_endian = order == H5T_ORDER_BE && format.bytes > 1;
     return format;
 }
@@ -86,7 +86,7 @@ void read_shape(hid_t set, Tensor& tensor)
     tensor.shape.resize(static_cast<std::size_t>(rank));
     for (const std::uint64_t size : tensor.shape) {
         if (size == 0) throw Unfit{"empty"};
-        if (size > most_elements / tensor.elements) throw Unfit{"larger than any"};
+        if (size > most_elements / tensor.elements) throw Unfit{"larger than supported"};
         tensor.elements *= size;
     }
 }
@@ -104,9 +104,9 @@ bool check_filters(hid_t properties)
                                                          name.size() - 1, name.data(), &configuration),
                                           "read a filter");
         if (filter == H5Z_FILTER_SCALEOFFSET || filter == H5Z_FILTER_NBIT)
-            throw Unfit{"its filter loses bits (" + std::string{name.data()} + ")"};
+            throw Unfit{"its filter is lossy (" + std::string{name.data()} + ")"};
         if (filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32)
-            throw Unfit{base::join("its filter is not known (", filter, " ", name.data(), ")")};
+            throw Unfit{base::join("its filter is unknown (", filter, " ", name.data(), ")")};
     }
     return filters == 0;
 }
@@ -152,7 +152,7 @@ void find_bytes(hid_t set, const StoredFile& file, bool user_block, Tensor& tens
     if (check(H5Pget_external_count(properties.get()), "read its properties") != 0)
         throw Unfit{"lies in other files (external storage)"};
     const H5D_layout_t layout = H5Pget_layout(properties.get());
-    if (layout == H5D_VIRTUAL) throw Unfit{"is virtual: made of other tensors"};
+    if (layout == H5D_VIRTUAL) throw Unfit{"is a virtual dataset"};
     const bool unfiltered = check_filters(properties.get());
     tensor.chunk = tensor.shape;
     if (layout == H5D_CHUNKED) return find_chunks(set, properties.get(), unfiltered && !user_block, file, tensor);
@@ -162,7 +162,7 @@ void find_bytes(hid_t set, const StoredFile& file, bool user_block, Tensor& tens
         return;
     }
     const std::uint64_t bytes = tensor.elements * static_cast<std::uint64_t>(tensor.format.bytes);
-    if (at > file.bytes || bytes > file.bytes - at) base::fail("does not lie in its file: damaged or cut off");
+    if (at > file.bytes || bytes > file.bytes - at) base::fail("lies outside of its file: damaged or cut off");
     tensor.at = at;
     tensor.layout = Tensor::Layout::plain;
 }
@@ -287,7 +287,7 @@ Listing list(const StoredFile& file)
     MappedStore store{file};
     if (is_open_for_writing(store, file.bytes))
         base::fail(file.path.string(),
-                   " is open for writing, or its writer was killed: if none runs, h5clear -s takes the mark away");
+                   " is open for writing, or its writer was killed: if no writer runs, h5clear -s clears the flag");
     const hdf5::Properties access = hdf5::access_through(&store);
     const hdf5::File opened{H5Fopen(file.path.c_str(), H5F_ACC_RDONLY, access.get())};
     if (!opened.valid())

@@ -65,7 +65,7 @@ void MappedStore::resize(std::uint64_t size) noexcept
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> MappedStore::written() const
 {
-    if (too_large_) base::fail("grows beyond the room that it has");
+    if (too_large_) base::fail("grows beyond its reserved size");
     std::vector<std::pair<std::uint64_t, std::uint64_t>> sorted = written_;
     std::sort(sorted.begin(), sorted.end());
     std::vector<std::pair<std::uint64_t, std::uint64_t>> merged;

@@ -33,7 +33,7 @@ class Window {
         if (place < begin_ || place + size > begin_ + filled_) {
             const bool many = place >= last_ && place - last_ < close;
             read(place, many ? room_.size() : size);
-            if (filled_ < size) base::fail(path_, " has become shorter");
+            if (filled_ < size) base::fail(path_, " was truncated");
         }
         last_ = place;
         return room_.data() + (place - begin_);
@@ -79,7 +79,7 @@ template <class Value>
 Value take(std::string_view& bytes)
 {
     Value value{};
-    if (bytes.size() < sizeof value) base::fail("the reading process said too little");
+    if (bytes.size() < sizeof value) base::fail("the reading process sent too little");
     std::memcpy(&value, bytes.data(), sizeof value);
     bytes.remove_prefix(sizeof value);
     return value;
@@ -180,10 +180,9 @@ void add_packed(std::vector<Patch>& patches, const StoredState& state, std::size
         const auto at = take<std::uint64_t>(left);
         const auto size = take<std::uint64_t>(left);
         end = at + size;
-        if (size > left.size()) base::fail("the reading process said too little");
+        if (size > left.size()) base::fail("the reading process sent too little");
         if (stored.member && at + size > stored.bytes)
-            base::fail(stored.path.string(),
-                       ": its packed tensors would not fit any more; unpack it, and alter the .h5");
+            base::fail(stored.path.string(), ": its compressed tensors no longer fit; extract the .h5 and alter that");
         Patch patch{.file = static_cast<std::uint32_t>(file), .at = stored.at + at, .before = std::string(size, '\0')};
         base::check_errno(::pread(opened, patch.before.data(), size, static_cast<off_t>(patch.at)), "read ",
                           stored.path.string());

@@ -26,7 +26,7 @@ class OpenTensor {
           space_{check(H5Dget_space(set_.get()), "read the shape of ", tensor.path)}
     {
         if (H5Tget_size(type_.get()) != static_cast<std::size_t>(tensor.format.bytes))
-            base::fail(tensor.path, " has another type now");
+            base::fail(tensor.path, " has changed its type");
     }
 
     hid_t set() const { return set_.get(); }

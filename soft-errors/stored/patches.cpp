@@ -106,7 +106,7 @@ std::string packed_patches(const std::vector<Patch>& patches)
 std::vector<Patch> unpacked_patches(const std::string& content, const fs::path& source)
 {
     std::string_view left{content};
-    if (!left.starts_with(mark)) base::fail(source.string(), " does not hold what an alteration changed");
+    if (!left.starts_with(mark)) base::fail(source.string(), " does not contain the original bytes of an alteration");
     left.remove_prefix(mark.size());
     std::vector<Patch> patches;
     while (!left.empty()) {
@@ -157,7 +157,7 @@ void refuse_unproven_cut(const std::vector<Patch>& patches, std::uint32_t file, 
         if (begin <= covered) covered = std::max(covered, end);
     if (covered < bytes_after)
         base::fail(path.string(), " would be cut off at byte ", bytes,
-                   ", and the record does not show that the alteration made what is behind it");
+                   ", but the record does not show that the alteration wrote the bytes after it");
 }
 
 void make_room(const std::vector<Patch>& patches, const std::vector<fs::path>& files)
@@ -201,7 +201,7 @@ std::uint64_t undo(const std::vector<Patch>& patches, const std::vector<fs::path
         for (std::size_t i = 0; i < found.size(); ++i) {
             if (found[i] != patch.before[i] && found[i] != patch.after[i])
                 base::fail(path.string(), " is not the file of the record: byte ", patch.at + i,
-                           " is neither as before nor as after the alteration");
+                           " has neither the value before nor after the alteration");
             different += found[i] != patch.before[i] ? 1 : 0;
         }
     }

@@ -31,7 +31,7 @@ std::string bytes_at(std::ifstream& file, std::uint64_t at, std::size_t size)
 [[noreturn]] void refuse(const fs::path& path, const char* format)
 {
     base::fail(path.string(), " is ", format,
-               ": only HDF5 can be altered; docs/soft-errors.md says how to turn it into that");
+               ": only HDF5 can be altered; docs/soft-errors.md shows how to convert it");
 }
 
 // Other formats that it may be, by its first bytes.
@@ -77,7 +77,8 @@ StoredFile stored_file(const fs::path& path, const std::string& name)
     if (fs::is_directory(path)) {
         if (fs::exists(path / "saved_model.pb")) refuse(path, "a TensorFlow SavedModel");
         if (fs::exists(path / "checkpoint")) refuse(path, "a directory with a TensorFlow bundle");
-        base::fail(path.string(), " is a directory without ", base::checkpoint::index, ": no checkpoint of ddl-train");
+        base::fail(path.string(), " is a directory without ", base::checkpoint::index,
+                   ": not a checkpoint of ddl-train");
     }
     base::refuse_irregular(path);
     std::ifstream file{path, std::ios::binary};
@@ -88,7 +89,7 @@ StoredFile stored_file(const fs::path& path, const std::string& name)
     if (head.starts_with(zip_signature)) return keras_file(path);
     if (!has_hdf5_signature(file, size)) {
         refuse_other_formats(path, head);
-        base::fail(path.string(), " is no HDF5 file, or cut off");
+        base::fail(path.string(), " is not an HDF5 file, or is cut off");
     }
     return {.path = path, .name = name, .at = 0, .bytes = size, .member = {}};
 }

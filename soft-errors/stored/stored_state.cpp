@@ -21,7 +21,7 @@ try {
     limits.memory_bytes += file.bytes;
     return unpacked_listing(confined_work(file.path.string(), limits, [&] { return packed_listing(list(file)); }));
 } catch (const nlohmann::json::exception&) {
-    base::fail(file.path.string(), " is damaged: what HDF5 reads in it makes no sense");
+    base::fail(file.path.string(), " is damaged: HDF5 reads invalid data");
 }
 
 void add(StoredState& state, StoredFile file, std::vector<Tensor> tensors)
@@ -54,10 +54,10 @@ void add_shards(StoredState& state, const fs::path& directory, const std::vector
     for (const std::string& name : names) {
         const StoredFile file = stored_file(directory / name, name);
         Listing shard = confined_listing(file);
-        if (!shard.ours) base::fail(file.path.string(), " is no shard of a checkpoint");
+        if (!shard.ours) base::fail(file.path.string(), " is not a shard of a checkpoint");
         const auto own = [&](const Tensor& tensor) {
             const bool is_own = !linked.contains({name, tensor.path});
-            if (is_own) state.left_alone.push_back({tensor.path, "belongs to " + name + " alone: name that file"});
+            if (is_own) state.left_alone.push_back({tensor.path, "belongs to " + name + " only: give that file"});
             return is_own;
         };
         std::erase_if(shard.tensors, own);
@@ -86,7 +86,7 @@ StoredState read_state(const fs::path& path)
     for (const OtherFileLink& link : listing.links)
         state.left_alone.push_back({link.path, "lies in another file, " + link.file});
     if (state.tensors.empty() && listing.ours && !listing.links.empty())
-        base::fail(path.string(), " holds links to shards only: name the checkpoint's directory");
+        base::fail(path.string(), " holds only links to shards: give the checkpoint's directory");
     return state;
 }
 

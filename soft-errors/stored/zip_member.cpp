@@ -41,7 +41,7 @@ class Archive {
         if (at > bytes_.size() || size > bytes_.size() - at) damaged("cut off");
         return std::string_view{bytes_}.substr(at, size);
     }
-    [[noreturn]] void damaged(const char* why) const { base::fail(path_, " is no sound zip archive: ", why); }
+    [[noreturn]] void damaged(const char* why) const { base::fail(path_, " is not a valid zip archive: ", why); }
     const std::string& bytes() const { return bytes_; }
 
  private:
@@ -62,7 +62,7 @@ std::uint64_t end_of_directory(const Archive& archive)
     const std::uint64_t last = bytes.size() - end_size;
     for (std::uint64_t back = 0; back <= std::min<std::uint64_t>(last, longest_comment); ++back)
         if (archive.u32(last - back) == end_signature) return last - back;
-    archive.damaged("no directory at its end");
+    archive.damaged("no central directory at its end");
 }
 
 // Places of the checksum of a member whose sizes came after its bytes.
@@ -77,7 +77,7 @@ std::vector<std::uint64_t> places_of_crc(const Archive& archive, const ZipMember
         static_cast<void>(archive.text(places.back(), crc_and_sizes));
     }
     for (const std::uint64_t place : places)
-        if (archive.u32(place) != member.crc32) archive.damaged("its CRC-32 are not the same everywhere");
+        if (archive.u32(place) != member.crc32) archive.damaged("its CRC-32 values contradict each other");
     return places;
 }
 
@@ -89,13 +89,13 @@ ZipMember member_at(const Archive& archive, std::uint64_t entry)
     member.name = archive.text(entry + entry_size, archive.u16(entry + 28));
     if ((archive.u16(entry + 8) & encrypted) != 0) archive.damaged("it is encrypted");
     const std::uint32_t method = archive.u16(entry + 10);
-    if (method != 0 && method != Z_DEFLATED) archive.damaged("packed otherwise than deflated");
+    if (method != 0 && method != Z_DEFLATED) archive.damaged("compressed with a method other than deflate");
     member.stored = method == 0;
     member.crc32 = archive.u32(entry + 16);
     member.packed_bytes = archive.u32(entry + 20);
     member.bytes = archive.u32(entry + 24);
     member.header = archive.u32(entry + 42);
-    if (archive.u32(member.header) != local_signature) archive.damaged("a member's header is not in its place");
+    if (archive.u32(member.header) != local_signature) archive.damaged("a member's header is missing");
     member.at = member.header + local_size + archive.u16(member.header + 26) + archive.u16(member.header + 28);
     static_cast<void>(archive.text(member.at, member.packed_bytes));
     if (member.stored && member.bytes != member.packed_bytes) archive.damaged("a member has two sizes");
@@ -106,7 +106,7 @@ ZipMember member_at(const Archive& archive, std::uint64_t entry)
 std::string inflated(const Archive& archive, const ZipMember& member)
 {
     constexpr std::uint64_t best_ratio = 1032;  // of deflate
-    if (member.bytes / best_ratio > member.packed_bytes) archive.damaged("a member is larger than it can be");
+    if (member.bytes / best_ratio > member.packed_bytes) archive.damaged("a member is too large");
     const std::string_view packed = archive.text(member.at, member.packed_bytes);
     std::string plain(member.bytes, '\0');
     z_stream stream{};
@@ -125,7 +125,7 @@ std::string inflated(const Archive& archive, const ZipMember& member)
 // The places were found in the file, which may have been written by anybody.
 unsigned char* room_at(std::string& bytes, std::uint64_t at, std::uint64_t size)
 {
-    if (at > bytes.size() || size > bytes.size() - at) base::fail("a zip archive names a place outside of itself");
+    if (at > bytes.size() || size > bytes.size() - at) base::fail("a zip archive has an offset outside of itself");
     return reinterpret_cast<unsigned char*>(bytes.data() + at);
 }
 
@@ -141,7 +141,7 @@ void put_u32(std::string& bytes, std::uint64_t at, std::uint64_t value)
 
 [[noreturn]] void fail_too_large(const std::filesystem::path& archive)
 {
-    base::fail(archive.string(), " has 4 GiB or more: unpack it, and alter the .h5 file in it");
+    base::fail(archive.string(), " has 4 GiB or more: extract the .h5 and alter that");
 }
 
 std::vector<ZipMember> members_of(const Archive& archive)

@@ -245,7 +245,7 @@ def test_not_finite(directory):
     record = directory / "skip.json"
     said = run(path, "--flips", 4, "--bits", 1, "--not-finite", "skip", "--out", directory / "skip.h5",
                "--record", record)
-    assert len(rows(record)) == 2 and "2 more left out" in said, said
+    assert len(rows(record)) == 2 and "2 more skipped" in said, said
     record = directory / "redraw.json"
     run(path, "--flips", 4, "--bits", "0-1", "--not-finite", "redraw", "--out", directory / "redraw.h5",
         "--record", record)
@@ -307,8 +307,8 @@ def test_left_alone(directory):
     lines = [line.split("  ")[0] for line in said.splitlines() if "left alone" not in line]
     assert len(lines) == 1 and lines[0] in ("w", "same"), said
     other = "same" if lines[0] == "w" else "w"
-    assert f"{other}  left alone: is {lines[0]}, linked a second time" in said, said
-    for name, why in (("elsewhere", "other.h5"), ("text", "text"), ("pair", "compound"), ("lossy", "loses bits"),
+    assert f"{other}  skipped: is {lines[0]}, linked a second time" in said, said
+    for name, why in (("elsewhere", "other.h5"), ("text", "text"), ("pair", "compound"), ("lossy", "is lossy"),
                       ("lzf", "not known"), ("storage", "external storage"), ("virtual", "virtual")):
         line = next(line for line in said.splitlines() if line.startswith(name + "  "))
         assert "left alone" in line and why in line, line
@@ -348,7 +348,7 @@ def test_refused(directory):
         run(path, *words, "--in-place", code=2)
     run(path, code=2)
     run(path, "--undo", path, "--dry-run", code=2)
-    assert "is no record" in run(path, "--undo", path, "--in-place", code=1)
+    assert "is not a record" in run(path, "--undo", path, "--in-place", code=1)
     assert sha(path) == old and not list(directory.glob("w.h5.*"))
 
 

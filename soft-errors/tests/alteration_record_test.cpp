@@ -54,7 +54,7 @@ TEST_CASE("a record that was changed or lost a part is refused by its name")
     std::ofstream{scratch / "r.csv", std::ios::app} << "step,0,int64,62,0x0,0x1,0,1\n";
     CHECK_THROWS_WITH_AS(soft_errors::read_alteration(path), doctest::Contains("r.csv is damaged"), base::Error);
     std::ofstream{path} << R"({"program": "other"})";
-    CHECK_THROWS_WITH_AS(soft_errors::read_alteration(path), doctest::Contains("no record of an alteration"),
+    CHECK_THROWS_WITH_AS(soft_errors::read_alteration(path), doctest::Contains("not a record of an alteration"),
                          base::Error);
 }
 

@@ -34,9 +34,9 @@ TEST_CASE("confined work that crashes or ends is one line")
         return {};
     };
     CHECK_THROWS_WITH_AS(soft_errors::confined_work("w.h5", {}, crash),
-                         "w.h5 crashes HDF5's library (Segmentation fault): damaged", base::Error);
+                         "w.h5 crashed HDF5's library (Segmentation fault): damaged", base::Error);
     CHECK_THROWS_WITH_AS(soft_errors::confined_work("w.h5", {}, []() -> std::string { std::_Exit(1); }),
-                         "w.h5 crashes HDF5's library: damaged", base::Error);
+                         "w.h5 crashed HDF5's library: damaged", base::Error);
 }
 
 TEST_CASE("confined work that never ends does")
@@ -47,7 +47,7 @@ TEST_CASE("confined work that never ends does")
         return {};
     };
     CHECK_THROWS_WITH_AS(soft_errors::confined_work("w.h5", {.cpu_s = 1}, hang),
-                         "w.h5 takes more than 1 s to read: damaged", base::Error);
+                         "w.h5 takes more than 1 s to read: it is damaged", base::Error);
 }
 
 TEST_CASE("confined work can write into no file")
