@@ -199,7 +199,7 @@ Collection collect(const CampaignDirectory& campaign)
             base::fail("a record in ", campaign.finished(run).string(), " is malformed: ", error.what());
         }
     }
-    if (all.runs.empty()) base::fail("no run counts yet (crosstalk campaign run ", campaign.path().string(), ")");
+    if (all.runs.empty()) base::fail("no complete run yet (crosstalk campaign run ", campaign.path().string(), ")");
     const auto budget = base::parse<base::Percent>(campaign.spec().budget);
     all.effects = effects_of(all.runs, budget.value);
     return all;

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 fs::path with_plan(const fs::path& path)
 {
     if (!fs::exists(path / base::campaign::plan))
-        base::fail_usage("no campaign in ", path.string(), " (crosstalk campaign plan SPEC.ini -o DIR makes one)");
+        base::fail_usage("no campaign in ", path.string(), " (make one: crosstalk campaign plan SPEC.ini -o DIR)");
     return fs::absolute(path).lexically_normal();
 }
 
@@ -119,7 +119,7 @@ CampaignLock::CampaignLock(const CampaignDirectory& campaign, const std::string&
     const auto locked = [&] { return ::flock(file_, LOCK_EX | LOCK_NB) == 0; };
     if (!base::wait_until(locked, patience_ns, look_again_ns)) {
         const std::string holder = base::read_whole(campaign.path() / name);
-        base::fail_usage("this campaign is being run by ", holder.empty() ? "another process" : holder,
+        base::fail_usage("this campaign is run by ", holder.empty() ? "another process" : holder,
                          " (crosstalk campaign stop ", campaign.path().string(), ")");
     }
     const std::string own = base::join("process ", ::getpid(), " on ", base::host_name());

@@ -78,9 +78,9 @@ void add_table(std::ostream& page, const std::vector<std::string>& head, const P
 void add_effects(std::ostream& page, const Collection& all, const std::string& budget)
 {
     if (all.effects.empty()) return;
-    page << "<h2>What each noise costs a step</h2>\n<p>Against the quiet runs of the same block; mean over blocks and "
-            "its 95 % interval, the block being the unit. A slowdown below "
-         << base::escape_markup(budget) << " is affordable.</p>\n";
+    page << "<h2>Slowdown of a step by noise</h2>\n<p>Relative to the quiet runs of the same block; mean over blocks "
+            "with its 95 % interval (the unit is the block). A slowdown below "
+         << base::escape_markup(budget) << " is within budget.</p>\n";
     PageRows rows;
     for (const CollectedEffect& effect : all.effects) {
         std::array<char, 32> p{};
@@ -114,14 +114,12 @@ void add_designed(std::ostream& page, const Collection& all)
 
 void add_left_out_runs(std::ostream& page, const Collection& all)
 {
-    page << "<h2>Left out</h2>\n";
+    page << "<h2>Excluded</h2>\n";
     if (all.left_out.empty()) {
-        page << "<p>Nothing: every run that was made counts.</p>\n";
+        page << "<p>None: every run counts.</p>\n";
         return;
     }
-    page
-        << "<p>Attempts that do not count, and runs that were not made. A run whose attempt failed may count by a later "
-           "one.</p>\n";
+    page << "<p>Attempts that do not count, and missing runs. A run may count by a later attempt.</p>\n";
     PageRows rows;
     for (const LeftOut& one : all.left_out)
         rows.push_back({cell(one.run.name), cell(treatment_name(one.run)), number_cell(std::to_string(one.attempt)),

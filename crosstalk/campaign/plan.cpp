@@ -189,7 +189,7 @@ Plan read_plan(const std::filesystem::path& file)
         PlannedRun run;
         run.name = text("run");
         if (run.name.empty() || run.name.find_first_of("/") != std::string::npos || run.name.starts_with("."))
-            base::fail(table.place(row, "run"), ": '", run.name, "' is no name of a run");
+            base::fail(table.place(row, "run"), ": '", run.name, "' is not the name of a run");
         run.block = table.get<int>(row, "block");
         run.position = table.get<int>(row, "position");
         run.model = text("model");

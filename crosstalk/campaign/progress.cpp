@@ -47,7 +47,7 @@ std::string duration_left(double seconds)
 
 const char* being_run(bool is_being_run)
 {
-    return is_being_run ? "it is being run" : "it is not being run";
+    return is_being_run ? "running" : "not running";
 }
 
 Standing standing_of(const CampaignDirectory& campaign, int retries)
@@ -83,7 +83,7 @@ void print_standing(std::ostream& out, const CampaignDirectory& campaign, int re
     std::map<int, std::string> blocks;
     for (const PlannedRun& run : campaign.plan()) blocks[run.block] += letter_of(campaign, run, retries);
     for (const auto& [block, letters] : blocks) out << "block " << block << "  " << letters << "\n";
-    out << "+ counts, > goes on, . is left, x was given up\n"
+    out << "+ counts, > running, . pending, x given up\n"
         << standing_of(campaign, retries).text() << "\n"
         << being_run(is_being_run(campaign)) << "\n";
 }

@@ -24,7 +24,7 @@ struct Standing {
 
 // "14 minutes", below two of them "90 s".
 std::string duration_left(double seconds);
-// "it is being run", or "it is not being run".
+// "running", or "not running".
 const char* being_run(bool is_being_run);
 
 Standing standing_of(const CampaignDirectory& campaign, int retries);

@@ -48,7 +48,7 @@ base::CpuSet cpus_of_slots(const std::vector<NoiseSlot>& slots)
 // From the first slot to the last on this CPU must cover the steps that count; what lies between slots is no noise.
 std::string why_not_long_enough(const TrainingOnNode& training, const std::vector<NoiseSlot>& slots, int cpu)
 {
-    constexpr const char* serial = ", as steps of Slurm do without srun --overlap";
+    constexpr const char* serial = "(Slurm steps without srun --overlap?)";
     std::int64_t begin_ns = INT64_MAX;
     std::int64_t end_ns = INT64_MIN;
     std::int64_t on_ns = 0;
@@ -63,8 +63,7 @@ std::string why_not_long_enough(const TrainingOnNode& training, const std::vecto
     if (begin_ns >= training.end_ns) return base::join("began after the training had ended", serial);
     if (end_ns <= training.begin_ns) return base::join("had ended before the training began", serial);
     if (begin_ns > training.counted_ns)
-        return base::join("began late, ", in_seconds(begin_ns - training.counted_ns),
-                          " after the first step that counts");
+        return base::join("began late, ", in_seconds(begin_ns - training.counted_ns), " after the first counted step");
     if (end_ns < training.end_ns)
         return base::join("ended early, ", in_seconds(training.end_ns - end_ns), " before the training");
     const double share = static_cast<double>(on_ns) / static_cast<double>(training.end_ns - training.counted_ns);
@@ -135,7 +134,7 @@ std::string why_not_covered(const TrainingByNode& training, const NoiseByNode& n
 {
     for (const auto& [node, part] : training)
         if (part.steps < least_steps)
-            return base::join("only ", part.steps, " steps after the warm-up on ", node, ": give it a longer duration");
+            return base::join("only ", part.steps, " steps after the warm-up on ", node, ": increase its duration");
     if (asked.none)
         return noise.empty() ? "" : base::join("noise ran on ", noise.begin()->first, " beside a quiet run");
     for (const auto& [node, part] : training) {

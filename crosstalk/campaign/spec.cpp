@@ -38,7 +38,7 @@ Key list_key(const std::string& name, std::vector<std::string> Spec::*member, co
 
 Key ranks_key()
 {
-    return {"ranks", "numbers of ranks (2)", [](Spec& spec, const std::string& text) {
+    return {"ranks", "number(s) of ranks (2)", [](Spec& spec, const std::string& text) {
                 spec.ranks.clear();
                 for (const std::string& word : base::split(text, ',')) spec.ranks.push_back(base::parse<int>(word));
             }};
@@ -48,30 +48,30 @@ const std::vector<Key>& keys()
 {
     static const std::vector<Key> all{
         {"kind", "noise (noise)", [](Spec&, const std::string&) {}},
-        key("about", &Spec::about, "what it is for, in words"),
-        list_key("models", &Spec::models, "what ddl-train trains, such as resnet18[width=32]"),
+        key("about", &Spec::about, "purpose, as text"),
+        list_key("models", &Spec::models, "models of ddl-train, such as resnet18[width=32]"),
         key("data", &Spec::data, "its input (synthetic)"),
         list_key("strategies", &Spec::strategies, "how ranks exchange gradients (ddp)"),
         ranks_key(),
         key("options", &Spec::options, "more options of ddl-train"),
-        key("command", &Spec::command, "a job of your own, instead of models"),
-        key("step-line", &Spec::step_line, "how its steps are found, as crosstalk run has it"),
+        key("command", &Spec::command, "your own job, instead of models"),
+        key("step-line", &Spec::step_line, "how its steps are found, as in crosstalk run"),
         key("step-from", &Spec::step_from, "the same"),
         key("step-region", &Spec::step_region, "the same"),
-        list_key("noise", &Spec::noise, "stressors, each with levels if wanted: memory.stream[rate=1GiB/s|4GiB/s]"),
-        list_key("cores", &Spec::cores, "how many cores noise gets: numbers, or all (all)"),
+        list_key("noise", &Spec::noise, "stressors, optionally with levels: memory.stream[rate=1GiB/s|4GiB/s]"),
+        list_key("cores", &Spec::cores, "number(s) of noise cores, or all (all)"),
         list_key("designed", &Spec::designed, "schedules of designed runs: rotation(memory.stream, placebo, ..)"),
-        key("cpus", &Spec::cpus, "CPUs of the training, as crosstalk run has it"),
+        key("cpus", &Spec::cpus, "CPUs of the training, as in crosstalk run"),
         key("noise-cpus", &Spec::noise_cpus, "CPUs of the noise"),
-        key("nodes", &Spec::nodes, "of each run, all with the same CPUs: of Slurm, for more than one (1)"),
-        key("repetitions", &Spec::repetitions, "blocks of each training (5)"),
+        key("nodes", &Spec::nodes, "nodes per run, with equal CPUs; more than one needs Slurm (1)"),
+        key("repetitions", &Spec::repetitions, "blocks per training (5)"),
         key("quiet", &Spec::quiet, "runs without noise in a block (1)"),
         key("duration", &Spec::duration, "of each training (60s)"),
-        key("wait", &Spec::wait, "the training starts up to so long after the noise, at random (2s)"),
-        key("start-within", &Spec::start_within, "a training that takes no step for so long has failed (2m)"),
-        key("warmup", &Spec::warmup, "steps that do not count (10)"),
-        key("seed", &Spec::seed, "of all orders (1)"),
-        key("budget", &Spec::budget, "slowdown of a step that is still affordable (1%)"),
+        key("wait", &Spec::wait, "maximum of the random delay from noise to training start (2s)"),
+        key("start-within", &Spec::start_within, "a training without a step for this time has failed (2m)"),
+        key("warmup", &Spec::warmup, "steps left out at the start (10)"),
+        key("seed", &Spec::seed, "seed of all random orders (1)"),
+        key("budget", &Spec::budget, "acceptable slowdown of a step (1%)"),
     };
     return all;
 }
@@ -94,7 +94,7 @@ const Key& key_called(const std::string& name)
 void take_line(Spec& spec, std::string_view line, std::set<std::string>& given)
 {
     const std::size_t equals = line.find('=');
-    if (equals == std::string_view::npos) base::fail_usage("'", line, "' is no setting, NAME = VALUE");
+    if (equals == std::string_view::npos) base::fail_usage("'", line, "' is not NAME = VALUE");
     const std::string name{base::trim(line.substr(0, equals))};
     const std::string value{base::trim(line.substr(equals + 1))};
     const Key& found = key_called(name);
@@ -119,7 +119,7 @@ void check_numbers(const Spec& spec)
     for (const int ranks : spec.ranks) {
         within("ranks", 1, ranks);
         if (ranks % spec.nodes != 0)
-            base::fail_usage(ranks, " ranks are not the same number on each of ", spec.nodes, " nodes");
+            base::fail_usage(ranks, " ranks cannot be divided evenly over ", spec.nodes, " nodes");
     }
     if (spec.nodes > 1 && !spec.command.empty())
         base::fail_usage("nodes: a command runs on one node; give models for more");
@@ -133,7 +133,7 @@ void check_numbers(const Spec& spec)
 void check(const Spec& spec)
 {
     if (spec.models.empty() == spec.command.empty())
-        base::fail_usage("needs either models, which ddl-train trains, or a command");
+        base::fail_usage("needs either models (of ddl-train) or a command");
     if (spec.noise.empty() && spec.designed.empty()) base::fail_usage("needs noise, or designed runs");
     for (const auto* list : {&spec.strategies, &spec.cores})
         if (list->empty()) base::fail_usage("strategies and cores must not be empty");
@@ -141,7 +141,7 @@ void check(const Spec& spec)
          {std::pair{"models", &spec.models}, std::pair{"strategies", &spec.strategies}, std::pair{"noise", &spec.noise},
           std::pair{"cores", &spec.cores}, std::pair{"designed", &spec.designed}})
         if (std::find(list->begin(), list->end(), "") != list->end())
-            base::fail_usage(name, ": there is nothing beside a comma");
+            base::fail_usage(name, ": empty item beside a comma");
     if (spec.ranks.empty()) base::fail_usage("ranks must not be empty");
     for (const std::string& stressor : spec.noise) base::parse_plug_in(stressor);
     for (const std::string& schedule : spec.designed)
@@ -157,11 +157,11 @@ void check_kind(const Spec& spec, const std::set<std::string>& given)
 {
     if (spec.command.empty()) {
         for (const char* name : {"step-line", "step-from", "step-region"})
-            if (given.contains(name)) base::fail_usage(name, " is of a command; ddl-train records its own steps");
+            if (given.contains(name)) base::fail_usage(name, " needs a command; ddl-train records its own steps");
     } else {
         for (const char* name : {"data", "strategies", "ranks", "options"})
             if (given.contains(name))
-                base::fail_usage(name, " is of models; a command stands as a whole: mpirun -n 4 ./mine");
+                base::fail_usage(name, " needs models; a command is given complete: mpirun -n 4 ./mine");
     }
 }
 
@@ -194,7 +194,7 @@ Spec read_spec(const std::filesystem::path& file)
 base::Section spec_section()
 {
     base::Section section{
-        .title = "SPEC.ini, a line NAME = VALUE for each setting, # begins a comment", .text = {}, .entries = {}};
+        .title = "SPEC.ini: one line NAME = VALUE per setting; # begins a comment", .text = {}, .entries = {}};
     for (const Key& one : keys()) section.entries.push_back({.term = one.name, .text = one.help});
     return section;
 }

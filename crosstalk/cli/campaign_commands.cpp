@@ -11,17 +11,17 @@ namespace {
 
 class PlanCommand : public base::Command {
  public:
-    PlanCommand() : Command{"crosstalk campaign plan", "many runs in randomised complete blocks, as a table"}
+    PlanCommand() : Command{"crosstalk campaign plan", "plans many runs in randomised complete blocks"}
     {
-        options.add_positional("SPEC.ini", spec_, "what the campaign is to find out");
-        options.add("out,o", out_, "the campaign's directory; must not be there yet", "DIR");
-        options.add("seed", seed_, "of all orders, instead of the spec's", "NUMBER");
-        options.add_switch("dry-run", dry_run_, "print the exact commands of each run here, and end");
+        options.add_positional("SPEC.ini", spec_, "specification of the campaign");
+        options.add("out,o", out_, "the campaign's directory; must not exist", "DIR");
+        options.add("seed", seed_, "seed of all orders, instead of the spec's", "NUMBER");
+        options.add_switch("dry-run", dry_run_, "print the exact commands of each run here, and exit");
         for (const CampaignKind* kind : campaign_kinds()) options.section(kind->keys());
         options.example("crosstalk campaign plan seed-study.ini -o DIR");
         options.epilogue(
-            "Each block holds every noise, level and number of cores once, and a run without noise, in random order. "
-            "The plan depends on the spec and its seed only.");
+            "Each block holds every noise, level and number of cores once, plus a run without noise, in random "
+            "order. The plan depends only on the spec and its seed.");
     }
 
     int run() override
@@ -29,7 +29,7 @@ class PlanCommand : public base::Command {
         const CampaignKind& kind = kind_of_spec(spec_);
         PlanOptions plan{.spec = spec_, .seed = {}, .out = out_, .dry_run = dry_run_};
         if (options.given("seed")) plan.seed = seed_;
-        if (!dry_run_ && out_.empty()) base::fail_usage("--out is needed (crosstalk campaign plan --help)");
+        if (!dry_run_ && out_.empty()) base::fail_usage("needs --out DIR (crosstalk campaign plan --help)");
         kind.plan(plan);
         base::flush_stdout();
         return base::exit_fine;
@@ -55,7 +55,7 @@ class OfCampaign : public base::Command {
     const CampaignKind& kind() const { return kind_of_directory(directory_); }
     void add_retries(int& retries)
     {
-        options.add("retries", retries, "how often a run that does not count is repeated", "NUMBER");
+        options.add("retries", retries, "repetitions of a run that does not count", "NUMBER");
     }
 
  private:
@@ -64,25 +64,27 @@ class OfCampaign : public base::Command {
 
 class RunCampaignCommand : public OfCampaign {
  public:
-    RunCampaignCommand() : OfCampaign{"crosstalk campaign run", "makes the runs that are left, until all count"}
+    RunCampaignCommand() : OfCampaign{"crosstalk campaign run", "makes the pending runs, until all count"}
     {
         add_retries(run_.retries);
-        options.add_choice("back-end", run_.back_end, {"local", "slurm", "step"},
-                           "where: on this machine, as jobs of Slurm, a block each; or, in such a job, as its steps");
-        options.add("jobs", run_.jobs, "blocks in Slurm's queue at a time", "NUMBER");
-        options.add("site", site_,
-                    "lines #SBATCH (account, partition, gres), and others that the job's shell reads (module load); it "
-                    "is kept for the next time",
-                    "FILE");
+        options.add_choice(
+            "back-end", run_.back_end, {"local", "slurm", "step"},
+            "local: on this machine; slurm: one Slurm job per block; step: as steps of the current Slurm job");
+        options.add("jobs", run_.jobs, "blocks queued in Slurm at a time", "NUMBER");
+        options.add(
+            "site", site_,
+            "file with #SBATCH lines (account, partition, gres) and shell lines (module load) for the jobs; kept "
+            "for later calls",
+            "FILE");
         options.add_switch("two-jobs", run_.two_jobs,
-                           "with slurm: training and noise as two jobs on the same node, as of two users");
-        options.add("block", block_, "only this one", "NUMBER");
-        options.add_switch("dry-run", run_.dry_run, "print the exact commands of the runs that are left, and end");
+                           "with slurm: run training and noise as two jobs on the same node, as two users would");
+        options.add("block", block_, "run only this block", "NUMBER");
+        options.add_switch("dry-run", run_.dry_run, "print the exact commands of the pending runs, and exit");
         options.example("crosstalk campaign run DIR");
         options.example("crosstalk campaign run DIR --back-end slurm --site site.sh");
         options.epilogue(
-            "Exit codes: 0 all runs count, 1 failed (a full disk), 2 wrong usage, or another driver runs it, 3 some runs "
-            "do not count, or it was stopped. Whatever ended it: start it again, and it goes on.");
+            "Exit codes: 0 all runs count, 1 failed (a full disk), 2 wrong usage, or another driver runs it, 3 some "
+            "runs do not count, or it was stopped. Start it again to continue.");
     }
 
     int run() override
@@ -104,7 +106,7 @@ class RunCampaignCommand : public OfCampaign {
 
 class StatusCommand : public OfCampaign {
  public:
-    StatusCommand() : OfCampaign{"crosstalk campaign status", "how far it is, and how long it will take"}
+    StatusCommand() : OfCampaign{"crosstalk campaign status", "shows progress and remaining time"}
     {
         add_retries(retries_);
         options.add_switch("json", json_, "print it as JSON");
@@ -126,7 +128,7 @@ class StatusCommand : public OfCampaign {
 
 class StopCommand : public OfCampaign {
  public:
-    StopCommand() : OfCampaign{"crosstalk campaign stop", "ends it in good order; crosstalk campaign run goes on"}
+    StopCommand() : OfCampaign{"crosstalk campaign stop", "stops it cleanly; crosstalk campaign run continues it"}
     {
         options.example("crosstalk campaign stop DIR");
     }
@@ -137,10 +139,11 @@ class StopCommand : public OfCampaign {
 class CollectCommand : public OfCampaign {
  public:
     CollectCommand()
-        : OfCampaign{"crosstalk campaign collect", "one table, effects of each noise, and what was left out"}
+        : OfCampaign{"crosstalk campaign collect",
+                     "reports a table of runs, the effect of each noise, and excluded runs"}
     {
         options.example("crosstalk campaign collect DIR");
-        options.epilogue("Writes DIR/report, in the place of an earlier one.");
+        options.epilogue("Writes DIR/report, replacing an earlier one.");
     }
 
     int run() override

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// crosstalk: one command from a job to the verdict on the noise beside it.
+// crosstalk: measures how noise slows a job: one command from job to verdict.
 #include "base/cli/commands.hpp"
 #include "base/cli/option_checks.hpp"
 #include "base/contract/run_directory.hpp"
@@ -43,7 +43,7 @@ void check_fail_on(const std::string& words)
     const std::vector<std::string>& known = base::verdict_word::failing;
     for (const std::string& word : base::split(words, ','))
         if (std::find(known.begin(), known.end(), word) == known.end())
-            base::fail_usage("--fail-on: no word '", word, "'", base::did_you_mean(word, known));
+            base::fail_usage("--fail-on: unknown '", word, "'", base::did_you_mean(word, known));
 }
 
 void check_folder(const char* option, const std::filesystem::path& folder)
@@ -54,72 +54,72 @@ void check_folder(const char* option, const std::filesystem::path& folder)
 
 class RunCommand : public base::Command {
  public:
-    RunCommand() : Command{"crosstalk run", "a job beside noise in random order, and what each noise cost its steps"}
+    RunCommand()
+        : Command{"crosstalk run", "runs a job beside noise in random order, and reports the slowdown by each noise"}
     {
         options.add_positional("COMMAND", request_.command, "the job and its arguments, behind --", 0);
         options.synopsis("[options] -- COMMAND [ARGUMENT...]");
         options.group("The run");
-        options.add("out", out_, "its directory; without it crosstalk-NUMBER, the first that is free", "DIR");
-        options.add("duration", duration_, "how long noise is on; a job that takes longer is asked to end (SIGTERM)",
-                    "TIME");
-        options.add("first-step", first_step_, "how long the job may take until its first steps", "TIME");
+        options.add("out", out_, "directory of the run (default: crosstalk-NUMBER, the first free one)", "DIR");
+        options.add("duration", duration_, "how long noise runs; a job that takes longer gets SIGTERM", "TIME");
+        options.add("first-step", first_step_, "timeout of the job's first steps", "TIME");
         options.add_choice(
             "until", until_, {base::until_decided},
-            "decided: ends as soon as every verdict is, with intervals that allow for looking, and so are "
-            "wider; needs a job that tells its steps");
-        options.add("max-duration", max_duration_, "the longest that --until may take", "TIME");
+            "decided: stop when every verdict is decided, with intervals widened for repeated looks; needs a job "
+            "that reports its steps");
+        options.add("max-duration", max_duration_, "upper limit of --until", "TIME");
         options.add(
             "runs", runs_,
-            "so many runs, DIR/run-1, DIR/run-2, .., each with its own start, order of noise and cores, and one "
-            "report on all",
+            "N runs, DIR/run-1, DIR/run-2, .., each with a new start, order of noise and cores; one pooled report",
             "NUMBER");
         options.add(
             "extend", extend_,
-            "adds a part of --duration to the run in DIR, or --runs to the set of runs in DIR: the same job and "
-            "noise in a fresh random order, and one report on all; without COMMAND",
+            "add --duration to the run in DIR, or --runs to the set in DIR: same job and noise, new random order, "
+            "one pooled report; takes no COMMAND",
             "DIR");
         options.add("schedule", request_.schedule,
-                    "what noise does, see noisegen; auto: every stressor, placebo and positive control, as a "
-                    "rotation, or as a factorial where each stressor can have a core of its own",
+                    "schedule of noisegen; auto: every stressor, placebo and positive control as a rotation, or as a "
+                    "factorial if there is a core for each stressor",
                     "SCHEDULE");
         options.add("slot", request_.slot,
-                    "length of a slot of that; auto: ten steps of a job that tells them, else 1 s", "TIME");
-        options.add("seed", request_.seed, "of the random order", "NUMBER");
-        options.add("cpus", job_cpus_, "CPUs of the job; without it the cores not in --noise-cpus, or every other core",
+                    "slot of --schedule auto; auto: ten steps if the job reports steps, else 1 s", "TIME");
+        options.add("seed", request_.seed, "seed of the random order", "NUMBER");
+        options.add("cpus", job_cpus_, "CPUs of the job (default: cores not in --noise-cpus, or every other core)",
                     "LIST");
-        options.add("noise-cpus", noise_cpus_,
-                    "CPUs of the noise; without it the cores not in --cpus, or every other core", "LIST");
+        options.add("noise-cpus", noise_cpus_, "CPUs of the noise (default: cores not in --cpus, or every other core)",
+                    "LIST");
         options.add_choice(
             "back-end", request_.back_end, {"local", "step"},
-            "where: on this machine, or in a job of Slurm as two of its steps (co-schedule.sbatch); there "
-            "the job tells its steps and the command is that of a rank, without mpirun");
+            "local: on this machine; step: job and noise as two steps of the current Slurm job "
+            "(co-schedule.sbatch), where COMMAND is that of one rank, without mpirun, and reports its steps");
         options.add("ranks-per-node", request_.ranks_per_node,
-                    "with step: of the job; without it one for each GPU, or one", "NUMBER");
+                    "with step: ranks of the job (default: one per GPU, or one)", "NUMBER");
         options.add("gpus-per-node", request_.gpus_per_node,
-                    "with step: that the job gets; each rank is bound to cores near its GPU", "NUMBER");
-        options.add("noise-launch", request_.noise_launch,
-                    "for a job over several nodes: what starts one noisegen on each, 'mpirun -n 2 --host n1,n2'; "
-                    "CPUs are then the same on all",
-                    "WORDS");
-        options.add("control-delay", request_.control_delay,
-                    "the known delay that ddl-train makes: a time, or a share of a quiet step, which a short training "
-                    "finds out first; 0: it is stopped for known times instead (control.pause), as any other job is",
-                    "DELAY");
-        options.add_switch("dry-run", dry_run_, "print the commands that would be started, and end");
+                    "with step: GPUs of the job; each rank is bound to cores near its GPU", "NUMBER");
+        options.add(
+            "noise-launch", request_.noise_launch,
+            "for a job on several nodes: launcher of one noisegen per node, 'mpirun -n 2 --host n1,n2'; CPUs are "
+            "the same on all",
+            "WORDS");
+        options.add(
+            "control-delay", request_.control_delay,
+            "known delay of ddl-train as positive control: a time, or a share of a quiet step, measured first; 0: "
+            "use control.pause instead, as for other jobs",
+            "DELAY");
+        options.add_switch("dry-run", dry_run_, "print the commands without running them, and exit");
         crosstalk::add_step_options(options, request_);
         options.group("The result");
-        options.add("budget", request_.budget, "slowdown of a step that is still affordable", "PERCENT");
+        options.add("budget", request_.budget, "acceptable slowdown of a step", "PERCENT");
         options.add("fail-on", request_.fail_on,
-                    "exit code 1 for a report that is any of: unsafe, undecided, insensitive, untrusted", "LIST");
-        options.add("export-markdown", markdown_, "the verdicts as a table of Markdown", "FILE");
-        options.add("export-json", json_, "verdict.json of the report", "FILE");
-        options.add("export-csv", csv_, "effects.csv of the report", "FILE");
-        options.add(
-            "openmetrics", openmetrics_,
-            "while it runs, every 5 s: noise.prom, what is on and at what rate, and of ddl-train and "
-            "crosstalk-python training.prom, steps and their time; the folder is node exporter's for text files",
-            "DIR");
-        options.add("export-junit", junit_, "the verdicts as JUnit XML: a test for each noise, unsafe ones fail",
+                    "exit code 1 if the report is any of: unsafe, undecided, insensitive, untrusted", "LIST");
+        options.add("export-markdown", markdown_, "write the verdicts as a Markdown table", "FILE");
+        options.add("export-json", json_, "copy the report's verdict.json", "FILE");
+        options.add("export-csv", csv_, "copy the report's effects.csv", "FILE");
+        options.add("openmetrics", openmetrics_,
+                    "folder of node exporter's text files: every 5 s write noise.prom (noise and its rate) and "
+                    "training.prom (steps and step time of ddl-train or crosstalk-python)",
+                    "DIR");
+        options.add("export-junit", junit_, "write the verdicts as JUnit XML: one test per noise, unsafe ones fail",
                     "FILE");
         options.example("crosstalk run -- mpirun -n 8 ./program");
         options.example("crosstalk run -- mpirun -n 2 crosstalk-python train.py");
@@ -144,7 +144,8 @@ class RunCommand : public base::Command {
  private:
     void read()
     {
-        if (request_.command.empty()) base::fail_usage("which job? crosstalk run -- COMMAND (crosstalk run --help)");
+        if (request_.command.empty())
+            base::fail_usage("no job given; use: crosstalk run -- COMMAND (crosstalk run --help)");
         read_length();
         if (!job_cpus_.empty()) request_.job_cpus = base::parse_cpus(job_cpus_);
         if (!noise_cpus_.empty()) request_.noise_cpus = base::parse_cpus(noise_cpus_);
@@ -175,7 +176,7 @@ class RunCommand : public base::Command {
             return;
         }
         for (const char* name : {"ranks-per-node", "gpus-per-node"})
-            if (options.given(name)) base::fail_usage("--", name, " is for --back-end step");
+            if (options.given(name)) base::fail_usage("--", name, " needs --back-end step");
     }
 
     // The records of a run are JSON, and --extend runs what they say.
@@ -186,8 +187,7 @@ class RunCommand : public base::Command {
                                    request_.step_line, request_.step_region, request_.step_from, request_.noise_launch,
                                    markdown_, json_, csv_, junit_, openmetrics_});
         for (const std::string& text : texts)
-            if (!base::is_utf8(text))
-                base::fail_usage("'", text, "' is no UTF-8, as the names and arguments of a run must be");
+            if (!base::is_utf8(text)) base::fail_usage("'", text, "' is not UTF-8");
     }
 
     // Absolute: a run that is extended continues in the folder where it began. What cannot be written is refused before
@@ -202,7 +202,7 @@ class RunCommand : public base::Command {
         std::error_code unknown;
         const fs::file_status found = fs::symlink_status(file, unknown);
         if (fs::exists(found) && !fs::is_regular_file(found))
-            base::fail_usage(option, ": ", text, " is there, and is no regular file");
+            base::fail_usage(option, ": ", text, " is there, and is not a regular file");
         check_folder(option, folder);
         return file;
     }
@@ -222,13 +222,11 @@ class RunCommand : public base::Command {
     {
         request_.until_decided = until_ == base::until_decided;
         if (runs_ < 1 || runs_ > most_runs) base::fail_usage("--runs: from 1 to ", most_runs);
-        if (request_.until_decided && options.given("runs"))
-            base::fail_usage("--until ends one run, and --runs fixes how many there are: one of them");
+        if (request_.until_decided && options.given("runs")) base::fail_usage("give only one of --until and --runs");
         if (request_.until_decided && options.given("duration"))
-            base::fail_usage(
-                "--until decided ends by itself, after --max-duration at the latest: leave out --duration");
+            base::fail_usage("--until decided takes no --duration, but --max-duration");
         if (options.given("max-duration") && !request_.until_decided)
-            base::fail_usage("--max-duration is that of --until decided");
+            base::fail_usage("--max-duration needs --until decided");
         request_.duration = request_.until_decided ? crosstalk::read_time("--max-duration", max_duration_)
                                                    : crosstalk::read_time("--duration", duration_);
     }
@@ -240,11 +238,10 @@ class RunCommand : public base::Command {
                                   "gpus-per-node", "step-from", "step-region", "step-every", "step-line", "steps",
                                   "first-step", "budget", "out", "until", "max-duration"})
             if (options.given(other))
-                base::fail_usage("--extend does what was done in ", extend_, ": leave out --", other);
-        if (!request_.command.empty())
-            base::fail_usage("--extend runs the job of ", extend_, " again: leave out the command");
+                base::fail_usage("--extend repeats the settings of ", extend_, ": omit --", other);
+        if (!request_.command.empty()) base::fail_usage("--extend runs the job of ", extend_, ": omit the command");
         if (runs_ < 1 || runs_ > most_runs) base::fail_usage("--runs: from 1 to ", most_runs);
-        if (dry_run_) base::fail_usage("--dry-run shows a new run: leave out --extend");
+        if (dry_run_) base::fail_usage("--dry-run cannot be combined with --extend");
         if (!std::filesystem::is_directory(extend_)) base::fail("there is no directory ", extend_);
         check_fail_on(request_.fail_on);
         request_.out = std::filesystem::canonical(extend_);
@@ -281,11 +278,11 @@ class RunCommand : public base::Command {
 
 class DoctorCommand : public base::Command {
  public:
-    DoctorCommand() : Command{"crosstalk doctor", "what this machine offers and lacks for such runs"}
+    DoctorCommand() : Command{"crosstalk doctor", "checks whether runs work on this machine and what it lacks"}
     {
         options.add_switch("json", json_, "print it as JSON");
         options.example("crosstalk doctor");
-        options.epilogue("Exit codes: 0 a run works here, 77 something that every run needs is missing.");
+        options.epilogue("Exit codes: 0 a run works here, 77 a requirement of every run is missing.");
     }
 
     int run() override
@@ -306,7 +303,7 @@ class DoctorCommand : public base::Command {
 class CampaignCommand : public base::CommandGroup {
  public:
     CampaignCommand()
-        : CommandGroup{"crosstalk campaign", "many runs from one file, and what they amount to",
+        : CommandGroup{"crosstalk campaign", "plans, runs and reports many runs from one file",
                        crosstalk::campaign_commands()}
     {
         options.example("crosstalk campaign plan seed-study.ini -o DIR");
@@ -320,7 +317,7 @@ class CampaignCommand : public base::CommandGroup {
 int main(int argc, char** argv)
 try {
     base::occupy_closed_streams();
-    base::Options options{"crosstalk", "one command from a job to the verdict on the noise beside it"};
+    base::Options options{"crosstalk", "measures how noise slows a job: one command from job to verdict"};
     return base::run_program(
         options, base::commands<RunCommand, crosstalk::TryCommand, CampaignCommand, DoctorCommand>(), argc, argv);
 } catch (...) {

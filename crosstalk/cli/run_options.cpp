@@ -9,17 +9,18 @@ namespace crosstalk {
 void add_step_options(base::Options& options, Request& request)
 {
     options.group(
-        "Where the steps of a job come from that does not tell them itself, as ddl-train and crosstalk-python do, "
-        "and what Score-P traces; without any of these from its MPI calls");
-    options.add("step-from", request.step_from, "they last from one call of this to the next: MPI_Allreduce", "CALL");
-    options.add("step-every", request.step_every,
-                "a step is so many of these calls, or of those that are found, or of the lines", "NUMBER");
-    options.add("step-region", request.step_region, "they are the visits of this region of its archive", "NAME");
-    options.add("step-line", request.step_line,
-                "they last from one line of its output to the next that this regular expression finds something "
-                "in; of lines that agree in its group, as 'step ([0-9]+)', the first counts",
-                "EXPRESSION");
-    options.add("steps", request.steps, "they stand in this table that it writes, see interference exposure", "FILE");
+        "Source of steps, for jobs that do not report them (ddl-train, crosstalk-python and Score-P traces do); "
+        "default: MPI calls");
+    options.add("step-from", request.step_from, "a step lasts from one call of this to the next: MPI_Allreduce",
+                "CALL");
+    options.add("step-every", request.step_every, "number of calls or lines per step", "NUMBER");
+    options.add("step-region", request.step_region, "steps are the visits of this region of the job's archive", "NAME");
+    options.add(
+        "step-line", request.step_line,
+        "a step lasts from one output line that matches this regular expression to the next; of lines with equal "
+        "group, as in 'step ([0-9]+)', the first counts",
+        "EXPRESSION");
+    options.add("steps", request.steps, "table of steps that the job writes, see interference exposure", "FILE");
 }
 
 void check_budget(const std::string& text)
@@ -32,7 +33,7 @@ base::Nanoseconds read_time(const char* option, const std::string& text)
 {
     const bool bare = !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
     const auto length = base::parsed<base::Nanoseconds>(option, bare ? text + "s" : text);
-    if (length.count() <= 0) base::fail_usage(option, ": must be longer than nothing");
+    if (length.count() <= 0) base::fail_usage(option, ": must be more than zero");
     return length;
 }
 

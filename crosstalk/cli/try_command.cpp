@@ -13,26 +13,26 @@
 
 namespace crosstalk {
 
-TryCommand::TryCommand() : Command{"crosstalk try", "a job without noise for some seconds: what a run of it would be"}
+TryCommand::TryCommand()
+    : Command{"crosstalk try", "runs a job without noise for some seconds to see how a run would be"}
 {
     options.add_positional("COMMAND", request_.command, "the job and its arguments, behind --", 0);
     options.synopsis("[options] -- COMMAND [ARGUMENT...]");
     options.group("The try");
-    options.add("duration", duration_, "how long, from the first steps on; then the job is asked to end (SIGTERM)",
-                "TIME");
-    options.add("first-step", first_step_, "how long the job may take until its first steps", "TIME");
-    options.add("out", out_, "keeps steps and logs there; without it they are gone in the end", "DIR");
-    options.add("schedule", request_.schedule, "what noise would do, see crosstalk run", "SCHEDULE");
-    options.add("slot", request_.slot, "length of a slot of that, see crosstalk run", "TIME");
+    options.add("duration", duration_, "time from the first step until the job gets SIGTERM", "TIME");
+    options.add("first-step", first_step_, "timeout of the job's first steps", "TIME");
+    options.add("out", out_, "keep steps and logs in this directory (default: deleted)", "DIR");
+    options.add("schedule", request_.schedule, "schedule of the noise, see crosstalk run", "SCHEDULE");
+    options.add("slot", request_.slot, "length of a slot, see crosstalk run", "TIME");
     options.add("cpus", job_cpus_, "CPUs of the job, see crosstalk run", "LIST");
-    options.add("noise-cpus", noise_cpus_, "CPUs that the noise would have", "LIST");
-    options.add("budget", request_.budget, "slowdown of a step that is still affordable", "PERCENT");
+    options.add("noise-cpus", noise_cpus_, "CPUs of the noise", "LIST");
+    options.add("budget", request_.budget, "acceptable slowdown of a step", "PERCENT");
     add_step_options(options, request_);
     options.example("crosstalk try -- mpirun -n 8 ./program");
     options.example("crosstalk try --duration 60s -- crosstalk-python train.py");
     options.epilogue(
-        "Says where steps come from, how many there are and how long, their phases, how long a run has to be for a "
-        "report and for the budget, and what is in the way. Exit codes: 0 fine, 1 the job failed or shows no steps, 2 "
+        "Reports the source of steps, their number, length and phases, the run length needed for a report and for "
+        "the budget, and problems. Exit codes: 0 fine, 1 the job failed or shows no steps, 2 "
         "wrong usage.");
     options.see_also("crosstalk-run(1), trace-steps(1)");
 }
@@ -40,7 +40,8 @@ TryCommand::TryCommand() : Command{"crosstalk try", "a job without noise for som
 int TryCommand::run()
 {
     namespace fs = std::filesystem;
-    if (request_.command.empty()) base::fail_usage("which job? crosstalk try -- COMMAND (crosstalk try --help)");
+    if (request_.command.empty())
+        base::fail_usage("no job given; use: crosstalk try -- COMMAND (crosstalk try --help)");
     request_.duration = read_time("--duration", duration_);
     request_.first_steps_within = read_time("--first-step", first_step_);
     check_budget(request_.budget);

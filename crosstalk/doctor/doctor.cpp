@@ -63,10 +63,10 @@ Finding cpus()
     if (const auto quota = base::cpu_quota(); quota && *quota < static_cast<double>(allowed.size())) {
         finding.state = State::limited;
         finding.advice = base::join("the control group grants ", base::format(*quota),
-                                    " CPUs of time: noise and job slow each other by it alone");
+                                    " CPUs of time, so noise and job slow each other through this limit");
     } else if (cores.size() < 2) {
         finding.state = State::limited;
-        finding.advice = "job and noise have to share the one core: that measures sharing, not interference";
+        finding.advice = "job and noise must share the only core, which measures sharing, not interference";
     }
     return finding;
 }
@@ -74,11 +74,11 @@ Finding cpus()
 Finding machine()
 {
     const std::string maker = base::run_record("crosstalk").value("virtual_machine", std::string{});
-    if (maker.empty()) return {.what = "machine", .found = "no virtual machine"};
+    if (maker.empty()) return {.what = "machine", .found = "not a virtual machine"};
     return {.what = "machine",
             .state = State::limited,
             .found = "virtual, by " + maker,
-            .advice = "its CPUs may share cores and caches unseen, and other machines may disturb: repeat runs"};
+            .advice = "virtual CPUs may share cores and caches, and other machines may disturb: repeat runs"};
 }
 
 Finding clock()
@@ -88,7 +88,7 @@ Finding clock()
     return {.what = "clock",
             .state = quick ? State::there : State::limited,
             .found = source.empty() ? "unknown" : source,
-            .advice = quick ? "" : "reading it is a system call, which tracing does for every event"};
+            .advice = quick ? "" : "reading it takes a system call, for every traced event"};
 }
 
 Finding memory()
@@ -98,7 +98,7 @@ Finding memory()
     return {.what = "memory",
             .state = left.count >= least ? State::there : State::limited,
             .found = gigabytes(left) + " available",
-            .advice = left.count >= least ? "" : "memory.* wants four times the last-level cache for each noise CPU"};
+            .advice = left.count >= least ? "" : "memory.* needs four times the last-level cache per noise CPU"};
 }
 
 Finding scratch()
@@ -108,7 +108,7 @@ Finding scratch()
     return {.what = "disk",
             .state = kept_in_memory ? State::limited : State::there,
             .found = gigabytes(base::free_disk(here)) + " free in this directory",
-            .advice = kept_in_memory ? "it is kept in memory, so io.* stresses memory: run elsewhere" : ""};
+            .advice = kept_in_memory ? "it is in memory, so io.* stresses memory: use another directory" : ""};
 }
 
 // Can this process count cycles of its own?
@@ -137,8 +137,8 @@ Finding counters()
             .state = State::missing,
             .advice = refused
                           ? base::join("kernel.perf_event_paranoid is ", level, ": sysctl kernel.perf_event_paranoid=2",
-                                       " gives metrics such as cycles and cache misses")
-                          : base::join("the processor shows none here (", std::strerror(code),
+                                       " enables metrics such as cycles and cache misses")
+                          : base::join("no hardware counters (", std::strerror(code),
                                        "), as in most virtual machines: no cycles and cache misses in traces")};
 }
 
@@ -165,8 +165,8 @@ Finding cgroups()
         return {.what = "cgroups",
                 .state = State::missing,
                 .advice =
-                    "mount -t cgroup2 none /sys/fs/cgroup: what a container grants of memory and CPU time is not "
-                    "seen, so noise cannot keep within it, and job.run stops its program by signals"};
+                    "mount -t cgroup2 none /sys/fs/cgroup; without it, limits of a container are unknown to noise, and "
+                    "job.run stops its program by signals"};
     Finding finding{.what = "cgroups", .found = described(controllers)};
     const auto has = [&](const char* name, bool to_write) {
         return std::any_of(controllers.begin(), controllers.end(), [&](const base::CgroupController& controller) {
@@ -176,11 +176,12 @@ Finding cgroups()
     std::vector<std::string> advice;
     if (!has("freezer", true))
         advice.emplace_back(
-            "job.run stops its program by signals, as it can make no freezer group: start as root, or by systemd-run "
+            "job.run stops its program by signals, since it cannot create a freezer cgroup: start as root, or by "
+            "systemd-run "
             "--user --scope --property=Delegate=yes (apt-get install systemd dbus-user-session)");
     for (const char* limited : {"cpu", "memory"})
         if (!has(limited, false))
-            advice.push_back(base::join("without ", limited, " a limit on it is not seen: under systemd Delegate=",
+            advice.push_back(base::join("without ", limited, " its limits are unknown: under systemd Delegate=",
                                         limited, ", under Slurm TaskPlugin=task/cgroup"));
     if (advice.empty()) return finding;
     finding.state = State::limited;
@@ -194,7 +195,7 @@ Finding resctrl()
     const bool known = fs::exists("/sys/fs/resctrl");
     return {.what = "resctrl",
             .state = State::missing,
-            .advice = known ? "mount -t resctrl resctrl /sys/fs/resctrl: limits cache and memory bandwidth of noise"
+            .advice = known ? "mount -t resctrl resctrl /sys/fs/resctrl to limit cache and memory bandwidth of noise"
                             : "neither processor nor kernel can limit cache or memory bandwidth of noise"};
 }
 
@@ -251,11 +252,11 @@ std::vector<Finding> examine()
         own_program("interference", true, "build it (needs OTF2 and Eigen: apt-get install libeigen3-dev)"),
         own_program("trace-record", false, "records MPI calls of a job; build it (needs OTF2 and MPI)"),
         own_program("ddl-train", false, "a training to measure; build it (needs MPI, and LibTorch for all models)"),
-        tool("setpriv", "setpriv", true, "apt-get install util-linux: what a run starts ends with it"),
+        tool("setpriv", "setpriv", true, "apt-get install util-linux; ends a run's processes with the run"),
         tool("gnuplot", "gnuplot", false, "apt-get install gnuplot-nox: draws the report's plots"),
         tool("MPI", "mpirun", false, "apt-get install openmpi-bin: starts trainings of several ranks"),
         tool("Slurm", "srun", false,
-             "a cluster has its own; for a private one, to try job scripts in: apt-get install slurm-wlm munge"),
+             "only for clusters; to try job scripts on this machine: apt-get install slurm-wlm munge"),
         counters(),
         cgroups(),
         resctrl(),
@@ -283,7 +284,7 @@ void print(std::ostream& out, const std::vector<Finding>& findings)
         if (!finding.found.empty() && !finding.advice.empty()) out << base::wrapped(finding.advice, width + 9, line);
     }
     out << (can_run(findings) ? "\ncrosstalk run works here\n"
-                              : "\ncrosstalk run does not work here: see what is missing\n");
+                              : "\ncrosstalk run does not work here: see missing items above\n");
 }
 
 void print_json(std::ostream& out, const std::vector<Finding>& findings)

@@ -17,7 +17,7 @@ std::optional<std::string> said_by(const std::vector<std::string>& words)
 void need_job_of_slurm(const char* script)
 {
     const std::string job = base::environment("SLURM_JOB_ID").value_or("");
-    if (job.empty()) base::fail_usage("--back-end step is for a job of Slurm: sbatch ", script);
+    if (job.empty()) base::fail_usage("--back-end step needs a Slurm job: sbatch ", script);
     if (job.find_first_not_of("0123456789") != std::string::npos)
         base::fail_usage("SLURM_JOB_ID: '", job, "' is not the number of a job");
 }

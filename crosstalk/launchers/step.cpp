@@ -83,8 +83,7 @@ class StepLauncher : public Launcher {
         const int given = nodes_of_job(nodes);
         if (nodes_ == 0) nodes_ = given;
         if (given != nodes_)
-            base::fail_usage("the job has ", given, " nodes, and each run is to have ", nodes_,
-                             ": sbatch --nodes=", nodes_);
+            base::fail_usage("the job has ", given, " nodes, but a run needs ", nodes_, ": sbatch --nodes=", nodes_);
         for (const char* name : inherited) ::unsetenv(name);
         if (gpus_per_node_ > 0) ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);  // as nvidia-smi counts them
     }

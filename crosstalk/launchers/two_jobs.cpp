@@ -24,7 +24,7 @@ class TwoJobsLauncher : public Launcher {
 
     Words options_of_run(const Placement&) const override
     {
-        base::fail_usage("two jobs: a designed run is one job (sbatch co-schedule.sbatch)");
+        base::fail_usage("two jobs: not for designed runs (use sbatch co-schedule.sbatch)");
     }
 
     Words job(const Placement& placement) const override
@@ -50,7 +50,7 @@ class TwoJobsLauncher : public Launcher {
         if (gone()) return;
         for (const std::string& name : names) said_by({"scancel", "--name=" + name});
         if (!base::wait_until(gone, patience_ns, look_again_ns))
-            base::fail("jobs of an earlier run do not end: squeue --name=", names[0], ",", names[1]);
+            base::fail("jobs of an earlier run are still queued: squeue --name=", names[0], ",", names[1]);
     }
 
  private:

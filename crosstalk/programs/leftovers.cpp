@@ -56,7 +56,7 @@ void end_leftovers(const fs::path& partial)
         for (const fs::path& group : groups) fs::remove(group, others_are_in_it);
         return;
     }
-    base::fail("processes of an earlier attempt do not end: ", partial.string());
+    base::fail("processes of an earlier attempt are still running: ", partial.string());
 }
 
 void clear_leftovers(const fs::path& partial)

@@ -44,7 +44,7 @@ std::string program(const std::string& name)
 {
     const fs::path path = path_of_program(name);
     if (!fs::exists(path))
-        base::unavailable("there is no ", path.string(), ": build all programs (cmake --build), or install anew");
+        base::unavailable("there is no ", path.string(), ": build all programs (cmake --build), or reinstall");
     return path.string();
 }
 
@@ -53,7 +53,7 @@ fs::path script(const std::string& name)
     const fs::path prefix = path_of_program("").parent_path().parent_path();
     for (const fs::path& folder : {prefix / CROSSTALK_SCRIPT_FOLDER, fs::path{CROSSTALK_SCRIPT_SOURCE}})
         if (fs::exists(folder / name)) return folder / name;
-    base::unavailable("there is no ", (prefix / CROSSTALK_SCRIPT_FOLDER / name).string(), ": install anew");
+    base::unavailable("there is no ", (prefix / CROSSTALK_SCRIPT_FOLDER / name).string(), ": reinstall");
 }
 
 std::optional<fs::path> found_on_path(const std::string& name)
@@ -123,7 +123,7 @@ int wait_for(base::Child& child)
 
 void adopt_orphans()
 {
-    base::check_errno(::prctl(PR_SET_CHILD_SUBREAPER, 1), "become the reaper of orphans");
+    base::check_errno(::prctl(PR_SET_CHILD_SUBREAPER, 1), "become a child subreaper");
 }
 
 void leave_orphans()

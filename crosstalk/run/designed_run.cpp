@@ -36,7 +36,7 @@ int measured(const Request& request, RunDriver& run)
         const std::string reason = base::join("signal ", by.signal, " ended the run before its report");
         write_status(request, 128 + by.signal, reason);
         export_failure(request, reason);
-        base::warn(reason, ": what there is of it is in ", request.out.string());
+        base::warn(reason, ": partial results are in ", request.out.string());
         run.keep();
         throw;
     } catch (const base::UsageError& error) {
@@ -62,7 +62,7 @@ int designed_run(const Request& request)
         if (run.has_report()) return;
         const std::string command = run.is_kept() ? "interference analyse " + base::shell_word(request.whole.string())
                                                   : command_for_a_report(request, run.missing());
-        if (!command.empty()) base::warn("a report from what is there: ", command);
+        if (!command.empty()) base::warn("to report on them: ", command);
     };
     try {
         const int code = measured(request, run);

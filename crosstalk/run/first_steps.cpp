@@ -68,7 +68,7 @@ Ended ended_by_itself(const Job& job, const std::string& when)
     const int code = job.exit_code();
     if (code == 0)
         return {base::exit_promise_not_kept,
-                base::join("the job ended ", when, ": let it take longer than a few seconds")};
+                base::join("the job ended ", when, ": it must run for more than a few seconds")};
     for (const std::string& line : job.last_words()) base::warn(line);
     return {code == base::exit_usage ? base::exit_usage : base::exit_failed,
             base::join("the job failed ", when, " (", code, "): see ", job.log().string())};

@@ -103,7 +103,7 @@ SplitNear split_near(const std::vector<base::Core>& cores, const base::CpuSet& j
         }
         split.each_rank.push_back(base::cpus_of(share_of(mine, near, rank)));
         if (split.each_rank.back().empty())
-            base::fail_usage("rank ", rank, " of a node gets no core near its GPU, whose CPUs are ",
+            base::fail_usage("rank ", rank, " of a node has no core near its GPU, on CPUs ",
                              base::format_cpus(near[rank]));
         taken.insert(split.each_rank.back().begin(), split.each_rank.back().end());
     }

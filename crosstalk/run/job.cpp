@@ -31,8 +31,8 @@ Job::Job(const Request& request, const base::CpuSet& cpus)
         base::fail_usage("no program '", request.command.front(), "' on PATH");
     if (request.until_decided && !cooperates())
         base::fail_usage(
-            "--until decided needs a job that tells its steps as they end: ddl-train, crosstalk-python or a "
-            "program with crosstalk_mark.h's calls");
+            "--until decided needs a job that reports its steps as they end: ddl-train, crosstalk-python or a "
+            "program that calls crosstalk_mark.h");
 }
 
 std::string Job::command_line() const

@@ -31,7 +31,7 @@ void NoiseProcess::end(bool ended_by_itself)
     if (runs()) {
         launcher_.end_noise(*process_);
         if (!base::wait_until([this] { return !runs(); }, patience_ns, look_again_ns)) {
-            base::warn("noise does not end: it is killed");
+            base::warn("noise does not end: killing it");
             process_->signal(launcher_.is_parent() ? SIGKILL : SIGTERM);  // srun takes its step with it
             code_ = process_->wait();
         }

@@ -24,8 +24,7 @@ using Json = nlohmann::ordered_json;
 
 std::string reason_for(int code)
 {
-    if (code == base::exit_promise_not_kept)
-        return "noise did not cover the training, or did less than it was assigned";
+    if (code == base::exit_promise_not_kept) return "noise did not cover the training, or did not reach its rate";
     if (code == base::exit_fine) return "noise covered the training";
     return base::join("interference ended with ", code);
 }
@@ -42,7 +41,7 @@ std::string markdown(const Json& verdict)
                             base::fixed(factor.at("high_percent").get<double>(), 2), " % | ",
                             factor.at("verdict").get<std::string>(), " |\n");
     table += base::join("\nQuiet step: ", base::fixed(verdict.at("quiet_step_ms").get<double>(), 2), " ms. This run ",
-                        verdict.at("trustworthy").get<bool>() ? "can be trusted.\n" : "can not be trusted:\n");
+                        verdict.at("trustworthy").get<bool>() ? "is trustworthy.\n" : "is not trustworthy:\n");
     for (const Json& reason : verdict.at("reasons")) table += "- " + reason.get<std::string>() + "\n";
     return table;
 }

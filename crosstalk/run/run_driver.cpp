@@ -67,8 +67,8 @@ RunDriver::RunDriver(const Request& request)
 {
     if ((!launcher_->is_parent() || !request.noise_launch.empty()) && !job_.cooperates())
         base::fail_usage(
-            "a job of another launcher cannot be stopped from here, so it has to tell its steps and make the known "
-            "delay: ddl-train, crosstalk-python or marks");
+            "a job of another launcher cannot be paused, so it must report its steps and make the known delay: "
+            "ddl-train, crosstalk-python or marks");
 }
 
 void RunDriver::plan()
@@ -144,8 +144,7 @@ void RunDriver::say_where() const
 {
     base::warn("job on CPUs ", base::format_cpus(cores_.job), ", noise on ", base::format_cpus(cores_.noise),
                launcher_->nodes() > 1 ? base::join(" of each of ", launcher_->nodes(), " nodes: ") : ": ", schedule_);
-    if (cores_.shared)
-        base::warn("noise and job share their cores: this measures what sharing a core costs, which idle cores don't");
+    if (cores_.shared) base::warn("noise and job share cores: this measures core sharing, not noise on idle cores");
 }
 
 void RunDriver::take_steps()
@@ -192,7 +191,7 @@ void RunDriver::plan_anew()
     schedule_ = schedule;
     plan();
     base::write_whole(request_.out / base::part::log / "slots.txt", slots_);
-    base::warn("the job tells its steps: ", schedule_);
+    base::warn("the job reports its steps: ", schedule_);
 }
 
 // A launcher may bind ranks to CPUs that it was not given.
@@ -207,7 +206,7 @@ void RunDriver::keep_noise_off_the_job()
     }
     if (cores_.noise.empty())
         throw Ended{base::exit_usage, base::join("the job bound itself to CPUs ", base::format_cpus(elsewhere),
-                                                 ", which leaves none to the noise: let it run on fewer, or unbound")};
+                                                 ", which leaves none for the noise: bind it to fewer, or not at all")};
     base::warn("the job bound itself to CPUs ", base::format_cpus(elsewhere), ", so noise is on ",
                base::format_cpus(cores_.noise));
 }
@@ -273,7 +272,7 @@ void RunDriver::check_length(base::Nanoseconds needed)
     if (needed_ <= request_.duration) return;
     throw Ended{base::exit_usage,
                 base::join("two blocks of this schedule take ", base::format(needed_),
-                           ", and a report needs them: ", request_.until_decided ? "--max-duration " : "--duration ",
+                           ", the minimum for a report: ", request_.until_decided ? "--max-duration " : "--duration ",
                            base::format(needed_), " or more, or a shorter --slot")};
 }
 
@@ -317,8 +316,8 @@ void RunDriver::watch()
     if (!asked && was_too_short_)
         throw Ended{base::exit_promise_not_kept,
                     base::join("the job ended after ", on.count() / 1'000'000'000,
-                               " s of noise, and two blocks of its schedule take ", base::format(needed_),
-                               ": let it take longer, or give a shorter --slot")};
+                               " s of noise, but two blocks of its schedule take ", base::format(needed_),
+                               ": run it longer, or give a shorter --slot")};
 }
 
 // Score-P writes its archive in the end of the program, which a signal that the program does not handle takes away.
@@ -326,8 +325,7 @@ bool RunDriver::has_to_end_by_itself()
 {
     if (!job_.source().writes_archive_at_its_end() || handle_sigterm(victims_of(job_.pid()))) return false;
     if (!waits_for_its_end_)
-        base::warn(
-            "the job does not handle SIGTERM, and Score-P writes its archive when the job ends: waiting for that");
+        base::warn("the job ignores SIGTERM, and Score-P writes its archive when it ends: waiting for its end");
     waits_for_its_end_ = true;
     return true;
 }

@@ -138,7 +138,7 @@ std::vector<std::string> in_the_way(const Request& request, const TriedSteps& st
 {
     constexpr double alike = 1.2;
     std::vector<std::string> all;
-    if (ended) all.emplace_back("the job ended by itself: it has to take as long as noise is on");
+    if (ended) all.emplace_back("the job ended early: it must run as long as the noise");
     if (two_blocks > Request{}.duration && request.schedule == "auto")
         all.push_back(base::join("two blocks take ", rounded_up(two_blocks),
                                  ", more than the default --duration: give ", "a longer one, or a shorter --slot"));
@@ -148,12 +148,12 @@ std::vector<std::string> in_the_way(const Request& request, const TriedSteps& st
     const double before = median_ms(steps, 0.0, 0.5);
     const double after = median_ms(steps, 0.5, 1.0);
     if (std::max(before, after) > alike * std::min(before, after))
-        all.push_back(base::join("steps change by themselves: ", digits(before, 1), " ms in the first half, ",
+        all.push_back(base::join("steps drift without noise: ", digits(before, 1), " ms in the first half, ",
                                  digits(after, 1), " ms in the second"));
     if (const std::size_t turns = steps_by_turns(steps); turns > 1 && counts_calls)
-        all.push_back(base::join("steps go by turns of ", turns, ": probably so many calls or lines make one step: ",
+        all.push_back(base::join("steps repeat in groups of ", turns, ": this many calls or lines may be one step: ",
                                  "--step-every ", turns * static_cast<std::size_t>(request.step_every)));
-    if (shared) all.emplace_back("there are no idle cores: noise would share those of the job");
+    if (shared) all.emplace_back("no idle cores: noise would share the job's");
     return all;
 }
 
@@ -191,19 +191,18 @@ int report(const Request& request, const Split& cores, const Job& job, const std
             base::parse<base::Percent>(request.budget.ends_with('%') ? request.budget : request.budget + "%").value;
         const base::Nanoseconds length = length_for_budget(steps, slot, block.quiet, block.slots, budget);
         if (length > std::chrono::hours{24})
-            print_row("a verdict",
-                      base::join("at ", budget, " % would need ", rounded_up(length),
-                                 ": steps vary too much for that. Five times the budget needs a 25th of it"));
+            print_row("a verdict", base::join("at ", budget, " % would need ", rounded_up(length),
+                                              ": steps vary too much. Five times the budget needs 1/25 of it"));
         else if (length.count() > 0)
             print_row("a verdict",
                       base::join("at ", budget, " % needs about ", rounded_up(length), ": crosstalk run --duration ",
-                                 rounded_up(length), " -- ..; noise that makes steps vary needs more"));
+                                 rounded_up(length), " -- ..; more for noise that makes steps vary"));
     }
     std::vector<std::string> ways =
         in_the_way(request, steps, slot, needed, ended, !job.cooperates() && request.steps.empty(), cores.shared);
     if (const std::string words = left_out_by_recording(request); !words.empty()) ways.push_back(words);
-    for (const std::string& way : ways) print_row("in the way", way);
-    if (ways.empty()) print_row("in the way", "nothing was seen");
+    for (const std::string& way : ways) print_row("problems", way);
+    if (ways.empty()) print_row("problems", "none found");
     base::flush_stdout();
     return base::exit_fine;
 }
@@ -224,7 +223,7 @@ int try_job(const Request& request)
         wait_for_first_steps(job, request);
         const bool ended = watch(job, request.duration);
         end_started_processes();
-        if (ended && job.exit_code() != 0) throw ended_by_itself(job, "while it was tried");
+        if (ended && job.exit_code() != 0) throw ended_by_itself(job, "during the trial");
         return report(request, cores, job, job.finish(), started_ns, ended);
     } catch (const Ended& ended) {
         base::warn(ended.reason);

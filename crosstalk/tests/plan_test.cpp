@@ -162,18 +162,18 @@ TEST_CASE_FIXTURE(SpecFile, "a wrong spec is refused with its line and the right
     CHECK(complaint("models = a\nmodels = b\n") == "spec.ini line 2: models is given twice");
     CHECK(complaint("models = a\n") == "spec.ini: needs noise, or designed runs");
     CHECK(complaint("models = a\nnoise = io.write\nranks = 3\nnodes = 2\n") ==
-          "spec.ini: 3 ranks are not the same number on each of 2 nodes");
+          "spec.ini: 3 ranks cannot be divided evenly over 2 nodes");
     CHECK(complaint("command = a\nnoise = io.write\nnodes = 2\n") ==
           "spec.ini: nodes: a command runs on one node; give models for more");
-    CHECK(complaint("noise = io.write\n") == "spec.ini: needs either models, which ddl-train trains, or a command");
+    CHECK(complaint("noise = io.write\n") == "spec.ini: needs either models (of ddl-train) or a command");
     CHECK(complaint("models = a\nnoise = io.write\nrepetitions = 0\n") ==
           "spec.ini: repetitions must be from 1 to 10000");
     CHECK(complaint("command = a\nranks = 2, 4\nnoise = io.write\n") ==
-          "spec.ini: ranks is of models; a command stands as a whole: mpirun -n 4 ./mine");
+          "spec.ini: ranks needs models; a command is given complete: mpirun -n 4 ./mine");
     CHECK(complaint("models = a\nstep-line = x\nnoise = io.write\n") ==
-          "spec.ini: step-line is of a command; ddl-train records its own steps");
-    CHECK(complaint("models = a,,b\nnoise = io.write\n") == "spec.ini: models: there is nothing beside a comma");
-    CHECK(complaint("models\n") == "spec.ini line 1: 'models' is no setting, NAME = VALUE");
+          "spec.ini: step-line needs a command; ddl-train records its own steps");
+    CHECK(complaint("models = a,,b\nnoise = io.write\n") == "spec.ini: models: empty item beside a comma");
+    CHECK(complaint("models\n") == "spec.ini line 1: 'models' is not NAME = VALUE");
     CHECK(complaint("models = a\ndesigned = io.write\n") ==
           "spec.ini: designed: 'io.write' is neither rotation(..) nor factorial(..)");
 }

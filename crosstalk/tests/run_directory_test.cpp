@@ -91,7 +91,7 @@ TEST_CASE("a run without a report repeats that spawned processes are not recorde
     CHECK(crosstalk::left_out_by_recording(request).empty());
     fs::create_directory(scratch / "log");
     const std::string line =
-        "libcrosstalk-mpi: a.out was started by MPI_Comm_spawn: only the processes that spawn others are recorded";
+        "libcrosstalk-mpi: a.out was started by MPI_Comm_spawn: only the spawning processes are recorded";
     std::ofstream{scratch / "log/job.log"} << "step 1\n" << line << "\nstep 2\n";
     CHECK(crosstalk::left_out_by_recording(request) == line);
 }

@@ -118,14 +118,14 @@ TEST_CASE("a spec of trials that makes no sense is refused")
 {
     for (const auto& [line, why] :
          std::map<std::string, std::string>{{"moments = 31", "behind the end"},
-                                            {"targets = weights", "none of model, optimizer, both"},
+                                            {"targets = weights", "not one of model, optimizer, both"},
                                             {"seeds = 7", "seeds must be from 8"},
                                             {"half-width = 60%", "half-width"},
                                             {"momnets = 3", "did you mean moments?"},
                                             {"trials = 0", "trials must be from 1"},
                                             {"stores = int8, grey", "did you mean gray?"},
                                             {"detects = parties", "none of none, parity, range, both"},
-                                            {"bits = 1, 99", "no range within 0-63"},
+                                            {"bits = 1, 99", "not a range within 0-63"},
                                             {"altered-ranks = 0, 2", "no rank 2 of 2"},
                                             {"reads = twice", "none of once, each"},
                                             {"rates = 1e-6, 2", "from 0 to 1, not 2"}}) {

@@ -46,7 +46,7 @@ TEST_CASE("an expression for lines of a kind begins with what stands before thei
 TEST_CASE("a report needs two blocks, with slots as long as they turn out to be")
 {
     const std::string slots =
-        "noisegen: slot=auto is measured when training runs; shown with slots of 1s\n"
+        "noisegen: slot=auto is measured at run time; shown with slots of 1s\n"
         "slot,block,position,begin_ns,end_ns,treatment\n"
         "0,0,0,0,1000000000,quiet\n1,0,1,1000000000,2000000000,placebo\n2,0,2,2000000000,3000000000,io.write\n"
         "3,1,0,3000000000,4000000000,quiet\n";

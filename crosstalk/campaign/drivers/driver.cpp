@@ -36,7 +36,7 @@ void check_disk(const CampaignDirectory& campaign, const PlannedRun& run)
     const base::Bytes left = base::free_disk(campaign.path());
     if (left.count < needed.count)
         base::fail("the disk of ", campaign.path().string(), " is full: a run takes about ", needed.count / 1048576,
-                   " MiB, and ", left.count / 1048576, " MiB are left; make room and start again");
+                   " MiB, and ", left.count / 1048576, " MiB are free; free some space and start again");
 }
 
 class Driver {
@@ -144,7 +144,7 @@ int drive(const CampaignDirectory& campaign, const Launcher& launcher, const Dri
         try {
             Driver{campaign, launcher, options}.drive();
         } catch (const Stopped&) {
-            base::warn("stopped (crosstalk campaign run ", campaign.path().string(), " goes on)");
+            base::warn("stopped (crosstalk campaign run ", campaign.path().string(), " continues)");
         }
     }
     return print_outcome(campaign, options);

@@ -88,8 +88,7 @@ class JobDriver {
             tries.without_progress = tries.left == runs ? tries.without_progress + 1 : 0;
             tries.left = runs;
             if (tries.without_progress >= most_jobs_without_progress)
-                base::fail("jobs of block ", block, " end without making its runs: see ",
-                           log_of(std::to_string(block)));
+                base::fail("jobs of block ", block, " end before making its runs: see ", log_of(std::to_string(block)));
             blocks.push_back(std::to_string(block));
         }
         if (blocks.empty()) return;
@@ -105,7 +104,7 @@ class JobDriver {
         if (!options_.site.empty()) words.push_back("--export=ALL,CROSSTALK_SITE=" + options_.site.string());
         words.insert(words.end(), {script("campaign-block.sbatch").string(), campaign_.path().string(),
                                    std::to_string(options_.driver.retries)});
-        if (!said_by(words)) base::warn("sbatch did not take the jobs; looking again");
+        if (!said_by(words)) base::warn("sbatch failed; retrying");
     }
 
     std::string log_of(const std::string& block) const
@@ -162,14 +161,14 @@ Words site_words(const fs::path& file)
 
 int drive_by_jobs(const CampaignDirectory& campaign, const SlurmOptions& options)
 {
-    if (!found_on_path("sbatch")) base::unavailable("there is no Slurm here: sbatch is not on PATH");
+    if (!found_on_path("sbatch")) base::unavailable("Slurm is not installed: no sbatch on PATH");
     JobDriver driver{campaign, options};
     try {
         driver.drive();
     } catch (const Stopped&) {
         driver.cancel_pending();
         driver.cancel();
-        base::warn("stopped (crosstalk campaign run goes on)");
+        base::warn("stopped (crosstalk campaign run continues)");
     }
     return print_outcome(campaign, options.driver);
 }

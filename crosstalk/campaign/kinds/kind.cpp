@@ -56,7 +56,7 @@ const CampaignKind& kind_of_directory(const fs::path& directory)
 {
     const fs::path spec = directory / base::campaign::spec;
     if (!fs::exists(spec))
-        base::fail_usage("no campaign in ", directory.string(), " (crosstalk campaign plan SPEC.ini -o DIR makes one)");
+        base::fail_usage("no campaign in ", directory.string(), " (make one: crosstalk campaign plan SPEC.ini -o DIR)");
     return kind_of_spec(spec);
 }
 

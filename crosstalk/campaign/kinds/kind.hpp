@@ -23,7 +23,7 @@ struct PlanOptions {
 struct CampaignRunOptions {
     int retries = 2;                 // of a run that does not count
     std::string back_end = "local";  // or slurm, step
-    int jobs = 4;                    // blocks in Slurm's queue at a time
+    int jobs = 4;                    // blocks queued in Slurm at a time
     std::filesystem::path site;      // lines of a cluster for its jobs; empty: those that are kept
     bool two_jobs = false;           // training and noise
     std::optional<int> block;        // only this one

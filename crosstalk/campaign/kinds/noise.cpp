@@ -47,10 +47,10 @@ void plan_runs(const PlanOptions& options)
     const Plan plan = make_plan(spec);
     if (fs::exists(path_of_program("noisegen")))
         if (const std::string why = why_no_such_noise(plan, spec); !why.empty())
-            base::warn("this noise will not run here: ", why);
+            base::warn("this noise cannot run here: ", why);
     if (fs::exists(path_of_program("ddl-train")))
         if (const std::string why = unknown_name_in(spec); !why.empty())
-            base::warn("this training will not run here: ", why);
+            base::warn("this training cannot run here: ", why);
     if (options.dry_run) return show_commands(plan, spec, *local_launcher(), options.out.empty() ? "DIR" : options.out);
     CampaignDirectory::make(options.out, text_of_spec(options), plan);
     base::print_lines(std::cout, [&](std::ostream& out) { print_plan(out, plan, spec); });
@@ -59,10 +59,10 @@ void plan_runs(const PlanOptions& options)
 void check(const CampaignRunOptions& options, const Plan& plan)
 {
     if (options.block && (*options.block < 1 || *options.block > plan.back().block))
-        base::fail_usage("--block: there is none of that number; they are 1 to ", plan.back().block);
+        base::fail_usage("--block: blocks are 1 to ", plan.back().block);
     base::check_at_least(0, options.retries, "--retries");
     base::check_at_least(1, options.jobs, "--jobs");
-    if (options.two_jobs && options.back_end != "slurm") base::fail_usage("--two-jobs is for --back-end slurm");
+    if (options.two_jobs && options.back_end != "slurm") base::fail_usage("--two-jobs needs --back-end slurm");
 }
 
 fs::path site_of(const CampaignDirectory& campaign)
@@ -96,9 +96,9 @@ int run_runs(const fs::path& directory, const CampaignRunOptions& options)
     base::stop_on_signals();
     if (options.back_end != "slurm") {  // where the noise is to run
         if (const std::string why = why_no_such_noise(left, campaign.spec()); !why.empty())
-            base::fail_usage("this noise does not run here: ", why);
+            base::fail_usage("this noise cannot run here: ", why);
         if (const std::string why = unknown_name_in(campaign.spec()); !why.empty())
-            base::fail_usage("this training does not run here: ", why);
+            base::fail_usage("this training cannot run here: ", why);
     }
     const DriverOptions driver{
         .retries = options.retries, .block = options.block, .job = base::environment("SLURM_JOB_ID").value_or("local")};
@@ -131,7 +131,7 @@ int stop_runs(const fs::path& directory)
     campaign.request_stop();
     const auto ended = [&] { return !is_being_run(campaign); };
     if (base::wait_until(ended, patience_ns, look_again_ns)) return base::exit_fine;
-    base::fail("whoever runs it has not ended within a minute");
+    base::fail("the driver did not stop within a minute");
 }
 
 int collect_runs(const fs::path& directory)

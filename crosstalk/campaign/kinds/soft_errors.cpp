@@ -23,20 +23,21 @@ void plan_trials(const PlanOptions& options)
     const std::vector<base::Trial> trials = make_trials(spec);
     if (fs::exists(path_of_program("ddl-train")))
         if (const std::string why = unknown_name_in(spec); !why.empty())
-            base::warn("these trials will not run here: ", why);
+            base::warn("these trials cannot run here: ", why);
     if (!options.dry_run) make_trial_directory(options.out, text_of_spec(options), trials);
     base::print_lines(std::cout, [&](std::ostream& out) { print_trials(out, spec, trials); });
 }
 
 int run_planned_trials(const fs::path& directory, const CampaignRunOptions& options)
 {
-    for (const std::string& name : options.given) base::fail_usage("--", name, " is not for trials of soft errors");
+    for (const std::string& name : options.given)
+        base::fail_usage("--", name, " is not supported for soft-error trials");
     return run_trials(directory);
 }
 
 int show_trial_status(const fs::path& directory, std::optional<int> retries, bool as_json)
 {
-    if (retries) base::fail_usage("--retries is not for trials of soft errors");
+    if (retries) base::fail_usage("--retries is not supported for soft-error trials");
     const TrialStanding standing = trial_standing(directory);
     as_json ? print_json(std::cout, standing) : print(std::cout, standing);
     return base::exit_fine;
@@ -45,7 +46,7 @@ int show_trial_status(const fs::path& directory, std::optional<int> retries, boo
 int stop_trials(const fs::path& directory)
 {
     base::fail_usage(directory.string(),
-                     " has trials of soft errors: to stop them, interrupt crosstalk campaign run (Ctrl-C)");
+                     " has soft-error trials: stop them by interrupting crosstalk campaign run (Ctrl-C)");
 }
 
 }  // namespace

@@ -46,16 +46,14 @@ Split cores_of_node(const PlannedRun& run, const Spec& spec)
 Placement placement_of(const PlannedRun& run, const Spec& spec, const Launcher& launcher)
 {
     if (launcher.nodes() != spec.nodes)
-        base::fail_usage("nodes = ", spec.nodes, " is for --back-end slurm: this is one machine");
+        base::fail_usage("nodes = ", spec.nodes, " needs --back-end slurm: this is one machine");
     Placement placement{.ranks = run.ranks, .cores = {}, .noise_cores = run.cores};
     if (!launcher.chooses_cores()) {
         placement.cores = cores_of_node(run, spec);
         return placement;
     }
-    if (run.ranks == 0)
-        base::fail_usage("two jobs: the steps of a command would be timed on this node, not on its own: give models");
-    if (run.cores == "all")
-        base::fail_usage("two jobs: cores must be a number, as Slurm is to give noise a job of that size");
+    if (run.ranks == 0) base::fail_usage("two jobs: steps of a command would be timed on the wrong node; give models");
+    if (run.cores == "all") base::fail_usage("two jobs: cores must be a number, the size of the noise's job");
     return placement;
 }
 

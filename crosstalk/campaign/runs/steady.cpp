@@ -122,7 +122,8 @@ class SteadyRun {
         const std::int64_t until_ns = base::now_ns() + noise_on_within_ns;
         while (nodes_with_noise() < one_.launcher.nodes()) {
             fail_if_noise_ended();
-            if (base::now_ns() > until_ns) throw Ended{base::exit_promise_not_kept, "noise was not on within a minute"};
+            if (base::now_ns() > until_ns)
+                throw Ended{base::exit_promise_not_kept, "noise did not start within a minute"};
             rest();
         }
     }
@@ -134,8 +135,8 @@ class SteadyRun {
         job_ = std::make_unique<Job>(request_, placement_.cores.job);
         if (job_->source().writes_archive_at_its_end())
             base::fail_usage(
-                "a campaign takes no steps from an archive of Score-P's: set SCOREP_ENABLE_TRACING=false, and steps are "
-                "those of MPI calls or lines");
+                "campaigns cannot use Score-P archives: set SCOREP_ENABLE_TRACING=false to take steps from MPI "
+                "calls or lines");
         job_->start();
     }
 
@@ -171,7 +172,7 @@ class SteadyRun {
                 one_.launcher.end_job(job_->child());
                 throw Ended{base::exit_failed,
                             base::join("the training took no step within ", base::format(one_.spec.start_within),
-                                       ": is another step of the job on its CPUs (srun without --overlap)?")};
+                                       ": does another job step use its CPUs (srun without --overlap)?")};
             }
             if (base::now_ns() > last_ns)
                 throw Ended{base::exit_failed, base::join("the training did not end within ",
@@ -208,7 +209,7 @@ class SteadyRun {
     {
         if (!noise_) return;
         one_.launcher.end_noise(*noise_);
-        if (!noise_->wait(noise_ends_within)) throw Ended{base::exit_failed, "noise did not end when it was asked to"};
+        if (!noise_->wait(noise_ends_within)) throw Ended{base::exit_failed, "noise did not end on SIGTERM"};
     }
 
     // A table of steps from an archive, where the job left nothing else.
@@ -217,7 +218,7 @@ class SteadyRun {
         const fs::path part = one_.directory / base::part::train;
         Words words = job_->finish();
         if (std::find(words.begin(), words.end(), "--clock-offset") != words.end())
-            throw Ended{base::exit_failed, "the job left an archive of Score-P's, of which a campaign takes no steps"};
+            throw Ended{base::exit_failed, "the job wrote a Score-P archive, which campaigns cannot use"};
         if (fs::exists(part / base::file::steps)) return;
         words.insert(words.begin(), {program("trace-steps"), (part / base::file::anchor_in_part).string()});
         words.insert(words.end(), {"-o", (one_.directory / "steps").string()});

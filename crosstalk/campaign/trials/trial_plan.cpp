@@ -48,32 +48,32 @@ const std::vector<TrialKey>& trial_keys()
 {
     static const std::vector<TrialKey> all{
         {"kind", "soft-errors", [](TrialSpec&, const std::string&) {}},
-        trial_key("about", &TrialSpec::about, "what it is for, in words"),
-        trial_key("model", &TrialSpec::model, "what ddl-train trains (mlp)"),
+        trial_key("about", &TrialSpec::about, "purpose, as text"),
+        trial_key("model", &TrialSpec::model, "model of ddl-train (mlp)"),
         trial_key("options", &TrialSpec::options, "more options of ddl-train"),
-        trial_list("strategies", &TrialSpec::strategies, "each makes all trials (ddp)"),
-        trial_key("ranks", &TrialSpec::ranks, "of the training (2)"),
-        trial_list("moments", &TrialSpec::moments, "steps before which bits flip (50)"),
-        trial_key("end", &TrialSpec::end, "the step in which all trials end (100)"),
-        trial_list("locations", &TrialSpec::locations, "names of tensors begin so; none: all of the target"),
-        trial_list("bits", &TrialSpec::bits, "that may flip, from the left: 1, or 0-31 (0-31)"),
-        trial_list("counts", &TrialSpec::counts, "of numbers altered (1)"),
+        trial_list("strategies", &TrialSpec::strategies, "strategies, each with all trials (ddp)"),
+        trial_key("ranks", &TrialSpec::ranks, "ranks of the training (2)"),
+        trial_list("moments", &TrialSpec::moments, "steps at whose start bits flip (50)"),
+        trial_key("end", &TrialSpec::end, "last step of each trial (100)"),
+        trial_list("locations", &TrialSpec::locations, "prefixes of tensor names; none: all of the target"),
+        trial_list("bits", &TrialSpec::bits, "bits that may flip, counted from the left: 1, or 0-31 (0-31)"),
+        trial_list("counts", &TrialSpec::counts, "numbers altered per trial (1)"),
         trial_list("targets", &TrialSpec::targets, "model, optimizer, both (model)"),
         trial_list("altered-ranks", &TrialSpec::altered_ranks, "all, or a rank's number (all)"),
-        trial_list("guards", &TrialSpec::guards, "as of ddl-train (none)"),
+        trial_list("guards", &TrialSpec::guards, "guards of ddl-train (none)"),
         trial_list("stores", &TrialSpec::stores, "codes of stored weights: fp32, int8, .. (none)"),
-        trial_list("detects", &TrialSpec::detections, "what finds damaged ones: none, parity, range, both (none)"),
-        trial_list("rates", &TrialSpec::rates, "that a bit of them flips in a read (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)"),
+        trial_list("detects", &TrialSpec::detections, "detection of damaged weights: none, parity, range, both (none)"),
+        trial_list("rates", &TrialSpec::rates, "bit error rates of a read (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)"),
         trial_list("reads", &TrialSpec::reads, "once, or each (once)"),
-        trial_key("stored-trials", &TrialSpec::stored_trials, "of each store, detection and rate in a block (5)"),
-        trial_key("trials", &TrialSpec::trials, "of each combination in a block (10); with stores 0 leaves them out"),
+        trial_key("stored-trials", &TrialSpec::stored_trials, "trials per store, detection and rate in a block (5)"),
+        trial_key("trials", &TrialSpec::trials, "trials per combination in a block (10); 0: none (with stores)"),
         trial_key("controls", &TrialSpec::controls,
-                  "null trials, and positive ones, of each moment and guard in a block (2)"),
-        trial_key("blocks", &TrialSpec::blocks, "each holds all combinations in random order (5)"),
-        trial_key("seeds", &TrialSpec::seeds, "undisturbed trainings with other seeds, which the band is made of (8)"),
-        trial_key("trial-time", &TrialSpec::trial_time, "what a trial takes, for the estimate (500ms)"),
-        trial_key("half-width", &TrialSpec::half_width, "that the interval of a share may have (5%)"),
-        trial_key("seed", &TrialSpec::seed, "of all draws and orders (1)"),
+                  "null trials and positive trials per moment and guard in a block (2)"),
+        trial_key("blocks", &TrialSpec::blocks, "blocks, each with all combinations in random order (5)"),
+        trial_key("seeds", &TrialSpec::seeds, "undisturbed trainings with other seeds, which define the band (8)"),
+        trial_key("trial-time", &TrialSpec::trial_time, "time of a trial, for the estimate (500ms)"),
+        trial_key("half-width", &TrialSpec::half_width, "largest half width of a share's interval (5%)"),
+        trial_key("seed", &TrialSpec::seed, "seed of all draws and orders (1)"),
     };
     return all;
 }
@@ -84,7 +84,7 @@ std::pair<std::string, std::string> setting_of(const std::string& line)
     const std::string_view setting = base::trim(std::string_view{line}.substr(0, line.find('#')));
     if (setting.empty()) return {};
     const std::size_t equals = setting.find('=');
-    if (equals == std::string_view::npos) base::fail_usage("'", setting, "' is no setting, NAME = VALUE");
+    if (equals == std::string_view::npos) base::fail_usage("'", setting, "' is not NAME = VALUE");
     return {std::string{base::trim(setting.substr(0, equals))}, std::string{base::trim(setting.substr(equals + 1))}};
 }
 
@@ -109,7 +109,7 @@ void check_words(const char* key, const std::vector<std::string>& given, const s
     const std::vector<std::string> words{known.begin(), known.end()};
     for (const std::string& one : given)
         if (std::find(words.begin(), words.end(), one) == words.end())
-            base::fail_usage(key, ": '", one, "' is none of ", base::join_words(words, ", "),
+            base::fail_usage(key, ": '", one, "' is not one of ", base::join_words(words, ", "),
                              base::did_you_mean(one, words));
 }
 
@@ -132,14 +132,14 @@ void check_bits(const std::string& bits)
     const auto first = base::parse<int>(ends.front());
     const auto last = base::parse<int>(ends.back());
     if (ends.size() > 2 || first < 0 || last > most || first > last)
-        base::fail_usage("bits: '", bits, "' is no range within 0-63, from the left");
+        base::fail_usage("bits: '", bits, "' is not a range within 0-63, counted from the left");
 }
 
 void check_altered_rank(const std::string& rank, int ranks)
 {
     if (rank == "all") return;
     const auto number = base::parse<int>(rank);
-    if (number < 0 || number >= ranks) base::fail_usage("altered-ranks: there is no rank ", rank, " of ", ranks);
+    if (number < 0 || number >= ranks) base::fail_usage("altered-ranks: no rank ", rank, " of ", ranks);
 }
 
 void check_trial_spec(const TrialSpec& spec)
@@ -156,14 +156,14 @@ void check_trial_spec(const TrialSpec& spec)
     for (const std::string& count : spec.counts) at_least("counts", 1, base::parse<std::int64_t>(count));
     for (const std::string& moment : spec.moments) {
         at_least("moments", 0, base::parse<std::int64_t>(moment));
-        if (base::parse<std::int64_t>(moment) > spec.end) base::fail_usage("moment ", moment, " is behind the end");
+        if (base::parse<std::int64_t>(moment) > spec.end) base::fail_usage("moment ", moment, " is after the end");
     }
     check_stored_weights(spec);
     for (const std::string& bits : spec.bits) check_bits(bits);
     for (const std::string& rank : spec.altered_ranks) check_altered_rank(rank, spec.ranks);
     for (const std::string& target : spec.targets)
         if (target != "model" && target != "optimizer" && target != "both")
-            base::fail_usage("targets: '", target, "' is none of model, optimizer, both");
+            base::fail_usage("targets: '", target, "' is not one of model, optimizer, both");
     const double half_width = base::parse<base::Percent>(spec.half_width).fraction();
     if (!(half_width > 0.0 && half_width < 0.5)) base::fail_usage("half-width: more than 0% and less than 50%");
     const auto* const empty = [&]() -> const char* {
@@ -194,7 +194,7 @@ void cross(std::vector<base::Trial>& trials, const std::vector<std::string>& val
             more.push_back(trial);
             put(more.back(), value);
         }
-    if (more.size() > most_trials) base::fail_usage("these are more than ", most_trials, " trials");
+    if (more.size() > most_trials) base::fail_usage("more than ", most_trials, " trials");
     trials = std::move(more);
 }
 
@@ -298,7 +298,7 @@ std::vector<base::Trial> make_trials(const TrialSpec& spec)
             trials[i].seed = 1 + base::draw_below(random, 1'000'000'000);
             all.push_back(trials[i]);
         }
-        if (all.size() > most_trials) base::fail_usage("these are more than ", most_trials, " trials");
+        if (all.size() > most_trials) base::fail_usage("more than ", most_trials, " trials");
     }
     return all;
 }

@@ -135,7 +135,7 @@ void check_trials(const TrialSpec& spec, const fs::path& directory, const std::s
     std::istringstream lines{answer.text};
     for (std::string line; std::getline(lines, line);)
         if (line.starts_with(begin))
-            base::fail_usage("these trials cannot be made: ", line.substr(std::string_view{begin}.size()));
+            base::fail_usage("these trials are not possible: ", line.substr(std::string_view{begin}.size()));
     base::fail("ddl-train --check failed with exit code ", answer.code, ": ", base::join_words(words, " "));
 }
 
@@ -160,7 +160,7 @@ int run_trials(const fs::path& directory)
         base::fail_usage(directory.string(), " is being run by another crosstalk campaign run");
     const TrialSpec spec = read_trial_spec(directory / base::campaign::spec);
     if (const std::string why = unknown_name_in(spec); !why.empty())
-        base::fail_usage("these trials do not run here: ", why);
+        base::fail_usage("these trials cannot run here: ", why);
     const std::size_t trials = base::read_trials(directory / base::file::trials).size();
     base::stop_on_signals();
     prepare_for_mpi();
@@ -173,7 +173,7 @@ int run_trials(const fs::path& directory)
         }
     for (const std::string& strategy : spec.strategies)
         if (!make_all(spec, directory, strategy, trials)) {
-            base::warn("the trials in ", (directory / strategy).string(), " do not go on");
+            base::warn("the trials in ", (directory / strategy).string(), " did not continue");
             return base::exit_promise_not_kept;
         }
     return base::exit_fine;

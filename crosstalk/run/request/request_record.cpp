@@ -82,7 +82,7 @@ Request read_request(const fs::path& run)
 try {
     const fs::path file = run / base::file::request;
     if (!fs::exists(file))
-        base::fail("there is no ", file.string(), ": not a run of crosstalk run, or one that did not get that far");
+        base::fail("there is no ", file.string(), ": not a run of crosstalk run, or it ended too early");
     const Json json = base::read_json(file);
     Request request;
     request.command = json.at("command").get<std::vector<std::string>>();
@@ -109,7 +109,7 @@ try {
     request.budget = json.at("budget");
     return request;
 } catch (const nlohmann::json::exception& error) {
-    base::fail((run / base::file::request).string(), " is not as it is written: ", error.what());
+    base::fail((run / base::file::request).string(), " is invalid: ", error.what());
 }
 
 std::uint64_t fresh_seed(const fs::path& directory)

@@ -44,7 +44,7 @@ FreeDirectory::FreeDirectory()
         std::error_code code;
         if (fs::create_directory(name(number), code)) path_ = fs::absolute(name(number));
         if (code && code != std::errc::file_exists)
-            base::fail("cannot create ", name(number), ": ", code.message(), "; --out names another directory");
+            base::fail("cannot create ", name(number), ": ", code.message(), "; give another directory with --out");
     }
 }
 

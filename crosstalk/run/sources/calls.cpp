@@ -59,10 +59,11 @@ class Calls : public StepSource {
         if (has_own_trace()) return words_for_archive();
         if (kinds.most_frequent(least_steps)) return lines_source.make(job_)->finish(kinds);
         if (fs::exists(own_trace()) || records_calls())
-            base::fail("the job was killed before the archive of its MPI calls was whole: a rank died, or what starts ",
-                       "it gives it too little time to end after SIGTERM; see ", job_.log().string());
-        base::fail("the job shows no steps: no MPI calls that could be recorded, no line that repeats; ",
-                   "--step-line EXPRESSION names one, --steps FILE a table that it writes");
+            base::fail(
+                "the job was killed before its archive of MPI calls was complete: a rank died, or its launcher allows ",
+                "too little time after SIGTERM; see ", job_.log().string());
+        base::fail("no steps found in the job: no MPI calls, no repeated lines; give ",
+                   "--step-line EXPRESSION, or --steps FILE for a table that it writes");
     }
 
     // In log/ until it is clear that the job does not report its own steps.

@@ -39,7 +39,7 @@ class DdlTrain : public StepSource {
  public:
     explicit DdlTrain(MeasuredJob& job) : StepSource{job}
     {
-        if (names("--out")) base::fail_usage("leave ddl-train's --out to crosstalk run, whose --out it is");
+        if (names("--out")) base::fail_usage("give --out to crosstalk run, not to ddl-train");
     }
 
     Words words() const override
@@ -78,7 +78,7 @@ class DdlTrain : public StepSource {
         if (code != 0) {
             for (const std::string& line : last_words_in(log)) base::warn(line);
             throw Ended{code == base::exit_usage ? base::exit_usage : base::exit_failed,
-                        "the short training that finds out the length of a quiet step failed: see " + log.string()};
+                        "the short training that measures a quiet step failed: see " + log.string()};
         }
         const double step_ns = median_step_ns(scratch / base::part::train / base::file::steps);
         base::remove_tree(scratch);

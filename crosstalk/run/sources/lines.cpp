@@ -43,7 +43,7 @@ class StepLines : public StepSource {
         const std::string is =
             base::join("a step lasts from one line '", base::shortened(base::printable(kind->name), 60), "' to the ",
                        every > 1 ? base::join(every, ". after it") : "next");
-        if (job_.request.step_line.empty()) base::warn(is, " (--step-line chooses another)");
+        if (job_.request.step_line.empty()) base::warn(is, " (give another with --step-line)");
         write_steps(job_.own_table(), each(kind->at_ns, static_cast<std::size_t>(every)));
         return {"--steps", job_.own_table().string(), "--step-is", is};
     }

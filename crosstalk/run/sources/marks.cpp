@@ -76,8 +76,8 @@ class Marks : public StepSource {
     {
         if (has_own_trace()) return {"--step-is", "a step as the job marks it"};
         const std::size_t steps = fs::exists(job_.own_table()) ? rows_of_own_table() : 0;
-        if (steps < least_steps) base::fail("the job recorded no steps of its own: see ", job_.log().string());
-        base::warn("the job ended before its archive was whole; its ", steps, " steps are those of ",
+        if (steps < least_steps) base::fail("the job recorded no steps: see ", job_.log().string());
+        base::warn("the job ended before its archive was complete; its ", steps, " steps are those of ",
                    job_.own_table().string());
         return {"--steps", job_.own_table().string(), "--step-is", "a step as the job marks it"};
     }

@@ -102,7 +102,7 @@ namespace {
 
 [[noreturn]] void fail_expression(const std::string& expression, const std::string& why)
 {
-    base::fail_usage("--step-line: '", base::shortened(expression, 80), "' is no regular expression: ", why);
+    base::fail_usage("--step-line: '", base::shortened(expression, 80), "' is not a regular expression: ", why);
 }
 
 // Replaces \d, and classes such as \w within brackets, which POSIX lacks. Refuses what it would silently read
@@ -258,7 +258,7 @@ Output::Output(const std::filesystem::path& log, LineKinds kinds) : log_{log}, k
     size.ws_col = 80;
     base::check_errno(::ioctl(writing_, TIOCSWINSZ, &size), "set the size of the job's terminal");
     termios settings{};
-    base::check_errno(::tcgetattr(writing_, &settings), "look at the job's terminal");
+    base::check_errno(::tcgetattr(writing_, &settings), "read the job's terminal settings");
     ::cfmakeraw(&settings);  // what the job writes is what arrives
     base::check_errno(::tcsetattr(writing_, TCSANOW, &settings), "set the job's terminal");
     reader_ = std::thread{[this] { read(); }};

@@ -55,7 +55,7 @@ class Scorep : public StepSource {
     bool writes_archive_at_its_end() const override { return true; }
     bool reads_output() const override { return false; }
 
-    std::string advice() const override { return "steps are those of Score-P's archive, which the job's end writes"; }
+    std::string advice() const override { return "steps come from Score-P's archive, written when the job ends"; }
 
     Words finish(const LineKinds&) override
     {
@@ -65,7 +65,7 @@ class Scorep : public StepSource {
         const std::int64_t set_ns = base::realtime_offset_ns() - times.realtime_ahead_ns;
         if (std::abs(set_ns) > steady_ns)
             base::fail("the real-time clock was set by ", set_ns,
-                       " ns meanwhile, and Score-P's archive may be on it: run again");
+                       " ns during the run, which Score-P's archive may use: run again");
         take_archive();
         const ArchiveTimes archive =
             archive_times(own_trace() / base::file::anchor, job_.request.out / base::part::log / "scorep.json");
@@ -81,7 +81,7 @@ class Scorep : public StepSource {
         if (has_own_trace()) return;
         const std::optional<fs::path> directory = scorep_directory(job_.request.folder, job_.began);
         if (!directory)
-            base::fail("Score-P wrote no archive: it does so where the job ends by itself; see ", job_.log().string());
+            base::fail("Score-P wrote no archive, since the job did not end normally; see ", job_.log().string());
         fs::create_directory_symlink(fs::canonical(*directory), own_trace());
         base::warn("steps are those of Score-P's archive ", (*directory / base::file::anchor).string());
     }

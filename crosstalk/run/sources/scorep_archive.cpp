@@ -107,7 +107,7 @@ std::int64_t clock_ahead_ns(const ArchiveTimes& archive, const JobTimes& job)
         for (const std::int64_t clock_ns : known)
             if (within(archive, job, clock_ns)) return clock_ns;
     }
-    base::fail("the clock of Score-P's archive is not known: run it with SCOREP_TIMER=gettimeofday, or not set");
+    base::fail("unknown clock of Score-P's archive: set SCOREP_TIMER=gettimeofday, or unset it");
 }
 
 }  // namespace crosstalk

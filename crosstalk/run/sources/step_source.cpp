@@ -20,12 +20,12 @@ void check_options(const Request& request)
 {
     const auto given = std::array{request.step_region, request.step_from, request.step_line, request.steps};
     const auto chosen = std::count_if(given.begin(), given.end(), [](const std::string& one) { return !one.empty(); });
-    if (request.step_every < 1) base::fail_usage("--step-every: a step has one call or line at least");
+    if (request.step_every < 1) base::fail_usage("--step-every: at least 1");
     if (request.step_every > 1 && (!request.step_region.empty() || !request.steps.empty()))
-        base::fail_usage("--step-every counts calls or lines: leave out --step-region and --steps");
-    if (chosen > 1) base::fail_usage("--step-region, --step-from, --step-line and --steps: one of them");
+        base::fail_usage("--step-every cannot be combined with --step-region or --steps");
+    if (chosen > 1) base::fail_usage("give only one of --step-region, --step-from, --step-line and --steps");
     if (chosen > 0 && std::any_of(request.command.begin(), request.command.end(), is_ddl_train))
-        base::fail_usage("ddl-train records its own steps: leave out --step-region, --step-from, --step-line, --steps");
+        base::fail_usage("ddl-train records its own steps: omit --step-region, --step-from, --step-line and --steps");
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ std::unique_ptr<StepSource> source_of(MeasuredJob& job)
 #undef STEP_SOURCE
          })
         if (card->takes(job.request)) return card->make(job);
-    base::fail("no source of steps takes the job");
+    base::fail("no source of steps for this job");
 }
 
 bool is_ddl_train(const std::string& word)

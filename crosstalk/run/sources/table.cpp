@@ -15,7 +15,7 @@ class StepTable : public StepSource {
     explicit StepTable(MeasuredJob& job) : StepSource{job}
     {
         if (fs::exists(job.request.steps))
-            base::fail_usage("--steps ", job.request.steps, " is there already, before the job that is to write it");
+            base::fail_usage("--steps ", job.request.steps, " already exists, but the job is to write it");
     }
 
     std::optional<std::size_t> steps_so_far() const override { return steps_in(job_.request.steps); }
