@@ -100,18 +100,20 @@ try {
     std::uint64_t seed = 1;
     std::string csv;
     std::string study = "effects";
-    base::Options options{"effects-simulation",
-                          "how well the estimator recovers known effects (rotation of four factors, "
-                          "the first a placebo; 120 s, slots of 1 s, steps of 100 ms)"};
+    base::Options options{
+        "effects-simulation",
+        "simulates how well the estimator recovers known effects (rotation of four factors, the first a placebo; "
+        "120 s, slots of 1 s, steps of 100 ms)"};
     options.add_choice(
         "study", study,
         {"effects", "pooled", "extended", "looking", "sets", "response", "carry-over", "alarms", "efficiency"},
-        "what is simulated: single runs; sets of runs that differ; runs in parts that differ; runs that "
-        "end when all is decided; quiet and noisy runs compared; a noise at eight levels; noises that leave something "
-        "behind; runs without any effect; machine time of a rotation and of separate runs. Other than effects with 30 % of drift and stalls of the host");
-    options.add("runs", runs, "simulated runs of each condition", "NUMBER");
-    options.add("draws", draws, "of each re-randomisation test", "NUMBER");
-    options.add("seed", seed, "of the simulation", "NUMBER");
+        "what to simulate: single runs; sets of runs that differ; runs in parts that differ; runs that end when all "
+        "is decided; quiet and noisy runs compared; a noise at eight levels; carry-over; runs without any effect; "
+        "machine time of a rotation and of separate runs. All but effects include 30 % of drift and stalls of the "
+        "host");
+    options.add("runs", runs, "simulated runs per condition", "NUMBER");
+    options.add("draws", draws, "draws of each re-randomisation test", "NUMBER");
+    options.add("seed", seed, "seed of the simulation", "NUMBER");
     options.add("csv", csv, "also write the table to this file", "FILE");
     options.example("effects-simulation --runs 2000 --csv simulation.csv");
     options.example("effects-simulation --study looking --runs 1000");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// interference: what noise cost a training, from traces to a verdict an operator can act on.
+// interference: measures how noise slows a training, from traces to a verdict an operator can act on.
 #include "analysis/cli/compare.hpp"
 #include "analysis/cli/designed_report.hpp"
 #include "analysis/cli/metric_commands.hpp"
@@ -30,12 +30,13 @@ namespace fs = std::filesystem;
 
 class Analyse : public base::Command {
  public:
-    Analyse() : Command{"interference analyse", "everything that the files of a run directory allow, into DIR/report"}
+    Analyse() : Command{"interference analyse", "writes the full report of a run directory into DIR/report"}
     {
-        options.add_positional("DIR", directories_,
-                               "the run's directory, with train/ and noise/ in it; several, or one with run-1/, run-2/ "
-                               "in it: runs of one design, which are pooled");
-        options.add("out", out_, "the report's directory instead of DIR/report; must not be there yet", "DIR");
+        options.add_positional(
+            "DIR", directories_,
+            "the run's directory, with train/ and noise/; several, or one with run-1/, run-2/: runs of one design, "
+            "which are pooled");
+        options.add("out", out_, "the report's directory instead of DIR/report; must not exist", "DIR");
         options.add("steps", steps_, "the training's steps, instead of those in DIR/train: see interference exposure",
                     "FILE");
         add_settings(options, settings_);
@@ -67,7 +68,7 @@ class Analyse : public base::Command {
              {"steps", "step-region", "step-from", "step-every", "budget", "warmup", "confidence", "guard", "draws",
               "seed", "clock-offset", "fail-on", "empty-node", "node-hour-cost", "again"})
             if (!prints || options.given(other))
-                base::fail_usage(report.string(), " is already there: --format and --pdf print it, --out DIR makes ",
+                base::fail_usage(report.string(), " already exists: --format and --pdf print it, --out DIR makes ",
                                  "another one, or move it away");
         analysis::show_again(report, settings_);
         return base::exit_fine;
@@ -81,19 +82,19 @@ class Analyse : public base::Command {
 
 class Exposure : public base::Command {
  public:
-    Exposure() : Command{"interference exposure", "the analysis of one designed run: what each noise cost each step"}
+    Exposure() : Command{"interference exposure", "analyses one designed run: the slowdown of each step by each noise"}
     {
         options.add("train", train_, "the training's archive, DIR/train/trace/traces.otf2", "FILE");
-        options.add("steps", steps_,
-                    "the training's steps instead of its archive: columns rank, step, begin_ns, end_ns of the node's "
-                    "CLOCK_MONOTONIC, and if wanted host and a <phase>_ns for each phase",
-                    "FILE");
+        options.add(
+            "steps", steps_,
+            "the training's steps instead of its archive: columns rank, step, begin_ns, end_ns (CLOCK_MONOTONIC of "
+            "the node), optionally host and <phase>_ns per phase",
+            "FILE");
         options.add(
             "noise", noise_,
-            "the noise's archives, DIR/noise/*/trace/traces.otf2; a log of when noise ran (.csv) is observed: see "
-            "interference observe",
+            "the noise's archives, DIR/noise/*/trace/traces.otf2; for a log of noise (.csv) see interference observe",
             "FILE...");
-        options.add("out", out_, "the report's directory; must not be there yet", "DIR");
+        options.add("out", out_, "the report's directory; must not exist", "DIR");
         add_settings(options, settings_);
         options.example(
             "interference exposure --train run1/train/trace/traces.otf2 --noise run1/noise/*/trace/traces.otf2 --out "
@@ -105,7 +106,7 @@ class Exposure : public base::Command {
     {
         check(settings_);
         if (train_.empty() == steps_.empty())
-            base::fail_usage("exposure needs --train or --steps, one of them (interference exposure --help)");
+            base::fail_usage("exposure needs either --train or --steps (interference exposure --help)");
         if (noise_.empty() || out_.empty())
             base::fail_usage("exposure needs --noise and --out (interference exposure --help)");
         const bool is_log = std::any_of(noise_.begin(), noise_.end(),
@@ -132,18 +133,19 @@ class Exposure : public base::Command {
 class SoFar : public base::Command {
  public:
     SoFar()
-        : Command{"interference so-far", "one line on a run that still goes on: what each noise costs as far as known"}
+        : Command{"interference so-far",
+                  "prints one line about a running measurement: the slowdown by each noise so far"}
     {
-        options.add_positional("DIR", directory_, "the run's directory, with train/ and noise/ in it");
+        options.add_positional("DIR", directory_, "the run's directory, with train/ and noise/");
         add_common(options, settings_);
-        options.add_choice("until", until_, {base::until_decided},
-                           "decided: intervals that hold at every look at the run, and the verdicts; so it is anyway "
-                           "for a run that ends when all is decided");
-        options.add_switch("json", json_, "print it as JSON, with whether all is decided");
+        options.add_choice(
+            "until", until_, {base::until_decided},
+            "decided: print verdicts, with intervals valid at repeated looks; default for a run with --until decided");
+        options.add_switch("json", json_, "print it as JSON, with whether all verdicts are decided");
         options.example("watch -n 10 interference so-far run1");
         options.epilogue(
-            "Rank 0's steps and the noise on its node, as they stand in steps.csv and noise.csv. Without --until the "
-            "run's length is not to be chosen by this line: intervals that end when they please are too narrow.");
+            "Covers rank 0's steps and the noise on its node in steps.csv and noise.csv. Without --until do not "
+            "stop a run because of this line: its intervals would be too narrow.");
     }
 
     int run() override
@@ -177,11 +179,12 @@ class SoFar : public base::Command {
 class Controls : public base::Command {
  public:
     Controls()
-        : Command{"interference controls", "how often the intervals of known effects hold the truth, over many runs"}
+        : Command{"interference controls",
+                  "reports how often intervals contain the true value of controls, over many runs"}
     {
         options.add_positional("DIR", runs_, "run directories with reports");
-        options.add("victim", victim_, "what was trained, for the table", "NAME");
-        options.add("out", out_, "a table with a row for each run; must not be there yet", "FILE.csv");
+        options.add("victim", victim_, "name of the training, for the table", "NAME");
+        options.add("out", out_, "a table with one row per run; must not exist", "FILE.csv");
         options.example("interference controls runs/emulated.* --victim emulated --out emulated.csv");
     }
 
@@ -207,7 +210,7 @@ class Controls : public base::Command {
 int main(int argc, char** argv)
 try {
     if (argc > 1 && std::strcmp(argv[1], "analyze") == 0) argv[1] = const_cast<char*>("analyse");
-    base::Options options{"interference", "what noise cost a training, from traces to a verdict"};
+    base::Options options{"interference", "measures how noise slows a training, from traces to a verdict"};
     return base::run_program(
         options,
         base::commands<Analyse, SoFar, Exposure, analysis::Compare, analysis::Observe, analysis::Predict, Controls,

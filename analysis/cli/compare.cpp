@@ -47,25 +47,25 @@ std::string said_of_shortest(const std::vector<RunSteps>& quiet, const std::vect
         }
     if (2 * shortest->numbers.size() > most) return "";
     return base::join(shortest->name, " has ", shortest->numbers.size(), " steps, others up to ", most,
-                      ": only what all have is compared");
+                      ": only steps that all have are compared");
 }
 
 }  // namespace
 
-Compare::Compare() : Command{"interference compare", "sets of runs, quiet against noisy; the run is the unit"}
+Compare::Compare() : Command{"interference compare", "compares sets of quiet and noisy runs; the run is the unit"}
 {
     options.add("quiet", quiet_, "runs without noise: run directories, archives or steps.csv", "RUN...");
     options.add("noisy", noisy_, "runs with noise", "RUN...");
-    options.add("out", out_, "the report's directory; must not be there yet", "DIR");
-    options.add_switch("unfinished", unfinished_, "take runs that did not come to their end, too");
+    options.add("out", out_, "the report's directory; must not exist", "DIR");
+    options.add_switch("unfinished", unfinished_, "accept runs that did not complete");
     add_step_choice(options, settings_);
     add_common(options, settings_);
     add_format(options, settings_);
     options.example("interference compare --quiet q1 q2 q3 --noisy n1 n2 n3 --out comparison");
     options.epilogue(
-        "Two runs a side at least, better five: the run is the unit, and more steps in a run do not make the interval "
-        "narrower. Runs must differ in the noise alone. Exit codes: 0 fine, 1 failed, 2 wrong usage, which includes "
-        "runs that may not be compared.");
+        "At least two runs per side, better five: the run is the unit, so more steps per run do not narrow the "
+        "interval. Runs must differ only in the noise. Exit codes: 0 fine, 1 failed, 2 wrong usage, including runs "
+        "that cannot be compared.");
 }
 
 int Compare::run()
@@ -73,7 +73,7 @@ int Compare::run()
     if (out_.empty()) base::fail_usage("compare needs --out (interference compare --help)");
     check(settings_);
     if (settings_.warm_up_time.count() > 0 || settings_.warm_up_until_noise)
-        base::fail_usage("--warmup of compare is a number of steps");
+        base::fail_usage("--warmup: a number of steps for compare");
     if (fs::exists(out_)) base::fail_taken(out_);
     std::vector<fs::path> files;
     for (const auto* set : {&quiet_, &noisy_})

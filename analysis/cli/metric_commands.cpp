@@ -53,9 +53,9 @@ void print(std::ostream& out, const MetricCard& card)
 
 }  // namespace
 
-ListMetrics::ListMetrics() : Command{"interference metrics", "the metrics that reports and tables show, a line each"}
+ListMetrics::ListMetrics() : Command{"interference metrics", "lists the metrics of reports and tables"}
 {
-    options.add_switch("json", json_, "print all that is known of each as JSON");
+    options.add_switch("json", json_, "print their full descriptions as JSON");
     options.example("interference metrics");
 }
 
@@ -77,10 +77,10 @@ int ListMetrics::run()
 }
 
 ExplainMetric::ExplainMetric()
-    : Command{"interference explain", "a metric: what it is, its formula, how to read it, and in which files it stands"}
+    : Command{"interference explain",
+              "explains a metric: definition, formula, how to read it, and the files that have it"}
 {
-    options.add_positional("METRIC", name_,
-                           "its name, as interference metrics lists it, or what the page or measures.csv calls it");
+    options.add_positional("METRIC", name_, "its name in interference metrics, in the report or in measures.csv");
     options.add_switch("json", json_, "print it as JSON");
     base::PlugInWords words;
     for (const MetricCard& card : metrics()) words.options[card.name] = {};

@@ -36,7 +36,7 @@ void take_back_verdicts(Report& report)
     for (FactorVerdict& factor : verdict.factors) {
         factor.verdict = base::verdict_word::observed;
         factor.forecast.reset();
-        factor.setting = "None: nobody designed this noise.";
+        factor.setting = "None: this noise was not designed.";
     }
 }
 
@@ -49,7 +49,7 @@ int no_answer(const fs::path& out, const std::string& why)
     base::write_whole(directory.path() / base::file::verdict, json_text(verdict));
     base::write_whole(directory.path() / base::file::run_record, json_text(base::run_record("interference")));
     directory.finish();
-    std::cout << "OBSERVED, and no answer: " << base::printable(why) << "\n";
+    std::cout << "OBSERVED, no verdict: " << base::printable(why) << "\n";
     base::flush_stdout();
     return base::exit_promise_not_kept;
 }
@@ -102,19 +102,20 @@ int observed(const fs::path& train, const std::vector<fs::path>& noise, const fs
 }  // namespace
 
 Observe::Observe()
-    : Command{"interference observe", "noise that nobody designed: what it seems to have cost, without a verdict"}
+    : Command{"interference observe", "reports the apparent slowdown by noise that was not designed, without a verdict"}
 {
     options.add("train", train_, "the training: its run directory, its archive, or a table of its steps", "RUN");
-    options.add("noise", noise_,
-                "when noise ran: a table begin_s,end_s,host,what,level (seconds since 1970, or of CLOCK_MONOTONIC), or "
-                "any OTF2 archive, whose outermost regions count",
-                "FILE...");
-    options.add("out", out_, "the report's directory; must not be there yet", "DIR");
+    options.add(
+        "noise", noise_,
+        "when noise ran: a table begin_s,end_s,host,what,level (seconds since 1970, or CLOCK_MONOTONIC), or the "
+        "outermost regions of any OTF2 archive",
+        "FILE...");
+    options.add("out", out_, "the report's directory; must not exist", "DIR");
     add_step_choice(options, settings_);
     add_common(options, settings_);
-    options.add("guard", settings_.guard, "leave out steps that begin so soon after noise changed", "TIME");
+    options.add("guard", settings_.guard, "exclude steps that begin within this time after noise changed", "TIME");
     options.add("clock-offset", settings_.clock_offset,
-                "training's clock - noise's clock, such as 1.5s or -20ms, where they are not the same clock", "TIME");
+                "training's clock - noise's clock, such as 1.5s or -20ms, if they have different clocks", "TIME");
     add_format(options, settings_);
     options.example("interference observe --train run1 --noise jobs.csv --out observed");
     options.epilogue("Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 there was nothing to compare.");

@@ -34,23 +34,22 @@ std::vector<fs::path> seeds_in(const std::vector<std::string>& directories)
 }  // namespace
 
 Outcomes::Outcomes()
-    : Command{"interference outcomes", "what became of trials of soft errors: classes with intervals, maps, guards"}
+    : Command{"interference outcomes", "reports outcomes of soft-error trials: classes with intervals, maps, guards"}
 {
-    options.add_positional("DIR", directories_, "run directories of ddl-train --trials, one for each strategy");
+    options.add_positional("DIR", directories_, "run directories of ddl-train --trials, one per strategy");
     options.add("band", bands_,
-                "an undisturbed training of another seed, as long as the trials; eight or more of them; else those in "
-                "DIR/seed-*",
+                "an undisturbed training of another seed, as long as the trials; at least eight (default: DIR/seed-*)",
                 "DIR");
-    options.add("out", out_, "the report's directory instead of DIR/report; must not be there yet", "DIR");
-    options.add_choice("interval", interval_, {"wilson", "clopper-pearson"}, "how intervals of shares are made");
-    options.add("fit", fit_, "failures in 1e9 hours and 2^20 bits: how many runs are ruined in 1,000 node hours",
+    options.add("out", out_, "the report's directory instead of DIR/report; must not exist", "DIR");
+    options.add_choice("interval", interval_, {"wilson", "clopper-pearson"}, "method of intervals of shares");
+    options.add("fit", fit_, "memory failures per 1e9 hours and 2^20 bits; adds the runs ruined in 1,000 node hours",
                 "RATE");
-    options.add("run-hours", run_hours_, "of --fit: what a ruined run loses", "HOURS");
+    options.add("run-hours", run_hours_, "with --fit: time lost by a ruined run", "HOURS");
     options.example("interference outcomes trials --band seeds/1 --band seeds/2 .. --out report");
     options.epilogue(
-        "A class is crashed, collapsed (the loss is not finite, or guessing blindly is as good), degraded (below the "
-        "band of other seeds), recovered, latent (in the band, but a value that is not finite or 1,000 times the "
-        "largest stays), tolerated or masked (the same bits). Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 not "
+        "Classes: crashed, collapsed (loss not finite, or no better than guessing), degraded (below the band of "
+        "other seeds), recovered, latent (in the band, but a value that is not finite or 1,000 times the largest "
+        "remains), tolerated, masked (identical bits). Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 not "
         "trustworthy.");
 }
 
@@ -71,7 +70,7 @@ int Outcomes::run()
     std::vector<fs::path> seeds{bands_.begin(), bands_.end()};
     if (seeds.empty()) seeds = seeds_in(directories_);
     if (seeds.empty())
-        base::fail_usage("lacks --band DIR: undisturbed trainings of ", least_seeds, " other seeds or more");
+        base::fail_usage("needs --band DIR: undisturbed trainings of ", least_seeds, " other seeds or more");
     std::vector<TrialRun> runs;
     for (const std::string& directory : directories_) runs.push_back(read_trial_run(directory));
     const OutcomeReport report =

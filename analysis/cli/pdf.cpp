@@ -32,7 +32,7 @@ std::string pdf_browser()
             continue;  // not there
         }
     }
-    base::unavailable("--pdf needs chromium, which is not on PATH; a browser prints index.html, too");
+    base::unavailable("--pdf needs chromium, which is not on PATH; or print index.html in a browser");
 }
 
 void print_pdf(const std::string& browser, const fs::path& page, const fs::path& pdf)

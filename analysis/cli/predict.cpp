@@ -56,35 +56,34 @@ MeasuredTimes measured_times(const RunFiles& files)
 
 }  // namespace
 
-Predict::Predict() : Command{"interference predict", "what a neighbour, or more ranks, would do to this training"}
+Predict::Predict() : Command{"interference predict", "predicts the slowdown by a neighbour, or on more ranks"}
 {
-    options.add_positional("DIR", directory_, "the run's directory, with train/ and noise/ in it");
-    options.group("A neighbour that never ran beside it");
+    options.add_positional("DIR", directory_, "the run's directory, with train/ and noise/");
+    options.group("A neighbour that was not measured beside it");
     options.add(
         "neighbour", neighbour_,
-        "pressure.json of noisegen probe --command: read off what its pressure costs on the curves of DIR/report",
+        "pressure.json of noisegen probe --command; its slowdown is read from the response curves of DIR/report",
         "FILE");
     options.group("More ranks");
-    options.add("ranks", ranks_, "how many: 64, or 64,512, or 1..65536 (powers of two)", "NUMBERS");
-    options.add("ranks-per-node", ranks_per_node_, "as many as were measured if not given", "NUMBER");
+    options.add("ranks", ranks_, "numbers of ranks: 64, or 64,512, or 1..65536 (powers of two)", "NUMBERS");
+    options.add("ranks-per-node", ranks_per_node_, "ranks per node (default: as measured)", "NUMBER");
     options.group("How");
-    options.add("out", out_, "the table as CSV; must not be there yet", "FILE.csv");
+    options.add("out", out_, "the table as CSV; must not exist", "FILE.csv");
     options.add("warmup", settings_.warm_up_text,
-                "with --ranks, what to leave out at the training's start: a number of steps, or a time such as 5s",
-                "STEPS|TIME");
+                "with --ranks: warm-up to exclude, a number of steps or a time such as 5s", "STEPS|TIME");
     options.add("clock-offset", settings_.clock_offset,
-                "with --ranks, training's clock - noise's clock, where they are not the same clock", "TIME");
+                "with --ranks: training's clock - noise's clock, if they have different clocks", "TIME");
     options.example("interference predict run1 --neighbour app/probe/pressure.json");
     options.example("interference predict run1 --ranks 1..65536");
     options.epilogue(
-        "Nothing is said outside of what was measured: there a neighbour has no slowdown. Exit codes: 0 fine, 1 failed, "
-        "2 wrong usage, 3 the neighbour's pressure lies outside of what was measured.");
+        "Pressures outside of the measured range get no prediction. Exit codes: 0 fine, 1 failed, "
+        "2 wrong usage, 3 the neighbour's pressure lies outside of the measured range.");
 }
 
 int Predict::run()
 {
     if (neighbour_.empty() == ranks_.empty())
-        base::fail_usage("predict needs --neighbour or --ranks, one of them (interference predict --help)");
+        base::fail_usage("predict needs either --neighbour or --ranks (interference predict --help)");
     check(settings_);
     if (!fs::exists(directory_)) base::fail("there is no directory ", directory_);
     if (!out_.empty() && fs::exists(out_)) base::fail_taken(out_);

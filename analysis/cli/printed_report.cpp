@@ -32,7 +32,7 @@ void show_again(const std::filesystem::path& out, const Settings& settings)
     const std::filesystem::path file = out / report_file(settings.format);
     if (!std::filesystem::exists(file))
         base::fail_usage(file.string(),
-                         " is not there: the report is of an older version; --out DIR makes another one");
+                         " is missing: the report is of an older version; make a new one with --out DIR");
     if (settings.pdf) print_pdf(pdf_browser(), out / report_file("html"), out / "report.pdf");
     std::cout << base::read_whole(file);
     if (settings.format == "text") std::cout << "\nreport: " << base::printable((out / "index.html").string()) << "\n";

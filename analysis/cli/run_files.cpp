@@ -26,7 +26,7 @@ fs::path training_in(const fs::path& part)
     fs::path table = part / base::file::steps;
     const bool of_ddl_train = fs::exists(part / base::file::run_record);
     if (fs::exists(table) && !of_ddl_train) return table;
-    base::fail("there is no ", archive.string(), ": no training, or one that was cut off");
+    base::fail("there is no ", archive.string(), ": no training, or an incomplete one");
 }
 
 std::vector<fs::path> noise_in(const fs::path& part)
@@ -72,7 +72,7 @@ try {
     files.noise = noise_in(directory / base::part::noise);
     return files;
 } catch (const nlohmann::json::exception& error) {
-    base::fail((directory / base::file::request).string(), " is not as it is written: ", error.what());
+    base::fail((directory / base::file::request).string(), " is invalid: ", error.what());
 }
 
 // "run-1", "run-2", .. in a directory, by number.
@@ -149,7 +149,7 @@ std::vector<RunParts> runs_in(const std::vector<std::string>& directories, const
     for (std::size_t r = 0; r < runs.size(); ++r)
         if (!names.insert(runs[r].front().name).second) name_by_place(runs);
     if (runs.size() > 1 && !given.steps.empty())
-        base::fail_usage("--steps is one table of one run, and these are ", runs.size(), " runs");
+        base::fail_usage("--steps is the table of one run, but these are ", runs.size(), " runs");
     return runs;
 }
 
@@ -172,7 +172,7 @@ std::string lost_noise_record(const Record& record)
     const bool is_there = fs::exists(folder / base::file::noise_record, ignored);
     if (!is_there && !fs::exists(folder / base::file::noise_rows, ignored)) return {};
     return base::join("the record of the noise, ", (folder / base::file::noise_record).string(), ", ",
-                      is_there ? "cannot be read" : "is missing", ": nothing says whether all went as planned");
+                      is_there ? "cannot be read" : "is missing", ", so it is unknown whether noise ran as planned");
 }
 
 Record record_beside(const fs::path& archive, const std::string& what, const std::string& name,

@@ -61,58 +61,57 @@ std::int64_t warm_up_steps(const Settings& settings, const StepTable& steps)
 
 void add_common(base::Options& options, Settings& settings)
 {
-    options.add("budget", settings.budget_text, "slowdown of a step that is still affordable", "PERCENT");
-    options.add("warmup", settings.warm_up_text,
-                "what to leave out at a training's start: a number of steps, a time from the first step on such as 5s, "
-                "or noise: what ends before noise begins, and ten steps at least",
-                "STEPS|TIME|noise");
-    options.add("confidence", settings.confidence_text, "of the intervals", "PERCENT");
+    options.add("budget", settings.budget_text, "acceptable slowdown of a step", "PERCENT");
+    options.add(
+        "warmup", settings.warm_up_text,
+        "warm-up to exclude: a number of steps, a time from the first step such as 5s, or noise (steps before noise "
+        "begins, at least ten)",
+        "STEPS|TIME|noise");
+    options.add("confidence", settings.confidence_text, "confidence of the intervals", "PERCENT");
 }
 
 void add_step_choice(base::Options& options, Settings& settings)
 {
     options.add(
         "step-region", settings.steps.region,
-        "steps are the visits of this region of the training's archive, for a program that is not ddl-train; if "
-        "not given, a region that repeats is looked for, then a collective call of MPI",
+        "steps are the visits of this region of the training's archive (default without ddl-train: a region that "
+        "repeats, else a collective MPI call)",
         "NAME");
-    options.add("step-from", settings.steps.from, "steps last from one call of this to the next, such as MPI_Allreduce",
-                "NAME");
+    options.add("step-from", settings.steps.from,
+                "a step lasts from one call of this to the next, such as MPI_Allreduce", "NAME");
     options.add("step-every", settings.steps.every,
-                "a step is so many calls of --step-from, or of the one that is found: 5 for a program that makes five "
-                "MPI_Allreduce a step",
-                "NUMBER");
+                "calls of --step-from (or of the call found) per step: 5 for five MPI_Allreduce a step", "NUMBER");
 }
 
 void add_format(base::Options& options, Settings& settings)
 {
     options.add_choice("format", settings.format, {"text", "md", "json", "html"},
-                       "what is printed: lines for a terminal, Markdown for CI and wikis, tables as JSON, or the page");
+                       "output format: text for a terminal, Markdown, JSON, or the HTML page");
 }
 
 void add_settings(base::Options& options, Settings& settings)
 {
     add_step_choice(options, settings);
     add_common(options, settings);
-    options.add("guard", settings.guard, "leave out steps that begin so soon after noise changed", "TIME");
-    options.add("draws", settings.draws, "of the re-randomisation test", "NUMBER");
-    options.add("seed", settings.seed, "of the re-randomisation test", "NUMBER");
+    options.add("guard", settings.guard, "exclude steps that begin within this time after noise changed", "TIME");
+    options.add("draws", settings.draws, "draws of the re-randomisation test", "NUMBER");
+    options.add("seed", settings.seed, "draws of the re-randomisation test", "NUMBER");
     options.add("clock-offset", settings.clock_offset,
-                "training's clock - noise's clock, such as 1.5s or -20ms, where they are not the same clock", "TIME");
+                "training's clock - noise's clock, such as 1.5s or -20ms, if they have different clocks", "TIME");
     options.add("fail-on", settings.fail_on,
-                "exit code 1 for a report that is any of: unsafe, undecided, insensitive, untrusted", "LIST");
-    options.add("empty-node", settings.empty_node,
-                "a run of the same noise on the empty node, or its noise.csv: the report says what share of that speed "
-                "the noise had beside the training",
-                "DIR|FILE");
+                "exit code 1 if the report is any of: unsafe, undecided, insensitive, untrusted", "LIST");
+    options.add(
+        "empty-node", settings.empty_node,
+        "a run of the same noise on an empty node, or its noise.csv; the report shows the noise's speed relative to it",
+        "DIR|FILE");
     options.add("node-hour-cost", settings.node_hour_cost,
-                "price of an hour of a node, for what the training loses and the neighbour gets of it", "PRICE");
+                "price of a node hour, to value the training's loss and the neighbour's gain", "PRICE");
     options.add("again", settings.again,
-                "command that makes such a run anew, for the report to show; {seconds} in it stands for its length; "
-                "without it the recorded command lines",
+                "command shown in the report for repeating the run, {seconds} being its length (default: the recorded "
+                "command lines)",
                 "TEXT");
     add_format(options, settings);
-    options.add_switch("pdf", settings.pdf, "also print the page into report.pdf beside it, by chromium");
+    options.add_switch("pdf", settings.pdf, "also write the page as report.pdf, with chromium");
     options.epilogue(
         "Exit codes: 0 fine, 1 failed, or --fail-on is met, 2 wrong usage, 3 noise did not cover the training (this "
         "goes before --fail-on), 77 no chromium for --pdf.");
@@ -132,11 +131,11 @@ void check(Settings& settings)
         base::fail_usage("--confidence: from 50% to less than 100%");
     if (settings.budget.value <= 0.0) base::fail_usage("--budget: must be more than 0%");
     read_warm_up(settings);
-    if (!(settings.node_hour_cost >= 0.0)) base::fail_usage("--node-hour-cost: a price, not less than nothing");
+    if (!(settings.node_hour_cost >= 0.0)) base::fail_usage("--node-hour-cost: must not be negative");
     if (settings.draws < 0 || settings.draws > 10'000'000) base::fail_usage("--draws: from 0 to ten million");
     for (const std::string& word : base::split(settings.fail_on, ','))
         if (std::find(failing.begin(), failing.end(), word) == failing.end())
-            base::fail_usage("--fail-on: no word '", word, "'", base::did_you_mean(word, failing), " (there are ",
+            base::fail_usage("--fail-on: unknown '", word, "'", base::did_you_mean(word, failing), " (there are ",
                              base::join_words(failing, ", "), ")");
     static_cast<void>(settings.clock_offset_ns());
     settings.steps.check();

@@ -59,13 +59,13 @@ SoFar so_far(const RunSoFar& run, const Settings& settings)
     const std::string head = base::join(std::lround(seconds), " s, ", counted(run.steps.numbers.size(), "step"), ": ");
     const std::optional<EstimateSoFar> found = estimate(run, settings);
     if (!found || found->verdict.factors.empty())
-        return {head + (run.slots.empty() ? "no noise yet" : "no interval yet, it takes two blocks")};
+        return {head + (run.slots.empty() ? "no noise yet" : "no interval before two blocks")};
     std::vector<std::string> effects;
     const Verdict& verdict = found->verdict;
     for (const FactorVerdict& factor : verdict.factors) effects.push_back(shown(factor, settings.looked));
     std::string line = head + base::join_words(effects, ", ") + base::join(" (budget ", settings.budget.value, " %)");
     const bool waits_for_trust = settings.looked && decided(verdict) && !verdict.trustworthy;
-    if (waits_for_trust) line += "; goes on: " + verdict.reasons.front();
+    if (waits_for_trust) line += "; still measuring: " + verdict.reasons.front();
     return {line, found->blocks, decided(verdict) && verdict.trustworthy};
 }
 

@@ -15,14 +15,13 @@
 namespace analysis {
 
 SummaryCommand::SummaryCommand()
-    : Command{"interference summary",
-              "reports of many runs side by side: a row a run, and how effects change over time"}
+    : Command{"interference summary", "summarises reports of many runs: one row per run, and trends of the effects"}
 {
-    options.add_positional("DIR", directories_, "run directories with reports, or the reports' own");
-    options.add("out", out_, "tables, plot and page go there; must not be there yet; without it there are none", "DIR");
+    options.add_positional("DIR", directories_, "run directories with reports, or report directories");
+    options.add("out", out_, "directory for tables, plot and page; must not exist", "DIR");
     options.add_choice("format", format_, {"text", "md", "json"},
-                       "what is printed: a table for a terminal, Markdown for CI and wikis, or rows as JSON");
-    options.epilogue("Directories without a report are named, and left out.");
+                       "output format: a table for a terminal, Markdown, or JSON");
+    options.epilogue("Directories without a report are listed and skipped.");
     options.example("interference summary runs/* --out summary");
 }
 

@@ -118,12 +118,11 @@ std::string not_significant(const Analysis& analysis, const Effect& step)
 {
     const auto tests = static_cast<double>(std::count_if(analysis.effects.begin(), analysis.effects.end(),
                                                          [&](const Effect& other) { return other.rank == step.rank; }));
-    if (step.smallest_p.by_blocks * tests > significant)
-        return "Not named: too few blocks to tell it from chance, however large it is.";
+    if (step.smallest_p.by_blocks * tests > significant) return "Unknown: too few blocks to separate it from chance.";
     if (step.smallest_p.by_draws * tests > significant)
-        return "Not named: too few draws (--draws) to tell it from chance, however large it is.";
+        return "Unknown: too few draws (--draws) to separate it from chance.";
     char text[128];
-    std::snprintf(text, sizeof text, "Not named: it may be chance (p %.2f after correction for all noises and phases).",
+    std::snprintf(text, sizeof text, "Unknown: it may be chance (p %.2f after correction for all noises and phases).",
                   step.p_holm);
     return text;
 }
@@ -193,7 +192,7 @@ Cause named_cause(const DesignedRun& run, const Analysis& analysis, const Effect
     // Where others wait for one rank, their waiting takes as long as its own work, in another phase.
     const bool of_rank = made_of && made_of->critical_rank && made_of->region_percent >= made_of->step_percent / 2.0;
     if (phase == nullptr && !of_rank) {
-        cause.sentence += "No phase by itself differs from zero.";
+        cause.sentence += "No single phase differs from zero.";
         return cause;
     }
     cause.phase = of_rank ? made_of->region : phase->phase;
@@ -223,9 +222,9 @@ constexpr std::array gpu_reasons{
     GpuReason{"gpu_idle_input", "GPUs wait longer for input", Mechanism::input},
     GpuReason{"gpu_idle_launch", "GPUs wait longer for a host that launches late", Mechanism::compute},
     GpuReason{"gpu_idle_host_wait", "GPUs wait longer while the host waits", Mechanism::compute},
-    GpuReason{"gpu_idle_nothing", "GPUs are asked for nothing for longer", Mechanism::compute},
+    GpuReason{"gpu_idle_nothing", "GPUs have no work for longer", Mechanism::compute},
     GpuReason{"gpu_idle_copy", "GPUs wait longer for copies", Mechanism::unknown},
-    GpuReason{"gpu_idle_queued", "GPUs begin later with what was launched in time", Mechanism::unknown}};
+    GpuReason{"gpu_idle_queued", "GPUs start launched work later", Mechanism::unknown}};
 
 // Longer GPU activities, if they are half of the slowdown or more. The host's phases say little then: where it is ahead
 // of a GPU it waits in one for what takes long in another.

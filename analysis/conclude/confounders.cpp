@@ -146,8 +146,8 @@ std::string same_place(const DesignedRun& run, const Observed& noise, const Plac
     if (n < 3.0 || std::exp(-std::norm(sum) / n) > unlikely) return "";
     double place = std::arg(sum) / (2.0 * std::numbers::pi);
     if (place < 0.0) place += 1.0;
-    return base::join(noise.name, " begins at the same place of a step, in ", phase_at(run, place),
-                      ": it may follow the training, or both something else");
+    return base::join(noise.name, " begins at the same position of a step, in ", phase_at(run, place),
+                      ": it may depend on the training, or both on something else");
 }
 
 // A phase that few steps have and the steps in which noise begins do.
@@ -168,7 +168,7 @@ std::string with_phase(const DesignedRun& run, const Observed& noise, const Plac
         if (boost::math::cdf(boost::math::complement(chance, static_cast<double>(with) - 1.0)) < unlikely)
             return base::join(noise.name, " begins in steps with ", run.steps.phases[p], " (", with, " of ",
                               begun.steps.size(), ", of all steps ", points(100.0 * share),
-                              "): what such steps cost counts as noise");
+                              "): the length of such steps counts as noise");
     }
     return "";
 }
@@ -180,7 +180,7 @@ std::string one_part(const DesignedRun& run, const Observed& noise)
     const auto within = static_cast<double>(slots[noise.slots.back()].end_ns - slots[noise.slots.front()].begin_ns);
     if (within > whole / 2.0) return "";
     return base::join(noise.name, " ran within ", std::lround(100.0 * within / whole),
-                      " % of the run only: the time of day, and all that changed meanwhile, goes with it");
+                      " % of the run: effects of the time of day are included");
 }
 
 std::string trend_of(const DesignedRun& run, const Analysis& analysis, const Observed& noise)
@@ -198,7 +198,8 @@ std::string trend_of(const DesignedRun& run, const Analysis& analysis, const Obs
 std::vector<std::string> confounders(const DesignedRun& run, const Analysis& analysis)
 {
     std::vector<std::string> all{
-        "observational: nobody drew when noise ran, so what came with it is in its effect; there is no verdict"};
+        "observational: noise was not randomised, so its effect includes all that coincided with it; there is no "
+        "verdict"};
     const auto add = [&](std::string sentence) {
         if (!sentence.empty()) all.push_back(std::move(sentence));
     };
@@ -207,7 +208,7 @@ std::vector<std::string> confounders(const DesignedRun& run, const Analysis& ana
         const std::vector<std::int64_t> begin_ns = begins(run, noise);
         if (static_cast<int>(begin_ns.size()) < enough_episodes)
             add(base::join(noise.name, " ran in ", begin_ns.size(), begin_ns.size() == 1 ? " episode" : " episodes",
-                           " only: their own spread is hardly known"));
+                           " , so their spread is hardly known"));
         const Places begun = places(run, begin_ns);
         add(one_part(run, noise));
         add(trend_of(run, analysis, noise));

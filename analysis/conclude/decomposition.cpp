@@ -187,7 +187,7 @@ std::string largest_part(const Decomposition& found)
 
 // 1. Input and checkpoints wait for files.
 // 2. The shortest exchange of all ranks got longer: the network, whichever rank was late.
-// 3. Own work grew, and CPU time with it: the same work took the processor longer, as where memory is slower.
+// 3. Own work grew, and CPU time with it: the same work took more CPU time, as where memory is slower.
 // 4. Own work grew without CPU time: the rank did not run, because others had its CPU, or because it slept.
 void name_resource(Decomposition& found, std::optional<double> cpu_percent)
 {
@@ -207,13 +207,13 @@ void name_resource(Decomposition& found, std::optional<double> cpu_percent)
         found.evidence = base::join("own work of ", rank, " ", amount(own), ", transfer ",
                                     amount(part_percent(found, Part::transfer)));
         if (!cpu_percent) {
-            found.evidence += ": memory or CPU, which its CPU time would tell";
+            found.evidence += ": memory or CPU (CPU time would distinguish them)";
             return;
         }
         found.resource = *cpu_percent > own / 2.0 ? Resource::memory : Resource::cpu;
-        found.evidence = base::join("by signature: ", found.evidence, ", its CPU time ", amount(*cpu_percent),
-                                    found.resource == Resource::memory ? ": the same work took the processor longer"
-                                                                       : ": it did not run, or slept");
+        found.evidence = base::join(
+            "by signature: ", found.evidence, ", its CPU time ", amount(*cpu_percent),
+            found.resource == Resource::memory ? ": the same work took more CPU time" : ": it was not running");
     }
 }
 

@@ -21,7 +21,7 @@ std::optional<std::string> harm_after(const CarryOver& left)
                           base::percent(left.debt.found_percent));
     if (left.helps)
         return base::join("steps are shorter in the slots after it (", base::percent(left.percent.value),
-                          "), which noise should not do: what it costs when it is on all the time may be more");
+                          "), which is unexpected: constant noise may cost more");
     return std::nullopt;
 }
 
@@ -31,8 +31,7 @@ std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& e
                                        double confidence)
 {
     if (analysis.carry_over.empty())
-        return "what noise leaves in the next slots cannot be told from what it does: that takes three blocks of slots "
-               "in random order";
+        return "carry-over cannot be separated from the effect: this needs three blocks in random order";
     for (const CarryOver& left : analysis.carry_over)
         if (left.factor == effect.factor && left.level == effect.level)
             if (auto harm = harm_after(left)) return harm;
@@ -53,10 +52,10 @@ std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& e
             continue;
         if (harms(of_rank, distrust_confidence))
             return base::join("steps of rank ", of_rank.rank, " take ", base::percent(of_rank.percent.value),
-                              " longer beside it, and a job is as slow as its slowest rank");
+                              " longer beside it, and the slowest rank sets the speed of the job");
         if (most(effect) < budget_percent && most(of_rank) >= budget_percent)
             return base::join("steps of rank ", of_rank.rank, " may take up to ", base::percent(most(of_rank)),
-                              " longer beside it, and a job is as slow as its slowest rank");
+                              " longer beside it, and the slowest rank sets the speed of the job");
     }
     return std::nullopt;
 }

@@ -180,7 +180,7 @@ void pool_controls(Verdict& verdict, const std::vector<AnalysedRun>& runs)
     judge_control(verdict, "control delay", verdict.delay);
     judge_control(verdict, "control pause", verdict.pause);
     if (!verdict.delay && !(verdict.pause && verdict.pause->judged))
-        verdict.insensitive.emplace_back("there is no positive control in every run");
+        verdict.insensitive.emplace_back("some runs have no positive control");
 }
 
 const FactorVerdict* own_verdict(const AnalysedPart& part, const Effect& effect)
@@ -200,7 +200,7 @@ bool differs_from_zero(const PooledEffect& pooled, double confidence)
 Cause common_cause(const std::vector<AnalysedRun>& runs, const PooledEffect& pooled, double confidence)
 {
     if (!differs_from_zero(pooled, confidence))
-        return {"", Mechanism::unknown, "No slowdown over all that differs from zero."};
+        return {"", Mechanism::unknown, "The overall slowdown does not differ from zero."};
     std::vector<std::string> named;
     Cause cause;
     bool agree = true;
@@ -212,11 +212,9 @@ Cause common_cause(const std::vector<AnalysedRun>& runs, const PooledEffect& poo
             agree = agree && own->cause.phase == cause.phase;
             named.push_back(base::join(own->cause.phase, " (", part.name, ")"));
         }
-    if (named.empty())
-        return {"", Mechanism::unknown, "A slowdown over all, of which no single one shows where it comes from."};
+    if (named.empty()) return {"", Mechanism::unknown, "A slowdown overall, but no single run shows its cause."};
     if (!agree)
-        return {"", Mechanism::unknown,
-                "They do not agree on where it comes from: " + base::join_words(named, ", ") + "."};
+        return {"", Mechanism::unknown, "The runs disagree on its cause: " + base::join_words(named, ", ") + "."};
     cause.sentence +=
         base::join(" (", named.front(), named.size() > 1 ? base::join(" and ", named.size() - 1, " more") : "", ")");
     return cause;

@@ -64,8 +64,8 @@ std::optional<std::string> unseen_slots(const DesignedRun& run, const Analysis& 
     if (unseen <= much * all) return std::nullopt;
     return base::join(
         base::percent(100.0 * unseen / all, 0),
-        " of its slots lie within long steps, or times between steps, that began before them: what it does "
-        "to those is not seen");
+        " of its slots lie within long steps, or times between steps, that began before them, so its effect on "
+        "those is not measured");
 }
 
 std::optional<std::string> steps_that_wait(const DesignedRun& run, const Analysis& analysis)
@@ -85,8 +85,8 @@ std::optional<std::string> steps_that_wait(const DesignedRun& run, const Analysi
     const double slot = base::median(std::move(slots));
     if (waits <= longer_than_most * most || slot >= in_a_slot * waits) return std::nullopt;
     return base::join("half of the time is in steps of ", base::fixed(waits, 1), " ms or more, most steps take ",
-                      base::fixed(most, 1), " ms: what those wait for is the work of others, and a slot of ",
-                      base::fixed(slot, 0), " ms holds too few of them to tell in which it was done");
+                      base::fixed(most, 1), " ms: these wait for work of other steps, and a slot of ",
+                      base::fixed(slot, 0), " ms is too short to attribute that work");
 }
 
 }  // namespace analysis

@@ -74,8 +74,7 @@ void check_control(Verdict& verdict, const std::string& name, Control& control, 
 void check_placebo(Verdict& verdict, const Analysis& analysis)
 {
     std::vector<Measured> placebos = measured(analysis, base::Role::placebo, "placebo", verdict.confidence);
-    if (placebos.empty())
-        return distrust(verdict, "no placebo in the schedule: nothing shows that doing nothing measures as nothing");
+    if (placebos.empty()) return distrust(verdict, "no placebo in the schedule: a zero effect is not verified");
     for (Measured& placebo : placebos) check_control(verdict, placebo.name, placebo.control, "zero");
     verdict.placebo = shown(placebos);
 }
@@ -83,14 +82,10 @@ void check_placebo(Verdict& verdict, const Analysis& analysis)
 // Steps that some rank lacks are left out: many are of a rank that ended before the others, or lost its record.
 void check_complete(Verdict& verdict, const StepTable& steps)
 {
-    if (steps.cut_off)
-        distrust(
-            verdict,
-            "the table of steps ends in the middle of a row: it was cut off, or its writer had not ended (its last "
-            "line needs its newline)");
+    if (steps.cut_off) distrust(verdict, "the table of steps is cut off: its last line does not end in a newline");
     const std::size_t all = steps.numbers.size() + steps.incomplete;
     if (static_cast<double>(steps.numbers.size()) >= least_covered * static_cast<double>(all)) return;
-    distrust(verdict, base::join(steps.incomplete, " of ", all, " steps are left out: not all ranks have them"));
+    distrust(verdict, base::join(steps.incomplete, " of ", all, " steps are excluded: some ranks lack them"));
 }
 
 // Ranks do the same step at the same time, on the clocks of their own nodes.
@@ -138,19 +133,17 @@ void check_delay(Verdict& verdict, const DesignedRun& run, const Analysis& analy
     std::vector<Measured> delays = measured(analysis, base::Role::delay, "control delay", verdict.confidence);
     verdict.sham = shown(measured(analysis, base::Role::sham, "control sham", verdict.confidence));
     if (!delays.empty() && !verdict.sham)
-        distrust(verdict, "control.delay has no control.sham beside it: what its barriers cost counts as delay");
+        distrust(verdict, "control.delay lacks control.sham: the cost of its barriers counts as delay");
     for (Measured& delay : delays) delay.control.covered_percent = run.gpu.covered_percent;
     for (Measured& delay : delays)
         check_against_truth(verdict, delay.name, delay.control, true_delay_percent(run, analysis, delay.on),
-                            "the recorded delay", "the training recorded no delay while it was asked to");
+                            "the recorded delay", "the training recorded no delay in slots of the control");
     const bool may_hide = run.computes_on_gpu && !run.gpu.known();
     if (may_hide && std::any_of(delays.begin(), delays.end(), [](const Measured& delay) {
             return delay.control.connected && !delay.control.holds &&
                    delay.control.percent.value < delay.control.true_percent;
         }))
-        distrust(verdict,
-                 "a delay may hide behind work that a GPU has queued, of which the archive says nothing: ddl-train "
-                 "--trace-gpu records it");
+        distrust(verdict, "a delay may be hidden by work queued on a GPU, which only ddl-train --trace-gpu records");
     verdict.delay = shown(delays);
 }
 
@@ -162,9 +155,10 @@ void check_pause(Verdict& verdict, const DesignedRun& run, const Analysis& analy
         check_against_truth(verdict, pause.name, pause.control, true_pause_percent(run, analysis, pause.on),
                             "the recorded stopped time", "no process of the training was stopped");
         if (pause.control.connected && !pause.control.holds && pause.control.interval.low <= 0.0)
-            distrust(verdict,
-                     "no step was longer for the control pause: steps that come by time, such as lines of a "
-                     "progress report, show no slowdown");
+            distrust(
+                verdict,
+                "no step was longer during the control pause: steps at fixed times, such as progress lines, show no "
+                "slowdown");
     }
     verdict.pause = shown(pauses);
 }
@@ -172,15 +166,16 @@ void check_pause(Verdict& verdict, const DesignedRun& run, const Analysis& analy
 void check_positive_control(Verdict& verdict)
 {
     if (!verdict.delay && !(verdict.pause && verdict.pause->judged))
-        verdict.insensitive.emplace_back("there is no positive control: nothing shows that a slowdown would be found");
+        verdict.insensitive.emplace_back("there is no positive control: it is not verified that a slowdown is found");
     if (verdict.delay || (verdict.pause && verdict.pause->judged)) return;
     if (verdict.pause)
-        return distrust(verdict,
-                        "the control pause shows nothing of a training that computes while it is stopped (as on a "
-                        "GPU), and there is no control.delay in the schedule");
-    distrust(verdict,
-             "neither control.delay nor control.pause in the schedule: nothing shows that a known slowdown would be "
-             "found");
+        return distrust(
+            verdict,
+            "the control pause does not apply to a training that computes while stopped (as on a GPU), and the "
+            "schedule has no control.delay");
+    distrust(
+        verdict,
+        "neither control.delay nor control.pause in the schedule: it is not verified that a known slowdown is found");
 }
 
 FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, const Effect& effect,
@@ -253,10 +248,11 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
         factor.why = std::move(why);
     };
     if (factor.interval.low > budget && factor.at_least.low <= budget)
-        return say(base::verdict_word::undecided,
-                   base::join("it exceeds the budget only if what it leaves in the next slots adds to what it does, as "
-                              "where it is on all the time; neither alone does (",
-                              base::percent(effect.at_least.value), ")"));
+        return say(
+            base::verdict_word::undecided,
+            base::join(
+                "it exceeds the budget only with its carry-over added, as under constant noise; neither does alone (",
+                base::percent(effect.at_least.value), ")"));
     // Where one kind of long steps is in one of the two alone, what it is called may be what the noise changes.
     const auto at_least_as_it_was = [&] {
         return effect.lacks_a_stratum ? effect.whole.interval(factor.confidence).low
@@ -264,27 +260,26 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
     };
     if (factor.interval.low > budget && at_least_as_it_was() <= budget)
         return say(base::verdict_word::undecided,
-                   base::join("long steps may be rarer beside it: with all of them it costs ",
+                   base::join("long steps may be rarer beside it; including all of them it costs ",
                               base::percent(effect.whole.value), " ± ", base::percent(effect.whole.standard_error)));
     if (factor.interval.low > budget) return say(base::verdict_word::unsafe, "");
     if (factor.interval.half_width() > budget)
         return say(base::verdict_word::insensitive, "half the width of its interval exceeds the budget");
-    if (factor.interval.high >= budget) return say(base::verdict_word::undecided, "the interval holds the budget");
+    if (factor.interval.high >= budget) return say(base::verdict_word::undecided, "the budget lies in the interval");
     if (!verdict.insensitive.empty()) return say(base::verdict_word::insensitive, verdict.insensitive.front());
     if (const auto lacked = verdict.lacked.find({factor.factor, factor.level}); lacked != verdict.lacked.end())
         return say(base::verdict_word::insensitive, lacked->second);
     if (effect.lacks_a_stratum)
         return say(base::verdict_word::insensitive,
-                   "long steps recur in this training, and none of them began beside this noise or in quiet");
+                   "this training has recurring long steps, none of which began beside this noise or in quiet");
     if (factor.at_worst.high >= budget)
         return say(factor.at_worst.high - effect.at_worst.value > budget ? base::verdict_word::insensitive
                                                                          : base::verdict_word::undecided,
-                   base::join("with outliers, and with what may be left in the next slots, it may cost up to ",
-                              base::percent(factor.at_worst.high)));
+                   base::join("with outliers and carry-over it may cost up to ", base::percent(factor.at_worst.high)));
     if (factor.interval.high < 0.0)
-        return say(base::verdict_word::undecided,
-                   "steps are faster beside it than without, which noise should not do: look for what else it changes "
-                   "(clock frequency, who runs where)");
+        return say(
+            base::verdict_word::undecided,
+            "steps are faster beside it than without, which is unexpected: check clock frequency and CPU placement");
     if (!verdict.trustworthy) return say(base::verdict_word::untrusted, "the run is not trustworthy");
     say(base::verdict_word::safe, "");
 }

@@ -103,12 +103,12 @@ template <class... Parts>
     if (training < wait + needed)
         fail_short("the training ended after ", run.steps.numbers.size(), " steps, ", std::lround(training),
                    " s; the schedule needs at least ", std::ceil(wait + needed),
-                   " s for two blocks that hold every treatment");
+                   " s for two blocks with every treatment");
     if (noise < needed)
         fail_short("noise ended after ", std::lround(noise), " s; its schedule needs at least ", needed,
-                   " s for two blocks that hold every treatment");
+                   " s for two blocks with every treatment");
     fail_short("of ", run.plan.blocks, run.plan.blocks == 1 ? " block " : " blocks ", whole,
-               whole == 1 ? " holds" : " hold", " every treatment within the training, and an interval needs two");
+               whole == 1 ? " holds" : " hold", " every treatment within the training, but an interval needs two");
 }
 
 // Throws Error for steps as long as slots: each is a mixture of all treatments, from which no effect can be estimated.
@@ -128,7 +128,7 @@ void check_slots(const DesignedRun& run, const Exposures& exposures)
     const double slot = base::median(quiet);
     if (slot < least_steps * step)
         base::fail("a step takes ", std::lround(1000.0 * step), " ms and a slot ", std::lround(1000.0 * slot),
-                   " ms: a slot must hold two steps, better ten: take longer slots (slot=", std::ceil(10.0 * step),
+                   " ms: a slot must hold two steps, better ten; use longer slots (slot=", std::ceil(10.0 * step),
                    "s in the schedule)");
 }
 

@@ -80,7 +80,7 @@ void solve(Fit& fit, const Experiment& plan)
         Eigen::Index least = 0;
         fit.work.minCoeff(&least);
         base::fail("no step under '", plan.treatments[static_cast<std::size_t>(least)].name(),
-                   "' can be told from steps under the other treatments: take longer slots");
+                   "' can be separated from steps under other treatments: use longer slots");
     }
     fit.mean_ms = *means;
     const auto count = static_cast<double>(fit.blocks.size());

@@ -44,15 +44,15 @@ void check_table(const Training& training, const std::vector<Noise>& noise, std:
     const auto other_host = [&](const Noise& process) { return process.host != noise.front().host; };
     for (std::size_t r = 0; r < training.host.size(); ++r)
         if (training.host[r].empty() && std::any_of(noise.begin(), noise.end(), other_host))
-            base::fail(training.file.string(), " does not say on which node rank ", training.steps.ranks[r].rank,
-                       " was, and there was noise on several: give it a column 'host'");
+            base::fail(training.file.string(), " does not give the node of rank ", training.steps.ranks[r].rank,
+                       " but noise ran on several: add a column 'host'");
     const RankSteps& first = training.steps.ranks.front();
     const std::int64_t noise_begin_ns = noise.front().slots.front().begin_ns + offset_ns;
     const std::int64_t noise_end_ns = noise.front().slots.back().end_ns + offset_ns;
     if (first.end_ns.back() <= noise_begin_ns || first.begin_ns.front() >= noise_end_ns)
         base::fail(training.file.string(),
                    " has no step within the noise's time: is it CLOCK_MONOTONIC in ns, Python's ",
-                   "time.monotonic_ns()? (--clock-offset states a difference)");
+                   "time.monotonic_ns()? (--clock-offset corrects a difference)");
 }
 
 using Place = std::pair<std::int64_t, std::int64_t>;  // block, position in it
@@ -74,7 +74,7 @@ std::vector<std::vector<Slot>> common_slots(const std::vector<Noise>& noise)
                                         [&](const Slot& slot) { return place_of(slot) == first; });
         if (begin == process.slots.end())
             base::fail(process.archive.string(), " has no slot ", first.second, " of block ", first.first,
-                       ", with which another noise process begins: they have no slots in common");
+                       ", the first of another noise process: they have no common slots");
         common.emplace_back(begin, process.slots.end());
     }
     std::size_t count = common.front().size();
@@ -150,7 +150,7 @@ Joined join(const Training& training, const std::vector<Noise>& noise, std::opti
         if (beside == nullptr) {
             joined.promises_broken.push_back(base::join("no noise process on the node of rank ",
                                                         training.steps.ranks[r].rank, " (", shown(training.host[r]),
-                                                        "): the rank is left out"));
+                                                        "): the rank is excluded"));
             continue;
         }
         joined.run.steps.ranks.push_back(training.steps.ranks[r]);
@@ -163,9 +163,9 @@ Joined join(const Training& training, const std::vector<Noise>& noise, std::opti
     }
     if (joined.run.steps.ranks.empty())
         base::fail("training and noise were recorded on two different clocks (", shown(training.clock.front()), " and ",
-                   shown(noise.front().clock), "): state their difference with --clock-offset if you know it");
+                   shown(noise.front().clock), "): give their difference as --clock-offset");
     if (clock_offset_ns)
-        joined.notes.push_back(base::join("clocks were aligned by a stated offset of ", *clock_offset_ns, " ns"));
+        joined.notes.push_back(base::join("clocks were aligned by --clock-offset ", *clock_offset_ns, " ns"));
 
     if (!training.steps_are.empty()) joined.notes.push_back(training.steps_are);
 

@@ -85,7 +85,7 @@ void refuse_other_than_designed(const std::vector<Slot>& slots, Design design, c
         const bool cut_short = i + 1 == slots.size() && longer_ns < 0;
         if (std::abs(longer_ns) > rounding_ns && !cut_short)
             refuse("is ", length_ns, " ns long, slot ", like, " ", length_ns - longer_ns,
-                   " ns: they were designed to be of one length");
+                   " ns: slots must have equal length");
     }
 }
 
@@ -98,7 +98,7 @@ void refuse_unknown_factors(const std::vector<Slot>& slots, const otf2::Archive&
     for (const Slot& slot : slots)
         for (const Assigned& on : slot.on)
             if (std::find(known.begin(), known.end(), on.factor) == known.end())
-                base::fail(path, ": its schedule assigns '", on.factor, "', which is none of its factors (", *listed,
+                base::fail(path, ": its schedule assigns '", on.factor, "', which is not one of its factors (", *listed,
                            ")");
 }
 
@@ -138,8 +138,7 @@ Noise read_noise(const std::filesystem::path& path)
     otf2::Reader reader{path, own_clock};
     const otf2::Archive& archive = reader.archive();
     const std::uint32_t schedule = otf2::schedule_location(archive);
-    if (schedule == otf2::nowhere)
-        base::fail(path.string(), " has no location 'schedule': it is no archive of noisegen");
+    if (schedule == otf2::nowhere) base::fail(path.string(), " has no location 'schedule': not an archive of noisegen");
     otf2::Soundness soundness{archive};
     otf2::SlotReader assigned{archive, schedule};
     NoiseReader threads{archive};

@@ -149,7 +149,7 @@ try {
     so_far.stopped = read_pauses(*noise / base::file::pauses);
     return so_far;
 } catch (const nlohmann::json::exception& error) {
-    base::fail("a record of ", directory.string(), " is not as it is written: ", error.what());
+    base::fail("a record of ", directory.string(), " is invalid: ", error.what());
 }
 
 }  // namespace analysis

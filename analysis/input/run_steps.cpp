@@ -29,7 +29,7 @@ fs::path steps_file(const fs::path& run)
     for (const fs::path& file : {train / base::file::anchor_in_part, fs::path{base::file::anchor_in_part},
                                  fs::path{base::file::anchor}, train / base::file::steps, fs::path{base::file::steps}})
         if (fs::exists(run / file)) return run / file;
-    base::fail(run.string(), " holds neither train/trace/traces.otf2 nor train/steps.csv: no run of a training");
+    base::fail(run.string(), " holds neither train/trace/traces.otf2 nor train/steps.csv: not a run of a training");
 }
 
 namespace {
@@ -61,10 +61,10 @@ std::string member_text(const nlohmann::ordered_json& json, const char* key)
 std::string why_unfinished(const fs::path& run, const fs::path& file, const Training& training,
                            const nlohmann::ordered_json& record)
 {
-    if (training.steps.cut_off) return "its table of steps ends in the middle of a row";
+    if (training.steps.cut_off) return "its table of steps is cut off";
     if (training.cut_off) return "its program was ended before its recording";
     const bool is_of_a_run = fs::is_directory(run) && file.string().find(base::part::train) != std::string::npos;
-    if (is_of_a_run && training.is_table && record.is_null()) return "it has steps.csv, but no record of its end";
+    if (is_of_a_run && training.is_table && record.is_null()) return "it has steps.csv but no record of its end";
     if (!record.is_object() || !record.contains("result")) return "";
     const bool as_planned = is_of_a_run && fs::exists(run / base::file::request);  // crosstalk run ends its jobs so
     return member_text(record.at("result"), "ended_by") == "signal" && !as_planned ? "a signal ended it" : "";

@@ -20,7 +20,7 @@ Design parse_design(const std::string& text)
     if (text == "sequence") return Design::sequence;
     if (text == "rotation") return Design::rotation;
     if (text == "factorial") return Design::factorial;
-    base::fail("'", text, "' is no design of a schedule (sequence, rotation, factorial)");
+    base::fail("'", text, "' is not a design of a schedule (sequence, rotation, factorial)");
 }
 
 std::vector<TimeSpan> merged(std::vector<TimeSpan> stretches)
@@ -177,7 +177,7 @@ Amount amount_of(const std::string& level)
 
 Experiment experiment(Design design, std::span<const Slot> slots)
 {
-    if (slots.empty()) base::fail("the noise assigned no slot at all");
+    if (slots.empty()) base::fail("the noise has no slots");
     Experiment plan;
     plan.design = design;
     plan.treatments.push_back({});
@@ -188,7 +188,7 @@ Experiment experiment(Design design, std::span<const Slot> slots)
         if (std::find(plan.treatments.begin(), plan.treatments.end(), treatment) == plan.treatments.end())
             plan.treatments.push_back(treatment);
     }
-    if (!any_quiet) base::fail("the noise was never quiet: there is nothing to compare with");
+    if (!any_quiet) base::fail("the noise was never quiet: there is no baseline");
     if (plan.treatments.size() == 1) base::fail("the noise was always quiet: there is nothing to measure");
     std::sort(plan.treatments.begin(), plan.treatments.end(), comes_before);
     for (const Slot& slot : slots) {

@@ -120,7 +120,7 @@ void put_in_order(RowsOfRank& rank, std::int64_t number, const std::filesystem::
     for (const Place& place : places) {
         if (!rows.empty() && place.step == before)
             base::fail(file.string(), " line ", std::as_const(rank.line)[place.row], " column step: step ", place.step,
-                       " of rank ", number, " is there twice");
+                       " of rank ", number, " occurs twice");
         before = place.step;
         rows.push_back(place.row);
     }

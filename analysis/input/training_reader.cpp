@@ -163,8 +163,7 @@ Training read_training(const std::filesystem::path& file, const otf2::StepChoice
     choice.check();
     const bool is_table = file.extension() == ".csv";
     if (is_table && choice.given())
-        base::fail_usage("--step-region and --step-from choose the steps of an archive; ", file.string(),
-                         " is a table");
+        base::fail_usage("--step-region and --step-from are for archives; ", file.string(), " is a table");
     Training training = is_table ? from_table(file) : from_archive(file, choice, unless_numbered);
     training.file = file;
     for (std::string& phase : training.steps.phases)

@@ -20,7 +20,7 @@ MetricCard card_of(const replay::WaitState& state)
             .unit = "ms of each step, mean over ranks",
             .summary = base::join(state.description, "."),
             .formula = "sum over ranks of the time in this state / ranks / steps",
-            .reading = state.waits_for_another ? "Someone came late: delay_cost says who."
+            .reading = state.waits_for_another ? "Some rank was late: delay_cost shows which."
                                                : "No rank was late for this: it is the operation itself.",
             .better = Better::less,
             .from = "MPI calls in the training's archive, all ranks' events on one clock",

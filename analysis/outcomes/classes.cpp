@@ -32,7 +32,7 @@ std::vector<Look> looks_of(const base::Outcome& outcome)
     std::vector<Look> looks;
     for (const std::string& word : base::split(outcome.accuracies, ' ')) {
         const std::size_t colon = word.find(':');
-        if (colon == std::string::npos) base::fail("outcomes.csv: '", word, "' is no accuracy such as 8:0.93");
+        if (colon == std::string::npos) base::fail("outcomes.csv: '", word, "' is not an accuracy such as 8:0.93");
         looks.push_back(
             {base::parse<std::int64_t>(word.substr(0, colon)), base::parse<double>(word.substr(colon + 1))});
     }
@@ -162,7 +162,7 @@ std::vector<ClassedTrial> classed(const TrialRun& run, const Bands& bands)
         const auto band = bands.find({run.model, trial.step + trial.steps});
         if (band == bands.end())
             base::fail("trial ", trial.name, " of ", run.model, " ends at step ", trial.step + trial.steps,
-                       ", and no undisturbed training of --band does");
+                       ", but no undisturbed training of --band does");
         const auto golden = goldens.find({trial.step, trial.steps});
         classify(one, run, band->second, golden == goldens.end() ? nullptr : &golden->second);
         trials.push_back(std::move(one));

@@ -111,7 +111,7 @@ std::string weighting(const ClassShare& share)
 
 std::string interval_text(const ClassShare& share)
 {
-    return share.trials == 1 ? "no interval of one trial" : range(share.percent_interval);
+    return share.trials == 1 ? "no interval for one trial" : range(share.percent_interval);
 }
 
 std::vector<MapRow> bit_map(const OutcomeReport& report)

@@ -71,12 +71,12 @@ try {
     else if (!result.is_null())  // an earlier version says it in the end only
         run.held_out = result.at("trials").at("held_out").get<std::int64_t>();
     if (run.held_out < 1 && !run.outcomes.empty())
-        base::fail(directory.string(), ": its trials have not ended; the same command of ddl-train goes on with them");
+        base::fail(directory.string(), ": its trials have not ended; continue with the same ddl-train command");
     if (run.outcomes.size() > run.trials.size())
         base::fail((part / base::file::outcomes).string(), " has more rows than ", base::file::trials);
     for (std::size_t i = 0; i < run.outcomes.size(); ++i)
         if (run.outcomes[i].trial != run.trials[i].name)
-            base::fail((part / base::file::outcomes).string(), ": row ", i + 1, " is no outcome of trial ", i + 1);
+            base::fail((part / base::file::outcomes).string(), ": row ", i + 1, " is not an outcome of trial ", i + 1);
     return run;
 } catch (const nlohmann::json::exception& error) {
     base::fail(directory.string(), ", in the record of a run: ", error.what());
@@ -105,7 +105,7 @@ Bands read_bands(const std::vector<fs::path>& directories)
             const auto model = training.at("model").get<std::string>();
             if (training.contains("seed") && !seen.emplace(model, steps, training["seed"].get<std::uint64_t>()).second)
                 base::fail("--band: ", directory.string(), " has seed ", training["seed"].dump(),
-                           ", as another one has: each needs a seed of its own");
+                           ", used twice: each needs its own seed");
             bands[{model, steps}].accuracies.push_back(result.at("accuracy").get<double>());
         } catch (const nlohmann::json::exception& error) {
             base::fail((directory / base::part::train / base::file::run_record).string(), ": ", error.what());

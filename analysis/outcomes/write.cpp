@@ -206,8 +206,8 @@ std::string strategy_table(const OutcomeReport& report)
                         number(base::join(one.pairs)), number(base::join(one.only_first)),
                         number(base::join(one.only_second)), number(p_value(one.p)),
                         number(one.least_difference ? base::join(*one.least_difference) : "none")});
-    return "<h2>Strategies on the same trials</h2>\n<p>Trials that ruin the training with one strategy alone; McNemar's "
-           "exact test, and the smallest difference that so many could show.</p>\n" +
+    return "<h2>Strategies on the same trials</h2>\n<p>Trials that ruin the training with only one strategy; "
+           "McNemar's exact test, and the smallest difference that this number of trials can show.</p>\n" +
            dense(
                table({"strategies", "target", "pairs", "first alone", "second alone", "p", "least difference"}, rows));
 }
@@ -222,7 +222,7 @@ std::string guard_table(const OutcomeReport& report)
                         words(one.worth)});
     const bool weighted = std::any_of(report.guards.begin(), report.guards.end(),
                                       [](const GuardRow& one) { return one.caught.is_weighted; });
-    return base::join("<h2>Guards</h2>\n", weighted ? "<p>What they caught is weighted by bits.</p>\n" : "") +
+    return base::join("<h2>Guards</h2>\n", weighted ? "<p>Caught shares are weighted by bits.</p>\n" : "") +
            dense(table({"guard", "trials", "ruined", "caught", "latency, steps", "false alarms", "cost", "worth it"},
                        rows));
 }
@@ -242,8 +242,8 @@ std::string ruined_table(const OutcomeReport& report)
 std::string warning_of(const OutcomeReport& report)
 {
     if (report.not_trustworthy.empty())
-        return "<div class=\"banner good\"><h2>Trustworthy</h2><p>Null trials end with the same bits, positive ones "
-               "collapse, and the training lies in the band.</p></div>\n";
+        return "<div class=\"banner good\"><h2>Trustworthy</h2><p>Null trials end with identical bits, positive "
+               "trials collapse, and the training lies in the band.</p></div>\n";
     std::string text = "<div class=\"banner bad\"><h2>Not trustworthy</h2>\n<ul>\n";
     for (const std::string& why : report.not_trustworthy) text += "<li>" + escape(why) + "</li>\n";
     return text + "</ul></div>\n";
@@ -284,12 +284,11 @@ std::string answer_of(const OutcomeReport& report)
                       [](const ClassedTrial& one) { return one.trial.kind == base::trial_kind::trial; }) -
         static_cast<std::ptrdiff_t>(left_to_themselves(report.trials).size());
     return "<ul class=\"plain\">\n" + list +
-           "</ul>\n<p>Shares hold for flips drawn evenly: a share that is weighted by bits is not its count divided by its "
-           "trials, because trials of bits that were tried more often count less." +
-           (guarded > 0
-                ? base::join(" ", guarded,
-                             " trials with a guard that repairs or rolls back are in the table of guards alone.")
-                : std::string{}) +
+           "</ul>\n<p>Shares are for flips drawn evenly over bits, so a weighted share differs from count / trials: "
+           "trials of bits drawn more often count less." +
+           (guarded > 0 ? base::join(" ", guarded,
+                                     " trials with a guard that repairs or rolls back are only in the table of guards.")
+                        : std::string{}) +
            "</p>\n";
 }
 
@@ -303,16 +302,16 @@ std::string framed(const std::string& drawing)
 std::string words_of_classes(const OutcomeReport& report)
 {
     std::string text =
-        "<p>Crashed: ended its process. Collapsed: the loss is not finite, or guessing blindly is as good. Degraded: "
+        "<p>Crashed: ended its process. Collapsed: the loss is not finite, or no better than guessing. Degraded: "
         "ends below the band. Recovered: was worse for some steps. Latent: ends in the band, but a value that is not "
-        "finite or 1,000 times the largest stays. Tolerated: ends in the band. Masked: ends with the same bits. The "
+        "finite or 1,000 times the largest remains. Tolerated: ends in the band. Masked: ends with identical bits. The "
         "first three are ruined.</p>\n";
     for (const auto& [of, band] : report.bands) {
         const auto [least, most] = std::minmax_element(band.accuracies.begin(), band.accuracies.end());
         text += "<p>" +
                 escape(base::join("The band: of ", band.accuracies.size(), " undisturbed trainings of ", of.first,
                                   " with ", of.second, " steps ", fixed(100.0 * *least, 1), " to ",
-                                  fixed(100.0 * *most, 1), " % of the held-out answers are right; below ",
+                                  fixed(100.0 * *most, 1), " % accuracy on held-out samples; below ",
                                   fixed(100.0 * band.low, 1), " % a trial is degraded.")) +
                 "</p>\n";
     }
@@ -324,7 +323,7 @@ std::string page_of(const OutcomeReport& report, const std::optional<Plot>& stor
     std::size_t trials = 0;
     for (const ClassedTrial& one : report.trials)
         trials += one.trial.kind == base::trial_kind::trial || one.trial.kind == base::trial_kind::stored ? 1 : 0;
-    const std::string title = base::join("What became of ", trials, " altered trainings");
+    const std::string title = base::join("Outcomes of ", trials, " altered trainings");
     std::string body = "<h1>" + escape(title) + "</h1>\n" + warning_of(report);
     body += answer_of(report);
     if (!report.shares.empty()) body += "<h2>Classes</h2>\n" + class_table(report);

@@ -31,7 +31,7 @@ auto read_as_written(const fs::path& file, Read read)
 try {
     return read(base::read_json(file));
 } catch (const nlohmann::json::exception& error) {
-    base::fail(file.string(), " is not as it is written: ", error.what());
+    base::fail(file.string(), " is invalid: ", error.what());
 }
 
 std::optional<double> number_or_none(const Json& json, const char* member)
@@ -50,7 +50,7 @@ NeighbourPressure pressure_in(const Json& json)
                                .high = number_or_none(json, "high")};
     const double level = pressure.level.value_or(pressure.low);
     if (pressure.low < 0.0 || level < pressure.low || pressure.high.value_or(level) < level)
-        base::fail("the interval of ", pressure.stressor, " does not hold its level");
+        base::fail("the interval of ", pressure.stressor, " does not contain its level");
     return pressure;
 }
 
@@ -122,7 +122,7 @@ Neighbour read_neighbour(const fs::path& file)
     return read_as_written(file, [&](const Json& json) {
         if (!json.contains("pressures"))
             base::fail(file.string(),
-                       " holds no pressures; they are measured by: noisegen probe --command WORDS --out OUT");
+                       " holds no pressures; measure them with: noisegen probe --command WORDS --out OUT");
         Neighbour neighbour{.command = json.at("command").get<std::string>(),
                             .host = json.at("host").get<std::string>(),
                             .cpus = json.at("noise_cpus").get<std::string>(),
@@ -173,16 +173,16 @@ std::vector<PredictedPart> predict_parts(const MeasuredCurves& measured, const N
         const auto found = std::find_if(measured.curves.begin(), measured.curves.end(), of_stressor);
         const auto others = std::count_if(measured.curves.begin(), measured.curves.end(), of_stressor);
         if (found == measured.curves.end())
-            notes.push_back(pressure.stressor + " was not beside this training: what presses on its path is left out");
+            notes.push_back(pressure.stressor + " was not measured beside this training: its path is excluded");
         else if (!pressure.felt)
-            notes.push_back("the probe's victim did not feel " + pressure.stressor + ": its path is left out");
+            notes.push_back("the probe's victim was not slowed by " + pressure.stressor + ": its path is excluded");
         else
             parts.push_back({pressure.stressor, predict(found->curve, pressure)});
         if (others > 1)
-            notes.push_back("of several factors with " + pressure.stressor + " the first counts: " + found->factor);
+            notes.push_back("of several factors with " + pressure.stressor + " the first is used: " + found->factor);
         if (found != measured.curves.end() && found->curve.size() == 1)
             notes.push_back(pressure.stressor +
-                            " had one level beside this training: a straight line is taken from none to it");
+                            " had one level beside this training: assuming a straight line from zero");
     }
     return parts;
 }

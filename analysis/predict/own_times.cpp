@@ -117,9 +117,9 @@ void keep(MeasuredTimes& measured, TreatedTimes times)
         measured.treatments.push_back(std::move(times));
         return;
     }
-    const std::string why = base::join("only ", times.block.size(), " steps lie wholly under ", times.treatment,
+    const std::string why = base::join("only ", times.block.size(), " steps lie completely under ", times.treatment,
                                        ": it takes ", least_steps_of_treatment);
-    if (measured.treatments.empty()) base::fail(why, "; a longer run has more");
+    if (measured.treatments.empty()) base::fail(why, "; make a longer run");
     measured.notes.push_back(why);
 }
 
@@ -166,7 +166,7 @@ MeasuredTimes own_times(const Training& training, const std::optional<Joined>& j
         own = own_without_waiting(training.steps);
         if (own.size() == 0)
             base::fail(training.file.string(),
-                       " shows neither buckets nor a phase in which ranks wait: what is a rank's own work?");
+                       " has neither buckets nor a waiting phase, so a rank's own work is unknown");
         measured.notes.push_back("own work is the step without its waiting: no buckets were recorded");
     }
     const Picker picker{own, training};

@@ -86,7 +86,7 @@ std::string no_interval_of(const TreatedTimes& treated, const Groups& groups)
     std::map<int, std::size_t> steps;
     for (const int block : treated.block) ++steps[groups.of(block)];
     if (steps.size() < 2)
-        return base::join("all steps under ", treated.treatment, " lie in one block, and an interval needs two");
+        return base::join("all steps under ", treated.treatment, " lie in one block, but an interval needs two");
     for (const auto& [group, count] : steps)
         if (const std::size_t left = treated.block.size() - count; left < least_projected_steps)
             return base::join("without one of its blocks ", treated.treatment, " has ", left,
@@ -121,7 +121,7 @@ std::vector<int> parse_ranks(const std::string& text)
             if (ranks >= first) all.insert(ranks);
         all.insert(last);
     }
-    if (all.empty()) base::fail_usage("--ranks: how many? Such as 64, or 1..65536");
+    if (all.empty()) base::fail_usage("--ranks: give numbers such as 64, or 1..65536");
     return {all.begin(), all.end()};
 }
 

@@ -82,7 +82,7 @@ void print(std::ostream& out, const NeighbourPrediction& prediction)
     out << base::printable(prediction.neighbour.command) << " beside the training of "
         << base::printable(prediction.directory) << " (quiet step " << ms(prediction.measured.quiet_step_ms)
         << "), predicted\n";
-    std::vector<std::vector<std::string>> lines{{"presses as", "at", "measured to", "slowdown", "95 % interval"}};
+    std::vector<std::vector<std::string>> lines{{"pressure as", "at", "measured to", "slowdown", "95 % interval"}};
     for (const PredictedPart& part : prediction.parts) {
         const NeighbourPressure& pressure = pressure_of(prediction.neighbour, part.stressor);
         lines.push_back({part.stressor, pressure.level ? amount(pressure.unit, *pressure.level) : "beyond the probe",
@@ -99,7 +99,8 @@ void print(std::ostream& out, const NeighbourPrediction& prediction)
            "neighbour presses as it did on CPUs "
         << base::printable(prediction.neighbour.cpus) << " of " << base::printable(prediction.neighbour.host)
         << ", noise was on " << base::printable(base::join_words(prediction.measured.hosts, ", ")) << ".\n";
-    if (!prediction.measured.trustworthy) out << "The training's report is not trustworthy, and so is this.\n";
+    if (!prediction.measured.trustworthy)
+        out << "The training's report is not trustworthy, so this prediction is not either.\n";
 }
 
 void print(std::ostream& out, const Projection& projection)
@@ -126,7 +127,8 @@ void print(std::ostream& out, const Projection& projection)
     }
     out << base::table_text(lines, 1);
     out << "amplified: slowdown of the step over that of a rank's own work. slack: what a rank waits for the last, on\n"
-           "average. absorbed: of a delay of one rank by a standard deviation of its own work, what others do not feel.\n"
+           "average. absorbed: of a delay of one rank by a standard deviation of its own work, what others do not "
+           "feel.\n"
            "tail: the slowest tenth, or hundred, of the steps on a node have a fitted generalised Pareto tail of this\n"
            "shape; alone: more nodes than steps were measured, so that nothing but the fit speaks.\n"
            "Assumed: nodes are alike, independent, and vary as the measured ones did; their ranks have "
@@ -135,7 +137,7 @@ void print(std::ostream& out, const Projection& projection)
         << ms(quiet.rest_ms.dot(quiet.weight) / quiet.weight.sum()) << ", transfer included) stays as it was on "
         << measured.ranks << " rank" << (measured.ranks == 1 ? "" : "s") << ".\n";
     if (projection.ranks_per_node > measured.ranks_per_node)
-        out << "More ranks a node than were measured: their own parts are drawn anew, which is less sure.\n";
+        out << "More ranks per node than measured: their own parts are resampled, which is less certain.\n";
     std::set<std::string> why;
     for (const ProjectedRow& row : projection.rows)
         if (!row.no_interval.empty()) why.insert(row.no_interval);

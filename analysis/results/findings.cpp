@@ -28,14 +28,14 @@ Check check_of(const std::string& name, const std::optional<Control>& control, c
     const bool seen = !control->judged || !control->connected || control->found;
     return {control->holds && seen, name, signed_percent(control->percent.value) + ", true value " + truth,
             meaning + " Interval " + range(control->interval) +
-                (seen ? "." : ": too wide to tell it from nothing, or beside it. This run is not sensitive.")};
+                (seen ? "." : ": too wide or off the true value. This run is not sensitive.")};
 }
 
 std::string cost_of_sham(const Verdict& verdict)
 {
     if (!verdict.sham) return "";
     return join(" The barriers around it cost ", signed_percent(verdict.sham->percent.value),
-                " in its own slots and its sham's, and nothing elsewhere.");
+                " in its own slots and its sham's only.");
 }
 
 std::string with_blank_before(const std::string& sentence)
@@ -47,10 +47,11 @@ Check check_of_order(const Experiment& plan)
 {
     if (plan.randomised())
         return {true, "Order of the noise", "random, " + text(plan.design),
-                "No rhythm of the machine can pass for an effect."};
-    return {false, "Order of the noise", "not random",
-            "A fixed sequence: a rhythm of the machine with the same period would pass for an effect, "
-            "and p-values come from the t test instead of re-randomisation."};
+                "Periodic disturbances cannot appear as an effect."};
+    return {
+        false, "Order of the noise", "not random",
+        "A fixed sequence: a disturbance with the same period would appear as an effect, and p-values come from the "
+        "t test instead of re-randomisation."};
 }
 
 std::size_t count_of(const Analysis& analysis, LeftOut reason)
@@ -64,17 +65,17 @@ Check check_of_outliers(const Analysis& analysis)
     const std::string found = join(analysis.long_steps.count(), " of ", counted(steps_looked_at(analysis), "step"));
     if (!analysis.long_steps.rare)
         return {false, "Outliers", found,
-                "Too many under one noise for accidents, so they stay in the estimate; intervals are wider."};
+                "Too many under one noise to be accidental, so they stay in the estimate; intervals are wider."};
     std::vector<std::string> charged;
     for (const AccidentRate& rate : analysis.accident_rates)
         if (rate.charged) charged.push_back(base::factor_name(rate.factor, rate.level));
     if (!charged.empty())
         return {false, "Outliers", found,
                 join("Their excess time counts in the effects of ", base::join_words(charged, ", "),
-                     ", beside which they take more of it than without noise. Of other noises it is set aside.")};
+                     ", which has more of them than quiet. It is excluded for other noises.")};
     return {
         true, "Outliers", found,
-        "No noise has more of them than chance explains. Their excess time is set aside; with it intervals are wider."};
+        "No noise has more of them than chance explains. Their excess time is excluded, which would widen intervals."};
 }
 
 // One value of a record as text, whatever its type.
@@ -120,7 +121,7 @@ std::string absorption(const Report& report)
     const Absorbed absorbed = absorbed_of(*delay);
     return join("Of the control delay ", fixed(absorbed.percent, 1), " % (",
                 range({absorbed.low_percent, absorbed.high_percent}), ") is not in the step. GPUs computed in ",
-                fixed(delay->covered_percent, 1), " % of it: no more can be absorbed by work that was queued.");
+                fixed(delay->covered_percent, 1), " % of it: the most that queued work can absorb.");
 }
 
 std::vector<Check> checks(const Report& report)
@@ -128,16 +129,16 @@ std::vector<Check> checks(const Report& report)
     const Verdict& verdict = report.verdict;
     const Analysis& analysis = report.analysis;
     std::vector<Check> all;
-    all.push_back(check_of("Placebo: noise that does nothing", verdict.placebo, "0 %", "Must measure as nothing."));
+    all.push_back(check_of("Placebo: noise that does nothing", verdict.placebo, "0 %", "Must have no effect."));
     if (verdict.delay || !verdict.pause)
         all.push_back(
             check_of("Control: a delay of known length", verdict.delay, truth_of(verdict.delay),
-                     "Asked of the training, and recorded by it. Must measure, against its sham, as what it was." +
+                     "Made and recorded by the training. The measured effect, against its sham, must equal it." +
                          cost_of_sham(verdict) + with_blank_before(absorption(report))));
     if (verdict.pause)
         all.push_back(check_of(
             "Control: pauses of known length", verdict.pause, truth_of(verdict.pause),
-            verdict.pause->judged ? "All processes of the training stopped. Must measure as what was stopped."
+            verdict.pause->judged ? "Stops of all processes of the training. The measured effect must equal them."
                                   : "Not judged: the training computes while its processes are stopped, as on a GPU."));
     all.push_back({verdict.covered, "Noise covered the training",
                    fixed(100.0 * analysis.covered_share, 1) + " % after its warm-up",
@@ -213,14 +214,13 @@ std::vector<std::string> not_said(const Report& report)
     const std::string length_s = fixed(static_cast<double>(slot.end_ns - slot.begin_ns) / 1e9, 2);
     return {
         "It holds for this training, on these nodes, with this noise on these cores. "
-        "Another model, another number of ranks or another machine is another measurement.",
-        "A noise was on for " + length_s +
-            " s at a time. Effects that take longer to build up (caches on disk, heat, quotas) do not show.",
-        "Outliers that are set aside are not in the slowdown; their rate under each noise is in the table above.",
+        "Other models, numbers of ranks or machines need their own measurement.",
+        "A noise was on for " + length_s + " s at a time. Slower effects (disk caches, heat, quotas) are not seen.",
+        "Excluded outliers are not in the slowdown; their rate under each noise is in the table above.",
         report.verdict.looked
-            ? "Intervals hold at every look at the run; p-values, too. Medians and outliers are those of the run's end."
+            ? "Intervals and p-values are valid at repeated looks. Medians and outliers are those of the run's end."
             : "The length of a run should be fixed beforehand. "
-              "Measuring until the interval looks narrow makes it too narrow."};
+              "Stopping when the interval looks narrow makes it too narrow."};
 }
 
 }  // namespace analysis

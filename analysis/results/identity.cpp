@@ -74,7 +74,7 @@ void drop_foreign_records(Report& report, const Training& training, const std::v
             const auto in_archive = static_cast<double>(training.steps.numbers.size());
             const auto started = number_in(record.json, "started_monotonic_ns");
             if (differs(clock, training.clock.front()))
-                drop(record, "it names another clock");
+                drop(record, "its clock differs");
             else if (steps && std::abs(*steps - in_archive) > 1.0)
                 drop(record, join("it has ", *steps, " steps, the archive ", in_archive));
             else if (started && *started > static_cast<double>(training.steps.ranks.front().begin_ns.front()))
@@ -87,11 +87,11 @@ void drop_foreign_records(Report& report, const Training& training, const std::v
         const auto seed = number_in(record.json, "seed");
         const auto end = number_in(record.json, "end_ns");
         if (differs(clock, own->clock))
-            drop(record, "it names another clock");
+            drop(record, "its clock differs");
         else if (differs(word(record.json, "schedule"), own->schedule))
-            drop(record, "it names another schedule");
+            drop(record, "its schedule differs");
         else if (seed && !own->seed.empty() && *seed != std::strtod(own->seed.c_str(), nullptr))
-            drop(record, "it names another seed");
+            drop(record, "its seed differs");
         else if (end && std::abs(*end - static_cast<double>(own->slots.back().end_ns)) > 1e9)
             drop(record, "it ended at another time");
     }

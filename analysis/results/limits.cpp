@@ -54,15 +54,14 @@ void add_shared_cpus(std::vector<std::string>& limits, const std::string& host, 
         }
         if (within.size() <= cpus.size()) continue;
         std::sort(within.begin(), within.end());
-        limits.push_back(join(
-            listed_ranks(within), " share ", cpus.size() == 1 ? "one CPU" : "CPUs " + base::format_cpus(cpus), " of ",
-            host, ": they compute in turn, so steps and slowdowns differ from those on cores of their own"));
+        limits.push_back(join(listed_ranks(within), " share ",
+                              cpus.size() == 1 ? "one CPU" : "CPUs " + base::format_cpus(cpus), " of ", host,
+                              ": they take turns, so steps and slowdowns differ from those on separate cores"));
         return;
     }
     if (may_move)
         limits.push_back(
-            join("ranks on ", host,
-                 " are not bound to CPUs of their own: where the kernel puts them may change during the run"));
+            join("ranks on ", host, " are not bound to separate CPUs: the kernel may move them during the run"));
 }
 
 void add_virtual_machines(std::vector<std::string>& limits, const Report& report)
@@ -73,7 +72,7 @@ void add_virtual_machines(std::vector<std::string>& limits, const Report& report
         const std::string host = word(record.json, "host");
         if (maker.empty() || !reported.insert(host).second) continue;
         limits.push_back(join(host, " is a virtual machine (", maker, "): its CPUs may be threads of one core ",
-                              "or shared with other machines, which is not seen from inside"));
+                              "or shared with other machines, which is invisible to the guest"));
     }
 }
 
@@ -93,14 +92,14 @@ void add_noise_place(std::vector<std::string>& limits, const Json& noise, const 
     const base::CpuSet both = common(cpus, training);
     if (!both.empty())
         limits.push_back(join("noise ran on CPUs of the training itself (", base::format_cpus(both), " of ", host,
-                              "): this is what sharing a core costs, not what idle cores can take"));
+                              "): this measures core sharing, not noise on idle cores"));
     const auto online = number_in(noise, "cpus_online");
     const std::size_t cores = cores_of(noise, cpus);
     const double left = online ? *online - static_cast<double>(training.size()) : 0.0;
     if (cores == 1 || static_cast<double>(cpus.size()) < left)
         limits.push_back(join("noise came from ", counted(cores, "core"), " of ", host, " (CPU",
                               cpus.size() == 1 ? " " : "s ", base::format_cpus(cpus),
-                              online ? join("; it has ", *online) : "", "): jobs on more cores would make more of it"));
+                              online ? join("; it has ", *online) : "", "): jobs on more cores would make more noise"));
 }
 
 // Adds what the noise fell short of, and what others took from it meanwhile.
@@ -117,16 +116,17 @@ void add_what_noise_lacked(std::vector<std::string>& limits, const Json& noise)
         const std::string name = base::factor_name(word(level, "factor"), word(level, "level"));
         const double reached = number_in(level, "reached").value_or(1.0);
         if (!flag_in(level, "rate_reached", true))
-            limits.push_back(join(name, " did ", std::lround(100.0 * reached), " % of what it was asked for on ", host,
-                                  ": what is said of it is of that, and not of what was asked for"));
+            limits.push_back(join(name, " did ", std::lround(100.0 * reached), " % of its rate on ", host,
+                                  ": results are for that, not for the requested rate"));
         const double taken = number_in(level, "waited_s").value_or(0.0) / on_s;
         if (shared || taken <= most_taken) continue;
         most_taken = taken;
         taken_from = name;
     }
     if (!taken_from.empty())
-        limits.push_back(join("others had the noise's CPUs of ", host, " for ", std::lround(100.0 * most_taken),
-                              " % of the time of ", taken_from, ": with all of it it would do more"));
+        limits.push_back(join("other processes used the noise's CPUs of ", host, " for ",
+                              std::lround(100.0 * most_taken), " % of the time of ", taken_from,
+                              ": its effect is underestimated"));
 }
 
 void add_counted_outliers(std::vector<std::string>& limits, const Report& report)
@@ -147,10 +147,11 @@ void add_uncertain_strata(std::vector<std::string>& limits, const Report& report
 {
     for (const StepStratum& stratum : report.analysis.long_steps.strata)
         if (!stratum.counted.empty())
-            limits.push_back(join("long steps (", stratum.name,
-                                  ") come at no fixed number of steps: intervals take them to be as frequent beside a "
-                                  "noise as in quiet unless chance cannot explain the difference; safe is said only of "
-                                  "a noise that stays below the budget without that"));
+            limits.push_back(
+                join("long steps (", stratum.name,
+                     ") do not recur at a fixed number of steps: intervals assume equal frequency beside noise and in "
+                     "quiet unless the difference is significant; safe noises are also below the budget without this "
+                     "assumption"));
 }
 
 double slot_s(const Report& report)
@@ -163,13 +164,12 @@ void add_carry_over(std::vector<std::string>& limits, const Report& report)
 {
     for (const CarryOver& left : report.analysis.carry_over)
         if (left.counted && left.p_holm <= significant_carry_over)
-            limits.push_back(join(base::factor_name(left.factor, left.level),
-                                  " lasts: ", signed_percent(left.percent.value), " is left in the ",
-                                  left.slots == 1 ? "slot" : join(left.slots, " slots"),
-                                  " after it. It is part of its slowdown, for a neighbour runs all the time; longer "
-                                  "slots (",
-                                  fixed(2.0 * slot_s(report), 2), " s: crosstalk run --slot ",
-                                  fixed(2.0 * slot_s(report), 2), "s) would hold more of it"));
+            limits.push_back(
+                join(base::factor_name(left.factor, left.level), " lasts: ", signed_percent(left.percent.value),
+                     " is left in the ", left.slots == 1 ? "slot" : join(left.slots, " slots"),
+                     " after it. This counts in its slowdown, since a neighbour runs all the time; longer slots (",
+                     fixed(2.0 * slot_s(report), 2), " s: crosstalk run --slot ", fixed(2.0 * slot_s(report), 2),
+                     "s) would contain more of it"));
 }
 
 double worst_lateness_s(const Json& noise)
@@ -218,8 +218,7 @@ std::vector<std::string> unknown_end(const Report& report)
         std::max({longest_share * noise_ns, longest_steps * static_cast<double>(longest_step_ns), longest_ns}))
         return {};
     return {join("noise went on for ", fixed(silent_ns / 1e9, 1),
-                 " s after the last step, and no record says that the training had ended: one that hangs beside noise "
-                 "looks the same")};
+                 " s after the last step without a record that the training ended: it may have hung")};
 }
 
 std::map<std::pair<std::string, std::string>, std::string> what_noise_lacked(const Report& report)
@@ -234,11 +233,10 @@ std::map<std::pair<std::string, std::string>, std::string> what_noise_lacked(con
             const double reached = number_in(level, "reached").value_or(1.0);
             const double taken = on_s > 0.0 ? number_in(level, "waited_s").value_or(0.0) / on_s : 0.0;
             if (!flag_in(level, "rate_reached", true) && reached < enough)
-                lacked[key] =
-                    join("it did only ", std::lround(100.0 * reached), " % of what it was asked for on ", host);
+                lacked[key] = join("it did only ", std::lround(100.0 * reached), " % of its rate on ", host);
             else if (!flag_in(record->json, "shared_on_purpose") && taken > 1.0 - enough)
-                lacked[key] =
-                    join("others had its CPU on ", host, " for ", std::lround(100.0 * taken), " % of its time");
+                lacked[key] = join("other processes used its CPU on ", host, " for ", std::lround(100.0 * taken),
+                                   " % of its time");
         }
     }
     return lacked;
@@ -253,7 +251,7 @@ std::vector<std::string> noise_stood_still(const Report& report)
     for (const Record* record : noise_records(report))
         if (worst_lateness_s(record->json) >= too_much * noise_s)
             reasons.push_back(lateness_text(report, record->json) +
-                              ": it stood still for more than a tenth of its time");
+                              ": it was stopped for more than a tenth of its time");
     return reasons;
 }
 
@@ -289,25 +287,23 @@ std::vector<std::string> limits(const Report& report)
             limits.push_back(join("other processes ran on the noise's CPUs of ", word(noise, "host"),
                                   " meanwhile (noise.json, overlaps)"));
         if (worst_lateness_s(noise) > slot_s(report) / 2.0)
-            limits.push_back(lateness_text(report, noise) +
-                             ": it stood still, and some slots were not what they are taken for");
+            limits.push_back(lateness_text(report, noise) + ": it was stopped, so some slots were not as assigned");
     }
     if (const auto guard = report.analysis.counts.find(LeftOut::guard); guard != report.analysis.counts.end())
-        limits.push_back(
-            join(counted(guard->second, "step"),
-                 " after the begin of a slot are left out (--guard): what noise does there is in no effect"));
+        limits.push_back(join(counted(guard->second, "step"),
+                              " after the begin of a slot are excluded (--guard), with the noise's effect there"));
     add_counted_outliers(limits, report);
     add_uncertain_strata(limits, report);
     add_carry_over(limits, report);
     if (report.run.steps.incomplete > 1)  // the last one of a training may be
-        limits.push_back(join(report.run.steps.incomplete, " steps are left out: not all ranks have them"));
+        limits.push_back(join(report.run.steps.incomplete, " steps are excluded: some ranks lack them"));
     if (report.analysis.blocks < least_blocks_to_forecast)
         limits.push_back(join("only ", counted(static_cast<std::size_t>(report.analysis.blocks), "block"),
-                              ": intervals are wide, because few repetitions say little about their own spread"));
+                              ": intervals are wide, because few repetitions give a poor estimate of their spread"));
     if (!report.run.plan.randomised())
         limits.push_back(
-            "the order of the noise was not random: "
-            "a rhythm of the machine with the same period would pass for an effect, as would drift within a block");
+            "the order of the noise was not random: disturbances with the same period, or drift within a block, "
+            "would appear as an effect");
     return limits;
 }
 

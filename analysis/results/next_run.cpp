@@ -139,7 +139,7 @@ std::string outlook(const Report& report, const FactorVerdict& factor)
     const bool of_runs = report.runs > 1;
     const bool insensitive = factor.verdict == base::verdict_word::insensitive;
     std::string text = insensitive
-                           ? base::join("this run cannot tell ", report.verdict.budget_percent, " %: ", factor.why)
+                           ? base::join("this run cannot resolve ", report.verdict.budget_percent, " %: ", factor.why)
                            : factor.why;
     if (!text.empty()) text += "; ";
     text += base::join(of_runs ? counted(report.runs, "run") : length_measured(report.verdict.run_minutes), " gave ± ",

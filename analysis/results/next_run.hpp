@@ -15,7 +15,7 @@ std::string command_for(const Report& report, double minutes);
 // The addition that command makes to reach so much in all: "a new run of 14 min", "690 s more", "5 more runs".
 std::string what_is_missing(const Report& report, double minutes);
 
-// Why a factor that is_open() has no answer, and what would help: "the interval holds the budget; 150 s gave ± 2.30
+// Why a factor that is_open() has no answer, and what would help: "the budget lies in the interval; 150 s gave ± 2.30
 // points; a new run of 14 min would give ± 0.75".
 std::string outlook(const Report& report, const FactorVerdict& factor);
 

@@ -49,7 +49,7 @@ std::string measured(const Report& report)
     return join(counted(report.analysis.counts.at(LeftOut::no), "step"), " measured, a quiet step takes ",
                 fixed(report.verdict.quiet_step_ms, 2), " ms, budget ", report.verdict.budget_percent, " %",
                 between > much ? join("; steps cover only ", fixed(100.0 * (1.0 - between), 1),
-                                      " % of the time: measured from the begin of a step to the begin of the next")
+                                      " % of the time: measured from one step's begin to the next")
                                : std::string{});
 }
 
@@ -57,7 +57,7 @@ std::string headline(const Report& report)
 {
     const Verdict& verdict = report.verdict;
     if (verdict.observed) return "Observed, not designed: no verdict";
-    if (!verdict.trustworthy) return "No answer: this run is not trustworthy";
+    if (!verdict.trustworthy) return "No verdict: this run is not trustworthy";
     std::vector<std::string> parts;
     for (const char* word : {base::verdict_word::unsafe, base::verdict_word::undecided, base::verdict_word::insensitive,
                              base::verdict_word::safe}) {
@@ -66,7 +66,7 @@ std::string headline(const Report& report)
         const bool few = noises.size() <= most_named;
         parts.push_back(join(word, ": ", few ? base::join_words(noises, ", ") : counted(noises.size(), "noise")));
     }
-    if (parts.empty()) return "No answer: the schedule held no noise but controls";
+    if (parts.empty()) return "No verdict: the schedule has only controls";
     std::string line = base::join_words(parts, "; ");
     line.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(line.front())));
     return line;
@@ -75,12 +75,12 @@ std::string headline(const Report& report)
 std::string scope(const Report& report)
 {
     std::string text =
-        "The intervals are of this run: they hold nothing of what changes from run to run (placement, pages, clock, "
-        "neighbours of a virtual machine).";
-    if (!report.verdict.observed) text += " For that, make several: crosstalk run --runs 3.";
+        "The intervals do not cover variation between runs (placement, pages, clock, neighbours of a virtual machine).";
+    if (!report.verdict.observed) text += " Use several runs for that: crosstalk run --runs 3.";
     if (!report.verdict.looked) return text;
-    return text + join(" The run was to end when all was decided, so its intervals hold at every look: they are ",
-                       fixed(price_of_looking(report), 2), " times as wide as those of a length fixed beforehand.");
+    return text +
+           join(" The run was to end when all was decided, so its intervals are valid at repeated looks: they are ",
+                fixed(price_of_looking(report), 2), " times as wide as for a length fixed beforehand.");
 }
 
 double price_of_looking(const Report& report)
@@ -109,7 +109,7 @@ std::vector<Answer> answers(const Verdict& verdict)
     add(base::verdict_word::unsafe, "Keep ", " away: it costs more than " + budget,
         " away: they cost more than " + budget);
     add(base::verdict_word::undecided, "On ", " this run does not decide.", " this run does not decide.");
-    const std::string cannot = " this run cannot answer: it could not have seen " + budget;
+    const std::string cannot = " this run is too insensitive: it could not have seen " + budget;
     add(base::verdict_word::insensitive, "For ", cannot, cannot);
     return all;
 }
@@ -122,12 +122,11 @@ std::string slowdown_note(const Report& report)
         "Slowdown: ", what, " In percent of a quiet step (", fixed(report.verdict.quiet_step_ms, 2), " ms), with its ",
         100.0 * report.verdict.confidence, " % interval. ",
         report.verdict.trustworthy
-            ? "Safe: the whole interval is below the budget, and would be with outliers and with what may be left in the "
-              "next slots. Unsafe: all of it is above. Undecided: neither. Insensitive: the run could not have seen an "
-              "effect of the budget. "
+            ? "Safe: the whole interval is below the budget, also with outliers and carry-over. Unsafe: all of it "
+              "is above. Undecided: neither. Insensitive: the run could not have seen an effect of the budget. "
             : "",
-        any_tried(report.verdict) ? "Settings that were tried here are said to be; others were not."
-                                  : "Settings are what acts on such noise; this run did not try them.");
+        any_tried(report.verdict) ? "Settings that were tried here are marked as such."
+                                  : "Settings act on such noise in general; this run did not try them.");
 }
 
 std::optional<Again> again(const Report& report)

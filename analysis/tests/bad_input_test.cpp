@@ -112,7 +112,7 @@ TEST_CASE("a slot of another length than the others of its design is refused")
         const testing::Scratch scratch;
         write_short_run(scratch / "run", {.design = design});
         move_time(events_of(scratch / "run/noise/here.0/trace"), in_the_middle, 50'000'000);
-        CHECK(refused_in_one_line(analyse_quickly(scratch / "run"), "designed to be of one length"));
+        CHECK(refused_in_one_line(analyse_quickly(scratch / "run"), "slots must have equal length"));
     }
 }
 

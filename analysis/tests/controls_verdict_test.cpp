@@ -242,14 +242,14 @@ TEST_CASE("a pause that measures as something else than what was stopped is dist
     const analysis::Verdict verdict = verdict_of(made({.paused = 101.0, .stopped = 4.0}));
     CHECK_FALSE(verdict.trustworthy);
     CHECK(says(verdict, "the control pause came out as"));
-    CHECK_FALSE(says(verdict, "steps that come by time"));
+    CHECK_FALSE(says(verdict, "steps at fixed times"));
 }
 
 TEST_CASE("steps that a pause does not lengthen come by time, which is a reason")
 {
     const analysis::Verdict verdict = verdict_of(made({.paused = 100.0, .stopped = 4.0}));
     CHECK_FALSE(verdict.trustworthy);
-    CHECK(says(verdict, "steps that come by time, such as lines of a progress report, show no slowdown"));
+    CHECK(says(verdict, "steps at fixed times, such as progress lines, show no slowdown"));
 }
 
 TEST_CASE("steps that a pause made far longer than the others are no outliers")
@@ -313,7 +313,7 @@ TEST_CASE("a pause is not judged where the training computes while it is stopped
 
 TEST_CASE("where a GPU may hide a delay and nothing is known of it the way to know is said")
 {
-    const char* const way = "ddl-train --trace-gpu records it";
+    const char* const way = "only ddl-train --trace-gpu records";
     CHECK(says(verdict_of(made({.delayed = 103.0, .computes_on_gpu = true})), way));
     CHECK_FALSE(says(verdict_of(made({.delayed = 103.0})), way));
     CHECK_FALSE(says(verdict_of(made({.computes_on_gpu = true})), way));

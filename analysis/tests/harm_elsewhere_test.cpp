@@ -213,7 +213,7 @@ TEST_CASE("a run too short to look for what noise leaves acquits none")
     CHECK(all.analysis.carry_over.empty());
     CHECK(all.on("net").interval.high < 1.0);
     CHECK(all.on("net").verdict == "insensitive");
-    CHECK(all.verdict.lacked.at({"net", ""}).find("what noise leaves in the next slots cannot be told") == 0);
+    CHECK(all.verdict.lacked.at({"net", ""}).find("carry-over cannot be separated") == 0);
 }
 
 TEST_CASE("a long step that does not recur hides what a noise does in the slots that it covers")
@@ -244,7 +244,7 @@ TEST_CASE("where one step in seven waits for the work of the others a slot has t
     };
     const auto says_so = [](const Judged& all) {
         return std::any_of(all.verdict.insensitive.begin(), all.verdict.insensitive.end(), [](const std::string& why) {
-            return why.find("holds too few of them") != std::string::npos;
+            return why.find("is too short to attribute that work") != std::string::npos;
         });
     };
     CHECK(says_so(run_with(400.0)));

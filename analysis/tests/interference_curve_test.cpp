@@ -61,7 +61,7 @@ TEST_CASE("levels of a noise give a curve with the level that the budget tolerat
     CHECK(page.find("mem is safe up to ") != std::string::npos);
     CHECK(page.find("What is left in the slots after a noise") != std::string::npos);
     CHECK(page.find("Tails and variability") != std::string::npos);
-    if (!std::filesystem::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not there");
+    if (!std::filesystem::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not installed");
     CHECK(std::filesystem::exists(scratch / "run/report/response.svg"));
 }
 

@@ -272,11 +272,11 @@ TEST_CASE("steps that a rank lacks are counted and too many of them are a reason
     const nlohmann::json one_of_50 = verdict_of("few.csv");
     CHECK(one_of_50["reasons"].dump().find("not all ranks") == std::string::npos);
     CHECK(one_of_50["steps"]["not of all ranks"] == few);
-    const std::string text = std::to_string(few) + " steps are left out: not all ranks have them";
+    const std::string text = std::to_string(few) + " steps are excluded: some ranks lack them";
     CHECK(one_of_50["limits"].dump().find(text) != std::string::npos);
     without_every(7, "many.csv");
     const nlohmann::json one_of_7 = verdict_of("many.csv");
-    CHECK(one_of_7["reasons"].dump().find("steps are left out: not all ranks have them") != std::string::npos);
+    CHECK(one_of_7["reasons"].dump().find("steps are excluded: some ranks lack them") != std::string::npos);
 }
 
 TEST_CASE("a table of another clock or beside an archive's choice of steps is refused in one line")

@@ -94,7 +94,7 @@ TEST_CASE("noise of a job log is observed: its cost, what could confound, and no
     CHECK(verdict["trustworthy"] == false);
     CHECK(verdict["factors"]["sort"]["verdict"] == "observed");
     CHECK(verdict["factors"]["sort"]["effect_percent"].get<double>() == doctest::Approx(10.0).epsilon(0.05));
-    CHECK(any_reason(verdict, "nobody drew when noise ran"));
+    CHECK(any_reason(verdict, "noise was not randomised"));
     CHECK_FALSE(any_reason(verdict, "trend"));
     CHECK_FALSE(any_reason(verdict, "episodes only"));
     CHECK(fs::exists(scratch / "out/index.html"));
@@ -128,7 +128,7 @@ TEST_CASE("a trend, few episodes, and noise in one part of the run are told")
     REQUIRE(observe(scratch / "steps.csv", {scratch / "jobs.csv"}, scratch / "out").status == 0);
     const nlohmann::json verdict = verdict_of(scratch / "out");
     CHECK(any_reason(verdict, "sort ran in 4 episodes only"));
-    CHECK(any_reason(verdict, "% of the run only"));
+    CHECK(any_reason(verdict, "% of the run: effects of the time of day"));
     CHECK(any_reason(verdict, "quiet steps change by"));
 }
 
@@ -146,7 +146,7 @@ TEST_CASE("noise that begins with a phase of the training is told")
     write_log(scratch / "jobs.csv", spans, "node0");
     REQUIRE(observe(scratch / "steps.csv", {scratch / "jobs.csv"}, scratch / "out").status == 0);
     const nlohmann::json verdict = verdict_of(scratch / "out");
-    CHECK(any_reason(verdict, "begins at the same place of a step"));
+    CHECK(any_reason(verdict, "begins at the same position of a step"));
     CHECK(any_reason(verdict, "begins in steps with checkpoint"));
 }
 
@@ -172,8 +172,8 @@ TEST_CASE("where nothing can be compared there is no answer, and why")
     base::write_whole(scratch / "one_node.csv", one_node);
     CHECK(observe(scratch / "one_node.csv", {scratch / "elsewhere.csv"}, scratch / "on_one")
               .out.ends_with("it ran on node7, the training on node0.cluster\n"));
-    no_answer("always", {{999.0, 1100.0}}, "node0", "nothing to compare with");
-    no_answer("once", {{1001.0, 1002.0}}, "node0", "in one episode only");
+    no_answer("always", {{999.0, 1100.0}}, "node0", "no quiet baseline");
+    no_answer("once", {{1001.0, 1002.0}}, "node0", "in only one episode");
     no_answer("empty", {}, "node0", "no episodes");
     std::ofstream{scratch / "bad.csv"} << "begin_s,end_s,host,what\n5,4,a,b\n";
     const testing::Outcome bad = observe(scratch / "steps.csv", {scratch / "bad.csv"}, scratch / "bad");

@@ -51,7 +51,7 @@ TEST_CASE("the page stands by itself")
     const std::vector<std::string> links = all_matches(page, R"x(href="([^"#]+)")x");
     CHECK(links.size() >= 7);
     for (const std::string& link : links) CHECK_MESSAGE(fs::exists(scratch / "run/report" / link), link);
-    if (!fs::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not there");
+    if (!fs::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not installed");
     for (const char* plot : {"timeline", "effects", "phases", "heat_map", "phases_over_time"}) {
         CHECK(fs::exists(scratch / "run/report" / (std::string{plot} + ".svg")));
         CHECK(fs::exists(scratch / "run/report" / (std::string{plot} + ".gp")));
@@ -81,7 +81,7 @@ TEST_CASE("every class that the page uses has a rule in its style sheet")
 
 TEST_CASE("levels in percent and labels with percent signs are drawn")
 {
-    if (!fs::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not there");
+    if (!fs::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not installed");
     const testing::Scratch scratch;
     SyntheticRun run;
     run.run_s = 6.0;
@@ -181,5 +181,5 @@ TEST_CASE("a report that is there is printed again, and not made anew")
     CHECK(nlohmann::json::parse(printed("json")).contains("verdicts"));
     const testing::Outcome other = testing::run({testing::program, "analyse", run, "--format", "md", "--budget", "5"});
     CHECK(other.status == 2);
-    CHECK(other.err.find("--out DIR makes another one") != std::string::npos);
+    CHECK(other.err.find("make a new one with --out DIR") != std::string::npos);
 }

@@ -172,7 +172,7 @@ TEST_CASE("each rank of each run has its row in the map of all steps")
             std::string{map.text(row, "run")} + " " + std::string{map.text(row, "first_rank")};
     CHECK(rows ==
           std::map<std::string, std::string>{{"0", "run-1 0"}, {"1", "run-1 1"}, {"2", "run-2 0"}, {"3", "run-2 1"}});
-    if (!fs::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not there");
+    if (!fs::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not installed");
     CHECK(base::read_whole(scratch / "set/report/index.html").find("heat_map.svg") != std::string::npos);
     CHECK(base::read_whole(scratch / "set/report/heat_map.svg").find("run-2, rank 1") != std::string::npos);
 }

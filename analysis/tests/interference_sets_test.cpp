@@ -130,7 +130,8 @@ TEST_CASE("runs of other numbers of ranks, copies and unknown regions are refuse
         CHECK_FALSE(fs::exists(scratch / "out"));
     };
     refused(compare({one, two}, {one, scratch / "three"}, scratch / "out"), "are the same run");
-    refused(compare({one, two}, {scratch / "three", scratch / "three"}, scratch / "out"), "compare runs of one number");
+    refused(compare({one, two}, {scratch / "three", scratch / "three"}, scratch / "out"),
+            "compare runs with equal numbers");
     fs::copy(scratch / "one", scratch / "copy", fs::copy_options::recursive);
     refused(compare({one, two}, {scratch / "copy", one}, scratch / "out"), "are the same run");
     refused(compare({one, two}, {one, two}, scratch / "out", {"--step-region", "itterate"}), "did you mean iterate");

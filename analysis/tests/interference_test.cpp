@@ -323,7 +323,7 @@ TEST_CASE("of noise processes that came and went at different times the slots th
     refused({.missed_slots = 2, .seed = 2}, "ent schedules (block 0, slot 2): not the noise of one run");
     fs::remove_all(scratch / "run/noise/here.0/trace");
     analysis::testing::write_noise(scratch / "run/noise/here.0/trace", {.noise_until_s = 2.0});
-    refused({.missed_slots = 12}, "no slots in common");
+    refused({.missed_slots = 12}, "no common slots");
 }
 
 TEST_CASE("noise that was assigned but did not run is exit code 3")

@@ -122,7 +122,7 @@ TEST_CASE("stored weights are points of curves, and no flips among those of the 
     for (const char* text :
          {"href=\"stored.gp\"", "of 2 undisturbed trainings of mlp with 18 steps 93.0 to 95.0", "below 90.0"})
         CHECK_MESSAGE(page.find(text) != std::string::npos, text);
-    if (!std::filesystem::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not there");
+    if (!std::filesystem::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not installed");
     const std::string drawn = base::read_whole(scratch / "report/stored.svg");
     for (const char* text : {"1e−6", "bit error rate of a read", "mlp, ddp", "read once, detection parity", ">int8<"})
         CHECK_MESSAGE(drawn.find(text) != std::string::npos, text);

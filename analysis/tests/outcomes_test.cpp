@@ -249,7 +249,7 @@ TEST_CASE("one trial has no interval on the page")
                                                  analysis::ProportionInterval::wilson, std::nullopt);
     analysis::write_outcomes(scratch / "report", report);
     const std::string page = base::read_whole(scratch / "report/index.html");
-    CHECK(page.find("(no interval of one trial)") != std::string::npos);
+    CHECK(page.find("(no interval for one trial)") != std::string::npos);
     CHECK(analysis::bars(analysis::bit_map(report), "bits").find("<line") == std::string::npos);
 }
 

@@ -216,7 +216,7 @@ TEST_CASE("a single block gives a projection without an interval, and the reason
         CHECK(row.step_ms > 40.0);
         CHECK_FALSE(analysis::step_interval(row, 0.95));
         CHECK_FALSE(analysis::slowdown_interval(row, 0.95));
-        CHECK(row.no_interval == "all steps under quiet lie in one block, and an interval needs two");
+        CHECK(row.no_interval == "all steps under quiet lie in one block, but an interval needs two");
     }
     // The other block has 10 of the 800 steps, which are too few to project from alone.
     const auto uneven =

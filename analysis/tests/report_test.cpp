@@ -62,7 +62,7 @@ TEST_CASE("the first line of a page is the answer")
     report.verdict.factors[2].verdict = "unsafe";
     CHECK(analysis::headline(report) == "Unsafe: io[rate=4GiB/s], net; safe: mem");
     report.verdict.trustworthy = false;
-    CHECK(analysis::headline(report) == "No answer: this run is not trustworthy");
+    CHECK(analysis::headline(report) == "No verdict: this run is not trustworthy");
 }
 
 TEST_CASE("lengths and counts read well")
@@ -180,13 +180,13 @@ TEST_CASE("noise that others kept from its CPUs or that did less than it was ask
                        {"reached", 1.0},  {"waited_s", 3.0},         {"rate_reached", true}};
     CHECK(limits_with(level).empty());
     level["waited_s"] = 15.0;
-    CHECK(
-        any_says(limits_with(level), "others had the noise's CPUs of node1 for 25 % of the time of mem[rate=16GiB/s]"));
+    CHECK(any_says(limits_with(level),
+                   "other processes used the noise's CPUs of node1 for 25 % of the time of mem[rate=16GiB/s]"));
     CHECK(limits_with(level, true).empty());
     level["waited_s"] = 0.0;
     level["reached"] = 0.05;
     level["rate_reached"] = false;
-    CHECK(any_says(limits_with(level), "mem[rate=16GiB/s] did 5 % of what it was asked for on node1"));
+    CHECK(any_says(limits_with(level), "mem[rate=16GiB/s] did 5 % of its rate on node1"));
 }
 
 TEST_CASE("noise that stood still for a tenth of its time did not cover the training")

@@ -115,7 +115,7 @@ TEST_CASE("copies, other ranks, other trainings and unfinished runs are refused"
     CHECK(refused(other).find("has 2 ranks and run30 1") != std::string::npos);
     other = run_of("aaa", 30);
     other.piece = std::chrono::microseconds{12};  // the others did no emulated work
-    CHECK(refused(other).find("a piece was taken to last 0s and 12us; give all runs one emulated[piece=..]") !=
+    CHECK(refused(other).find("a unit of work took 0s and 12us; give all runs one emulated[piece=..]") !=
           std::string::npos);
     other = run_of("aaa", 30);
     other.unfinished = "a signal ended it";

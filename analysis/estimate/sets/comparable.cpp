@@ -20,7 +20,7 @@ void check_work(const RunSteps& a, const RunSteps& b)
     const double own = static_cast<double>(a.piece.count());
     const double other = static_cast<double>(b.piece.count());
     if (std::abs(own - other) <= same_work * std::max(own, other)) return;
-    base::fail_usage(a.name, " and ", b.name, " did different emulated work: a piece was taken to last ",
+    base::fail_usage(a.name, " and ", b.name, " did different emulated work: a unit of work took ",
                      base::format(a.piece), " and ", base::format(b.piece), "; give all runs one emulated[piece=..]");
 }
 
@@ -28,16 +28,15 @@ void check_alike(const RunSteps& a, const RunSteps& b)
 {
     if (a.ranks.size() != b.ranks.size())
         base::fail_usage(a.name, " has ", a.ranks.size(), " ranks and ", b.name, " ", b.ranks.size(),
-                         ": compare runs of one number of ranks");
-    if (same_run(a, b))
-        base::fail_usage(a.name, " and ", b.name, " are the same run: the run is the unit, each counts once");
+                         ": compare runs with equal numbers of ranks");
+    if (same_run(a, b)) base::fail_usage(a.name, " and ", b.name, " are the same run, which counts once");
     for (std::size_t m = 0; m < trained_members.size(); ++m) {
         const std::string own = m < a.what_trained.size() ? a.what_trained[m] : "";
         const std::string other = m < b.what_trained.size() ? b.what_trained[m] : "";
         if (own.empty() || other.empty() || own == other) continue;
         base::fail_usage(a.name, " and ", b.name, " differ in ", trained_members[m], ": ",
                          base::shortened(own, longest_value), " and ", base::shortened(other, longest_value),
-                         "; compare runs that differ in the noise alone");
+                         "; compare runs that differ only in the noise");
     }
     check_work(a, b);
 }
@@ -50,8 +49,7 @@ void check_comparable(const std::vector<RunSteps>& quiet, const std::vector<RunS
     for (const auto* set : {&quiet, &noisy})
         for (const RunSteps& run : *set) {
             if (!run.unfinished.empty() && !unfinished)
-                base::fail_usage(run.name, " did not come to its end: ", run.unfinished,
-                                 "; --unfinished takes what there is of it");
+                base::fail_usage(run.name, " did not complete: ", run.unfinished, "; accept it with --unfinished");
             for (const RunSteps* other : known) check_alike(*other, run);
             known.push_back(&run);
         }

@@ -45,7 +45,7 @@ class OuterRegions : public otf2::Visitor {
         open.pop_back();
         if (open.size() != depth_ || at.time_ns <= last.begin_ns) return;
         if (episodes.size() == most_episodes)
-            base::fail("more than ", most_episodes, " visits of outer regions: too many to be episodes of noise");
+            base::fail("more than ", most_episodes, " visits of outer regions: too many for episodes of noise");
         episodes.push_back({last.begin_ns, at.time_ns, host_of(at.location), archive_.regions[region].name, ""});
     }
 
@@ -92,7 +92,7 @@ std::int64_t time_ns(const base::CsvTable& table, std::size_t row, const char* c
 {
     const auto seconds = table.get<double>(row, column);
     if (!std::isfinite(seconds) || seconds < 0.0 || seconds > latest_s)
-        base::fail(table.place(row, column), ": ", seconds, " s is no time since 1970 or of CLOCK_MONOTONIC");
+        base::fail(table.place(row, column), ": ", seconds, " s is neither seconds since 1970 nor CLOCK_MONOTONIC");
     return static_cast<std::int64_t>(std::llround(seconds * 1e9));
 }
 
@@ -112,10 +112,10 @@ NoiseLog read_noise_table(const std::filesystem::path& file)
                         table.has("host") ? table.text(row, "host") : "", table.text(row, "what"),
                         table.has("level") ? table.text(row, "level") : ""};
         if (episode.end_ns <= episode.begin_ns) base::fail(table.place(row, "end_s"), ": it ends before it begins");
-        if (episode.what.empty()) base::fail(table.place(row, "what"), ": what ran has no name");
+        if (episode.what.empty()) base::fail(table.place(row, "what"), ": empty name of the noise");
         const bool realtime = table.get<double>(row, "begin_s") >= first_of_realtime_s;
         if (!log.episodes.empty() && realtime != log.realtime)
-            base::fail(table.place(row, "begin_s"), ": of another clock than the lines before");
+            base::fail(table.place(row, "begin_s"), ": another clock than in earlier lines");
         log.realtime = realtime;
         log.episodes.push_back(std::move(episode));
     }
@@ -138,7 +138,7 @@ NoiseLog read_noise_regions(const std::filesystem::path& path)
             if (!outer.episodes.empty()) log.episodes = std::move(outer.episodes);
             if (!is_one_around_all(log.episodes, archive.locations.size())) break;
         }
-        if (log.episodes.empty()) base::fail(path.string(), " has no regions: it does not say when noise ran");
+        if (log.episodes.empty()) base::fail(path.string(), " has no regions, so the times of noise are unknown");
         log.clock = archive.clock_identity(archive.locations.front());
     }
     if (const auto known = archive.property(archive.locations.front(), base::property::realtime_at_start))

@@ -34,14 +34,14 @@ std::int64_t shift_ns(const NoiseLog& log, const Training& training, std::size_t
     if (clock_offset_ns) return *clock_offset_ns;
     if (log.realtime) {
         if (!realtime)
-            base::fail(log.file.string(), " is in real time, and ", training.file.string(),
-                       " does not say how far its clock is from it: --clock-offset states it");
+            base::fail(log.file.string(), " is in real time, but ", training.file.string(),
+                       " lacks the offset of its clock: give --clock-offset");
         return -*realtime;
     }
     if (log.clock.empty() || log.clock == training.clock[rank]) return 0;
     if (!log.realtime_minus_clock_ns || !realtime)
         base::fail(log.file.string(), " and rank ", training.steps.ranks[rank].rank, " of ", training.file.string(),
-                   " have two clocks: state their difference with --clock-offset if you know it");
+                   " have two clocks: give their difference as --clock-offset");
     return *log.realtime_minus_clock_ns - *realtime;
 }
 
@@ -115,12 +115,11 @@ std::string nothing_to_compare(const std::vector<NoiseLog>& logs, const Training
     const auto quiet = [](const Slot& slot) { return slot.on.empty(); };
     if (std::all_of(slots.begin(), slots.end(), quiet)) return "no noise ran while the training did";
     if (std::none_of(slots.begin(), slots.end(), quiet))
-        return "noise ran all the time that the training did: there is nothing to compare with";
+        return "noise ran during all of the training: there is no quiet baseline";
     std::size_t begun = 0;
     for (std::size_t s = 0; s < slots.size(); ++s)
         if (!quiet(slots[s]) && (s == 0 || quiet(slots[s - 1]))) ++begun;
-    if (begun < 2)
-        return "noise ran in one episode only: its effect and all that changed meanwhile cannot be told apart";
+    if (begun < 2) return "noise ran in only one episode: its effect cannot be separated from other changes";
     return "";
 }
 
@@ -147,8 +146,8 @@ ObservedRun observed_run(const Training& training, const std::vector<NoiseLog>& 
             count = slots.size();
         }
         if (slots.size() != count)
-            base::fail("ranks of ", training.file.string(), " saw other noise than rank ", first.rank,
-                       ": their clocks cannot be brought together");
+            base::fail("ranks of ", training.file.string(), " had other noise than rank ", first.rank,
+                       ": their clocks cannot be aligned");
         slots.front().begin_ns = std::min(slots.front().begin_ns, rank.begin_ns.front());
         slots.back().end_ns = std::max(slots.back().end_ns, rank.end_ns.back());
         run.slots.push_back(std::move(slots));
@@ -160,9 +159,9 @@ ObservedRun observed_run(const Training& training, const std::vector<NoiseLog>& 
     run.extra_names = training.extra_names;
     run.plan = experiment(Design::sequence, run.slots.front());
     if (std::all_of(training.host.begin(), training.host.end(), [](const std::string& host) { return host.empty(); }))
-        observed.notes.emplace_back("the training's file does not name its hosts: all noise counts as being beside it");
+        observed.notes.emplace_back("the training's file does not name its hosts: all noise counts as beside it");
     if (clock_offset_ns)
-        observed.notes.push_back(base::join("clocks were aligned by a stated offset of ", *clock_offset_ns, " ns"));
+        observed.notes.push_back(base::join("clocks were aligned by --clock-offset ", *clock_offset_ns, " ns"));
     if (!training.steps_are.empty()) observed.notes.push_back(training.steps_are);
     return observed;
 }

@@ -240,7 +240,7 @@ base::LongColumn<std::size_t> WorkReader::rows_of(std::uint32_t location,
     for (const std::int64_t number : numbers) {
         while (at < by_number.size() && by_number[at].number < number) ++at;
         if (at == by_number.size() || by_number[at].number != number)
-            base::fail("step ", number, " is there without what it was made of");
+            base::fail("step ", number, " has no recorded work");
         rows.push_back(by_number[at].row);
     }
     return rows;

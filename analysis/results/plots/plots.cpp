@@ -267,16 +267,17 @@ std::vector<Plot> draw_effects_and_phases(const std::filesystem::path& folder, c
 {
     const std::vector<std::string> factors = factor_names(report.run.plan);
     return {
-        for_people(folder, {"effects",
-                            "What each noise costs",
-                            "Dot: estimated slowdown. Bar: its interval. Left of the dashed budget line is affordable. "
-                            "Grey squares: true values of the controls.",
-                            draw_effects(folder, report, factors),
-                            48,
-                            {"effects_step.csv"}}),
+        for_people(folder,
+                   {"effects",
+                    "What each noise costs",
+                    "Dot: estimated slowdown. Bar: its interval. Left of the dashed line: within budget. Grey squares: "
+                    "true values of the controls.",
+                    draw_effects(folder, report, factors),
+                    48,
+                    {"effects_step.csv"}}),
         for_people(folder, {"phases",
                             "Where in the step the time goes",
-                            "The phases of a step add up to the step, and so do these effects.",
+                            "The effects on phases add up to the effect on the step.",
                             draw_phases(folder, report, factors),
                             0,
                             {"phases_effects.csv"}}),
@@ -287,14 +288,15 @@ std::vector<Plot> draw_steps(const std::filesystem::path& folder, const Report& 
 {
     const std::vector<std::string> factors = factor_names(report.run.plan);
     return {
-        for_people(folder, {"timeline",
-                            "Every step, and the noise that was on",
-                            "Each dot is one step. "
-                            "Coloured stretches: noise that was on, each in its own lane; between them it was quiet. "
-                            "Triangles: outliers; slower steps than the axis shows stick to its upper edge.",
-                            draw_timeline(folder, report, factors),
-                            72,
-                            {"timeline_steps.csv", "timeline_bands.csv"}}),
+        for_people(
+            folder,
+            {"timeline",
+             "Every step and its noise",
+             "Dots: steps. Coloured bars: active noise, one lane per noise; otherwise quiet. Triangles: outliers; "
+             "slower steps are drawn at the upper edge.",
+             draw_timeline(folder, report, factors),
+             72,
+             {"timeline_steps.csv", "timeline_bands.csv"}}),
         draw_heat_map(folder, {{"", &report.run.steps}}),
         draw_phases_over_time(folder, {{"", &report.run.steps}}),
     };
@@ -309,14 +311,17 @@ std::vector<Plot> draw_comparison(const std::filesystem::path& folder, const Com
                         .percent = phase.percent,
                         .interval = phase.interval,
                         .colour = phase.phase == "step" ? "#c96a00" : "#0072b2"});
-    return {for_people(folder, {"effects",
-                                "What the noise costs",
-                                "Dot: the noisy runs against the quiet ones, of the step and of each phase. Bar: its "
-                                "interval. Left of the dashed budget line is affordable.",
-                                draw_rows(folder, rows, budget_percent),
-                                80,
-                                {"effects_step.csv"}}),
-            draw_aligned(folder, comparison.numbers.size())};
+    return {
+        for_people(
+            folder,
+            {"effects",
+             "What the noise costs",
+             "Dot: slowdown of the step and of each phase, noisy against quiet runs. Bar: its interval. Left of the "
+             "dashed line: within budget.",
+             draw_rows(folder, rows, budget_percent),
+             80,
+             {"effects_step.csv"}}),
+        draw_aligned(folder, comparison.numbers.size())};
 }
 
 }  // namespace analysis

@@ -51,8 +51,8 @@ Plot draw_runs(const std::filesystem::path& folder, const Report& report, const 
     Plot plot{.name = "runs",
               .title = "Each noise in each run",
               .caption =
-                  "The upper row of each noise, with the larger dot, is of all; the others are the runs or parts. "
-                  "Lines are intervals; one that leaves the plot is longer."};
+                  "Upper row of each noise, with the larger dot: all runs; other rows: single runs or parts. Lines: "
+                  "intervals, cut at the edge of the plot."};
     plot.data = {"runs_plot.csv"};
     plot.drawn = base::draw("interference", folder, plot.name, variables, runs_gp);
     return for_people(folder, plot);

@@ -242,7 +242,7 @@ Plot draw_heat_map(const std::filesystem::path& folder, const std::vector<StepsO
              "Red: a rank's own time (the step without waiting for gradients, and without controls) is above its "
              "median",
              of_runs ? " in that run" : "",
-             ", blue: below it, in percent. A row that is red at times is a rank that the others wait for."),
+             ", blue: below it, in percent. Other ranks wait for a rank whose row is red at times."),
          base::draw("interference", folder, "heat_map", variables, heat_map_gp),
          0,
          {"heat_map.csv"}});
