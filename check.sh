@@ -12,13 +12,13 @@ check.sh: builds everything with sanitizers and warnings as errors, and runs all
 
   check.sh [--fast]
 
-  --fast   without the tests that train, start Slurm or take long: some minutes once built
+  --fast   skips tests that train, start Slurm or take long: some minutes once built
 
-1. On Debian, installs with apt-get what is missing of:
+1. On Debian, installs those of these packages that are missing, with apt-get:
 $(in_lines "${packages_to_build[@]}" "${packages_to_run[@]}" "${packages_to_check[@]}")
-   Not root: says which are missing, and ends. No service is started.
+   Without root, prints the missing ones and exits. No service is started.
 2. Builds into build/dev.
-3. Runs the tests, which make noise on this machine and start trainings and a Slurm of their own.
+3. Runs the tests, which make noise on this machine and start trainings and a private Slurm.
 
 Exit codes: 0 all is well, 1 or 8 something failed, 2 wrong usage.
 TEXT

@@ -17,19 +17,19 @@ quickstart.sh: builds Crosstalk and measures, on this machine, what noise on idl
 
   quickstart.sh [--build] [--libtorch PATH] [--cuda]
 
-With programs that are installed already (on PATH), 3 and 4 alone.
+With programs already installed (on PATH), only 3 and 4.
 
-  --build          builds all the same
+  --build          builds in any case
   --libtorch PATH  builds with a LibTorch other than Debian's: its folder, or a Python (environment) with PyTorch
   --cuda           builds with CUDA, or fails; the training's steps keep a GPU busy (emulated[device=cuda])
 
-1. On Debian, installs with apt-get what is missing of:
+1. On Debian, installs those of these packages that are missing, with apt-get:
 $(in_lines "${packages_to_build[@]}" "${packages_to_run[@]}")
-   Not root: says which are missing, and ends. Nothing else on the machine is changed.
-2. Builds what that needs into build/release (some minutes at first, on two cores).
-3. Shows in ten seconds what a neighbour takes from a core here.
+   Without root, prints the missing ones and exits. Nothing else on the machine is changed.
+2. Builds the programs for this into build/release (some minutes the first time, on two cores).
+3. Measures for ten seconds how a neighbour slows a core here.
 4. Trains beside noise until each verdict is decided, at most $longest, and leaves the report in results/quickstart.
-   An earlier one is kept beside it. The budget is $budget of a step: what minutes can decide on a small or busy
+   An earlier report is kept. The budget is $budget of a step, which minutes can decide on a small or busy
    machine. For a finer one:
    crosstalk run --budget 1% --duration 15min -- mpirun -n 2 ddl-train
 5. Builds the other programs; then cmake --install build/release --prefix DIR installs all.
@@ -43,7 +43,7 @@ while [[ ${1-} == --* && ${1-} != --help ]]; do
         --build) ;;
         --libtorch)
             libtorch=$(realpath -es -- "${2-}" 2>/dev/null) || {
-                say "--libtorch needs the PATH of a LibTorch or of a Python that is there, not '${2-}'"
+                say "--libtorch needs the PATH of an existing LibTorch or Python, not '${2-}'"
                 exit 2
             }
             configure+=("-DCROSSTALK_LIBTORCH=$libtorch")
@@ -85,13 +85,13 @@ if [[ $build == yes ]]; then
     programs=$PWD/build/release/bin
 else
     programs=$(dirname "$(command -v noisegen)")
-    say "using the programs that are installed in $programs (--build builds them here)"
+    say "using the programs installed in $programs (--build builds them here)"
 fi
 
-say "what a neighbour takes from a core here:"
+say "how a neighbour slows a core on this machine:"
 guard_run "$programs/noisegen" probe memory.stream cache.llc --blocks 5 || say "not on this machine"
 
-say "a training beside noise until it is decided, at most $longest, against a budget of $budget of a step:"
+say "measuring a training beside noise until all is decided, at most $longest, with a budget of $budget of a step:"
 run=results/quickstart
 
 # An earlier result is kept beside the new one, numbered.

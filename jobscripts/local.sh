@@ -12,26 +12,26 @@ local.sh: a training and its noise side by side on this machine, without Slurm
   local.sh --out DIR [option...] [-- further options of ddl-train]
 
   --out DIR              the run's directory: DIR/train, DIR/noise, DIR/report, DIR/log
-  --model MODEL          what is trained                    [resnet18[width=32]]
-  --data DATA            its input                          [digits]
-  --strategy STRATEGY    how ranks share gradients          [ddp]
-  --batch N              samples of one rank and step       [4]
+  --model MODEL          model                              [resnet18[width=32]]
+  --data DATA            data set                           [digits]
+  --strategy STRATEGY    how ranks exchange gradients       [ddp]
+  --batch N              samples per rank and step          [4]
   --ranks N              ranks of the training              [2]
   --duration TIME        length of the training             [150s]
-  --until decided        ends as soon as every verdict is, after --max-duration TIME at the latest   [15min]
-  --schedule SCHEDULE    what noise does, as noisegen has it, or `auto`: every stressor, placebo and controls as a
-                         rotation, or as a factorial where each stressor can have a core of its own    [auto]
-  --control-delay DELAY  length of the known delay: a time, or a share of a quiet step, which a short training finds
-                         out first; 0: the training is stopped for known times instead (control.pause)    [5%]
-  --seed N               of the schedule                    [1]
-  --budget PERCENT       what the training may lose         [1%]
-  --train-cpus LIST      CPUs of the training               [cores not in --noise-cpus; without it every other core]
-  --noise-cpus LIST      CPUs of the noise                  [cores not in --train-cpus; without it every other core]
+  --until decided        stop when all verdicts are decided, at the latest after --max-duration TIME   [15min]
+  --schedule SCHEDULE    schedule of noisegen, or `auto`: every stressor, placebo and controls as a
+                         rotation, or as a factorial if there is a core for each stressor    [auto]
+  --control-delay DELAY  known delay as positive control: a time, or a share of a quiet step, measured
+                         first; 0: use control.pause instead    [5%]
+  --seed N               seed of the schedule               [1]
+  --budget PERCENT       acceptable slowdown of a step      [1%]
+  --train-cpus LIST      CPUs of the training               [cores not in --noise-cpus, or every other core]
+  --noise-cpus LIST      CPUs of the noise                  [cores not in --train-cpus, or every other core]
 
 Example: local.sh --out run1 --model 'emulated[compute=80ms]' --data synthetic --duration 60
 
-It is `crosstalk run -- mpirun ddl-train`, whose --help says more. Exit codes: 0 fine, 1 a program failed, 2 wrong usage,
-3 noise did not cover the training. Programs are looked for in CROSSTALK_BIN, beside these scripts, and on PATH.
+It calls `crosstalk run -- mpirun ddl-train`; see crosstalk run --help. Exit codes: 0 fine, 1 a program failed, 2 wrong usage,
+3 noise did not cover the training. Programs are searched in CROSSTALK_BIN, beside these scripts, and on PATH.
 TEXT
 }
 
@@ -62,7 +62,7 @@ while (($# > 0)); do
         *) fail 2 "no option '$1' (local.sh --help shows all)" ;;
     esac
 done
-[[ -n ${of_the_run[--out]:-} ]] || fail 2 "--out is needed (local.sh --help shows all)"
+[[ -n ${of_the_run[--out]:-} ]] || fail 2 "needs --out DIR (local.sh --help shows all)"
 [[ $ranks =~ ^[1-9][0-9]{0,3}$ ]] || fail 2 "--ranks: '$ranks' is not a number of ranks"
 
 find_programs crosstalk mpirun || exit 1

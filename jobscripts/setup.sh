@@ -36,7 +36,7 @@ in_lines() { fold -s -w 90 <<<"$*" | sed 's/^/     /; s/ *$//'; }
 # need_packages PACKAGE...: installs those that are missing. Not root: says which, and ends the script.
 need_packages() {
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-        say "no Debian: cannot tell which packages are missing, going on with what is here"
+        say "not Debian: cannot check for missing packages, continuing"
         return 0
     fi
     local package
@@ -47,7 +47,7 @@ need_packages() {
     done
     ((${#missing[@]} > 0)) || return 0
     if ((EUID != 0)); then
-        say "these packages are missing; install them (or ask for them), then start again:"
+        say "these packages are missing; install them (or ask your administrator), then start again:"
         echo "    apt-get update && apt-get install -y --no-install-recommends ${missing[*]}" >&2
         exit 1
     fi

@@ -144,16 +144,16 @@ all_nodes_idle() {
 start() {
     local nodes=$1 port program
     for program in munged slurmctld slurmd srun sbatch; do
-        command -v "$program" >/dev/null || fail 77 "no Slurm here: $program is missing (Debian: slurm-wlm and munge)"
+        command -v "$program" >/dev/null || fail 77 "Slurm is not available: $program is missing (Debian: slurm-wlm and munge)"
     done
-    (($(nproc) >= 2)) || fail 77 "at least two cores are needed, one for each of two steps"
+    (($(nproc) >= 2)) || fail 77 "needs at least two cores, one for each of two steps"
     # Above the ports of services, below the ephemeral ones; the same directory always gets the same ports.
     port=$((20000 + $(cksum <<<"$dir" | cut -d' ' -f1) % 10900))
-    ((${#dir} <= 85)) || fail 2 "'$dir' is too long a path for a socket in it"
+    ((${#dir} <= 85)) || fail 2 "'$dir' is too long for the path of a socket"
 
     export SLURM_CONF=$dir/etc/slurm.conf
     if daemon slurmctld >/dev/null && at front scontrol ping >/dev/null 2>&1; then
-        [[ $(at front sinfo -h -p batch -o %D) == "$nodes" ]] || fail 1 "it is up with another number of nodes: take it down first"
+        [[ $(at front sinfo -h -p batch -o %D) == "$nodes" ]] || fail 1 "it runs with another number of nodes: take it down first"
         start_nodes "$nodes"
         say "is up already"
         return
@@ -162,7 +162,7 @@ start() {
         at front slurmctld >/dev/null 2>&1 || fail 1 "the controller does not start: $(tail -n 1 "$dir/log/slurmctld.log")"
         await 14 at front scontrol ping || fail 1 "the controller does not answer"
         start_nodes "$nodes"
-        say "has its controller back"
+        say "controller restarted"
         return
     fi
     stop # what is left of an earlier one
@@ -237,11 +237,11 @@ steps() {
 no_steps() { [[ -z $(steps) ]]; }
 no_jobs() { [[ -z $(at front squeue -h) ]]; }
 
-(($# >= 1)) || usage "what to do?"
+(($# >= 1)) || usage "no action given"
 case $1 in
     --help | -h) sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; exit 0 ;;
 esac
-(($# >= 2)) || usage "which directory?"
+(($# >= 2)) || usage "no directory given"
 action=$1
 mkdir -p -- "$(dirname -- "$2")"
 dir=$(cd -- "$(dirname -- "$2")" && pwd)/$(basename -- "$2")

@@ -111,14 +111,14 @@ check_options() {
     [[ $delay =~ ^([0-9]+(us|ms))?$ ]] || usage "--delay: '$delay' is not a time such as 50us"
     [[ $rate =~ ^[1-9][0-9]*(kbit|mbit|gbit)$ ]] || usage "--rate: '$rate' is not a rate such as 1gbit"
     [[ $clocks =~ ^[0-9]{1,8}(,[0-9]{1,8}){1,3}$ ]] || usage "--clocks: '$clocks' are not seconds such as 1000,2000"
-    (($(tr ',' '\n' <<<"$clocks" | wc -l) >= nodes)) || usage "--clocks: '$clocks' are too few for $nodes nodes"
+    (($(tr ',' '\n' <<<"$clocks" | wc -l) >= nodes)) || usage "--clocks: '$clocks' has fewer values than $nodes nodes"
     [[ $dir =~ ^[[:alnum:]/._+-]+$ ]] || usage "'$dir': give a path of letters, digits, and . _ + -"
 }
 
 start() {
     local program number
     for program in unshare nsenter setpriv ip tc; do
-        command -v "$program" >/dev/null || fail 77 "no virtual nodes here: $program is missing (Debian: util-linux and iproute2)"
+        command -v "$program" >/dev/null || fail 77 "virtual nodes are not available: $program is missing (Debian: util-linux and iproute2)"
     done
     end_nodes # what is left of earlier ones
     mkdir -p "$dir"
@@ -136,7 +136,7 @@ start() {
     trap 'end_nodes; remove_files' EXIT
     hold front </dev/null >"$dir/log" 2>&1 &
     await 30 settled $! || true
-    [[ -e $dir/front.up ]] || fail 77 "no virtual nodes here: $(grep -v '^+' "$dir/log" | head -n 1)"
+    [[ -e $dir/front.up ]] || fail 77 "virtual nodes are not available: $(grep -v '^+' "$dir/log" | head -n 1)"
     trap - EXIT
     disown -a
     say "$nodes nodes are up, $rate${delay:+ and $delay} apart"
@@ -172,13 +172,13 @@ status() {
     done <"$dir/hosts"
 }
 
-(($# >= 1)) || usage "what to do?"
+(($# >= 1)) || usage "no action given"
 case $1 in
     --help | -h) sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "$self"; exit 0 ;;
 esac
-(($# >= 2)) || usage "which directory?"
+(($# >= 2)) || usage "no directory given"
 action=$1
-[[ -d $(dirname -- "$2") ]] || fail 2 "there is no directory $(dirname -- "$2")"
+[[ -d $(dirname -- "$2") ]] || fail 2 "no directory $(dirname -- "$2")"
 dir=$(cd -- "$(dirname -- "$2")" && pwd)/$(basename -- "$2")
 shift 2
 
@@ -195,7 +195,7 @@ case $action in
         start
         ;;
     run)
-        (($# >= 2)) || usage "run what, and where?"
+        (($# >= 2)) || usage "no node or command given"
         on "$@"
         ;;
     env)

@@ -1277,7 +1277,7 @@ def amp_skip(place):
 def crash(place):
     needs_module(place.python, "torch")
     job = OwnJob(place, "crosstalk-python", "train.py", "300", "_exit", duration="20s")
-    helpful = job.report or "steps" in job.done.err and "no steps of its own" not in job.done.err
+    helpful = job.report or "steps" in job.done.err and "the job recorded no steps" not in job.done.err
     return f"{job.first()}, {job.count()} steps", helpful and job.count() == 300
 
 
@@ -1378,13 +1378,13 @@ def sklearn(place):
     return of_lines(place, "train.py")
 
 
-@case("ownjob/timelines", "not trustworthy, says that the steps come by time, does not advise to measure on", slow=True)
+@case("ownjob/timelines", "not trustworthy, says that the steps at fixed times, does not advise to measure on", slow=True)
 def timelines(place):
     schedule = QUICK_PAUSE.replace("300ms", "500ms")
     job = OwnJob(place, place.python, "job.py", schedule=schedule, duration="40s")
     found = verdict(job.run)
     trusted = found is not None and found["trustworthy"]
-    by_time, advises = "come by time" in job.said, "Measure on" in job.said
+    by_time, advises = "at fixed times" in job.said, "Measure on" in job.said
     came = f"{job.first()}, trustworthy: {trusted}, says so: {by_time}, advises to measure on: {advises}"
     return came, job.report and not trusted and by_time and not advises
 
@@ -1438,7 +1438,7 @@ def mpicrash(place):
 @case("ownjob/mpispawn", "says that spawned processes are not recorded", slow=True)
 def mpispawn(place):
     job = mpi_victim(place, 1, duration="20s")
-    return job.first(), "only the processes that spawn others are recorded" in job.said
+    return job.first(), "only the spawning processes are recorded" in job.said
 
 
 @case("ownjob/mpiworkers", "report, or advice that is not cut: --step-from MPI_Mrecv or its like", slow=True)

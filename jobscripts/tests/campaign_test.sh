@@ -112,7 +112,7 @@ case $how in
             cmp "$campaign/plan.csv" <(crosstalk campaign plan "$scratch/spec.ini" -o "$scratch/again" >/dev/null && cat "$scratch/again/plan.csv")
         printf 'kind = soft-errors\n' >"$scratch/trials.ini"
         check "trials are planned" crosstalk campaign plan "$scratch/trials.ini" -o "$scratch/trials"
-        refused 2 "has trials of soft errors" crosstalk campaign stop "$scratch/trials"
+        refused 2 "has soft-error trials" crosstalk campaign stop "$scratch/trials"
         printf 'kind = soft-errors\nmodel = emulated\nguards = none, range=2+nrom:rollback\n' >"$scratch/trials.ini"
         run crosstalk campaign plan "$scratch/trials.ini" -o "$scratch/misspelt"
         [[ $status == 0 ]] || broken "trials can be planned where they will not run" "$(cat "$scratch/err")"

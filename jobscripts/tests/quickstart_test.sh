@@ -14,7 +14,7 @@ done
 export PATH=$scratch/bin:$PATH
 run "$scratch/tree/quickstart.sh"
 ((status == 0)) || broken "it ends well" "it ended with $status: $(cat "$scratch/err")"
-check "it says whose programs it uses" grep -q "using the programs that are installed in $scratch/bin " "$scratch/err"
+check "it says whose programs it uses" grep -q "using the programs installed in $scratch/bin " "$scratch/err"
 check "it shows what a neighbour takes" grep -q '^noisegen probe memory.stream' "$scratch/asked"
 check "it measures a training" grep -Eq '^crosstalk run .*--out=results/quickstart .*-- mpirun -n 2 ddl-train' "$scratch/asked"
 check "it ends when decided, or soon" grep -q '^crosstalk run .*--until=decided .*--max-duration=5min\|--max-duration=5min .*--until=decided' "$scratch/asked"

@@ -64,7 +64,7 @@ esac
 has_verdict
 all_steps "$scratch/run/report/exposure.csv" "$scratch/run/log/job.log"
 check "what its steps are is told" grep -q 'a step is a visit of step' "$scratch/run/report/index.html"
-check "the clocks were compared" grep -q 'clocks were aligned by a stated offset' "$scratch/run/report/index.html"
+check "the clocks were compared" grep -q 'clocks were aligned by --clock-offset' "$scratch/run/report/index.html"
 check "no step before the noise is used" python3 - "$scratch/run/report/exposure.csv" <<'PYTHON'
 import csv
 import sys

@@ -27,7 +27,7 @@ if [[ ${1:-} == until ]]; then
     exit 0
 fi
 
-refused 2 "leave out --duration" crosstalk run --until decided --duration 3s -- "${job[@]}"
+refused 2 "takes no --duration" crosstalk run --until decided --duration 3s -- "${job[@]}"
 refused 2 "tells its steps" crosstalk run --until decided -- sleep 9
 refused 2 "leave out --seed" crosstalk run --extend "$scratch" --seed 2
 refused 1 "not a run of crosstalk run" crosstalk run --extend "$scratch" --duration 3s

@@ -48,7 +48,7 @@ def goes_on(campaign):
     while True:
         done = subprocess.run([BIN / "crosstalk", "campaign", "run", campaign], capture_output=True, text=True,
                               timeout=300, check=False, env=ENVIRONMENT)
-        if "still runs" not in done.stderr or time.monotonic() > end:
+        if "still running" not in done.stderr or time.monotonic() > end:
             break
         time.sleep(0.2)
     assert done.returncode == 0, f"{done.returncode}: {done.stderr[-2000:]}"
@@ -127,12 +127,12 @@ def main():
             other = subprocess.run([BIN / "crosstalk", "campaign", "run", campaign], capture_output=True, text=True,
                                    timeout=300, check=False, env=ENVIRONMENT)
             assert other.returncode == 2 and "is being run" in other.stderr, other
-            assert "it is being run" in crosstalk("status", campaign).stdout
+            assert "running" in crosstalk("status", campaign).stdout
             os.killpg(process.pid, signal.SIGKILL)
         goes_on(campaign)
         assert crosstalk("status", campaign).stdout == (
             f"8 of 8 undisturbed trainings have ended\nddp: {len(planned)} of {len(planned)} trials have ended\n"
-            "it is not being run\n")
+            "not running\n")
         found = rows(outcomes)
         assert [row["trial"] for row in found] == [row["trial"] for row in planned]
         assert sum(row["class"] == "crashed" for row in found) <= 1, "only the trial that was killed has crashed"

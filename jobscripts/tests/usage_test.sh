@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$scratch"
 
 refused 2 "no option '--modle'" "$jobscripts/local.sh" --modle mlp
-refused 2 "out is needed" "$jobscripts/local.sh"
+refused 2 "needs --out DIR" "$jobscripts/local.sh"
 refused 2 "model needs a value" "$jobscripts/local.sh" --out run --model
 refused 2 "'two' is not a number of ranks" "$jobscripts/local.sh" --out run --ranks two
 needs crosstalk mpirun
@@ -31,7 +31,7 @@ refused 2 "run/noise is already there" "$jobscripts/local.sh" --out run
 check "the earlier run is untouched" grep -q precious run/noise/file
 
 refused 2 "what to do" "$jobscripts/slurm-sandbox.sh"
-refused 2 "which directory" "$jobscripts/slurm-sandbox.sh" up
+refused 2 "no directory given" "$jobscripts/slurm-sandbox.sh" up
 refused 2 "'fly' is not an action" "$jobscripts/slurm-sandbox.sh" fly box
 refused 2 "'0' is not a number of nodes" "$jobscripts/slurm-sandbox.sh" up box 0
 refused 1 "no sandbox in" "$jobscripts/slurm-sandbox.sh" env box

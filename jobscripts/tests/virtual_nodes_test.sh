@@ -41,7 +41,7 @@ run on front crosstalk run --out "$out" --duration 15s --cpus 0 --noise-cpus 1 -
 check "its table has the noise of the network" grep -q '^network.exchange .*%' "$scratch/out"
 check "each node had noise" test -s "$out/noise/n1.0/noise.csv" -a -s "$out/noise/n2.1/noise.csv"
 check "and so had the third, which only congests" grep -q 'network.exchange.*,n3,' "$out/noise/n3.2/noise.csv"
-refused 2 "has to tell its steps" crosstalk run --noise-launch "mpirun -n 2" -- sleep 1
+refused 2 "must report its steps" crosstalk run --noise-launch "mpirun -n 2" -- sleep 1
 
 trace-info --json "$out/train/trace/traces.otf2" >"$scratch/trace.json"
 cat >"$scratch/agree.py" <<'PYTHON'

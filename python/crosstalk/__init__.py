@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells Crosstalk where the steps of a program begin, and which phase each is in.
+"""Marks the steps and phases of a program for Crosstalk.
 
 Under ``crosstalk run -- ..`` steps and phases go to the run's directory; elsewhere all of this does nothing.
 
@@ -7,7 +7,7 @@ Under ``crosstalk run -- ..`` steps and phases go to the run's directory; elsewh
         with crosstalk.phase("forward"):
             loss = model(batch)
 
-A PyTorch training needs no such lines: ``crosstalk-python train.py`` finds its steps by itself.
+A PyTorch training needs no such lines: ``crosstalk-python train.py`` finds its steps automatically.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ Item = TypeVar("Item")
 
 
 def records() -> bool:
-    """Does this process record its steps? It does where CROSSTALK_OUT names the directory of a run."""
+    """True if this process records its steps: CROSSTALK_OUT names the directory of a run."""
     return marks.records()
 
 
 def step() -> None:
-    """Ends the step that was, and begins the next."""
+    """Ends the current step and begins the next."""
     marks.explicit = True
     marks.step()
 
 
 def step_end() -> None:
-    """Ends the step that was; what comes until the next is in no step."""
+    """Ends the current step; time until the next one belongs to no step."""
     marks.step_end()
 
 
 def steps(items: Iterable[Item]) -> Iterator[Item]:
-    """The items, each of which is a step: from the moment that it is there until the next one is.
+    """Yields the items, one step each: from the moment that an item is available until the next one is.
 
-    What lies between, on the way to the next item, is the phase "load".
+    Fetching the next item is the phase "load".
     """
     marks.explicit = True
     source = iter(items)
@@ -59,9 +59,9 @@ def steps(items: Iterable[Item]) -> Iterator[Item]:
 
 @contextmanager
 def phase(name: str) -> Iterator[None]:
-    """load, to_device, forward, backward, wait_exchange, update, checkpoint, or a region of another name.
+    """Marks a phase: load, to_device, forward, backward, wait_exchange, update, checkpoint, or another region.
 
-    A phase inside of another one takes its place as long as it lasts.
+    A nested phase replaces the outer one while it lasts.
     """
     marks.phases.append(name)
     marks.phase(name)

@@ -19,8 +19,8 @@ A step ends with the step() of the optimizer; with several, of the last one in e
 (DataLoader), forward, backward, wait_exchange (DistributedDataParallel, after its last bucket), update
 (optimizer), checkpoint (torch.save).
 
-  --openmetrics FILE  steps and their time, every 5 s, for Prometheus' node exporter; also without crosstalk run
-  --version           print the version and end"""
+  --openmetrics FILE  write steps and step time every 5 s for Prometheus' node exporter; also without crosstalk run
+  --version           print the version and exit"""
 
 
 def main() -> None:
@@ -44,7 +44,7 @@ def main() -> None:
             sys.exit(2)
         metrics_file, words = words[1], words[2:]
     if not words:
-        print("crosstalk-python: which program? (crosstalk-python --help)", file=sys.stderr)
+        print("crosstalk-python: no program given (crosstalk-python --help)", file=sys.stderr)
         sys.exit(2)
     module = words[0] == "-m"
     if module:
@@ -56,7 +56,7 @@ def main() -> None:
     if metrics_file is not None:
         metrics.start(metrics_file, words[0])
     elif marks.run() is None:
-        print("crosstalk-python: steps are not recorded: this is not under crosstalk run (CROSSTALK_OUT is not set)",
+        print("crosstalk-python: steps are not recorded: not started by crosstalk run (CROSSTALK_OUT is not set)",
               file=sys.stderr)
     _torch.watch()
     sys.argv = words

@@ -25,10 +25,9 @@ def _about(run: Path) -> dict[str, Any]:
 
 
 def load(pattern: str) -> Any:
-    """A row a step and rank of every run directory that the pattern finds: ``load("DIR/runs/*")``.
+    """One row per step and rank of every run directory that matches the pattern: ``load("DIR/runs/*")``.
 
-    The columns of steps.csv follow run, host, model and seed, and of a campaign block, noise, level and so on. Runs
-    that go on (``.partial``) are left out. Needs pandas.
+    The columns of steps.csv follow run, host, model and seed, and of a campaign block, noise, level and so on. Unfinished runs (``.partial``) are skipped. Needs pandas.
     """
     try:
         pandas = importlib.import_module("pandas")

@@ -35,7 +35,7 @@ def _library() -> ctypes.CDLL | None:
             return found
         except (OSError, AttributeError) as error:
             reason = str(error)
-    print(f"crosstalk: {reason}; CROSSTALK_MARK_LIBRARY=FILE names it; no steps are recorded", file=sys.stderr)
+    print(f"crosstalk: {reason}; give it with CROSSTALK_MARK_LIBRARY=FILE; steps are not recorded", file=sys.stderr)
     return None
 
 

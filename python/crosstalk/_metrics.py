@@ -121,7 +121,7 @@ class StepMetrics:
         try:
             self.replace(self.text(running))
         except OSError as error:
-            print(f"crosstalk: no further metrics in {self.file}: {error}", file=sys.stderr)
+            print(f"crosstalk: metrics are no longer written to {self.file}: {error}", file=sys.stderr)
             self.file = None
         self.written = (self.steps, self.time_ns)
         self.next_ns = time.monotonic_ns() + BETWEEN_WRITES_NS

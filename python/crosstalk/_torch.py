@@ -234,8 +234,7 @@ def _watch_backward(torch: Any) -> None:
         count += 1
         if count == BACKWARDS_WITHOUT_STEP and steps.round.ender is None and not marks.explicit:
             print(
-                f"crosstalk: {count} times backward() and no step() of a torch.optim optimizer, which would end a step; "
-                "call crosstalk.step() where one begins",
+                f"crosstalk: {count} calls of backward() without step() of a torch.optim optimizer, which ends a step; call crosstalk.step() where a step begins",
                 file=sys.stderr,
                 flush=True,
             )
@@ -362,7 +361,7 @@ def _watch_all(torch: Any) -> None:
         try:
             watch_one(torch)
         except (AttributeError, ImportError) as error:
-            print(f"crosstalk: this PyTorch is not watched in full: {error}", file=sys.stderr)
+            print(f"crosstalk: this PyTorch is only partly supported: {error}", file=sys.stderr)
 
 
 class _WatchesTorch(importlib.abc.MetaPathFinder):
