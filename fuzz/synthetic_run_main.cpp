@@ -10,7 +10,7 @@
 
 int main(int argc, char** argv)
 try {
-    if (argc != 2) base::fail_usage("expects DIR, which must not be there yet");
+    if (argc != 2) base::fail_usage("expects DIR, which must not exist");
     const std::filesystem::path run = argv[1];
     if (std::filesystem::exists(run)) base::fail_usage(run.string(), " is already there");
     analysis::testing::write_run(run, {.run_s = 8.0});

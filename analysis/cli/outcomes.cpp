@@ -47,9 +47,9 @@ Outcomes::Outcomes()
     options.add("run-hours", run_hours_, "with --fit: time lost by a ruined run", "HOURS");
     options.example("interference outcomes trials --band seeds/1 --band seeds/2 .. --out report");
     options.epilogue(
-        "Classes: crashed, collapsed (loss not finite, or no better than guessing), degraded (below the band of "
-        "other seeds), recovered, latent (in the band, but a value that is not finite or 1,000 times the largest "
-        "remains), tolerated, masked (identical bits). Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 not "
+        "Classes: crashed; collapsed (loss not finite, or no better than guessing); degraded (below the band of "
+        "other seeds); recovered; latent (in the band, but a value that is not finite or 1,000 times the largest "
+        "remains); tolerated; masked (identical bits). Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 not "
         "trustworthy.");
 }
 

@@ -76,8 +76,8 @@ Predict::Predict() : Command{"interference predict", "predicts the slowdown by a
     options.example("interference predict run1 --neighbour app/probe/pressure.json");
     options.example("interference predict run1 --ranks 1..65536");
     options.epilogue(
-        "Pressures outside of the measured range get no prediction. Exit codes: 0 fine, 1 failed, "
-        "2 wrong usage, 3 the neighbour's pressure lies outside of the measured range.");
+        "Pressures outside of the measured range get no prediction. Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 the "
+        "neighbour's pressure lies outside of the measured range.");
 }
 
 int Predict::run()

@@ -187,7 +187,7 @@ Record record_beside(const fs::path& archive, const std::string& what, const std
             notes.push_back(base::join("the record of the ", what, " is left out: ", error.what()));
         } catch (const nlohmann::json::exception&) {
             notes.push_back(
-                base::join("the record of the ", what, " is left out: ", (folder / name).string(), " is no JSON"));
+                base::join("the record of the ", what, " is left out: ", (folder / name).string(), " is not JSON"));
         }
         break;
     }

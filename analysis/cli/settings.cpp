@@ -95,7 +95,7 @@ void add_settings(base::Options& options, Settings& settings)
     add_common(options, settings);
     options.add("guard", settings.guard, "exclude steps that begin within this time after noise changed", "TIME");
     options.add("draws", settings.draws, "draws of the re-randomisation test", "NUMBER");
-    options.add("seed", settings.seed, "draws of the re-randomisation test", "NUMBER");
+    options.add("seed", settings.seed, "seed of the re-randomisation test", "NUMBER");
     options.add("clock-offset", settings.clock_offset,
                 "training's clock - noise's clock, such as 1.5s or -20ms, if they have different clocks", "TIME");
     options.add("fail-on", settings.fail_on,

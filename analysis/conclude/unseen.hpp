@@ -13,9 +13,9 @@ namespace analysis {
 // that began elsewhere and do not recur. They are charged to where they began.
 std::optional<std::string> unseen_slots(const DesignedRun& run, const Analysis& analysis, const Effect& effect);
 
-// Why no noise can: half of the time lies in steps that last more than twice as long as most, as where work is queued
-// and one step in some waits for it, and a slot holds fewer than four of those. The work of such a step is then from
-// several slots, and is charged to one.
+// Why no noise can be called safe: half of the time lies in steps more than twice as long as most (work is queued, and
+// every n-th step waits for it), and a slot holds fewer than four of them. The work of such a step was done in several
+// slots, but is attributed to one.
 std::optional<std::string> steps_that_wait(const DesignedRun& run, const Analysis& analysis);
 
 }  // namespace analysis

@@ -45,7 +45,7 @@ void check_table(const Training& training, const std::vector<Noise>& noise, std:
     for (std::size_t r = 0; r < training.host.size(); ++r)
         if (training.host[r].empty() && std::any_of(noise.begin(), noise.end(), other_host))
             base::fail(training.file.string(), " does not give the node of rank ", training.steps.ranks[r].rank,
-                       " but noise ran on several: add a column 'host'");
+                       ", but noise ran on several: add a column 'host'");
     const RankSteps& first = training.steps.ranks.front();
     const std::int64_t noise_begin_ns = noise.front().slots.front().begin_ns + offset_ns;
     const std::int64_t noise_end_ns = noise.front().slots.back().end_ns + offset_ns;

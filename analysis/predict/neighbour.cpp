@@ -98,7 +98,7 @@ void add_row(MeasuredCurves& measured, const base::CsvTable& table, std::size_t 
     const auto found = reached.find({factor, level});
     if (found == reached.end() || !is_a_rate(level)) {
         measured.notes.push_back(base::factor_name(factor, level) +
-                                 (is_a_rate(level) ? " is in no record of the noise" : " is no rate") +
+                                 (is_a_rate(level) ? " is in no record of the noise" : " is not a rate") +
                                  ", so it is left out");
         return;
     }
@@ -179,7 +179,7 @@ std::vector<PredictedPart> predict_parts(const MeasuredCurves& measured, const N
         else
             parts.push_back({pressure.stressor, predict(found->curve, pressure)});
         if (others > 1)
-            notes.push_back("of several factors with " + pressure.stressor + " the first is used: " + found->factor);
+            notes.push_back("several factors use " + pressure.stressor + "; the first is taken: " + found->factor);
         if (found != measured.curves.end() && found->curve.size() == 1)
             notes.push_back(pressure.stressor +
                             " had one level beside this training: assuming a straight line from zero");

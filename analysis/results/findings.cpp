@@ -119,9 +119,9 @@ std::string absorption(const Report& report)
     const std::optional<Control>& delay = report.verdict.delay;
     if (!report.run.gpu.known() || !delay || !delay->connected || delay->true_percent <= 0.0) return "";
     const Absorbed absorbed = absorbed_of(*delay);
-    return join("Of the control delay ", fixed(absorbed.percent, 1), " % (",
-                range({absorbed.low_percent, absorbed.high_percent}), ") is not in the step. GPUs computed in ",
-                fixed(delay->covered_percent, 1), " % of it: the most that queued work can absorb.");
+    return join("Absorbed part of the control delay: ", fixed(absorbed.percent, 1), " % (",
+                range({absorbed.low_percent, absorbed.high_percent}), "). GPUs computed in ",
+                fixed(delay->covered_percent, 1), " % of the delay, the most that queued work can absorb.");
 }
 
 std::vector<Check> checks(const Report& report)
@@ -213,8 +213,8 @@ std::vector<std::string> not_said(const Report& report)
     const Slot& slot = report.run.slots.front().front();
     const std::string length_s = fixed(static_cast<double>(slot.end_ns - slot.begin_ns) / 1e9, 2);
     return {
-        "It holds for this training, on these nodes, with this noise on these cores. "
-        "Other models, numbers of ranks or machines need their own measurement.",
+        "It holds for this training, on these nodes, with this noise on these cores. Other models, numbers of ranks or "
+        "machines need their own measurement.",
         "A noise was on for " + length_s + " s at a time. Slower effects (disk caches, heat, quotas) are not seen.",
         "Excluded outliers are not in the slowdown; their rate under each noise is in the table above.",
         report.verdict.looked

@@ -194,7 +194,7 @@ TEST_CASE("tables of steps that cannot have been are refused with line and colum
         {"0,1,100,200,1000000000000000000", "line 3 column load_ns: the phases take longer than the step's 100 ns"},
         {"0,1,100,1e308,5", "line 3 column end_ns"},
         {"0,1,100,90,5", "line 3 column end_ns: the step ends before it begins"},
-        {"0,0,100,200,5", "line 3 column step: step 0 of rank 0 is there twice"},
+        {"0,0,100,200,5", "line 3 column step: step 0 of rank 0 occurs twice"},
         {"0,-1,100,200000,5", ": step 0 of rank 0 begins before step -1 ends"},
         {"0,1,-9223372036854775808,9223372036854775807,nan", "line 3 column load_ns"},
     };

@@ -358,7 +358,7 @@ TEST_CASE("a block is whole if half of a slot of each treatment lies within the 
     CHECK(less.counts.at(analysis::LeftOut::block_incomplete) == 34);
     end_after(75);
     CHECK_THROWS_WITH_AS(analysis::analyse(run, {.exposure = {.warm_up_steps = 20}, .draws = {.count = 0}}),
-                         doctest::Contains("two blocks that hold every treatment"), base::Error);
+                         doctest::Contains("two blocks with every treatment"), base::Error);
 }
 
 TEST_CASE("without accidents the interval uses the t quantile of blocks minus one")

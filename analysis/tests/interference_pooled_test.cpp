@@ -217,5 +217,5 @@ TEST_CASE("a run that was ended at a look has intervals that hold at all looks")
     const double looked = member(testing::verdict_in(scratch / "run")["factors"]["mem"], "half_width_percent");
     CHECK(looked > 1.3 * fixed);
     CHECK(looked < 2.0 * fixed);
-    CHECK(base::read_whole(scratch / "run/report/index.html").find("hold at every look") != std::string::npos);
+    CHECK(base::read_whole(scratch / "run/report/index.html").find("valid at repeated looks") != std::string::npos);
 }

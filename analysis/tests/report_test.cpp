@@ -198,7 +198,7 @@ TEST_CASE("noise that stood still for a tenth of its time did not cover the trai
     CHECK(any_says(analysis::limits(report), "began up to 1.00 s late"));
     noise["lateness_ns"]["worst"] = 1'000'000'000;
     report = report_with(training_on("0", "1"), noise);
-    CHECK(any_says(analysis::noise_stood_still(report), "stood still"));
+    CHECK(any_says(analysis::noise_stood_still(report), "was stopped for more than a tenth"));
 }
 
 TEST_CASE("records of any shape limit nothing and break nothing")

@@ -28,11 +28,8 @@ TrainingPhase parse_training_phase(const std::string& word)
     for (const TrainingPhase phase : recorded_phases) real.push_back(text(phase));
     const PhaseCard* const found = find_phase(word);
     if (found == nullptr || found->phase == TrainingPhase::other)
-        fail_usage("'", word, "' is not a phase of a training (",
-                   join_words(real,
-                              ", "
-                              ""),
-                   ")", did_you_mean(word, real));
+        fail_usage("'", word, "' is not a phase of a training (", join_words(real, ", "), ")",
+                   did_you_mean(word, real));
     return found->phase;
 }
 

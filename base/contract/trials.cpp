@@ -130,7 +130,7 @@ std::vector<Trial> read_trials(const std::filesystem::path& file)
     for (std::size_t row = 0; row < table.rows(); ++row) {
         trials.push_back(trial_in(table, row));
         if (!names.insert(trials.back().name).second)
-            fail(table.place(row, "trial"), ": ", trials.back().name, " is there twice");
+            fail(table.place(row, "trial"), ": ", trials.back().name, " occurs twice");
     }
     if (trials.empty()) fail_usage(file.string(), " has no trial");
     return trials;

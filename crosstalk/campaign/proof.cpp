@@ -48,7 +48,7 @@ base::CpuSet cpus_of_slots(const std::vector<NoiseSlot>& slots)
 // From the first slot to the last on this CPU must cover the steps that count; what lies between slots is no noise.
 std::string why_not_long_enough(const TrainingOnNode& training, const std::vector<NoiseSlot>& slots, int cpu)
 {
-    constexpr const char* serial = "(Slurm steps without srun --overlap?)";
+    constexpr const char* serial = " (Slurm steps without srun --overlap?)";
     std::int64_t begin_ns = INT64_MAX;
     std::int64_t end_ns = INT64_MIN;
     std::int64_t on_ns = 0;

@@ -66,7 +66,7 @@ const std::vector<Key>& keys()
         key("nodes", &Spec::nodes, "nodes per run, with equal CPUs; more than one needs Slurm (1)"),
         key("repetitions", &Spec::repetitions, "blocks per training (5)"),
         key("quiet", &Spec::quiet, "runs without noise in a block (1)"),
-        key("duration", &Spec::duration, "of each training (60s)"),
+        key("duration", &Spec::duration, "length of each training (60s)"),
         key("wait", &Spec::wait, "maximum of the random delay from noise to training start (2s)"),
         key("start-within", &Spec::start_within, "a training without a step for this time has failed (2m)"),
         key("warmup", &Spec::warmup, "steps left out at the start (10)"),

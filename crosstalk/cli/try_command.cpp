@@ -31,9 +31,8 @@ TryCommand::TryCommand()
     options.example("crosstalk try -- mpirun -n 8 ./program");
     options.example("crosstalk try --duration 60s -- crosstalk-python train.py");
     options.epilogue(
-        "Reports the source of steps, their number, length and phases, the run length needed for a report and for "
-        "the budget, and problems. Exit codes: 0 fine, 1 the job failed or shows no steps, 2 "
-        "wrong usage.");
+        "Reports the source of steps, their number, length and phases, the run length needed for a report and for the "
+        "budget, and problems. Exit codes: 0 fine, 1 the job failed or shows no steps, 2 wrong usage.");
     options.see_also("crosstalk-run(1), trace-steps(1)");
 }
 

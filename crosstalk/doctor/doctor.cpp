@@ -177,8 +177,7 @@ Finding cgroups()
     if (!has("freezer", true))
         advice.emplace_back(
             "job.run stops its program by signals, since it cannot create a freezer cgroup: start as root, or by "
-            "systemd-run "
-            "--user --scope --property=Delegate=yes (apt-get install systemd dbus-user-session)");
+            "systemd-run --user --scope --property=Delegate=yes (apt-get install systemd dbus-user-session)");
     for (const char* limited : {"cpu", "memory"})
         if (!has(limited, false))
             advice.push_back(base::join("without ", limited, " its limits are unknown: under systemd Delegate=",

@@ -16,7 +16,7 @@ void place_near_gpus(Placement& placement, const Request& request, int ranks_of_
     const auto wanted = static_cast<std::size_t>(request.gpus_per_node);
     if (gpus.empty()) return base::warn("no nvidia-smi: ranks are bound without regard to GPUs");
     if (gpus.size() < wanted)
-        base::fail_usage("this node shows ", gpus.size(), " GPU(s), and ", wanted, " are requested");
+        base::fail_usage("this node shows ", gpus.size(), " GPU(s), but ", wanted, " are requested");
     std::vector<base::CpuSet> near;
     for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks_of_node); ++rank)
         near.push_back(gpus[rank % wanted]);

@@ -11,7 +11,7 @@ namespace crosstalk {
 // status.json: how it went, and what the report says in short. An empty reason: the code is interference's.
 void write_status(const Request& request, int code, const std::string& reason);
 
-// --export-*: verdict.json, effects.csv, and write the verdicts as a Markdown table and as tests.
+// --export-*: verdict.json, effects.csv, and the verdicts as a Markdown table and as tests.
 void export_results(const Request& request);
 
 // The same of a run that did not get to its report, or to a new one: only the tests, one of which says why.

@@ -35,7 +35,7 @@ std::string command_of(const Request& request)
                       base::shell_word(script.empty() ? std::string{"co-schedule.sbatch"} : script), " --extend ");
 }
 
-// Results are of the whole set.
+// The request of one run of a set. Exports and --fail-on are dropped: they apply to the pooled report.
 Request one_of(const Request& request, std::uint64_t seed)
 {
     Request one = request;

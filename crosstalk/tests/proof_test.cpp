@@ -44,7 +44,7 @@ TEST_CASE("noise that starts late or ends early does not, and the run says by ho
 
 TEST_CASE("steps of Slurm that waited for each other are named")
 {
-    const std::string cause = "(Slurm steps without srun --overlap?)";
+    const std::string cause = " (Slurm steps without srun --overlap?)";
     CHECK(why(slots(112, 120)) == "noise on n1 began after the training had ended" + cause);
     CHECK(why(slots(80, 99)) == "noise on n1 had ended before the training began" + cause);
 }

@@ -117,7 +117,7 @@ TEST_CASE("a plan of trials says what they take and how well they tell")
 TEST_CASE("a spec of trials that makes no sense is refused")
 {
     for (const auto& [line, why] :
-         std::map<std::string, std::string>{{"moments = 31", "behind the end"},
+         std::map<std::string, std::string>{{"moments = 31", "after the end"},
                                             {"targets = weights", "not one of model, optimizer, both"},
                                             {"seeds = 7", "seeds must be from 8"},
                                             {"half-width = 60%", "half-width"},

@@ -92,7 +92,7 @@ class CheckpointReader::File {
             if (read_text(group.get(), "program") != "ddl-train") base::fail("not a checkpoint of ddl-train");
             const std::int64_t format = read_number(group.get(), "format");
             if (format != checkpoint_format)
-                base::fail("of format ", format, ", but this version reads format ", checkpoint_format);
+                base::fail("has format ", format, ", but this version reads format ", checkpoint_format);
             if (read_number(group.get(), "shard") != shard) base::fail("was written under another name");
             meta_ = read_meta(group.get());
             paths_ = data_sets_of(file_.get());

@@ -65,7 +65,7 @@ struct DataSet {
 // and what reading throws.
 DataSet data_set(const std::string& text, const std::filesystem::path& folder);
 
-// Writes both files of a data set that is made anew (creating the folder), each complete by rename: one rank writes,
+// Writes both files of a generated data set (creating the folder), each complete by rename: one rank writes,
 // the others wait for it at a barrier. Throws Unavailable if the samples are not on this machine, UsageError for
 // options that make no sense.
 void write_data_set(const DataSet& set);

@@ -48,7 +48,7 @@ void parse_guards(const std::string& guards, GuardPlan& plan)
     plan.guards.clear();
     for (const std::string& one : base::split(guards, ',')) {
         base::PlugInText guard = parse_guard(one);
-        if (plan.has(guard.name)) base::fail_usage("--guard ", guards, ": ", guard.name, " is there twice");
+        if (plan.has(guard.name)) base::fail_usage("--guard ", guards, ": ", guard.name, " is given twice");
         plan.guards.push_back(std::move(guard));
     }
     if (plan.has("replicas") && plan.replicas_every == 0) plan.replicas_every = 1;

@@ -131,7 +131,7 @@ void Instruments::define_metrics(const InstrumentPlan& plan)
     define(
         {"bytes_reduced", "B", "gradients averaged over the ranks", papi_ ? papi_->events().front().source : training},
         Type::uint64, MetricMode::accumulated_start);
-    define({"loss", "", "of this rank's batch", training}, Type::real, MetricMode::absolute_point);
+    define({"loss", "", "loss of this rank's batch", training}, Type::real, MetricMode::absolute_point);
     has_norm_ = plan.level != DetailLevel::L0;
     if (has_norm_)
         define({"gradient_norm", "", "L2 norm of this rank's gradient at the update", training}, Type::real,

@@ -27,7 +27,8 @@ void StepMetrics::write(const SoFar& so_far)
         families.push_back(
             family("crosstalk_training_step_seconds", "seconds", "Mean time of the latest steps.",
                    static_cast<double>(so_far.ns - last_.ns) / 1e9 / static_cast<double>(so_far.steps - last_.steps)));
-    if (so_far.loss) families.push_back(family("crosstalk_training_loss", "", "Of rank 0's last batch.", *so_far.loss));
+    if (so_far.loss)
+        families.push_back(family("crosstalk_training_loss", "", "Loss of rank 0's last batch.", *so_far.loss));
     file_.write(families, base::now_ns());
     last_ = so_far;
 }

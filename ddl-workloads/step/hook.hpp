@@ -18,8 +18,8 @@ namespace ddl {
 
 struct StepContext;
 
-// Its moments, in the order of a step. All are called by the main thread, on all ranks alike, so that a hook may call
-// collectives. A hook that needs time of its own within a step enters a phase, or leaves the one at hand.
+// Callbacks, in the order of a step. All are called by the main thread, on all ranks alike, so that a hook may call
+// collectives. A hook that needs time of its own within a step enters a phase, or leaves the current one.
 class Hook {
  public:
     virtual ~Hook() = default;

@@ -17,11 +17,11 @@ TEST_CASE("ddl-data that a signal stops leaves nothing half made")
         const testing::Scratch scratch;
         const testing::Outcome stopped =
             testing::run({"bash", "-c",
-                          "cd $0 && { $1 generate synthetic --bytes 4GiB --to $2 --out made & } && "
-                          "until compgen -G 'made*' > /dev/null; do sleep 0.05; done; kill -TERM $!; wait $!",
+                          "cd $0 && { $1 generate synthetic --bytes 4GiB --to $2 --out made & } && until compgen -G "
+                          "'made*' > /dev/null; do sleep 0.05; done; kill -TERM $!; wait $!",
                           scratch.path(), CROSSTALK_BIN "/ddl-data", format});
         CHECK(stopped.status == 1);
-        CHECK(stopped.err == "ddl-data: stopped by a signal while the data set was made\n");
+        CHECK(stopped.err == "ddl-data: stopped by a signal while generating the data set\n");
         for (const auto& entry : fs::recursive_directory_iterator{scratch.path()}) CHECK(entry.is_directory());
     }
 }

@@ -82,7 +82,7 @@ TEST_CASE("a training on a GPU that is not there ends in one line and leaves not
     };
 #ifdef CROSSTALK_DDL_TORCH
     check("mlp", "cuda", "0", 77, ": there is no GPU: CUDA_ERROR_NO_DEVICE");
-    check("mlp", "cuda:9", "2", 2, ": there is no GPU 9; this process has 2, from 0 on");
+    check("mlp", "cuda:9", "2", 2, ": there is no GPU 9; this process has 2, counted from 0");
 #endif
     check("emulated", "cuda", "1", 2, " needs a model that computes where --device says");
     check("emulated", "staged", "0", 2, " needs a model that computes where --device says");

@@ -318,7 +318,7 @@ def refused(scratch):
                      (trial("a", bits="32"), "is of type float32, which has bits 0 to 31"),
                      (trial("a", bits="0-40", target="both"), "bits 0 to 31"),
                      (trial("a", location="layers.head", bits="1", count=10**6), "there are only"),
-                     (trial("a", bits="70"), "no range")):
+                     (trial("a", bits="70"), "not a range")):
         write_trials(scratch / "bad.csv", [trial("good", "null"), row])
         words = [str(word) for word in ddl_train(1, "--model", "mlp[hidden=8]", "--data", DATA, "--trials",
                                                  scratch / "bad.csv", "--out", scratch / "bad")]

@@ -124,7 +124,7 @@ case $how in
         check "which a line says" grep -q "will not run here: noisegen: .*did you mean memory.stream" "$scratch/err"
         refused 2 "does not run here: noisegen: .*did you mean memory.stream" crosstalk campaign run "$scratch/wrong"
         check "no run of it was tried" test -z "$(ls -A "$scratch/wrong/runs")"
-        refused 2 "they are 1 to 2" crosstalk campaign run "$campaign" --block 3
+        refused 2 "blocks are 1 to 2" crosstalk campaign run "$campaign" --block 3
         crosstalk campaign run "$campaign" --dry-run >"$scratch/commands"
         check "a dry run shows the commands" grep -q "noisegen --schedule 'cpu.spin 500ms'" "$scratch/commands"
         check "and starts nothing" test "$(counting)" = 0

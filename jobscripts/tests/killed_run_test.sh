@@ -34,7 +34,7 @@ kill -TERM "$run_pid"
 code=0
 wait "$run_pid" || code=$?
 check "it ends with the signal" test "$code" = 143
-check "its last line makes a report" grep -q "a report from what is there: interference analyse $scratch/ended" "$scratch/log"
+check "its last line makes a report" grep -q "to report on them: interference analyse $scratch/ended" "$scratch/log"
 check "nothing of it goes on" none_with_variable "CROSSTALK_TEST=$scratch"
 interference analyse "$scratch/ended" --draws 99 >"$scratch/analysed" 2>&1 || true
 check "there is a report" test -s "$scratch/ended/report/verdict.json"

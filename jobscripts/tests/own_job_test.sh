@@ -145,6 +145,6 @@ if [[ $how == table ]]; then
     check "each part has its own table" test -s "$run/train/steps.csv" -a -s "$run/part-2/train/steps.csv"
     check "both parts are pooled" grep -q '^1 run in 2 parts' "$scratch/out"
     echo foreign >"$scratch/own.csv"
-    refused 2 "is there already" crosstalk run --extend "$run" --duration 8s
+    refused 2 "already exists" crosstalk run --extend "$run" --duration 8s
     check "a table that is not the run's stays" grep -q foreign "$scratch/own.csv"
 fi

@@ -27,7 +27,7 @@ case $1 in
         # Shorter than the job, which SIGTERM would keep from writing its archive.
         run crosstalk run --out "$scratch/run" --duration 20s --schedule "$schedule" -- "$program" 30
         [[ $status == 0 ]] || broken "the run ends well" "$(cat "$scratch/err")"
-        check "it waits for the archive" grep -q "does not handle SIGTERM" "$scratch/err"
+        check "it waits for the archive" grep -q "ignores SIGTERM" "$scratch/err"
         check "the archive is Score-P's" grep -q 'written by *Score-P' <(trace-info "$scratch/run/train/trace/traces.otf2")
         ;;
     script)

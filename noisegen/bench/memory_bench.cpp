@@ -271,9 +271,9 @@ try {
     base::Options options{"memory-bench", "memory.stream against hand loops and other tools, in interleaved pairs"};
     options.add("pairs", bench.pairs, "with each hand loop");
     options.add("peer-pairs", bench.peer_pairs, "with each other tool, some seconds each; 0: none");
-    options.add("window", bench.window, "of one measurement");
-    options.add("bytes", bench.bytes, "of memory on each side");
-    options.add_positional("shape", bench.shapes, "of memory.stream; by default all", 0);
+    options.add("window", bench.window, "length of one measurement");
+    options.add("bytes", bench.bytes, "bytes of memory on each side");
+    options.add_positional("shape", bench.shapes, "shapes of memory.stream (default: all)", 0);
     if (!options.parse(argc, argv)) return 0;
     for (const std::string& shape : bench.shapes) noisegen::stream_shape(shape);  // or an error
     if (bench.shapes.empty()) bench.shapes = noisegen::stream_shapes();

@@ -136,7 +136,7 @@ void compare_tcp()
     };
     tell("network.stream", "best bare TCP loop", testing::measure_in_pairs(loopback_pairs, stream_speed, bare_speed),
          ">= 0.95");
-    tell("that loop", "the same loop, to show what this machine can tell apart",
+    tell("that loop", "the same loop, to show the resolution of this machine",
          testing::measure_in_pairs(loopback_pairs, bare_speed, bare_speed), "1");
     if (testing::run({"sh", "-c", "command -v iperf3 taskset timeout"}).status != 0 || !iperf3(std::to_string(cpu))) {
         std::cout << "network.stream against iperf3: not shown, iperf3 or taskset is not installed or does not run\n";

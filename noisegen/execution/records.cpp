@@ -30,7 +30,7 @@ otf2::MetricRow since_last(const char* name, const char* unit, const char* descr
 std::vector<otf2::MetricRow> achieved_metrics()
 {
     return {since_last("achieved bytes", "bytes/s"), since_last("achieved operations", "operations/s"),
-            since_last("achieved duty", "share", "of the time with both a burst and the CPU"),
+            since_last("achieved duty", "share", "share of the time with both a burst and the CPU"),
             since_last("requested", "1/s", "bytes/s or operations/s; 0: full speed"),
             since_last("requested duty", "share")};
 }

@@ -19,7 +19,7 @@ void add_placement(base::Options& options, CpuRequest& cpu_request, std::vector<
         "LIST");
     options.add(
         "avoid", avoid,
-        "CPUs to keep free: a list, or a process (pid:N, or a number that is no CPU) whose CPUs and descendants' "
+        "CPUs to keep free: a list, or a process (pid:N, or a number other than a CPU's) whose CPUs and descendants' "
         "CPUs are meant; the training's and its Slurm job's are always avoided",
         "LIST|PID");
     options.add("count", cpu_request.count,
@@ -77,7 +77,7 @@ std::set<int> sockets_by_device(const CpuRequest& cpu_request, const Machine& ma
     return all;
 }
 
-// The cores that the cpu_request does not leave out as such.
+// The cores that --numa, --socket, --near and --far allow, idle or not.
 std::vector<base::Core> suitable(const CpuRequest& cpu_request, const Machine& machine)
 {
     std::set<int> nodes;

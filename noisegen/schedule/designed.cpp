@@ -35,7 +35,7 @@ int complete_blocks(const Schedule& schedule, const std::vector<Slot>& table, st
     return complete;
 }
 
-// Two rounds of it, where a round has a length.
+// Length of two repetitions of the schedule; zero if it has no blocks.
 base::Nanoseconds two_rounds(const Schedule& schedule)
 {
     if (const auto* sequence = std::get_if<Sequence>(&schedule.order)) {

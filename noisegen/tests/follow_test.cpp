@@ -126,7 +126,8 @@ TEST_CASE("noise that follows a training which is not there is never on and says
     const Scratch scratch;
     const Outcome outcome = run_following(scratch, {"--schedule", "cpu.spin[follow=forward+backward] 1h"});
     CHECK(outcome.status == 3);
-    CHECK(outcome.err.find("follows forward+backward, but no training came to that phase") != std::string::npos);
+    CHECK(outcome.err.find("follows forward+backward, but no training on this node entered that phase") !=
+          std::string::npos);
     CHECK(record(part(scratch))["factor_levels"][0]["duty"] == 0.0);
 }
 

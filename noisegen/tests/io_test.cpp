@@ -288,7 +288,7 @@ TEST_CASE("writes to a directory in memory say so in the record")
         return;
     }
     const Made made{"io.write", {{"directory", "/dev/shm"}, {"size", "64KiB"}, {"block", "64KiB"}, {"depth", "1"}}};
-    CHECK(made.stressor->note().ends_with("in /dev/shm, which is in memory: no disk is stressed"));
+    CHECK(made.stressor->note().ends_with("in /dev/shm, which is in memory, so no disk is stressed"));
 }
 
 TEST_CASE("checkpoints begin at multiples of their distance on the wall clock and are complete")

@@ -80,7 +80,8 @@ TEST_CASE("a plan that is over is refused")
     JobPlan old = proposal();
     old.start_realtime_ns -= 61'000'000'000;
     agree(scratch / "plan.json", old);
-    CHECK_THROWS_WITH_AS(agree(scratch / "plan.json", proposal()), doctest::Contains("over already"), base::UsageError);
+    CHECK_THROWS_WITH_AS(agree(scratch / "plan.json", proposal()), doctest::Contains("already ended"),
+                         base::UsageError);
 }
 
 TEST_CASE("a plan that no process of this job can have made is refused")

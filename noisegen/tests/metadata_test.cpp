@@ -64,7 +64,7 @@ TEST_CASE("files that are looked up are all there and one that is missing is rep
         [&] {
             for (int i = 0; i < 7; ++i) made.stressor->step();
         }(),
-        doctest::Contains("cannot look at a file in"), std::system_error);
+        doctest::Contains("cannot stat a file in"), std::system_error);
 }
 
 TEST_CASE("names that are removed are put back in the same step")

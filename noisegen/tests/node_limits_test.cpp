@@ -105,7 +105,7 @@ TEST_CASE("a rate that windows of a tenth of a second do not hold is reported wi
     CHECK(lines("memory.stream[rate=50%] 1s").empty());
     REQUIRE(lines("memory.stream[rate=80%] 1s").size() == 1);
     CHECK(lines("memory.stream[rate=7GB/s] 1s").at(0) ==
-          "memory.stream: windows of 100 ms hold 6 GB/s here, and 7 GB/s is requested: some will fall short");
+          "memory.stream: windows of 100 ms reach 6 GB/s here, and 7 GB/s is requested: some will fall short");
     CHECK(lines("memory.stream[shape=update,rate=19GB/s] 1s").empty());  // its windows were not measured
     CHECK(lines("memory.stream 1s").empty());
     // Limits of an earlier version hold no windows; damaged ones are no reason to refuse a rate that needs none.
@@ -185,15 +185,16 @@ TEST_CASE("a percentage of something unknown is refused with the command that fi
     CHECK(reported([&] {
               noisegen::resolve(none, update(), {60.0}, {2, 3});
           }) ==
-          "memory.stream[rate=60%]: its limit on 2 CPUs is not known; find it with: noisegen calibrate "
+          "memory.stream[rate=60%]: its limit on 2 CPUs is not known; measure it with: noisegen calibrate "
           "'memory.stream[shape=update]' --cpus 2-3 --limits '/some/limits.json'");
     const noisegen::NodeLimits starved{.file = "/some/limits.json", .entries = {entry(spin(), 1, 0.0)}};
     CHECK(reported([&] { noisegen::resolve(starved, spin(), {60.0}, {0}); }).find("limit is 0") != std::string::npos);
     const Scratch scratch;
     const testing::Environment cache{{{"XDG_CACHE_HOME", scratch.path().string()}}};
     const noisegen::NodeLimits here{.file = noisegen::default_limits_file(), .entries = {}};
-    CHECK(reported([&] { noisegen::resolve(here, spin(), {60.0}, {7}); }) ==
-          "cpu.spin[rate=60%]: its limit on 1 CPU is not known; find it with: noisegen calibrate 'cpu.spin' --cpus 7");
+    CHECK(
+        reported([&] { noisegen::resolve(here, spin(), {60.0}, {7}); }) ==
+        "cpu.spin[rate=60%]: its limit on 1 CPU is not known; measure it with: noisegen calibrate 'cpu.spin' --cpus 7");
 }
 
 TEST_CASE("every percentage of a schedule becomes a rate")
@@ -223,7 +224,7 @@ TEST_CASE("limits of another host or CPU model are refused")
     noisegen::add_limits(file, {entry(spin(), 1, 900.0)});
     const auto sound = nlohmann::ordered_json::parse(base::read_whole(file));
     for (const auto& [member, words] :
-         {std::pair{"host", "are those of host elsewhere"}, std::pair{"cpu_model", "are those of a elsewhere"}}) {
+         {std::pair{"host", "are of host elsewhere"}, std::pair{"cpu_model", "are of a elsewhere"}}) {
         auto other = sound;
         other[member] = "elsewhere";
         base::write_whole(file, other.dump());

@@ -213,7 +213,7 @@ TEST_CASE("malformed schedules are refused")
     CHECK(complains("random(memory.stream=25%, quiet=50%)", "75%"));
     CHECK(complains("random(memory.stream, quiet=50%)", "has no share"));
     CHECK(complains("ramp(memory.stream)", "needs a rate"));
-    CHECK(complains("ramp(memory.stream; rate=4GiB/s)", "no range"));
+    CHECK(complains("ramp(memory.stream; rate=4GiB/s)", "not a range"));
     CHECK(complains("ramp(placebo; rate=0..4GiB/s)", "has no rate"));
     CHECK(complains("ramp(memory.stream; rate=0..0)", "never rises"));
     CHECK(

@@ -293,8 +293,7 @@ TEST_CASE("a mount inside a scratch directory is not entered")
         line += "'" + word + "' ";
     const std::string script =
         line + "& maker=$!\n" + "for i in $(seq 300); do tree=$(echo " + io +
-        "/.noisegen.*.$maker.*); "
-        "[ -d $tree/cpu* ] && break; sleep 0.1; done\n"
+        "/.noisegen.*.$maker.*); [ -d $tree/cpu* ] && break; sleep 0.1; done\n"
         "mkdir $tree/mounted && mount -t tmpfs tmpfs $tree/mounted && touch $tree/mounted/keep || exit 9\n"
         "kill -TERM $maker; wait $maker; code=$?\n"
         "[ -f $tree/mounted/keep ] && [ ! -d $tree/cpu* ] || exit 8\n"

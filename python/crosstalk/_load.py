@@ -13,7 +13,7 @@ PLANNED = ("block", "model", "strategy", "noise", "level", "cores", "seed", "att
 
 
 def _about(run: Path) -> dict[str, Any]:
-    """What is the same in all steps of a run: its name, its host, and what a campaign planned."""
+    """Values common to all steps of a run: its name, its host, and what a campaign planned."""
     record = json.loads((run / "train/run.json").read_text(encoding="utf-8"))
     training = record.get("training", {})
     about = {"run": run.name, "host": record.get("host"), "model": training.get("model"), "seed": training.get("seed")}

@@ -40,7 +40,7 @@ def _library() -> ctypes.CDLL | None:
 
 
 class Marks:
-    """What the library offers; nothing happens without it."""
+    """Functions of the library; without it they do nothing."""
 
     def __init__(self) -> None:
         self.explicit = False  # the program tells its steps itself

@@ -18,7 +18,7 @@ LAUNCHERS = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLU
 
 
 def after_this_process(work: Callable[[], None]) -> None:
-    """Work for a process that sleeps until this one has ended, by whatever: of a signal Python is told too late."""
+    """Code of a process that waits for the end of this one, whatever ends it: Python handles signals too late."""
     try:
         this = os.pidfd_open(os.getpid())
     except (AttributeError, OSError):
@@ -43,7 +43,7 @@ def after_this_process(work: Callable[[], None]) -> None:
 
 
 class StepMetrics:
-    """Of the first rank on each host; the others write nothing."""
+    """Only the first rank on each host writes."""
 
     def __init__(self) -> None:
         self.file: Path | None = None

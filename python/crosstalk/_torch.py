@@ -108,7 +108,7 @@ class Steps:
         self.since_ns = time.monotonic_ns()
 
     def drop(self) -> None:
-        """The program ends, or an exception leaves the update: the step is none, the next begins anew."""
+        """The program ends, or an exception leaves the update: discards the step; the next one begins afresh."""
         if self.inside and not marks.explicit:
             marks.step_drop()
             self.inside = False
@@ -186,7 +186,7 @@ def _watch_loading(torch: Any) -> None:
 
 
 def _watch_forward(torch: Any) -> None:
-    """The first module that is called where nothing else goes on is an outermost one. A hook on all modules waits for
+    """The first module called outside of any other is an outermost one. A hook on all modules waits for
     it, and is taken away as long as that one runs: inner modules cost nothing, and torch.compile meets no hook."""
     module_hooks = torch.nn.modules.module
     warnings.filterwarnings("ignore", message=".*when there are global hooks on modules")
@@ -244,9 +244,9 @@ def _watch_backward(torch: Any) -> None:
 
 
 class _LastGradient:
-    """Marks where backward has nothing left but to wait for the exchange: when the gradient that comes last is there.
+    """Marks where backward only waits for the exchange: when the last gradient is ready.
 
-    Which one that is the first step tells; from then on it alone is watched, which costs one call a step.
+    The first step shows which one is last; from then on only that one is hooked, which costs one call a step.
     """
 
     def __init__(self, parameters: Sequence[Any]) -> None:
@@ -403,7 +403,7 @@ def _watch_spawned() -> None:
 
 
 def watch() -> None:
-    """From here on, whenever the program imports PyTorch. Nothing is watched where nobody wants to know."""
+    """Hooks PyTorch when the program imports it. Does nothing if steps are not recorded."""
     if marks.recorder is None and metrics.file is None:
         return
     _watch_spawned()

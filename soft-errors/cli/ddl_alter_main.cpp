@@ -28,9 +28,8 @@ class Alter : public base::Command {
     Alter() : Command{"ddl-alter", "flips bits in a training's stored state, and undoes it"}
     {
         options.description(
-            "Flips bits, drawn at random from a seed, in an HDF5 file, a .keras file or a checkpoint of ddl-train. "
-            "A record of the changes is written first: --undo restores the file, --replay applies the record to "
-            "another "
+            "Flips bits, drawn at random from a seed, in an HDF5 file, a .keras file or a checkpoint of ddl-train. A "
+            "record of the changes is written first: --undo restores the file, --replay applies the record to another "
             "file. Bits count from the left: 0 is the sign, then exponent and fraction.");
         options.add_positional("FILE", file_,
                                "HDF5 (.h5, .weights.h5, PyTorch by h5py), .keras, or a checkpoint's "

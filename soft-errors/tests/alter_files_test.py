@@ -330,7 +330,7 @@ def test_refused(directory):
     h5py.File(directory / "none.h5", "w").close()
     for name, word_of_it in (("w.npz", "npz"), ("w.pkl", "pickle"), ("w.safetensors", "safetensors"),
                              ("model.ckpt.index", "TensorFlow"), ("saved", "TensorFlow"), ("w.pt", "PyTorch"),
-                             ("empty.h5", "no HDF5"), ("missing.h5", "no file"), ("none.h5", "no tensor that may be")):
+                             ("empty.h5", "not an HDF5"), ("missing.h5", "no file"), ("none.h5", "no tensor that may be")):
         said = run(directory / name, "--in-place", code=1)
         assert word_of_it in said, said
     path = directory / "w.h5"

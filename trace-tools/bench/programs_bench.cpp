@@ -95,8 +95,8 @@ try {
     options.add("bin", bin, "the folder of the programs", "DIR");
     options.add_switch("large", large, "only of 100 million events, once: time and memory");
     options.add("write", write, "only writes such an archive, of --ranks and --events", "DIR");
-    options.add("ranks", ranks, "of the archive to write", "N");
-    options.add("events", events, "of the archives", "N");
+    options.add("ranks", ranks, "ranks of the archives", "N");
+    options.add("events", events, "events of the archives", "N");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (!write.empty()) {
         bench::write_archive(write, {.ranks = static_cast<std::uint32_t>(ranks),

@@ -48,8 +48,8 @@ void FileTeam::meet()
 {
     const std::string token = fresh_token();
     if (rank_ == 0) {
-        std::error_code busy;  // another rank greets in what a killed job left
-        wait_for("the end of the last job", [&] {
+        std::error_code busy;  // another rank may still write into the directory of a killed job
+        wait_for("the end of the previous job", [&] {
             base::remove_tree(directory_, busy);
             return !busy;
         });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One set of definitions out of several archives'. The first archive keeps its numbers, but those of processes and
-// locations: the others' come before it. What an archive defines as an earlier one did becomes the same thing.
+// Merges the definitions of several archives. The first archive keeps its numbers, except of processes and locations,
+// where those of the other archives come first. Definitions equal to those of an earlier archive are shared.
 // Includes OTF2: for the sources of this room.
 #pragma once
 

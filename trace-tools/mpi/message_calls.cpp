@@ -119,7 +119,7 @@ void tell(const MpiFunction& function, std::int64_t begin_ns)
     if (LocationRecorder* location = recording_location()) const RecordedCall recorded{*location, function, begin_ns};
 }
 
-// For the call that will receive it.
+// Remembers the communicator of a probed message for the MPI_Mrecv that will receive it.
 void probed(MPI_Message message, MPI_Comm communicator)
 {
     LocationRecorder* location = recording_location();

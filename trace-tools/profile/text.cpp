@@ -148,7 +148,7 @@ void print_devices(std::ostream& out, const Summary& summary)
 {
     if (summary.devices.empty()) return;
     std::vector<std::vector<std::string>> rows{
-        {"GPU", "of rank", "streams", "kernels", "computing ms", "%", "exchange ms", "copies ms"}};
+        {"GPU", "rank", "streams", "kernels", "computing ms", "%", "exchange ms", "copies ms"}};
     for (const DeviceProfile& device : summary.devices)
         rows.push_back({shown(device.name),
                         device.user == nowhere ? "-" : shown(summary.archive.processes[device.user].name),
@@ -161,8 +161,7 @@ void print_devices(std::ostream& out, const Summary& summary)
 // Streams are known by their kind: those of CUDA, HIP and whatever else has accelerators.
 void print_gpus(std::ostream& out, const Archive& archive, const Profile& profile)
 {
-    std::vector<std::vector<std::string>> rows{
-        {"process or device / stream", "of rank", "regions", "busy ms", "busy %"}};
+    std::vector<std::vector<std::string>> rows{{"process or device / stream", "rank", "regions", "busy ms", "busy %"}};
     for (std::size_t i = 0; i < archive.locations.size(); ++i) {
         const Location& location = archive.locations[i];
         if (location.kind != LocationKind::accelerator_stream) continue;

@@ -83,8 +83,7 @@ TEST_CASE("trace-convert keeps every nanosecond of times since 1970")
     SlicesOfRows lines{reader.archive()};
     reader.read(lines);
     CHECK(lines.of.at("thread 1") ==
-          "+a@1763987654321987123 -a@1763987654321987124 "
-          "+b@1763987654321987126 -b@1763987654321990459 ");
+          "+a@1763987654321987123 -a@1763987654321987124 +b@1763987654321987126 -b@1763987654321990459 ");
 }
 
 TEST_CASE("trace-convert makes an accelerator of a device, and keeps what joins launches and kernels")
@@ -146,8 +145,8 @@ TEST_CASE("trace-convert takes a list of events, as PyTorch without Kineto write
 TEST_CASE("trace-convert refuses bad input in one line and leaves nothing behind")
 {
     for (const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
-             {"x", "is not whole JSON"},
-             {R"({"traceEvents":[{"ph":"X")", "is not whole JSON"},
+             {"x", "is not valid JSON"},
+             {R"({"traceEvents":[{"ph":"X")", "is not valid JSON"},
              {R"({"traceEvents":[{"ph":"X","ts":NaN,"dur":1}]})", "has no numeric \"ts\""},
              {"{}", "has no complete events"},
              {"7", "is not a trace of PyTorch's profiler"},

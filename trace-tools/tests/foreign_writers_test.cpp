@@ -116,10 +116,9 @@ TEST_CASE("an archive of EZTrace is analysed, and its errors are odd")
     const fs::path anchor = like_eztrace(scratch / "trace");
     const testing::Outcome info = run("trace-info", anchor, "--check");
     CHECK(info.status == 0);
-    for (const char* odd : {"3 definitions are duplicated", "1 definitions refer to a missing one",
-                            "2 regions are left without being entered",
-                            "events lie outside of the clock "
-                            "properties' range"})
+    for (const char* odd :
+         {"3 definitions are duplicated", "1 definitions refer to a missing one",
+          "2 regions are left without being entered", "events lie outside of the clock properties' range"})
         CHECK_MESSAGE(has(info.out, odd), info.out);
     const testing::Outcome waits = run("trace-waits", anchor);
     CHECK(waits.status == 0);

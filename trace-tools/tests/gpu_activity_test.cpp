@@ -208,9 +208,9 @@ TEST_CASE("trace-convert refuses activities that make no sense in one line, and 
              {R"({"kind":"kernle"})", "line 1 has no known \"kind\""},
              {R"({"kind":"kernel","name":"k","begin_ns":3,"end_ns":2,"device":0,"stream":7})", "ends before it begins"},
              {R"({"kind":"kernel","name":"k","begin_ns":-3,"end_ns":2,"device":0,"stream":7})",
-              "that makes no sense: -3"},
+              "with an invalid value: -3"},
              {R"({"kind":"kernel","name":"k","begin_ns":1,"end_ns":18446744073709551615,"device":0,"stream":7})",
-              "has a \"end_ns\" that makes no sense"},
+              "has a \"end_ns\" with an invalid value"},
              {R"({"kind":"kernel","name":7,"begin_ns":1,"end_ns":2,"device":0,"stream":7})", "has no string \"name\""},
              {R"({"kind":"call","name":"k","begin_ns":1,"end_ns":2})", "has no integer \"thread\""}}) {
         CAPTURE(text);

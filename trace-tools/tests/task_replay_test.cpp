@@ -98,7 +98,7 @@ TEST_CASE("steps may be the visits of a named region")
     with_steps.back() = "iterations";
     const testing::Outcome wrong = testing::run(with_steps);
     CHECK(wrong.status == 2);
-    CHECK(wrong.err.find("there is no region 'iterations'") != std::string::npos);
+    CHECK(wrong.err.find("no region 'iterations'") != std::string::npos);
 }
 
 TEST_CASE("steps that no attribute numbers are those that trace-steps finds")

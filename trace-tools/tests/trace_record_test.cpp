@@ -199,7 +199,7 @@ TEST_CASE("what stands in the way of a trace is said before the program runs, wi
     };
     for (const Case& one :
          {Case{{record, "-o", "there", "--", "./program"}, 2, "is already there; give another path"},
-          Case{{record, "-o", "left", "--", "./program"}, 2, "left.tmp is left of a program that was killed"},
+          Case{{record, "-o", "left", "--", "./program"}, 2, "left.tmp belongs to a running or killed program"},
           Case{{record, "-o", "new", "--", "program"}, 2, "no program 'program' on PATH; did you mean ./program?"},
           Case{{record, "-o", "new", "--", "./missing"}, 2, "cannot run ./missing: No such file or directory"},
           Case{{record, "-o", "new"}, 2, "no program given; use: trace-record -o DIR -- ./program"},

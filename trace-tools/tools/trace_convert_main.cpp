@@ -131,9 +131,9 @@ try {
     options.add("perfetto", perfetto, "file for the archive as Chrome trace JSON, for ui.perfetto.dev", "FILE");
     options.epilogue(
         "Threads and streams become locations; complete events, begins and ends become regions. GPU annotations and "
-        "synchronisations go to a separate location 'NAME (annotations)'. 'ProfilerStep#N' is the "
-        "region ProfilerStep with the attribute 'step'. An event that partly overlaps another goes to a row 'NAME "
-        "(overlap 1)'. Small JSON errors by PyTorch are repaired. Ignored events are reported.");
+        "synchronisations go to a separate location 'NAME (annotations)'. 'ProfilerStep#N' is the region ProfilerStep "
+        "with the attribute 'step'. An event that partly overlaps another goes to a row 'NAME (overlap 1)'. Small JSON "
+        "errors by PyTorch are repaired. Ignored events are reported.");
     options.example("trace-convert kineto.json -o converted && trace-info converted/traces.otf2");
     options.example("trace-convert converted/traces.otf2 --perfetto perfetto.json");
     if (!options.parse(argc, argv)) return base::exit_fine;

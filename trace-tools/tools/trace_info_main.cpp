@@ -67,13 +67,11 @@ try {
     options.section(
         {.title = "What is reported",
          .text =
-             "For each region: inclusive and exclusive time (without nested regions). For each metric: minimum, "
-             "mean and maximum, or for one that accumulates, such as bytes read so far, its growth (last - first "
-             "value, "
+             "For each region: inclusive and exclusive time (without nested regions). For each metric: minimum, mean "
+             "and maximum, or for one that accumulates, such as bytes read so far, its growth (last - first value, "
              "summed over locations) and growth per second. Problems make an archive unsound (events that are missing, "
              "in wrong order, outside of the clock properties, or refer to nothing); other programs refuse it. "
-             "Oddities "
-             "are harmless.",
+             "Oddities are harmless.",
          .entries = {}});
     options.example("trace-info train/trace/traces.otf2");
     options.example("trace-info --check --json X.otf2 | jq .problems");

@@ -152,17 +152,15 @@ try {
     tool.options.section(
         {.title = "On the terminal",
          .text =
-             "Ranks that made others wait, in percent of the time of all ranks, and the rows with the most seconds, "
-             "in percent of all rows. --region, --from and --to select seconds, waits and delay costs; the path "
-             "is that "
+             "Ranks that made others wait, in percent of the time of all ranks, and the rows with the most seconds, in "
+             "percent of all rows. --region, --from and --to select seconds, waits and delay costs; the path is that "
              "of the whole run.",
          .entries = {}});
     tool.options.epilogue(
         "The critical path connects ranks by MPI, and threads of a process by regions with OTF2's task roles: from "
-        "TASK_CREATE to the TASK of another thread, and on to the TASK_WAIT that it ends. Late threads are not "
-        "found where threads synchronise in timed rounds, as in ddl-train's strategy cycle. "
-        "Events are spilled to temporary files (TMPDIR), about half the archive's size; without space there, the "
-        "archive is read twice.");
+        "TASK_CREATE to the TASK of another thread, and on to the TASK_WAIT that it ends. Late threads are not found "
+        "where threads synchronise in timed rounds, as in ddl-train's strategy cycle. Events are spilled to temporary "
+        "files (TMPDIR), about half the archive's size; without space there, the archive is read twice.");
     tool.options.example("trace-path train/trace/traces.otf2");
     tool.options.example("trace-path train/trace/traces.otf2 --from 10s --to 20s -o path");
     return tool.run(argc, argv, analyse);

@@ -87,7 +87,7 @@ void print(const std::string& region, const otf2::StepTable& table)
     std::printf("%-28s %12.3f %12.3f %8.2f\n", "step", step.mean_ms, step.median_ms, 100.0);
 }
 
-// Those that lie wholly in the part.
+// Removes the steps that do not lie completely in the selected part.
 void keep(otf2::StepTable& table, const std::string& anchor, const otf2::PartWords& words)
 {
     if (!words.any()) return;
@@ -148,14 +148,13 @@ try {
         {.title = "How the step is found",
          .text =
              "1. The outermost region with an attribute 'step'. 2. Else the outermost region, not of MPI or another "
-             "run-time library, that every rank visits equally often, at least 3 times, always directly inside "
-             "the same "
-             "region, with similar lengths (half of the visits, and of their time, within a factor of 4), for at least "
-             "half of the time from first to last event; among equals, the one with the most time. Only the first "
-             "location with events counts for each rank. 3. Else from call to call of the MPI collective that "
-             "every rank "
-             "calls equally often, directly inside the same region, over at least half of the run; among several, the "
-             "one called least often if 100 times or more, else the one called most often.",
+             "run-time library, that every rank visits equally often, at least 3 times, always directly inside the "
+             "same region. Its visits must have similar lengths (half of them, and of their time, within a factor of "
+             "4) and cover at least half of the time from first to last event; among equals, the one with the most "
+             "time. Only the first location with events counts for each rank. 3. Else from call to call of the MPI "
+             "collective that every rank calls equally often, directly inside the same region, over at least half of "
+             "the run. Among several, the one called least often if 100 times or more, else the one called most "
+             "often.",
          .entries = {}});
     tool.options.section({.title = "Columns of steps.csv",
                           .text = "",

@@ -42,8 +42,7 @@ try {
         {.title = "Statements",
          .text = "One per line, also the } of a region; # begins a comment. A rank executes the statements that name "
                  "it, in order. Times are in ns, us, ms, s, min (or m) or h; 1ms..2ms draws a random time on each "
-                 "execution; "
-                 "ranks are 3, 1,3 or 0-7.",
+                 "execution; ranks are 3, 1,3 or 0-7.",
          .entries = {
              {"ranks 4", "the first statement (default: 1)"},
              {"seed 7", "seed of random times"},

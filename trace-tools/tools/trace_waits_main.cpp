@@ -336,14 +336,13 @@ try {
               "its delay costs (see trace-path) in percent of the time of all ranks, and the regions in which it "
               "was late"},
              {"load balance", "if below 0.9: the rank that computes longest, relative to the mean"},
-             {"N ranks on M CPUs", "of a node with more ranks than CPUs, if the archive has the ranks' CPUs"},
+             {"N ranks on M CPUs", "a node with more ranks than CPUs, if the archive has the ranks' CPUs"},
          }});
     tool.options.section(
         {.title = "A part of the run",
          .text = "--region, --from and --to restrict all sums to a part: waits and MPI calls are clipped at its ends, "
                  "efficiencies are of the part, as Cube's of a call path, and phases are of steps that lie completely "
-                 "in it. "
-                 "Wait states are always found from the whole run.",
+                 "in it. Wait states are always found from the whole run.",
          .entries = {}});
     tool.options.section(
         {.title = "Tables",

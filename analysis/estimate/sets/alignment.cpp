@@ -13,7 +13,7 @@ using Pairs = base::LongColumn<PlaceInBoth>;
 
 constexpr std::size_t most_edits = 1000;
 
-// For each number of edits how far each diagonal got in `a`; the diagonals are those from -edits to edits.
+// Myers' diff: [edits][diagonal + edits] is the furthest index in `a` reached on a diagonal from -edits to edits.
 using Reached = std::vector<std::vector<std::int64_t>>;
 
 std::int64_t reached(const Reached& before, std::int64_t edits, std::int64_t diagonal)

@@ -135,7 +135,7 @@ ObservedRun observed_run(const Training& training, const std::vector<NoiseLog>& 
         const RankSteps& rank = training.steps.ranks[r];
         const std::vector<Episode> episodes = on_clock_of(logs, training, r, clock_offset_ns);
         const RankSteps& first = training.steps.ranks.front();
-        // The span is the first rank's for all, so that all have the same slots.
+        // All ranks use the time span of the first rank, so that they have the same slots.
         const std::int64_t apart = r == 0 ? 0
                                           : shift_ns(logs.front(), training, r, clock_offset_ns) -
                                                 shift_ns(logs.front(), training, 0, clock_offset_ns);

@@ -113,7 +113,7 @@ std::string parts_section(const PooledReport& report)
     }
     return fill("<section><h2>What was run</h2>\n<p>Schedule of the noise: <code>{}</code></p>\n{}</section>\n",
                 {escape(report.all.schedule),
-                 dense(table({"Run", "started", "length", "blocks", "seed", "trustworthy", "by itself"}, rows))});
+                 dense(table({"Run", "started", "length", "blocks", "seed", "trustworthy", "alone"}, rows))});
 }
 
 std::string not_said_of_all(const PooledReport& report)

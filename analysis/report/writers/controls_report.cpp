@@ -101,7 +101,7 @@ RunControls read_controls(const std::filesystem::path& run)
         return {json.at("quiet_step_ms"), json.at("trustworthy"), control(controls, "placebo"),
                 control(controls, "delay"), control(controls, "pause")};
     } catch (const nlohmann::json::exception&) {
-        base::fail(file.string(), " is no verdict of interference");
+        base::fail(file.string(), " is not a verdict of interference");
     }
 }
 

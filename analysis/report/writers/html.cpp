@@ -35,7 +35,7 @@ std::string answer(const Verdict& verdict)
         text += answer.before + base::join_words(names, ", ") + answer.after + " ";
     }
     if (verdict.observed)
-        text = "Nobody designed this noise, so nothing is judged: this is what it seems to have cost.";
+        text = "This noise was not designed, so there is no verdict, only its apparent slowdown.";
     else if (!verdict.trustworthy)
         text = "This run gives no answer. Its numbers, if it were trustworthy: " + text;
     return fill("<p class=\"answer\">{}</p>\n", {text});
@@ -137,7 +137,8 @@ std::string run_section(const Report& report)
     html += "<div class=\"screen\">\n";
     for (const Record& record : report.records) html += record_html(record);
     html +=
-        "</div>\n<p class=\"paper small\">Not on paper, but in index.html: commands, records, the plot of the phases, more "
+        "</div>\n<p class=\"paper small\">Not on paper, but in index.html: commands, records, the plot of the "
+        "phases, more "
         "tables.</p>\n";
     for (const std::string& note : report.notes) html += fill("<p class=\"small\">{}</p>\n", {escape(note)});
     return fill("<section><h2>What was run where</h2>\n{}</section>\n", {html});
@@ -191,7 +192,7 @@ std::string banner(const Verdict& verdict)
             R"(<div class="banner good"><h2>✓ Trustworthy</h2>Doing nothing measured as nothing, a known delay
 {}, and the noise was there when it should be.</div>
 )",
-            {hidden                        ? "of the host cost what work that GPUs had queued did not hide"
+            {hidden                        ? "cost what work queued on GPUs did not hide"
              : verdict.insensitive.empty() ? "measured as what it was"
                                            : "measured as what it was or as nothing, for this run is not sensitive"});
     if (verdict.observed)

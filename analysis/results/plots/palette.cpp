@@ -66,7 +66,7 @@ std::string hex(const Rgb& colour)
     return text;
 }
 
-// Colours for the phases of programs that name them otherwise.
+// Colours for phases with names other than ddl-train's.
 constexpr std::array more_phases{
     StressorFamily{"a", {0xc2, 0x4d, 0x9a}, {0xf2, 0x94, 0xd0}},
     StressorFamily{"b", {0x1b, 0x99, 0x8b}, {0x5f, 0xdc, 0xcc}},

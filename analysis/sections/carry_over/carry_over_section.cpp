@@ -36,7 +36,7 @@ std::vector<std::string> carry_over_sentences(const Report& report)
                      base::factor_name(most->factor, most->level),
                      ". No noise was on for longer than a slot: what takes longer to show, such as a queue of loaded "
                      "batches that runs empty, this run does not see.")};
-    return {join("Of a noise something is left in the ", most->slots == 1 ? "slot" : join(most->slots, " slots"),
+    return {join("Carry-over of a noise into the ", most->slots == 1 ? "slot" : join(most->slots, " slots"),
                  " after it: ", base::join_words(left, ", "),
                  ". It is part of the noise's slowdown. Longer slots would hold more of it.")};
 }

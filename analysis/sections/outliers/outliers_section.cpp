@@ -78,7 +78,7 @@ std::vector<std::string> stall_sentences(const Report& report)
                            base::join_words(met, ", "), "."));
     if (!open.empty())
         all.push_back(
-            join("With the outliers that are set aside, and with what may be left in the next slot, the "
+            join("With the excluded outliers, and with what may be left in the next slot, the "
                  "slowdown may be: ",
                  base::join_words(open, ", "), "."));
     return all;

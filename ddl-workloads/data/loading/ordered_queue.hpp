@@ -59,7 +59,7 @@ class OrderedQueue {
         return std::move(*item);
     }
 
-    // Wakes all who wait. The first failure stays.
+    // Wakes all waiting threads. Only the first failure is kept.
     void close(const std::exception_ptr& failure = nullptr)
     {
         {

@@ -47,7 +47,7 @@ std::string text_of(const GpuContext::Memory& memory)
 {
     const auto gigabytes = [](std::size_t bytes) { return std::round(static_cast<double>(bytes) * 1e-8) / 10.0; };
     return base::join(gigabytes(memory.free), " of ", gigabytes(memory.total),
-                      " GB free besides; its context stays while it is off");
+                      " GB of GPU memory free; the CUDA context remains while the noise is off");
 }
 
 GpuMemory::GpuMemory(std::size_t bytes)

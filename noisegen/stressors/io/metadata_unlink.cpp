@@ -42,7 +42,7 @@ class MetadataUnlink final : public Stressor {
 
     std::string note() const override
     {
-        return base::join(options_.files, links_ ? " links to a file " : " files, made anew, ",
+        return base::join(options_.files, links_ ? " links to a file " : " files, made again, ",
                           scratch_note(options_.directory));
     }
 

@@ -158,8 +158,7 @@ class NeighbourJob : public Shared {
         std::vector<std::string> all;
         if (restless_ > 0) all.push_back(processes(restless_) + " of the neighbour's job could not be frozen");
         if (hidden_ > 0)
-            all.push_back(processes(hidden_) +
-                          " of the neighbour's job are hidden (hidepid) and may not have been frozen");
+            all.push_back(processes(hidden_) + " of the neighbour's job hidden (hidepid), perhaps not frozen");
         if (elsewhere_ > 0) all.push_back(processes(elsewhere_) + " of the neighbour's job left the noise's CPUs");
         return base::join_words(all, ", ");
     }

@@ -121,10 +121,10 @@ const std::vector<StreamShape>& shapes()
         {"update", "a = s*a + s", 1, 16, &StreamLoops::update},
         {"read", "sum of a", 1, 8, &StreamLoops::read},
         {"write", "a = s through the caches, which read each line first", 1, 16, &StreamLoops::write},
-        {"ntwrite", "a = s past the caches", 1, 8, &StreamLoops::ntwrite},
-        {"partial", "8 bytes a page past the caches; counted are only these 8 of each line they cost", 1, 8,
+        {"ntwrite", "a = s with non-temporal stores", 1, 8, &StreamLoops::ntwrite},
+        {"partial", "8 bytes a page with non-temporal stores; counts these 8 bytes, not the cache line", 1, 8,
          &StreamLoops::partial, 64},  // 3 to 120 ns, by processor
-        {"pagewrite", "a line a page past the caches", 1, 8, &StreamLoops::pagewrite, 8},
+        {"pagewrite", "a line a page with non-temporal stores", 1, 8, &StreamLoops::pagewrite, 8},
         {"pageupdate", "a line a page in place: no prefetcher knows the next one", 1, 16, &StreamLoops::pageupdate, 8},
     };
     return all;

@@ -190,7 +190,7 @@ TEST_CASE("without any process to stop it says so")
     const Outcome outcome = run_noisegen(
         {"--schedule", "control.pause 2s", "--duration", "2s", "--cpus", cpu(), "--share", "--out", scratch / "run"});
     CHECK(outcome.status == 3);
-    CHECK(outcome.err.find("control.pause was on, but no training noticed it") != std::string::npos);
+    CHECK(outcome.err.find("control.pause was on, but no training reacted") != std::string::npos);
     CHECK(record(part(scratch))["stressors"][0]["how"].get<std::string>().find("stopped no process") == 0);
 }
 

@@ -326,7 +326,7 @@ TEST_CASE("a set-uid program of a neighbour's job that /proc hides breaks the pr
     const Outcome outcome = testing::run(words);
     INFO(outcome.err);
     CHECK(outcome.status == 3);
-    CHECK(outcome.err.find("1 process of the neighbour's job cannot be seen (hidepid)") != std::string::npos);
+    CHECK(outcome.err.find("1 process of the neighbour's job hidden (hidepid)") != std::string::npos);
     CHECK(left_of(scratch) == 0);
 }
 

@@ -105,10 +105,11 @@ TEST_CASE("a rate in percent is that share of the worst round that was found")
                                          "--limits", file};
     const Outcome unknown = testing::run(words);
     CHECK(unknown.status == 2);
-    CHECK(unknown.err ==
-          "noisegen: cpu.spin[rate=40%]: its limit on 1 CPU is not known; find it with: noisegen "
-          "calibrate 'cpu.spin' --cpus " +
-              cpu() + " --limits '" + file.string() + "'\n");
+    CHECK(
+        unknown.err ==
+        "noisegen: cpu.spin[rate=40%]: its limit on 1 CPU is not known; measure it with: noisegen calibrate 'cpu.spin' "
+        "--cpus " +
+            cpu() + " --limits '" + file.string() + "'\n");
     CHECK(!fs::exists(scratch / "run"));
     REQUIRE(testing::run(calibration("cpu.spin", file)).status == 0);
     const double worst = noisegen::read_limits(file).entries.at(0).operations_per_s.worst;
@@ -200,7 +201,7 @@ TEST_CASE("bad words are refused with one line")
         {{program, "calibrate", "cpu.spin", "--round", "1ms", "--limits", file}, "--round"},
         {{"env", "OMPI_COMM_WORLD_LOCAL_RANK=0", "OMPI_COMM_WORLD_LOCAL_SIZE=2", program, "calibrate", "cpu.spin",
           "--limits", file},
-         "one process on each node"},
+         "one process per node"},
     };
     for (const auto& [words, reported] : refusals) {
         CAPTURE(words);

@@ -283,7 +283,7 @@ TEST_CASE("a peer that fails, and words that name no victim, are refused with on
     CHECK(failed.err.find("--peer ended with an error") != std::string::npos);
     const std::vector<std::pair<std::vector<std::string>, std::string>> refusals{
         {{"--victim", "bandwith"}, "did you mean bandwidth?"},        {{"--victim", "0,0"}, "one CPU"},
-        {{"--victim", "fsync", "--scratch", "/nowhere"}, "/nowhere"}, {{"--peer", " "}, "which program?"},
+        {{"--victim", "fsync", "--scratch", "/nowhere"}, "/nowhere"}, {{"--peer", " "}, "no program given"},
         {{"--peer", "true", "--command", "true"}, "--peer"},
     };
     for (const auto& [more, reported] : refusals) {

@@ -252,7 +252,7 @@ TEST_CASE("files that are no profile are reported in one clear line")
     CHECK(with("no tar").find("not a tar archive") != std::string::npos);
     CHECK(replaced("anchor.xml", "another.xm").find("it has no anchor.xml") != std::string::npos);
     CHECK(replaced("version=\"4.4\"", "version=\"3.0\"").find("is not of Cube 4") != std::string::npos);
-    CHECK(replaced("</program>", "</progxxx>").find("its anchor.xml is no XML") != std::string::npos);
+    CHECK(replaced("</program>", "</progxxx>").find("its anchor.xml is not XML") != std::string::npos);
     CHECK(replaced("calleeId=\"7\"", "calleeId=\"8\"")
               .find("of region '8', which is not "
                     "defined") != std::string::npos);

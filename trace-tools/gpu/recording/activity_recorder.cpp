@@ -13,8 +13,8 @@ namespace gpu {
 std::string complaint(const ActivitySummary& summary)
 {
     if (summary.dropped + summary.late + summary.before_launch == 0) return "";
-    return base::join("of the GPU activities ", summary.dropped, " were dropped by CUPTI, ", summary.late,
-                      " arrived too late, ", summary.before_launch, " began before their launch");
+    return base::join("GPU activities: ", summary.dropped, " dropped by CUPTI, ", summary.late, " arrived too late, ",
+                      summary.before_launch, " began before their launch");
 }
 
 ActivityRecorder::ActivityRecorder(otf2::Recorder& recorder, std::size_t window)

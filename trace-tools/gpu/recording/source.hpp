@@ -9,8 +9,7 @@
 
 namespace gpu {
 
-// Where a source hands its activities to. One thread at a time calls, any thread. Names need to live as long as the
-// call.
+// Receives the activities of a source. Calls come from any thread, one at a time. Names are valid during the call only.
 struct ActivitySink {
     virtual void look(const ClockPair& look) = 0;
     virtual void activity(const Activity& activity) = 0;
