@@ -155,8 +155,7 @@ TEST_CASE("noise that the report calls unsafe has its markers, significant or no
         "memory.stream,rate=4GiB/s,step,1,alone,20.0,6.7,25.4,1,9\n"
         "memory.stream,rate=4GiB/s,forward,all,alone,20.0,6.7,25.4,1,9\n";
     const auto levels = [](const std::string& kind, const std::string& verdict) {
-        return R"({"verdict": "safe", "level": "rate=8GiB/s", "kind": "alone", "levels": {"rate=4GiB/s": "
-        "{"verdict": ")" +
+        return R"({"verdict": "safe", "level": "rate=8GiB/s", "kind": "alone", "levels": {"rate=4GiB/s": {"verdict": ")" +
                verdict + R"(", "level": "rate=4GiB/s", "kind": ")" + kind + R"("}}})";
     };
     CHECK(marked("trusted", "true", levels("alone", "unsafe"), effects) ==

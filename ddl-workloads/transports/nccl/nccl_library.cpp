@@ -23,7 +23,7 @@ void load(void* library, const char* symbol, Pointer& function)
 Library loaded()
 {
     void* const library = ::dlopen(file, RTLD_NOW | RTLD_GLOBAL);
-    if (library == nullptr) base::unavailable("--transport nccl: no ", file, "(part of a LibTorch with CUDA)");
+    if (library == nullptr) base::unavailable("--transport nccl: no ", file, " (part of a LibTorch with CUDA)");
     Library functions;
 #define CROSSTALK_LOAD(member, symbol, parameters) load(library, #symbol, functions.member);
     CROSSTALK_NCCL_FUNCTIONS(CROSSTALK_LOAD)
