@@ -140,7 +140,7 @@ Mean whole_percent(const Fit& fit, const Eigen::VectorXd& weights, const StepsOf
 EffectTable effects(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws)
 {
     if (fit.blocks.size() < 2) base::fail("an interval needs two blocks with every treatment");
-    // Labels of slots say nothing of steps that are longer.
+    // Steps longer than a slot are under several treatments: labels of slots cannot be exchanged for them.
     const bool spans =
         std::any_of(fit.strata.begin(), fit.strata.end(), [](const StratumSums& stratum) { return stratum.shared; });
     EffectTable all;

@@ -55,7 +55,7 @@ std::string host_of(const fs::path& train)
     return fs::exists(record) ? base::read_json(record).value("host", std::string{}) : "";
 }
 
-// The noise process on that host, or on any if it is not known, if one has begun.
+// Directory of the noise process on `host` (any host if empty); none if noise has not begun.
 std::optional<fs::path> noise_part(const fs::path& noise, const std::string& host)
 {
     std::vector<fs::path> parts;

@@ -93,7 +93,7 @@ namespace {
 
 constexpr double hardly_any = 0.001;
 
-// After each step, below zero where the next one begins before its end; the last has none.
+// Gap between the end of each step and the begin of the next: negative if they overlap, 0 after the last step.
 base::LongColumn<std::int64_t> gaps_ns(const RankSteps& rank)
 {
     base::LongColumn<std::int64_t> gaps;

@@ -21,7 +21,7 @@ struct EndPlan {
 
 class EndOptions {
  public:
-    // Adds them; both must outlive it.
+    // Adds the options to `options`; both arguments must outlive this object.
     EndOptions(base::Options& options, EndPlan& plan);
 
     // Completes the plan once the options were parsed. Throws UsageError.

@@ -115,7 +115,7 @@ class Negotiator {
     // Between rounds: that tensor is ready here. Not again before it is agreed.
     void ask(TensorRequest tensor, std::int64_t now_ns);
 
-    // call_waits: something beside the tensors that ranks shall do together; they do when it waits on all of them.
+    // call_waits: this rank waits in a collective call other than a gradient exchange; it is made when all ranks do.
     std::vector<std::uint64_t> offer(bool call_waits, std::int64_t now_ns) const;
     void agree(std::span<const std::uint64_t> combined);
     bool call_waits_everywhere() const { return call_waits_everywhere_; }

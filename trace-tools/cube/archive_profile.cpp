@@ -21,7 +21,7 @@ double seconds(std::int64_t ns)
     return static_cast<double>(ns) / 1e9;
 }
 
-// From the archive's and its call tree's indices to the profile's.
+// Maps indices of the archive's locations and call tree to those of the profile.
 struct Places {
     std::vector<std::optional<std::size_t>> locations;  // none: left out
     bool artificial_root = false;                       // above all of the tree

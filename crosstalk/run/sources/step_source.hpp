@@ -119,7 +119,7 @@ std::unique_ptr<StepSource> make_source(MeasuredJob& job)
 #include "crosstalk/run/sources/sources.inc"
 #undef STEP_SOURCE
 
-// Throws UsageError for a request that names several, or for what a source does not go with.
+// Throws UsageError for a request with several sources, or with options that its source does not allow.
 std::unique_ptr<StepSource> source_of(MeasuredJob& job);
 
 // A program of ours, which need not be on PATH.

@@ -15,11 +15,11 @@ namespace ddl {
 // No other job's that may use the same directory at the same time: the launcher's number of this one.
 std::string gloo_job_name();
 
-// Within one host the loopback, which even those have whose own name has no address.
+// Address for other ranks; 127.0.0.1 if all are on one host, whose name may have no address.
 gloo::transport::tcp::attr gloo_address(const std::string& host, const std::string& interface,
                                         const base::JobRank& job);
 
-// Where ranks leave their addresses for each other. Of no use once they have met, or cannot.
+// Rendezvous: ranks leave their addresses in a directory. Not needed after they have connected or failed to.
 class GlooMeeting {
  public:
     explicit GlooMeeting(const std::filesystem::path& path);

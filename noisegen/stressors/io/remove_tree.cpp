@@ -28,7 +28,7 @@ base::Descriptor open_below(int parent, const char* name)
     how.resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH;
     const long file = ::syscall(SYS_openat2, parent, name, &how, sizeof how);
     if (file >= 0 || (errno != ENOSYS && errno != EPERM)) return static_cast<int>(file);
-    // Kernels before 5.6, and containers that forbid it: another mount shows in the device.
+    // Without openat2 (kernels before 5.6, some containers): a mount point has another device than its parent.
     base::Descriptor plain = ::openat(parent, name, flags);
     struct stat above {};
     struct stat below {};

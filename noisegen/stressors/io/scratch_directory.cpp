@@ -125,7 +125,7 @@ ScratchDirectory::~ScratchDirectory()
     if (!remove_tree(parent_, name_, tree_, mark)) base::warn("could not remove ", path());
 }
 
-// Others lock only what has the mark, so that no process comes between the making and the lock.
+// The mark is set after the lock: other processes lock only marked directories, so none can lock this one in between.
 void ScratchDirectory::make()
 {
     name_ = new_name();

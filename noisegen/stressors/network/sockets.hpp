@@ -24,7 +24,7 @@ class Socket {
     std::optional<std::size_t> send(const char* data, std::size_t size);
     std::optional<std::size_t> receive(char* data, std::size_t size);
 
-    // Bytes sent that are still here: the other side has no room for them yet. 0 if that is gone.
+    // Bytes still in the send queue, since the peer has no space for them. 0 if the peer is gone.
     std::size_t unsent() const;
 
     // Closing will drop what is still under way and leave nothing behind (no TIME_WAIT).

@@ -189,14 +189,14 @@ TEST_CASE("remarks say when noise does not reach the victim and when controls hu
     const auto busy =
         noisegen::remarks({.alone = {}, .damages = {spin}, .slices = 100, .noise_waited = 0.0, .disturbed = 50});
     REQUIRE(busy.size() == 1);
-    CHECK(busy[0].find("in 50 of 100 slices") != std::string::npos);
+    CHECK(busy[0].find("in 50 of 100 measurements") != std::string::npos);
     const auto starved = noisegen::remarks({.alone = {},
                                             .damages = {damaged("memory.stream", 1.0, 1.0)},
                                             .slices = 100,
                                             .noise_waited = 0.66,
                                             .disturbed = 0});
     REQUIRE(starved.size() == 1);
-    CHECK(starved[0].find("other processes used the noise's CPUs for 66% of its time") != std::string::npos);
+    CHECK(starved[0].find("other processes used the noise's CPUs for 66% of the time") != std::string::npos);
     auto unknown = damaged("memory.stream", 1.0, 1.0);
     unknown.bandwidth_kept = noisegen::estimate({1.0});
     CHECK(all_remarks({spin, unknown}).find("give a longer --slot") != std::string::npos);
