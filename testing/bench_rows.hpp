@@ -26,7 +26,7 @@ inline Aim at_least(double bound)
 
 class BenchRows {
  public:
-    // Rows of a benchmark, which is a table of docs/performance.md.
+    // Rows of a benchmark, which is a table of results/bench/measurements.md.
     explicit BenchRows(std::string benchmark);
 
     struct Case {

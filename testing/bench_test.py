@@ -18,6 +18,7 @@ PAGE = """# Page
 <!-- table: others -->
 <!-- end of table -->
 """
+SUMMARY = "<!-- area: speed -->\n<!-- end of table -->\n"
 
 wrong = []
 
@@ -38,8 +39,12 @@ with tempfile.TemporaryDirectory() as scratch:
     build = tree / "build"
     build.mkdir()
     shutil.copytree(ROOT / "results/bench", tree / "results/bench", ignore=shutil.ignore_patterns("*.csv"))
-    page = tree / "docs/performance.md"
+    page = tree / "results/bench/measurements.md"
     page.write_text(PAGE)
+    summary = tree / "docs/performance.md"
+    summary.write_text(SUMMARY)
+    chosen = tree / "results/bench/summary.csv"
+    chosen.write_text("area,what,benchmark,case\nspeed,how fast,new-bench,fast\nspeed,how slow,known-bench,a case\nsize,no row,third-bench,word\n")
     (tree / "results/bench/2026-01-01-pen-and-paper.csv").write_text(
         HEADER
         + "2026-01-01,vm,quiet,known-bench,1,a case,,found,ms,25,24,26,abc\n"
@@ -75,7 +80,18 @@ with tempfile.TemporaryDirectory() as scratch:
                  "### new-bench", "| fast | its peer | 1.20 (1.10 to 1.30) | ≤ 1.10 | no | 3 J |",
                  "### third-bench", "| word | 7 s |"]:
         check(line in text, f"the page has: {line}\n{text}")
-    check(run(tables, "--check").returncode == 0, "the page has the tables of the CSVs")
+    text = summary.read_text()
+    for line in ["| how fast |  | its peer | 1.20 (1.10 to 1.30) | ≤ 1.10, missed | 2026-01-01, vm |",
+                 "| how slow | 25 ms (24 to 26) |  |  | ≤ 30 ms | 2026-01-01, vm |"]:
+        check(line in text, f"the summary has: {line}\n{text}")
+    check("no row" not in text, f"a case is in the table of its area only: {text}")
+    check(run(tables, "--check").returncode == 0, "both pages have the tables of the CSVs")
+    summary.write_text(text.replace("1.20", "1.02"))
+    check(run(tables, "--check").returncode == 1, "another number in the summary is found")
+    summary.write_text(text)
+    chosen.write_text("area,what,benchmark,case\nspeed,how fast,new-bench,faster\n")
+    unknown = run(tables, "--check")
+    check(unknown.returncode != 0 and "new-bench: faster" in unknown.stderr, f"a case without a measurement is named: {unknown}")
 
 if wrong:
     print("NOT TRUE:", *wrong, sep="\n")

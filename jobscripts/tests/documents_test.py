@@ -149,7 +149,7 @@ check_version()
 check_licence()
 tables = subprocess.run([sys.executable, ROOT / "results/bench/tables.py", "--check"], capture_output=True, text=True)
 if tables.returncode != 0:
-    wrong.append("docs/performance.md has other tables than results/bench:\n" + tables.stdout + tables.stderr)
+    wrong.append("measurements.md or docs/performance.md has other tables than the CSVs of results/bench:\n" + tables.stdout + tables.stderr)
 if wrong:
     print("NOT TRUE: the documents keep their promises", *wrong, sep="\n")
     sys.exit(1)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What altering a stored state costs beside h5py, cp and cmp, in pairs of whole processes: rows for the table of
-docs/performance.md. For a quiet machine with 13 GiB free on the disk of --scratch; 15 pairs take about half an hour.
+results/bench/measurements.md. For a quiet machine with 13 GiB free on the disk of --scratch; 15 pairs take about half an hour.
 
     alter.py --out FILE.csv --machine NAME --load TEXT [--pairs 15] [--only flips,copy,difference]
 

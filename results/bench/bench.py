@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs the benchmarks of a build, one after the other. What they find becomes rows of results/bench/DATE-MACHINE.csv,
-and tables of docs/performance.md.
+and tables of results/bench/measurements.md.
 
     bench.py              all of them, which takes hours
     bench.py --quick      all within ten minutes, with fewer pairs; the rows and tables stay in the build folder
@@ -87,7 +87,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="within ten minutes")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these benchmarks")
     parser.add_argument("--list", action="store_true", help="print the names of the benchmarks, and end")
-    parser.add_argument("--machine", default=machine(), help="its name in docs/performance.md")
+    parser.add_argument("--machine", default=machine(), help="its name in results/bench/measurements.md")
     parser.add_argument("--load", help="what else runs there; looked for if not given")
     options = parser.parse_args()
 

@@ -16,7 +16,7 @@ COLUMNS = ["date", "machine", "load", "benchmark", "run", "case", "beside", "qua
 def add_options(parser: argparse.ArgumentParser) -> None:
     """--out, --machine and --load, which bench.py says in the environment."""
     for option, variable, text in [("--out", "CSV", "a CSV of results/bench, to append to"),
-                                   ("--machine", "MACHINE", "its name in docs/performance.md"),
+                                   ("--machine", "MACHINE", "its name in results/bench/measurements.md"),
                                    ("--load", "LOAD", "what else runs: quiet")]:
         given = os.environ.get(f"CROSSTALK_BENCH_{variable}")
         parser.add_argument(option, type=pathlib.Path if option == "--out" else str, default=given, required=not given,

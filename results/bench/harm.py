@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """How much harm each stressor does to each victim, beside likwid-bench, stress-ng, fio and iperf3: rows for the table of
-docs/performance.md. For a quiet machine with two cores or more; takes about 20 minutes.
+results/bench/measurements.md. For a quiet machine with two cores or more; takes about 20 minutes.
 
     harm.py --out FILE.csv --machine NAME --load TEXT [--blocks 15] [--only memory,disk,network,step]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """How exactly noisegen holds a rate, in windows of a tenth of a second and after a stall, beside iperf3 and fio: rows for
-the table of docs/performance.md. For a quiet machine; 15 pairs take about 25 minutes.
+the table of results/bench/measurements.md. For a quiet machine; 15 pairs take about 25 minutes.
 
     rates.py --out FILE.csv --machine NAME --load TEXT [--pairs 15] [--only given,share,stall]
 

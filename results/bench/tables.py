@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of docs/performance.md, from the CSVs in this folder: of each case the newest measurement.
+"""The tables of measurements.md and docs/performance.md, from the CSVs of a day: the newest measurement of each case.
+
+docs/performance.md shows the cases that summary.csv names.
 
 tables.py            prints all tables as Markdown
 tables.py --history  the same with every measurement, not only the newest of each case
 tables.py --file CSV the same of that file alone
-tables.py --write    puts the tables between the marks of docs/performance.md
-tables.py --check    exit code 1 if docs/performance.md has other tables
+tables.py --write    puts the tables between the marks of both pages
+tables.py --check    exit code 1 if one of the pages has other tables
 """
 import csv
 import difflib
@@ -15,10 +17,12 @@ import re
 import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-PAGE = FOLDER.parents[1] / "docs" / "performance.md"
+ALL = FOLDER / "measurements.md"
+SUMMARY = FOLDER.parents[1] / "docs" / "performance.md"
+CHOSEN = FOLDER / "summary.csv"
 # The table of this name holds all those that the page has no place for.
 OTHERS = "others"
-MARKS = re.compile(r"(<!-- table: (?P<name>[^>]+?) -->\n).*?(<!-- end of table -->\n)", re.DOTALL)
+MARKS = re.compile(r"(<!-- (?P<kind>table|area): (?P<name>[^>]+?) -->\n).*?(<!-- end of table -->\n)", re.DOTALL)
 
 # Quantities that say what was aimed at are one column; each stands with its sign.
 AIMS = {"at most": "≤ ", "at least": "≥ ", "within": ""}
@@ -42,6 +46,9 @@ def column(row):
     return "aim" if row["quantity"] in AIMS else row["quantity"]
 
 
+IDLE = ("quiet", "nothing beside")  # names of a load
+
+
 class Measurement:
     """The rows of one case in one run: a line of a table."""
 
@@ -49,6 +56,8 @@ class Measurement:
         self.cells = {}
         self.numbers = {}  # of each quantity its unit and value
         self.taken = ""
+        self.where = ""
+        self.peer = ""
         self.age = ()
 
     def add(self, row, order):
@@ -60,7 +69,9 @@ class Measurement:
             self.numbers[row["quantity"]] = (row["unit"], float(row["value"]))
         if row["beside"]:
             self.cells.setdefault("beside", row["beside"])
+            self.peer = row["beside"]
         self.taken = ", ".join(filter(None, [row["date"], row["machine"], row["load"], row.get("versions")]))
+        self.where = f"{row['date']}, {row['machine']}" + ("" if row["load"] in IDLE else ", busy")
         self.age = (row["date"], int(row["run"]), order)
 
     def judge(self):
@@ -138,17 +149,41 @@ def all_tables(benchmarks, history=False):
     return "\n".join(f"### {name}\n\n{one(name, cases)}" for name, cases in benchmarks.items())
 
 
+def area(name, benchmarks):
+    """The cases that summary.csv names for an area, a row each."""
+    text = "| what | median | peer | ratio (95 % interval) | aim | measured |\n|---|---|---|---|---|---|\n"
+    with CHOSEN.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["area"] != name:
+                continue
+            runs = benchmarks.get(row["benchmark"], {}).get(row["case"])
+            if not runs:
+                sys.exit(f"tables.py: {CHOSEN.name} names a case that was not measured: {row['benchmark']}: {row['case']}")
+            cells = runs[-1].cells
+            ratio = cells.get("ratio", "")
+            value, beside = cells.get("ours") or cells.get("found", ""), cells.get("beside", "")
+            if ratio:  # says what values and intervals of their own would say again
+                value = re.sub(r" \([\d.]+ to [\d.]+\)", "", value)
+                beside = runs[-1].peer
+            aim = cells.get("aim", "") + (", missed" if cells.get("holds") == "no" else "")
+            text += f"| {row['what']} | {value} | {beside} | {ratio} | {aim} | {runs[-1].where} |\n"
+    return text
+
+
 def filled(page, benchmarks):
-    without_place = {name: benchmarks[name] for name in benchmarks.keys() - {mark["name"] for mark in MARKS.finditer(page)}}
+    places = {mark["name"] for mark in MARKS.finditer(page)}
+    without_place = {name: cases for name, cases in benchmarks.items() if name not in places}
 
     def fill(mark):
-        if mark["name"] == OTHERS:
+        if mark["kind"] == "area":
+            text = area(mark["name"], benchmarks)
+        elif mark["name"] == OTHERS:
             text = all_tables(dict(sorted(without_place.items())))
         elif mark["name"] in benchmarks:
             text = table(benchmarks[mark["name"]])
         else:
             text = "Not measured yet.\n"
-        return f"{mark[1]}\n{text}\n{mark[3]}"
+        return f"{mark[1]}\n{text}\n{mark[4]}"
 
     return MARKS.sub(fill, page)
 
@@ -161,17 +196,21 @@ def main(words):
     if not of_file and words not in ([], ["--history"], ["--write"], ["--check"]):
         print("tables.py: no such option (tables.py --help shows all)", file=sys.stderr)
         sys.exit(2)
-    benchmarks = read([pathlib.Path(words[1])] if of_file else sorted(FOLDER.glob("*.csv")))
+    days = sorted(FOLDER.glob("[0-9]*.csv"))
+    benchmarks = read([pathlib.Path(words[1])] if of_file else days)
     if of_file or words in ([], ["--history"]):
         print(all_tables(benchmarks, history=words == ["--history"]))
         return
-    page = PAGE.read_text(encoding="utf-8")
-    fresh = filled(page, benchmarks)
-    if words == ["--write"]:
-        PAGE.write_text(fresh, encoding="utf-8")
-    elif fresh != page:
-        print("".join(difflib.unified_diff(page.splitlines(True), fresh.splitlines(True), "docs/performance.md", "CSVs")))
-        sys.exit(1)
+    differ = False
+    for path in (ALL, SUMMARY):
+        page = path.read_text(encoding="utf-8")
+        fresh = filled(page, benchmarks)
+        if words == ["--write"]:
+            path.write_text(fresh, encoding="utf-8")
+        elif fresh != page:
+            differ = True
+            print("".join(difflib.unified_diff(page.splitlines(True), fresh.splitlines(True), str(path), "CSVs")))
+    sys.exit(1 if differ else 0)
 
 
 if __name__ == "__main__":
