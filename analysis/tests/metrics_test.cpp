@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <sstream>
 
 using testing::program;
 namespace fs = std::filesystem;
@@ -39,7 +40,45 @@ bool has_card(const std::string& file, const std::string& column)
     });
 }
 
+// What docs/formats.md says of a table of a report: its row of a table of files, and the section that it heads.
+std::string description_of(const std::string& file)
+{
+    const std::string quoted = '`' + file + '`';
+    std::istringstream page{base::read_whole(std::string{CROSSTALK_SOURCE} + "/docs/formats.md")};
+    std::string text;
+    bool of_report = false;
+    bool headed = false;
+    for (std::string line; std::getline(page, line);) {
+        if (line.starts_with("## ")) of_report = line == "## DIR/report/";
+        if (line.starts_with("#")) headed = line.find(quoted) != std::string::npos;
+        if (of_report && (headed || line.starts_with("| " + quoted))) text += line + '\n';
+    }
+    return text;
+}
+
 }  // namespace
+
+TEST_CASE("the document of formats has every column of every table of a report")
+{
+    const testing::Scratch scratch;
+    analysis::testing::write_run(scratch / "run", {});
+    REQUIRE(testing::analyse(scratch / "run").status == 0);
+    int seen = 0;
+    for (const fs::directory_entry& entry : fs::directory_iterator{scratch / "run/report"}) {
+        if (entry.path().extension() != ".csv") continue;
+        const std::string file = entry.path().filename().string();
+        const std::string text = description_of(file);
+        CHECK_MESSAGE(!text.empty(), file);
+        const base::CsvTable table{entry.path()};
+        for (const std::string& column : table.columns()) {
+            if (file == "exposure.csv" && (column == "mem" || column == "placebo" || column.starts_with("control.")))
+                continue;  // a column a factor
+            CHECK_MESSAGE(text.find('`' + column + '`') != std::string::npos, file, ", ", column);
+            ++seen;
+        }
+    }
+    CHECK(seen > 100);
+}
 
 TEST_CASE("every number in the tables of a report is a metric with a card")
 {
