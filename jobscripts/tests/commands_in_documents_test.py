@@ -22,24 +22,21 @@ programs = pathlib.Path(os.environ["CROSSTALK_BIN"])
 
 mpi_program = ("printf '#!/bin/sh\\nexec \"$CROSSTALK_BIN/../tests/mpi-calls\" none\\n' >program; chmod +x program")
 
+designed_run = ("jobscripts/local.sh --out DIR --duration 10 --data synthetic --control-delay 500us "
+                "--model 'emulated[compute=10ms,gradients=64KiB]' --schedule "
+                "'rotation(memory.stream[bytes=16MiB], io.write, placebo, control.delay, control.sham; slot=150ms)'")
+
 # What a document takes for granted.
 made_before = {
-    "docs/interference.md": [
-        "jobscripts/local.sh --out DIR --duration 10 --data synthetic --control-delay 500us "
-        "--model 'emulated[compute=10ms,gradients=64KiB]' --schedule "
-        "'rotation(memory.stream[bytes=16MiB], io.write, placebo, control.delay, control.sham; slot=150ms)'",
-    ] + [
+    "docs/interference.md": [designed_run] + [
         f"ddl-train --transport self --model 'emulated[compute=1ms,gradients=4KiB]' --data synthetic --steps 60 --out {run}"
         for run in ("q1", "q2", "q3", "n1", "n2", "n3")
     ],
     "docs/trace-tools.md": [
         f"ddl-train --transport self --model 'emulated[compute=1ms,gradients=4KiB]' --data synthetic --steps 60 --out {run}"
         for run in ("quiet", "noisy")
-    ] + [
-        "jobscripts/local.sh --out DIR --duration 10 --data synthetic --control-delay 500us "
-        "--model 'emulated[compute=10ms,gradients=64KiB]' --schedule "
-        "'rotation(memory.stream[bytes=16MiB], io.write, placebo, control.delay, control.sham; slot=150ms)'",
-    ],
+    ] + [designed_run],
+    "docs/troubleshooting.md": [designed_run],
     "docs/tracing-mpi.md": [mpi_program],
     "docs/crosstalk.md": [mpi_program.replace("none", "reduce")],
     "README.md": ["trace-synth tiny.spec -o tiny && cp tiny/traces.otf2 X.otf2 && cp tiny/traces.def X.def && cp -r tiny/traces X",
@@ -80,6 +77,10 @@ elsewhere = {
     "-m crosstalk train.py": "python/tests/test_marks.py: Debian's torchrun does not start",
     "crosstalk try -- ./mine": "try_test.sh",
     "crosstalk run -- ./mine": "own_job_test.sh",
+    "crosstalk run --step": "own_job_test.sh",
+    "crosstalk run --first-step": "try_test.sh",
+    "crosstalk run --schedule 'rotation(io.write": "own_job_test.sh, with noises of its own",
+    "crosstalk run --duration 15min": "own_job_test.sh, in less time",
     "crosstalk campaign run build/controls": "controls_test.sh sums up such runs, which take 20 minutes",
     "crosstalk run --runs": "several_runs_test.sh",
     "crosstalk run --extend": "several_runs_test.sh",
@@ -100,6 +101,7 @@ elsewhere = {
     "interference controls": "controls_test.sh: its runs take ten minutes",
     "trace-cube scorep/": "needs an archive of Score-P: against_scalasca_test",
     "noisegen calibrate": "its whole table takes minutes: calibrate_test",
+    "rate=60%": "needs what calibrate found: calibrate_test",
     "noisegen limits": "shows what calibrate found: calibrate_test",
     "'cifar10[path=big]'": "needs 100 million images",
 }
