@@ -50,7 +50,7 @@ Answer answer_of(const std::vector<std::string>& words, Errors errors);
 // write their records.
 void prepare_for_mpi();
 
-// Its exit code. Throws Interrupted where a signal asks this process to end.
+// Returns the exit code of the child. Throws Interrupted where a signal asks this process to end.
 int wait_for(base::Child& child);
 
 // Orphans of its children become this process's own, so that nothing that was started gets out of sight; or no longer.

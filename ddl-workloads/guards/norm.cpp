@@ -46,7 +46,7 @@ class Norm : public Guard {
         return {{of, base::join("norm ", norm, ", ", usual)}};
     }
 
-    // Numbers that are not finite become 0; then the gradient is shortened to the longest that is let pass.
+    // Numbers that are not finite become 0; then the gradient is scaled down to the largest norm that passes.
     bool repair_gradients(std::span<const std::span<float>> gradients) override
     {
         double sum = 0.0;

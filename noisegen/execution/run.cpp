@@ -38,8 +38,8 @@ void bind_memory(const std::set<int>& nodes)
     }
 }
 
-// One stressor all the time as fast as it goes, in one process: the sooner it begins the better. Without records the
-// table is what is wanted, and its figures are those of noise that is ready.
+// A single unthrottled stressor in one process may start before its buffers are ready. Not without --out: the printed
+// rates must exclude start-up.
 bool at_once(const Plan& plan, const base::JobRank& job)
 {
     const std::vector<FactorLevel>& levels = plan.request.schedule.levels;

@@ -174,7 +174,7 @@ def share(rows: bench_rows.Rows, scratch: pathlib.Path, pairs: int) -> None:
                 found, said = held(out, f"{stressor},rate={rate}] 10s", limits)
                 windows.setdefault(name, []).extend(found.windows_percent)
                 means.setdefault(name, []).append(found.mean_percent)
-                if "windows of 100 ms hold" in said:
+                if "windows of 100 ms sustain" in said:
                     warned.add(name)
                 shutil.rmtree(out)
     for name, percents in windows.items():

@@ -42,8 +42,8 @@ struct AlterationRecord {
 std::filesystem::path rows_of(std::filesystem::path record);
 std::filesystem::path undo_of(std::filesystem::path record);
 
-// `undo`: the content of R.undo. Throws UsageError if one of the three is there already, std::system_error; then none
-// of them is there but those of others.
+// `undo`: the content of R.undo. Throws UsageError if one of the three exists already, std::system_error. On an
+// error, files made by this call are removed.
 void write_alteration(const std::filesystem::path& record, const AlterationRecord& alteration, const std::string& undo);
 
 // Takes the three away: of an alteration that has changed nothing.

@@ -191,7 +191,7 @@ void print(const Waits& waits, const replay::MpiReplay& replay, const std::vecto
     if (part.empty()) print_initialisation(replay, archive, run);
 }
 
-// The tables, if they are wanted; with two threads or more one of its own writes their rows.
+// The CSV tables of -o. With two or more threads, a writer thread formats their rows.
 class Tables {
  public:
     Tables(const std::filesystem::path& directory, const otf2::Archive& archive, const std::vector<std::int64_t>& ranks,

@@ -175,7 +175,7 @@ std::string culprit(const Decomposition& found)
                       signed_percent(found.region_percent), ")");
 }
 
-// A row a noise: where it came from by all, and by each of them.
+// One row per noise: the cause over all runs, then that of each run.
 std::string table_of_culprits(const PooledReport& report)
 {
     const std::vector<NamedDecomposition> found = decompositions(report);

@@ -48,7 +48,7 @@ TrialWords training_of(const TrialSpec& spec, const std::string& strategy)
     return words;
 }
 
-// Its exit code. Where a signal asks this process to end, the training ends after the trial at hand.
+// Returns the exit code of the training. On a signal, the training ends after the current trial.
 int run_to_end(const TrialWords& words)
 {
     const std::unique_ptr<base::Child> child = start({.words = words, .output = "/dev/null"}, {});

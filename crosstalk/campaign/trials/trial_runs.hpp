@@ -17,7 +17,7 @@ namespace crosstalk {
 // ends without a new row.
 int run_trials(const std::filesystem::path& directory);
 
-// interference outcomes of all that is there, into DIR/report, in the place of an earlier one. Its exit code.
+// Writes DIR/report by `interference outcomes`, in the place of an earlier one. Returns the exit code.
 int collect_trials(const std::filesystem::path& directory);
 
 // How far it is.

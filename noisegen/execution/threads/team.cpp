@@ -253,7 +253,7 @@ void Team::fell_short(std::size_t level, double share)
     if (before == 0.0F) tell_news();
 }
 
-// Quiet and placebo don't.
+// False in quiet and placebo slots.
 bool Team::stresses(const Worker& worker, const Slot& slot) const
 {
     const std::optional<std::size_t> level = level_of(worker, slot);

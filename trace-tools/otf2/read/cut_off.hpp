@@ -14,8 +14,8 @@ enum class Records { definitions, events };
 // last one, as the archive states it. Either byte order.
 void refuse_if_cut_off(const std::filesystem::path& file, std::uint64_t chunk_bytes, Records records);
 
-// OTF2 may read on for ever in a damaged event file: more events than these are none, by how many are defined, which
-// some writers (APEX) do not count, and by the bytes of the file, 0 if unknown.
+// Upper bound on the events of a file, from the number that its definitions state (some writers, APEX for one, leave it
+// 0) and its size in bytes (0: unknown). OTF2 can loop for ever in a damaged event file.
 std::uint64_t most_events(std::uint64_t defined, std::uint64_t bytes);
 
 }  // namespace otf2
