@@ -123,6 +123,14 @@ def check_comments():
                     wrong.append(f"{source.relative_to(ROOT)}:{number}: {name} is not in the repository")
 
 
+def check_glossary():
+    rows = (ROOT / "docs/glossary.md").read_text(encoding="utf-8").split("|---|---|\n")[1].splitlines()
+    words = [re.sub("[^a-z0-9 ]", "", row.split("|")[1].strip().lower()) for row in rows]
+    for before, after in zip(words, words[1:]):
+        if before > after:
+            wrong.append(f"docs/glossary.md: '{after}' comes before '{before}' in the alphabet")
+
+
 def check_version():
     version = re.search(r"^project\(crosstalk VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
     if f"\nversion: {version}\n" not in (ROOT / "CITATION.cff").read_text():
@@ -145,6 +153,7 @@ for one in listed("*.md"):
     check_links(one)
     check_options(one)
 check_comments()
+check_glossary()
 check_version()
 check_licence()
 tables = subprocess.run([sys.executable, ROOT / "results/bench/tables.py", "--check"], capture_output=True, text=True)
