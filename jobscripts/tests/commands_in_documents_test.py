@@ -7,7 +7,8 @@
 The blocks of a document run one after the other, as a reader would try them, in an empty directory with the programs
 on PATH. Lines that begin with "$ " are commands and the others what they print; a block whose first word is a program
 is a script. A block of another kind is the file that the text above it names: `late.spec`. What takes a minute or more
-runs with --slow, and then nothing else does. Exit code 77: nothing of the document can run here."""
+runs with --slow, and then nothing else does. The pages of the tutorial run from the top of a source tree, with less of
+everything (`smaller`). Exit code 77: nothing of the document can run here."""
 
 import os
 import pathlib
@@ -59,6 +60,8 @@ exit_codes = {
     "interference analyse DIR": {0, 3},  # noise is not promised to cover a training of some seconds
     "jobscripts/local.sh --out DIR --duration": {0, 3},
     "crosstalk run --duration 60s": {0, 3},
+    "crosstalk run --budget 5% --duration": {0, 3},
+    "crosstalk campaign run levels": {0, 3},
     "noisegen --schedule 'rotation(io.write[limit=none|io.max:50MiB/s]": {0, 77},  # it takes a control group
     "ddl-train --model resnet50 --device cuda": {0, 77},  # .. and a GPU
 }
@@ -91,6 +94,8 @@ elsewhere = {
     "--on NODES": "campaign_test.sh nodes",
     "jobscripts/virtual-nodes.sh": "virtual_nodes_test.sh: not every machine lets namespaces be made",
     "crosstalk campaign collect DIR": "campaign_test.sh",
+    "jobscripts/slurm-sandbox.sh": "sandbox_test.sh",
+    'eval "$(jobscripts/slurm-sandbox.sh': "sandbox_test.sh",
     "interference observe --train run1": "delays_test.py and interference_observed_test",
     "interference analyse run1 run2": "interference_pooled_test",
     "--empty-node EMPTY": "harvest_test",
@@ -105,6 +110,22 @@ elsewhere = {
     "noisegen limits": "shows what calibrate found: calibrate_test",
     "'cifar10[path=big]'": "needs 100 million images",
 }
+# What makes a lesson of the tutorial short enough for a test.
+tiny = ("--schedule 'rotation(memory.stream[bytes=16MiB], io.write[block=64KiB], placebo, control.delay, control.sham; "
+        "slot=200ms)'")
+smaller = [
+    (r"(--duration) 2min(?=.* --schedule)", r"\1 6"),
+    (r"(--duration) 2min", rf"\1 6 {tiny}"),
+    (r"memory.stream\[rate=.*?\]", "memory.stream[bytes=16MiB,rate=100MiB/s|200MiB/s]"),
+    (r"slot=auto", "slot=200ms"),
+    (r"ddl-train --model mlp$", "ddl-train --model 'emulated[compute=5ms,gradients=64KiB]' --data synthetic"),
+    (r"crosstalk try --", "crosstalk try --duration 3s --"),
+    (r"(?m)^models = .*", "models = emulated[compute=5ms,gradients=4KiB]"),
+    (r"(?m)^data = .*", "data = synthetic[samples=64]"),
+    (r"(?m)^noise = .*", "noise = cpu.spin"),
+    (r"(?m)^(repetitions|trials) = .*", r"\1 = 1"),
+    (r"(?m)^duration = .*", "duration = 2s"),
+]
 slow = {"--duration 150s", "--duration 60", "noisegen probe"}
 
 
@@ -122,7 +143,7 @@ def commands_of(block):
     if shown:
         return shown
     first = lines[0].split()[0] if lines and lines[0].split() else ""
-    known = first.startswith(("./", "jobscripts/")) or first in ("cmake", "mpirun", "srun", "sbatch", "export")
+    known = first.startswith(("./", "jobscripts/")) or first in ("cmake", "mpicc", "mpirun", "python3", "srun", "sbatch", "export")
     if not known and not (programs / first).is_file():
         return []
     return [joined] if "&\n" in joined else [line for line in lines if line.strip()]
@@ -154,9 +175,9 @@ def remove(path):
 
 def prepare(command, folder, environment):
     """Runs what a document takes for granted; a short run again and longer, where its noise was not ready in time."""
-    lengths = (1, 2, 4) if "--duration" in command else (1,)
+    lengths = (1, 2, 4) if re.search(r"--duration \d+ ", command) else (1,)
     for longer in lengths:
-        attempt = re.sub(r"--duration (\d+)", lambda found, by=longer: f"--duration {by * int(found[1])}", command)
+        attempt = re.sub(r"--duration (\d+)(?= )", lambda found, by=longer: f"--duration {by * int(found[1])}", command)
         if run(attempt, folder, environment, may_fail=longer < lengths[-1]):
             return
 
@@ -183,6 +204,31 @@ def run(command, folder, environment, may_fail=False):
     return True
 
 
+def as_in_source_tree(folder, environment):
+    """What the tutorial has at hand at the top of a source tree, and the Slurm of the tests where it is up."""
+    shutil.copytree(tree / "examples", folder / "examples")
+    (folder / "trace-tools").symlink_to(tree / "trace-tools")
+    (folder / "build").mkdir()
+    (folder / "build/release").symlink_to(programs.parent)
+    spec = folder / "examples/campaign/levels.ini"
+    spec.write_text(made_smaller(spec.read_text()))
+    note = pathlib.Path(environment.get("CROSSTALK_SANDBOX_NOTE", "/nowhere"))
+    if note.exists():
+        given = subprocess.run([tree / "jobscripts/slurm-sandbox.sh", "env", note.read_text().strip()], check=True,
+                               stdout=subprocess.PIPE, text=True).stdout
+        shown = subprocess.run(["bash", "-c", f"{given}\nenv -0"], check=True, stdout=subprocess.PIPE, text=True).stdout
+        environment.update(variable.split("=", 1) for variable in shown.split("\0") if "=" in variable)
+        environment["PATH"] += ":/usr/sbin"
+    else:
+        elsewhere["--back-end slurm"] = "campaign_test.sh slurm; there is no Slurm here"
+
+
+def made_smaller(text):
+    for pattern, by in smaller:
+        text = re.sub(pattern, by, text)
+    return text
+
+
 def main():
     document, only_slow = sys.argv[1], "--slow" in sys.argv
     text = (tree / document).read_text()
@@ -194,6 +240,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="crosstalk-documents.") as name:
         folder = pathlib.Path(name)
         (folder / "jobscripts").symlink_to(tree / "jobscripts")
+        is_lesson = document.startswith("docs/tutorial/")
+        if is_lesson:
+            as_in_source_tree(folder, environment)
         for file, content in files_before.get(document, {}).items():
             (folder / file).write_text(content)
         wanted = []
@@ -201,8 +250,8 @@ def main():
             commands = commands_of(block) if language in ("", "sh", "bash") else []
             named = re.findall(r"`([\w.]+\.(?:spec|py|ini|csv|cpp|jsonl?))`", above)
             if not commands and named:
-                (folder / named[-1]).write_text(block)
-            wanted += commands
+                (folder / named[-1]).write_text(made_smaller(block) if is_lesson else block)
+            wanted += [made_smaller(command) for command in commands] if is_lesson else commands
         wanted += list(of_table(text))
         can_run = [command for command in wanted if not reason(command)]
         chosen = [command for command in can_run if any(word in command for word in slow) == only_slow]
@@ -212,7 +261,7 @@ def main():
         for command in made_before.get(document, []):
             prepare(command, folder, environment)
         for command in chosen:
-            run(command, folder, environment)
+            (prepare if is_lesson else run)(command, folder, environment)
         print(f"{len(chosen)} of {len(wanted)} commands ran")
 
 
