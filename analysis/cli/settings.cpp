@@ -141,21 +141,37 @@ void check(Settings& settings)
     settings.steps.check();
 }
 
-std::string failure(const Verdict& verdict, const std::string& fail_on)
+void check_fail_on(const std::string& fail_on)
+{
+    for (const std::string& word : base::split(fail_on, ','))
+        if (std::find(failing.begin(), failing.end(), word) == failing.end())
+            base::fail_usage("--fail-on: no word '", word, "'", base::did_you_mean(word, failing), " (there are ",
+                             base::join_words(failing, ", "), ")");
+}
+
+std::string failure(bool trustworthy, const std::vector<JudgedNoise>& noises, const std::string& fail_on)
 {
     const std::vector<std::string> words = base::split(fail_on, ',');
     const auto asked = [&](const std::string& word) {
         return std::find(words.begin(), words.end(), word) != words.end();
     };
-    if (!verdict.trustworthy && asked(base::verdict_word::untrusted)) return "the run is not trustworthy";
+    if (!trustworthy && asked(base::verdict_word::untrusted)) return "the run is not trustworthy";
     for (const char* judged :
          {base::verdict_word::unsafe, base::verdict_word::undecided, base::verdict_word::insensitive})
-        for (const FactorVerdict& factor : verdict.factors) {
-            const bool insensitive = factor.verdict == base::verdict_word::insensitive;
-            if (factor.verdict == judged && (asked(judged) || (insensitive && asked(base::verdict_word::undecided))))
-                return base::factor_name(factor.factor, factor.level) + " is " + judged;
+        for (const JudgedNoise& noise : noises) {
+            const bool insensitive = noise.verdict == base::verdict_word::insensitive;
+            if (noise.verdict == judged && (asked(judged) || (insensitive && asked(base::verdict_word::undecided))))
+                return noise.name + " is " + judged;
         }
     return "";
+}
+
+std::string failure(const Verdict& verdict, const std::string& fail_on)
+{
+    std::vector<JudgedNoise> noises;
+    for (const FactorVerdict& factor : verdict.factors)
+        noises.push_back({base::factor_name(factor.factor, factor.level), factor.verdict});
+    return failure(verdict.trustworthy, noises, fail_on);
 }
 
 }  // namespace analysis

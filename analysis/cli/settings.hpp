@@ -60,7 +60,16 @@ void add_settings(base::Options& options, Settings& settings);
 // its range.
 void check(Settings& settings);
 
+// Throws UsageError for a word that --fail-on does not know.
+void check_fail_on(const std::string& fail_on);
+
 // The part of --fail-on that the verdict meets; empty if none.
 std::string failure(const Verdict& verdict, const std::string& fail_on);
+
+struct JudgedNoise {
+    std::string name;
+    std::string verdict;
+};
+std::string failure(bool trustworthy, const std::vector<JudgedNoise>& noises, const std::string& fail_on);
 
 }  // namespace analysis

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/cli/summary_command.hpp"
 
+#include "analysis/cli/settings.hpp"
 #include "analysis/report/summary/summary.hpp"
 #include "analysis/report/writers/write.hpp"
+#include "base/contract/factor_name.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/files.hpp"
 #include "base/words.hpp"
@@ -14,6 +16,24 @@
 
 namespace analysis {
 
+namespace {
+
+// The first run that meets it, and how: "runs/7: mem is unsafe".
+std::string failure_of_newest(const Summary& summary, const std::string& fail_on)
+{
+    for (const std::size_t index : newest_runs(summary)) {
+        const RunSummary& run = summary.runs[index];
+        std::vector<JudgedNoise> noises;
+        for (const NoiseInRun& noise : run.noises)
+            noises.push_back({base::factor_name(noise.factor, noise.level), noise.verdict});
+        if (const std::string met = failure(run.trustworthy, noises, fail_on); !met.empty())
+            return base::join(run.directory.string(), ": ", met);
+    }
+    return "";
+}
+
+}  // namespace
+
 SummaryCommand::SummaryCommand()
     : Command{"interference summary", "summarises reports of many runs: one row per run, and trends of the effects"}
 {
@@ -23,13 +43,16 @@ SummaryCommand::SummaryCommand()
                        "output format: a table for a terminal, Markdown, or JSON");
     options.epilogue("Directories without a report are listed and skipped.");
     options.example("interference summary runs/* --out summary");
+    options.example("interference summary runs/* --openmetrics crosstalk.prom --fail-on unsafe,untrusted");
 }
 
 int SummaryCommand::run()
 {
+    check_fail_on(fail_on_);
     if (!out_.empty() && std::filesystem::exists(out_)) base::fail_taken(out_);
     const Summary summary = summary_of(directories_);
     if (!out_.empty()) write_summary(out_, summary, base::run_record("interference"));
+    if (!openmetrics_.empty()) base::write_whole(openmetrics_, base::openmetrics(metrics_of(summary)));
     if (format_ == "md")
         print_markdown(std::cout, summary);
     else if (format_ == "json")
@@ -41,7 +64,10 @@ int SummaryCommand::run()
                       << "\n";
     }
     base::flush_stdout();
-    return base::exit_fine;
+    const std::string met = failure_of_newest(summary, fail_on_);
+    if (met.empty()) return base::exit_fine;
+    base::warn(met, " (--fail-on ", fail_on_, ")");
+    return base::exit_failed;
 }
 
 }  // namespace analysis

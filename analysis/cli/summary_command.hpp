@@ -18,6 +18,8 @@ class SummaryCommand : public base::Command {
     std::vector<std::string> directories_;
     std::string out_;
     std::string format_ = "text";
+    std::string openmetrics_;
+    std::string fail_on_;
 };
 
 }  // namespace analysis

@@ -16,14 +16,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A report as a run of that day has it.
-void write_verdict(const fs::path& run, int day, double percent, bool trustworthy = true)
+// When, where and how a run came out.
+struct Day {
+    std::string started;
+    std::string host;
+    std::string verdict;
+    double percent = 2.0;
+};
+
+void write_day(const fs::path& run, const Day& day, bool trustworthy = true)
 {
-    const std::string started = "2026-11-0" + std::to_string(day) + "T12:00:00Z";
-    const nlohmann::json noise{{"verdict", "unsafe"},
-                               {"effect_percent", percent},
-                               {"low_percent", percent - 1.0},
-                               {"high_percent", percent + 1.0},
+    const nlohmann::json noise{{"verdict", day.verdict},
+                               {"effect_percent", day.percent},
+                               {"low_percent", day.percent - 1.0},
+                               {"high_percent", day.percent + 1.0},
                                {"level", ""},
                                {"stressor", "memory.stream"}};
     const nlohmann::json verdict{{"format", 1},
@@ -32,16 +38,23 @@ void write_verdict(const fs::path& run, int day, double percent, bool trustworth
                                  {"quiet_step_ms", 20.0},
                                  {"budget_percent", 1.0},
                                  {"identity",
-                                  {{"hosts", {"n1"}},
+                                  {{"hosts", {day.host}},
+                                   {"cpu_model", "a \"fast\" one"},
                                    {"model", "mlp"},
                                    {"data", "digits"},
                                    {"strategy", "ddp"},
                                    {"ranks", 2},
-                                   {"started", started}}},
+                                   {"started", day.started}}},
                                  {"factors", {{"mem", noise}}}};
     fs::create_directories(run / "report");
     base::write_whole(run / "report/verdict.json", verdict.dump());
     base::write_whole(run / "report/index.html", "a report");
+}
+
+// A report as a run of that day has it.
+void write_verdict(const fs::path& run, int day, double percent, bool trustworthy = true)
+{
+    write_day(run, {"2026-11-0" + std::to_string(day) + "T12:00:00Z", "n1", "unsafe", percent}, trustworthy);
 }
 
 testing::Outcome summary(const std::vector<fs::path>& runs, const std::vector<std::string>& more = {})
@@ -117,4 +130,88 @@ TEST_CASE("a summary of nothing fails, and a report that is none is named")
         CHECK(outcome.out.find("b: verdict.json is not that of a designed run") != std::string::npos);
     }
     CHECK(summary({scratch / "a"}, {"--out", scratch.path().string()}).status == 2);
+}
+
+TEST_CASE("a summary's map has the worst verdict of each node and week, in ISO weeks")
+{
+    const testing::Scratch scratch;
+    const auto on = [](const std::string& started, const std::string& host, const std::string& verdict,
+                       double percent = 2.0) {
+        return Day{started, host, verdict, percent};
+    };
+    write_day(scratch / "a", on("2026-12-27T23:59:59Z", "n1", "safe"));         // a Sunday, of week 52
+    write_day(scratch / "b", on("2026-12-28T00:00:00Z", "n1", "undecided"));    // a Monday, of week 53
+    write_day(scratch / "c", on("2027-01-01T12:00:00Z", "n1", "unsafe", 7.0));  // a Friday of the same week
+    write_day(scratch / "d", on("2027-01-02T12:00:00Z", "n1", "safe"));
+    write_day(scratch / "e", on("2027-01-12T12:00:00Z", "n2", "unsafe"), false);  // of week 2, and not trustworthy
+    const testing::Outcome outcome =
+        summary({scratch / "a", scratch / "b", scratch / "c", scratch / "d", scratch / "e"},
+                {"--out", (scratch / "out").string()});
+    INFO(outcome.out, outcome.err);
+    REQUIRE(outcome.status == 0);
+    const base::CsvTable weeks{scratch / "out/weeks.csv"};
+    REQUIRE(weeks.rows() == 3);
+    CHECK(weeks.text(0, "week") == "2026-W52");
+    CHECK(weeks.text(0, "begins") == "2026-12-21");
+    CHECK(weeks.text(0, "verdict") == "safe");
+    CHECK(weeks.text(1, "week") == "2026-W53");
+    CHECK(weeks.get<int>(1, "runs") == 3);
+    CHECK(weeks.text(1, "verdict") == "unsafe");
+    CHECK(weeks.get<double>(1, "effect_percent") == 7.0);
+    CHECK(weeks.text(2, "hosts") == "n2");
+    CHECK(weeks.text(2, "verdict") == "untrusted");
+    CHECK(weeks.get<int>(2, "trustworthy") == 0);
+
+    // Week 1 of 2027 has no run.
+    CHECK(outcome.out.find("hosts  2026-W52  2026-W53     2027-W01  2027-W02\n") != std::string::npos);
+    CHECK(outcome.out.find("n1     safe      unsafe: mem  -         -\n") != std::string::npos);
+    CHECK(outcome.out.find("n2     -         -            -         untrusted\n") != std::string::npos);
+    const std::string page = base::read_whole(scratch / "out/index.html");
+    CHECK(page.find(R"(<span class="badge unsafe">unsafe</span><div class="small">mem</div>)") != std::string::npos);
+}
+
+TEST_CASE("--fail-on of a summary asks the newest run of each training on the same hosts")
+{
+    const testing::Scratch scratch;
+    write_day(scratch / "a", {"2026-11-01T12:00:00Z", "n1", "unsafe"});
+    write_day(scratch / "b", {"2026-11-02T12:00:00Z", "n1", "safe"});
+    write_day(scratch / "c", {"2026-11-01T12:00:00Z", "n2", "undecided"});
+    const std::vector<fs::path> runs{scratch / "a", scratch / "b", scratch / "c"};
+    CHECK(summary(runs, {"--fail-on", "unsafe,untrusted"}).status == 0);  // it was, and is no more
+    const testing::Outcome undecided = summary(runs, {"--fail-on", "undecided"});
+    CHECK(undecided.status == 1);
+    CHECK(undecided.err == "interference: " + (scratch / "c").string() + ": mem is undecided (--fail-on undecided)\n");
+    write_day(scratch / "d", {"2026-11-03T12:00:00Z", "n1", "safe"}, false);
+    CHECK(summary({scratch / "b", scratch / "d"}, {"--fail-on", "untrusted"}).status == 1);
+    const testing::Outcome wrong = summary(runs, {"--fail-on", "unsave"});
+    CHECK(wrong.status == 2);
+    CHECK(wrong.err.find("did you mean unsafe") != std::string::npos);
+}
+
+TEST_CASE("a summary's metrics are those of the newest runs, and know the last trustworthy one")
+{
+    const testing::Scratch scratch;
+    write_day(scratch / "a", {"1970-01-02T00:00:00Z", "n1", "safe", 1.5});
+    write_day(scratch / "b", {"1970-01-03T00:00:00Z", "n1", "unsafe", 4.0}, false);
+    const fs::path file = scratch / "crosstalk.prom";
+    REQUIRE(summary({scratch / "a", scratch / "b"}, {"--openmetrics", file.string()}).status == 0);
+    const std::string text = base::read_whole(file);
+    const std::string labels =
+        R"({workload="mlp",data="digits",strategy="ddp",ranks="2",node_type="a \"fast\" one",hosts="n1")";
+    for (const std::string& line :
+         {"crosstalk_effect_ratio" + labels + ",noise=\"mem\"} 0.04\n",
+          "crosstalk_effect_low_ratio" + labels + ",noise=\"mem\"} 0.03\n",
+          "crosstalk_effect_high_ratio" + labels + ",noise=\"mem\"} 0.05\n",
+          "crosstalk_verdict" + labels + ",noise=\"mem\",verdict=\"unsafe\"} 1\n",
+          "crosstalk_verdict" + labels + ",noise=\"mem\",verdict=\"safe\"} 0\n",
+          "crosstalk_trustworthy" + labels + "} 0\n", "crosstalk_run_timestamp_seconds" + labels + "} 172800\n",
+          "crosstalk_trustworthy_run_timestamp_seconds" + labels + "} 86400\n",
+          std::string{"# UNIT crosstalk_effect_ratio ratio\n"}}) {
+        INFO(line, text);
+        CHECK(text.find(line) != std::string::npos);
+    }
+    CHECK(text.ends_with("# EOF\n"));
+    const testing::Outcome nowhere = summary({scratch / "a"}, {"--openmetrics", (scratch / "no/such").string()});
+    CHECK(nowhere.status == 1);
+    CHECK(testing::one_line(nowhere.err));
 }

@@ -58,6 +58,16 @@ void write_trends(const fs::path& file, const Summary& summary)
                   trend.level, trend.runs, trend.days, trend.change, trend.interval.low, trend.interval.high);
 }
 
+void write_weeks(const fs::path& file, const Summary& summary)
+{
+    base::CsvWriter table{file,
+                          {"node_type", "hosts", "week", "begins", "runs", "trustworthy", "verdict", "noise",
+                           "effect_percent", "low_percent", "high_percent"}};
+    for (const Week& week : summary.weeks)
+        table.row(week.node_type, week.hosts, week.week, week.begins, week.runs, week.trustworthy, week.verdict,
+                  week.noise, week.percent, week.interval.low, week.interval.high);
+}
+
 std::string stressor_of(const Summary& summary, const std::string& noise)
 {
     for (const RunSummary& run : summary.runs)
@@ -164,6 +174,35 @@ std::string tables_of_runs(const Summary& summary, const fs::path& page_folder)
     return tables;
 }
 
+// "unsafe: mem" as a badge with the noise below it.
+Cell cell_of_week(const std::string& text)
+{
+    if (text == "-") return {"–", ""};
+    const std::string verdict = text.substr(0, text.find(": "));
+    const std::string noise = verdict.size() == text.size() ? "" : text.substr(verdict.size() + 2);
+    const std::string below = noise.empty() ? "" : fill(R"(<div class="small">{}</div>)", {escape(noise)});
+    return {fill(R"(<div><span class="badge {}">{}</span>{}</div>)", {escape(verdict), escape(verdict), below}), ""};
+}
+
+std::string weeks_section(const Summary& summary)
+{
+    constexpr std::size_t most_weeks = 8;  // as many as a page is wide
+    const std::vector<std::vector<std::string>> map = week_map(summary, most_weeks);
+    if (map.empty()) return "";
+    std::vector<std::vector<Cell>> rows;
+    for (auto line = map.begin() + 1; line != map.end(); ++line) {
+        std::vector<Cell>& row = rows.emplace_back();
+        row.push_back(words((*line)[0]));
+        row.push_back(words((*line)[1]));
+        for (auto cell = line->begin() + 2; cell != line->end(); ++cell) row.push_back(cell_of_week(*cell));
+    }
+    return fill(R"(<section><h2>Nodes by week</h2>
+{}<p class="small">The worst verdict of the week's runs on these hosts, and the noise that has it; untrusted: one of
+the runs was not trustworthy. Weeks as of ISO 8601, by the start of the run in UTC. All weeks are in weeks.csv.</p></section>
+)",
+                {dense(table(map.front(), rows))});
+}
+
 std::string trends_section(const Summary& summary, const Plot& plot, const fs::path& folder)
 {
     std::vector<std::vector<Cell>> rows;
@@ -202,11 +241,11 @@ std::string page_of(const Summary& summary, const Plot& plot, const fs::path& fo
 <section><h2>The runs</h2>
 {}<p class="small">Slowdown of a step under each noise, in percent of its quiet step, with its interval and verdict.</p>
 {}</section>
-{}{}<p class="small">Made by Crosstalk {} ({}). Beside this page: {}.</p>
+{}{}{}<p class="small">Made by Crosstalk {} ({}). Beside this page: {}.</p>
 )",
-             {title, tables_of_runs(summary, page_folder), terms({"slowdown", "interval"}),
+             {title, tables_of_runs(summary, page_folder), terms({"slowdown", "interval"}), weeks_section(summary),
               trends_section(summary, plot, folder), without_section(summary), escape(word(own_record, "version")),
-              escape(word(own_record, "git_revision")), links({"summary.csv", "trends.csv"})}));
+              escape(word(own_record, "git_revision")), links({"summary.csv", "trends.csv", "weeks.csv"})}));
 }
 
 }  // namespace
@@ -217,6 +256,7 @@ void write_summary(const fs::path& wanted, const Summary& summary, const nlohman
     const fs::path& folder = directory.path();
     write_summary_table(folder / "summary.csv", summary);
     write_trends(folder / "trends.csv", summary);
+    write_weeks(folder / "weeks.csv", summary);
     const Plot plot = draw_trend(folder, summary);
     base::write_whole(folder / base::file::run_record, json_text(own_record));
     base::write_whole(folder / "index.html", page_of(summary, plot, folder, fs::absolute(wanted), own_record));

@@ -58,6 +58,7 @@ RunSummary run_of(const fs::path& directory, const fs::path& report)
     run.started = identity.at("started").get<std::string>();
     run.started_s = seconds_of(run.started);
     run.hosts = base::join_words(identity.at("hosts").get<std::vector<std::string>>(), " ");
+    run.node_type = identity.value("cpu_model", std::string{});
     run.model = identity.at("model").get<std::string>();
     run.data = identity.at("data").get<std::string>();
     run.strategy = identity.at("strategy").get<std::string>();
@@ -150,6 +151,7 @@ Summary summary_of(const std::vector<std::string>& directories)
         return a.started_s.value_or(INT64_MAX) < b.started_s.value_or(INT64_MAX);
     });
     summary.trends = trends_of(summary.runs);
+    summary.weeks = weeks_of(summary.runs);
     return summary;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/estimate/inference.hpp"
+#include "base/openmetrics.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -30,6 +31,7 @@ struct RunSummary {
     std::string started;                    // empty if no record says
     std::optional<std::int64_t> started_s;  // the same since 1970
     std::string hosts;
+    std::string node_type;  // its processor; empty if no record says
     std::string model;
     std::string data;
     std::string strategy;
@@ -52,6 +54,21 @@ struct Trend {
     Interval interval;    // of the change, 95 %; the run is the unit
 };
 
+// All runs on the same hosts that began in one week.
+struct Week {
+    std::string node_type;
+    std::string hosts;
+    std::string week;          // ISO 8601: 2026-W48
+    std::string begins;        // its Monday: 2026-11-23
+    std::int64_t begin_s = 0;  // the same since 1970
+    std::size_t runs = 0;
+    std::size_t trustworthy = 0;
+    std::string verdict;   // the worst: unsafe, untrusted (a run was), undecided, insensitive, safe
+    std::string noise;     // that has it; empty if untrusted
+    double percent = 0.0;  // its effect; of equal verdicts the largest
+    Interval interval;
+};
+
 struct NoReport {
     std::filesystem::path directory;
     std::string why;
@@ -60,6 +77,7 @@ struct NoReport {
 struct Summary {
     std::vector<RunSummary> runs;  // by start, those without one last
     std::vector<Trend> trends;     // of three runs or more
+    std::vector<Week> weeks;       // by node type, hosts and week; runs without a start are in none
     std::vector<NoReport> without;
 };
 
@@ -71,12 +89,24 @@ Summary summary_of(const std::vector<std::string>& directories);
 std::vector<std::string> noises_of(const Summary& summary);
 const NoiseInRun* find(const RunSummary& run, const std::string& noise);
 
+std::vector<Week> weeks_of(const std::vector<RunSummary>& runs);
+
+// The newest run of each training on the same hosts, as indices into `runs`.
+std::vector<std::size_t> newest_runs(const Summary& summary);
+
+// A row for each node type and its hosts, a column for each week up to the newest one, at most so many: the worst
+// verdict and its noise. The head comes first.
+std::vector<std::vector<std::string>> week_map(const Summary& summary, std::size_t most_weeks);
+
+// Effects, bounds, verdicts and trust of the newest runs for Prometheus: names in docs/formats.md.
+std::vector<base::MetricFamily> metrics_of(const Summary& summary);
+
 void print(std::ostream& out, const Summary& summary);
 void print_markdown(std::ostream& out, const Summary& summary);
 nlohmann::ordered_json json_of(const Summary& summary);
 
-// summary.csv, trends.csv, the plot trend.svg, index.html, run.json. Columns: docs/formats.md. The folder appears when
-// all of it is there; throws UsageError if it is there already.
+// summary.csv, trends.csv, weeks.csv, the plot trend.svg, index.html, run.json. Columns: docs/formats.md. The folder
+// appears when all of it is there; throws UsageError if it is there already.
 void write_summary(const std::filesystem::path& folder, const Summary& summary,
                    const nlohmann::ordered_json& own_record);
 

@@ -47,8 +47,8 @@ TextRows rows_of_runs(const Summary& summary)
 std::string sentence(const Trend& trend)
 {
     return join(base::factor_name(trend.factor, trend.level), trend.of.model.empty() ? "" : " beside " + trend.of.model,
-                ": ", signed_percent(trend.change), " (", range(trend.interval), ") in ", fixed(trend.days, 1),
-                " days, ", counted(trend.runs, "run"));
+                trend.of.hosts.empty() ? "" : " on " + trend.of.hosts, ": ", signed_percent(trend.change), " (",
+                range(trend.interval), ") in ", fixed(trend.days, 1), " days, ", counted(trend.runs, "run"));
 }
 
 std::string sentence(const NoReport& without)
@@ -64,6 +64,12 @@ void print(std::ostream& out, const Summary& summary)
     for (std::vector<std::string>& row : rows)
         for (std::string& cell : row) cell = base::printable(cell);
     out << base::table_text(rows, rows.front().size());
+    if (summary.runs.size() > 1 && !summary.weeks.empty()) {
+        TextRows map = week_map(summary, 6);
+        for (std::vector<std::string>& row : map)
+            for (std::string& cell : row) cell = base::printable(cell);
+        out << "\nworst verdict of each week:\n" << base::table_text(map, map.front().size());
+    }
     if (!summary.trends.empty()) out << "\nchange over time, trustworthy runs:\n";
     for (const Trend& trend : summary.trends) out << "  " << base::printable(sentence(trend)) << "\n";
     if (!summary.without.empty()) out << "\nwithout a report:\n";
@@ -78,6 +84,13 @@ void print_markdown(std::ostream& out, const Summary& summary)
     const std::vector<std::string> head = rows.front();
     rows.erase(rows.begin());
     out << "## " << counted(summary.runs.size(), "run") << "\n\n" << markdown_table(head, rows);
+    if (TextRows map = week_map(summary, 12); summary.runs.size() > 1 && !map.empty()) {
+        for (std::vector<std::string>& row : map)
+            for (std::string& cell : row) cell = plain_markdown(cell);
+        const std::vector<std::string> weeks = map.front();
+        map.erase(map.begin());
+        out << "\n### Worst verdict of each week\n\n" << markdown_table(weeks, map);
+    }
     if (!summary.trends.empty()) out << "\n### Change over time, trustworthy runs\n\n";
     for (const Trend& trend : summary.trends) out << "- " << plain_markdown(sentence(trend)) << "\n";
     if (!summary.without.empty()) out << "\n### Without a report\n\n";
@@ -90,6 +103,7 @@ nlohmann::ordered_json json_of(const Summary& summary)
     Json json{{"format", base::format_version},
               {"runs", Json::array()},
               {"trends", Json::array()},
+              {"weeks", Json::array()},
               {"without_report", Json::array()}};
     for (const RunSummary& run : summary.runs)
         for (const NoiseInRun& noise : run.noises)
@@ -123,6 +137,18 @@ nlohmann::ordered_json json_of(const Summary& summary)
                                   {"change_percent", trend.change},
                                   {"low_percent", trend.interval.low},
                                   {"high_percent", trend.interval.high}});
+    for (const Week& week : summary.weeks)
+        json["weeks"].push_back({{"node_type", week.node_type},
+                                 {"hosts", week.hosts},
+                                 {"week", week.week},
+                                 {"begins", week.begins},
+                                 {"runs", week.runs},
+                                 {"trustworthy", week.trustworthy},
+                                 {"verdict", week.verdict},
+                                 {"noise", week.noise},
+                                 {"effect_percent", week.percent},
+                                 {"low_percent", week.interval.low},
+                                 {"high_percent", week.interval.high}});
     for (const NoReport& without : summary.without)
         json["without_report"].push_back({{"directory", without.directory.string()}, {"why", without.why}});
     return json;
