@@ -89,6 +89,7 @@ elsewhere = {
     "crosstalk run --extend": "several_runs_test.sh",
     "crosstalk run --until": "several_runs_test.sh until",
     "crosstalk campaign run DIR": "campaign_test.sh; the whole takes ten minutes",
+    "build/stressor": "examples_test.sh stressor",
     "./instrumented": "scorep_test.sh: Debian has no Score-P",
     "crosstalk run --cpus 0-15": "virtual_nodes_test.sh, on nodes of this machine",
     "--on NODES": "campaign_test.sh nodes",

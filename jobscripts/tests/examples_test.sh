@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# examples_test.sh c|fortran|pytorch|campaign|slurm: the example does what examples/README.md says, in a small size.
+# examples_test.sh c|fortran|pytorch|campaign|slurm|stressor: the example does what examples/README.md says, in a small size.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 examples=$(cd "$jobscripts/../examples" && pwd)
@@ -48,6 +48,36 @@ case $1 in
         run crosstalk campaign plan "$examples/campaign/levels.ini" -o "$scratch/campaign"
         check "it is planned" test "$status" = 0
         check "20 runs in 5 blocks" grep -q "^20 runs in 5 blocks" "$scratch/out"
+        ;;
+    stressor) # built against what is installed, and loaded by the noisegen of this tree
+        needs noisegen trace-info cmake c++
+        for component in mark stressor; do
+            check "$component is installed" cmake --install "$CROSSTALK_BIN/.." --component "$component" --prefix "$scratch/prefix"
+        done
+        check "a foreign project finds the package" cmake -S "$examples/stressor" -B "$scratch/build" \
+            -DCMAKE_PREFIX_PATH="$scratch/prefix"
+        check "and builds with it alone" cmake --build "$scratch/build"
+        library=$scratch/build/libcpu-divide.so
+        run noisegen --load "$library" --list
+        check "it is listed with its options" grep -A1 "^  cpu.divide .*divider" "$scratch/out"
+        schedule="cpu.divide[rate=100000/s,operations=1000] 400ms; quiet 100ms"
+        run noisegen --load "$library" --schedule "$schedule" --duration 1s --cpus 0 --share --out "$scratch/run"
+        ((status == 0 || status == 3)) || broken "it stresses" "$(cat "$scratch/err")" # 3: a busy machine, the rate not reached
+        record=("$scratch"/run/noise/*/noise.json)
+        check "the record names the stressor" grep -q '"stressor": "cpu.divide"' "${record[0]}"
+        check "and the library" grep -q "\"$library\"" "${record[0]}"
+        # shellcheck disable=SC2016 # for awk
+        check "it divided" awk -F, '$5 == "cpu.divide" { n += $13 } END { exit !(n > 0) }' "${record[0]%/*}/noise.csv"
+        check "the trace has a region of it" grep -q "^ *cpu.divide  *user" <(trace-info "${record[0]%/*}/trace/traces.otf2")
+        CROSSTALK_LOAD=$library run noisegen --list
+        check "the variable loads it, too" grep -q "^  cpu.divide" "$scratch/out"
+
+        sed 's/0\.1\.0/0.0.9/' "$library" >"$scratch/older.so"
+        refused 2 "made for Crosstalk 0.0.9, this is 0.1.0: build it again" noisegen --load "$scratch/older.so" --list
+        cp "$library" "$scratch/copy.so"
+        refused 2 "there is a stressor 'cpu.divide' already" noisegen --load "$library" --load "$scratch/copy.so" --list
+        refused 2 "cannot open shared object file" noisegen --load "$scratch/none.so" --list
+        refused 2 "a library without a stressor" noisegen --load "$lib/libcrosstalk-mark.so" --list
         ;;
     slurm)
         SLURM_JOB_ID=7 CPUS=0 NOISE_CPUS=1 run bash "$examples/slurm/measure.sbatch" --dry-run

@@ -12,11 +12,13 @@
 #include "noisegen/resources/node_limits.hpp"
 #include "noisegen/schedule/designed.hpp"
 #include "noisegen/schedule/parser.hpp"
+#include "noisegen/stressors/outside.hpp"
 #include "noisegen/stressors/registry.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <set>
 
@@ -56,6 +58,15 @@ void check_victims(const noisegen::Request& request)
         base::fail_usage("--victim is for control.pause, which '", request.schedule.text, "' does not have");
     if (base::job_rank().size > base::local_rank().size)
         base::fail_usage("--victim is a process of one host, but this job has several");
+}
+
+// Libraries of --load, then those of the variable.
+std::vector<std::string> with_variable(std::vector<std::string> libraries)
+{
+    const char* const more = std::getenv(noisegen::outside_variable);
+    for (const std::string& file : base::split(more == nullptr ? "" : more, ':'))
+        if (!file.empty()) libraries.push_back(file);
+    return libraries;
 }
 
 // The schedule of --schedule, or of the words without dashes.
@@ -117,6 +128,7 @@ try {
     std::vector<std::string> words;
     std::vector<std::string> avoid;
     std::vector<std::string> victims;
+    std::vector<std::string> libraries;
     noisegen::Request request;
     bool list = false;
     bool dry_run = false;
@@ -152,6 +164,7 @@ try {
     options.add_switch("json", request.json, "print noise.json at the end; with --list: the list as JSON");
     noisegen::add_manual(options);
     if (!options.parse(argc, argv)) return base::exit_fine;
+    libraries = noisegen::load_stressors(with_variable(libraries));
     if (list) {
         base::list(std::cout, {noisegen::stressors().catalogue()}, request.json);
         base::flush_stdout();
@@ -182,6 +195,7 @@ try {
     }
     nlohmann::ordered_json record = base::run_record("noisegen", argc, argv);
     record["oom_score_adj"] = oom_score_adj;
+    record["loaded"] = libraries;
 
     base::stop_on_signals();
     base::stop_with_parent();

@@ -7,16 +7,37 @@ namespace noisegen {
 #include "noisegen/stressors/stressors.inc"
 #undef STRESSOR
 
-const base::Registry<StressorCard>& stressors()
+namespace {
+
+using Registry = base::Registry<StressorCard>;
+
+Registry registry_of(std::vector<const StressorCard*> cards)
 {
-    static const base::Registry<StressorCard> registry{"stressor",
-                                                       "noisegen",
-                                                       {
+    return {"stressor", "noisegen", std::move(cards)};
+}
+
+Registry& registry()
+{
+    static Registry all = registry_of({
 #define STRESSOR(card) &(card),
 #include "noisegen/stressors/stressors.inc"
 #undef STRESSOR
-                                                       }};
-    return registry;
+    });
+    return all;
+}
+
+}  // namespace
+
+const Registry& stressors()
+{
+    return registry();
+}
+
+void add_stressor(const StressorCard& card)
+{
+    std::vector<const StressorCard*> cards = registry().cards();
+    cards.push_back(&card);
+    registry() = registry_of(std::move(cards));
 }
 
 }  // namespace noisegen
