@@ -58,7 +58,7 @@ def main():
                        check=True, stdout=subprocess.DEVNULL)
         labels = ('workload="a \\"model\\"",data="digits",strategy="ddp",ranks="2",node_type="fast",hosts="n1 n2"')
         written = read(folder / "crosstalk.prom")
-        assert written["crosstalk_effect_ratio", labels + ',noise="mem 2GiB/s"'] == 0.04, written
+        assert written["crosstalk_effect_ratio", labels + ',noise="mem[2GiB/s]"'] == 0.04, written
         # 2026-11-21T05:44:58Z, by date(1)
         assert written["crosstalk_run_timestamp_seconds", labels] == 1795239898, written
         promtool("check", "metrics", input=(folder / "crosstalk.prom").read_text(encoding="utf-8"))
