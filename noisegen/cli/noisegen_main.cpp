@@ -137,7 +137,7 @@ try {
     options.add_positional("SCHEDULE", words, "the schedule, instead of --schedule: memory.stream 5s", 0);
     options.group("What");
     options.add("schedule", schedule, "which stressor runs when; see below", "SCHEDULE");
-    options.add("duration", request.duration, "length of the run; default: the schedule's length if it is not repeated",
+    options.add("duration", request.duration, "length of the run; the schedule 'memory.stream 5s' alone sets it to 5s",
                 "TIME");
     options.add("planned", request.planned, "expected length, if --duration is an upper bound (slot=auto)", "TIME");
     options.add("follow", follow,
