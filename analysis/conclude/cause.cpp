@@ -244,6 +244,55 @@ std::optional<Cause> cause_on_gpu(const Analysis& analysis, const Effect& step, 
                  base::join(reason->sentence, " (", share(most), " of ", share(step.percent.value), ").")};
 }
 
+struct EvidenceReason {
+    const char* cause;
+    const char* sentence;
+    const char* advice;
+};
+
+constexpr std::array evidence_reasons{
+    EvidenceReason{"neighbour", "Main threads wait for a CPU on which another job runs",
+                   "Give the training CPUs of its own (--exclusive, --cpu-bind)."},
+    EvidenceReason{"own_thread", "Main threads wait for a CPU on which other threads of the same job run",
+                   "Start fewer threads (OMP_NUM_THREADS), or give the job more CPUs."},
+    EvidenceReason{"kernel_thread", "Main threads wait for a CPU on which threads of the kernel run",
+                   "Reserve cores for the system (CoreSpecCount)."},
+    EvidenceReason{"runqueue_wait", "Main threads wait for a CPU", "Give the training CPUs of its own."},
+    EvidenceReason{"interrupt", "Interrupts take the CPUs of main threads",
+                   "Move interrupts to other cores (smp_affinity, or CoreSpecCount)."},
+    EvidenceReason{"softirq", "Soft interrupts take the CPUs of main threads",
+                   "Move interrupts of the disk and the network to other cores (smp_affinity, or CoreSpecCount)."},
+    EvidenceReason{"throttled", "The job's own CPU quota stops its main threads", "Raise its cpu.max."},
+    EvidenceReason{"block_io", "Main threads wait for a disk",
+                   "Keep the data on another disk, or limit the neighbour's I/O (io.max)."},
+    EvidenceReason{"reclaim", "Main threads look for free memory", "Limit the neighbour's memory (memory.max)."}};
+
+// A cause that the placebo shows, too, is there without noise.
+bool shown_by_placebo(const Analysis& analysis, const std::string& cause, double confidence)
+{
+    return std::any_of(analysis.effects.begin(), analysis.effects.end(), [&](const Effect& effect) {
+        return effect.family == Family::evidence && effect.role == base::Role::placebo && effect.phase == cause &&
+               slower(&effect, confidence);
+    });
+}
+
+// The most of what kept main threads from running, if it is a third of the slowdown or more.
+std::string cause_by_evidence(const Analysis& analysis, const Effect& step, double confidence)
+{
+    const EvidenceReason* reason = nullptr;
+    double most = step.percent.value / 3.0;
+    for (const EvidenceReason& one : evidence_reasons) {
+        const Effect* const effect =
+            find(analysis.effects, step.factor, step.level, step.kind, one.cause, all_ranks, Family::evidence);
+        if (!slower(effect, confidence) || effect->percent.value < most) continue;
+        if (shown_by_placebo(analysis, one.cause, confidence)) continue;
+        most = effect->percent.value;
+        reason = &one;
+    }
+    if (reason == nullptr) return {};
+    return base::join(reason->sentence, " (", share(most), " of ", share(step.percent.value), "). ", reason->advice);
+}
+
 }  // namespace
 
 Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
@@ -256,6 +305,8 @@ Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& s
         if (run.steps.ranks.size() > 1) on_gpu->sentence += " " + cause.sentence;
         cause = std::move(*on_gpu);
     }
+    if (const std::string evidence = cause_by_evidence(analysis, step, confidence); !evidence.empty())
+        cause.sentence = base::join(evidence, " ", cause.sentence);
     cause.made_of = std::move(made_of);
     return cause;
 }

@@ -172,17 +172,19 @@ void add_work_effects(const DesignedRun& run, std::size_t rank, const StepsOf& s
     }
 }
 
-// Effects on GPU activities, as on the extra measures; they do not add to what Holm's correction is over.
-void add_gpu_effects(const DesignedRun& run, const Measures& job, const StepsOf& steps, const Draws& draws,
-                     Analysis& result)
+// Effects on other times of the job's steps, as on the extra measures; they do not add to what Holm's correction is
+// over.
+void add_effects_beside(Family family, const std::vector<std::string>& columns, const LongTable& ms,
+                        const DesignedRun& run, const Measures& job, const StepsOf& steps, const Draws& draws,
+                        Analysis& result)
 {
-    if (!run.gpu.known()) return;
+    if (columns.empty()) return;
     std::vector<std::string> names{"step"};
-    names.insert(names.end(), run.gpu.names.begin(), run.gpu.names.end());
-    const Series series = job_series(run, result, with_columns(job.only(1), run.gpu.ms), names);
+    names.insert(names.end(), columns.begin(), columns.end());
+    const Series series = job_series(run, result, with_columns(job.only(1), ms), names);
     for (Effect& effect : effects(series, steps, fit(series, steps), draws)) {
         if (effect.phase == "step") continue;
-        effect.family = Family::gpu;
+        effect.family = family;
         result.effects.push_back(std::move(effect));
     }
 }
@@ -346,7 +348,9 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     result.quiet_step_ms = quiet_step_ms(job_fit, false);
 
     add_effects(run, job, job_fit, steps, rules, result);
-    add_gpu_effects(run, job_ms, steps, rules.draws, result);
+    if (run.gpu.known())
+        add_effects_beside(Family::gpu, run.gpu.names, run.gpu.ms, run, job_ms, steps, rules.draws, result);
+    add_effects_beside(Family::evidence, run.evidence.names, run.evidence.ms, run, job_ms, steps, rules.draws, result);
     for (Effect& effect : median_effects(job, steps)) result.effects.push_back(std::move(effect));
     add_both_ways(job, steps, job_fit, result);
     add_debts(result);

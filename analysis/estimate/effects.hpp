@@ -24,6 +24,7 @@ enum class Family {
     part,      // of each rank's step: `phase` is one of part_names
     own_work,  // of each rank: `phase` is one of Work::regions
     gpu,       // of the job: `phase` is one of GpuWork::names
+    evidence,  // of the job: `phase` is one of Evidence::names
 };
 
 struct Effect {

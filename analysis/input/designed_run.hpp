@@ -2,6 +2,7 @@
 // A run whose noise followed a plan: the training's steps and the slots beside them.
 #pragma once
 
+#include "analysis/input/evidence.hpp"
 #include "analysis/input/gpu/gpu_work.hpp"
 #include "analysis/input/slots.hpp"
 #include "analysis/input/step_work/work.hpp"
@@ -21,8 +22,9 @@ struct DesignedRun {
     bool computes_while_stopped = false;         // as on a GPU: a pause then costs less than its length
     bool computes_on_gpu = false;                // a delay of the host may then hide behind work that is queued
 
-    Work work;    // of each rank, or not known
-    GpuWork gpu;  // likewise of GPUs; of one run only
+    Work work;          // of each rank, or not known
+    GpuWork gpu;        // likewise of GPUs; of one run only
+    Evidence evidence;  // of the operating system; likewise
 
     // Measures of the job's steps that are no phases: steps x names, in ms.
     LongTable extra_ms;

@@ -57,6 +57,7 @@ std::vector<MetricCard> all_cards()
 #include "analysis/metrics/step.inc"
     for (const base::PhaseCard& phase : base::phase_cards) all.push_back(card_of(phase));
 #include "analysis/metrics/split.inc"
+#include "analysis/metrics/evidence.inc"
 #include "analysis/metrics/inference.inc"
 #include "analysis/metrics/dose.inc"
 #include "analysis/metrics/trace.inc"

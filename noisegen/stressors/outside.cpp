@@ -44,7 +44,7 @@ void check_name(const fs::path& file, const std::string& name)
         base::fail_usage("--load ", file.string(), ": there is a stressor '", name, "' already");
     const base::PlugInText text = base::parse_plug_in(name);
     if (text.name != name || name.find('.') == std::string::npos)
-        base::fail_usage("--load ", file.string(), ": '", name, "' is no name such as memory.stream");
+        base::fail_usage("--load ", file.string(), ": '", name, "' is not a name such as memory.stream");
 }
 
 }  // namespace

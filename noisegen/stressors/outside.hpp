@@ -13,7 +13,8 @@
 
 namespace noisegen {
 
-// What noisegen reads of the library before it touches the card, whose layout may change with every version.
+// The members of the library that noisegen reads before it touches the card, whose layout may change with every
+// version.
 struct OutsideStressor {
     const char* made_for;  // version of Crosstalk
     std::size_t bytes_of_card;

@@ -104,7 +104,7 @@ void explain(Row& row, std::uint32_t why, std::uint32_t number, const who& by)
             row.by = softirq_name(number);
             return;
         default:
-            row.cause = cause::unknown;
+            row.cause = cause::unknown_task;
     }
 }
 

@@ -214,17 +214,19 @@ try {
     options.add_choice("bpf", wanted.bpf, {"auto", "off"},
                        "programs in the kernel that know by whom: auto: if this user may load them");
     options.add("cpus", wanted.cpus, "CPUs on which trace-os itself runs: those of the noise, not of the job", "LIST");
-    options.section({.title = "Causes",
-                     .text = "A thread is kept from running while it waits in the run queue of a CPU, or while an "
-                             "interrupt has its CPU. Interrupts count without those inside them.",
-                     .entries = {{"neighbour, own_thread, kernel_thread",
-                                  "ran on the CPU meanwhile: a process outside of the job, inside, a kernel thread"},
-                                 {"idle_cpu", "the CPU idled: a wake-up under way, or a quota (see throttled)"},
-                                 {"interrupt, softirq", "by number and name, or by vector"},
-                                 {"block_io, reclaim", "blocked in I/O; looking for memory"},
-                                 {"runqueue_wait", "all waits for a CPU, as schedstat counts them"},
-                                 {"throttled, steal", "by the quota of the control group; by the hypervisor"},
-                                 {"pressure", "PSI of the control group: part of it may be throttling"}}});
+    options.section(
+        {.title = "Causes",
+         .text = "A thread is kept from running while it waits in the run queue of a CPU, or while an "
+                 "interrupt has its CPU. Interrupts count without those inside them.",
+         .entries = {{"neighbour, own_thread, kernel_thread",
+                      "ran on the CPU meanwhile: a process outside of the job, inside, a kernel thread"},
+                     {"idle_cpu", "the CPU idled: a wake-up under way, or a quota (see throttled)"},
+                     {"interrupt, softirq", "by number and name, or by vector"},
+                     {"unknown_task", "a task whose name is not known ran, since the wait was long or begun before"},
+                     {"block_io, reclaim", "blocked in I/O; looking for memory"},
+                     {"runqueue_wait", "all waits for a CPU, as schedstat counts them"},
+                     {"throttled, steal", "by the quota of the control group; by the hypervisor"},
+                     {"pressure", "PSI of the control group: part of it may be throttling"}}});
     options.example("trace-os --pid 4711 30s");
     options.example("trace-os --out run1 --cpus 4-7 -- mpirun -n 2 ./program");
     options.epilogue("Exit code: 0, the program's own, 2 for a wrong option, 1 for a failure.");

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time in each step in which the main thread of a rank was kept from running, by cause, as trace-os recorded it.
+#pragma once
+
+#include "analysis/input/step_work/long_table.hpp"
+#include "analysis/input/steps.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+struct EvidenceRow {
+    int rank = 0;
+    std::int64_t step = 0;  // its number
+    std::string source;
+    std::string cause;
+    std::string by;
+    double ms = 0.0;
+};
+
+struct Evidence {
+    std::vector<EvidenceRow> rows;
+    std::vector<std::string> names;  // causes, which exclude each other
+    LongTable ms;                    // job's steps x names: mean over ranks
+
+    bool known() const { return !names.empty(); }
+};
+
+// The processes of the ranks stand in the record of the training. Empty where the run's directory has no os/. A row
+// that reaches over several steps is divided over them by time: exact for an interruption, an even spread for a sum.
+// Where the kernel's programs recorded, only their rows count; else run-queue waits by schedstat. A wait on an idle CPU
+// while the job's quota throttled it is `throttled`. Throws Error if the record does not name the
+// ranks' processes, or the table is damaged.
+Evidence read_evidence(const std::filesystem::path& run, const nlohmann::ordered_json& training_record,
+                       const StepTable& steps);
+
+}  // namespace analysis

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Effects of the noise on what keeps main threads from running, and the part of each slowdown that this does not
+// explain.
+#include "analysis/metrics/metric.hpp"
+#include "analysis/results/numbers.hpp"
+#include "analysis/sections/section.hpp"
+#include "base/contract/os_table.hpp"
+#include "base/csv.hpp"
+#include "base/error.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace analysis {
+
+namespace {
+
+using base::join;
+
+constexpr const char* effects_of_evidence = "evidence.csv";
+constexpr const char* steps_file = "steps_evidence.csv";
+constexpr const char* unexplained = "unexplained";
+
+const Effect* effect_on(const Report& report, const Effect& step, const std::string& cause)
+{
+    return find(report.analysis.effects, step.factor, step.level, step.kind, cause, all_ranks, Family::evidence);
+}
+
+// The slowdown without its parts, percent of the quiet mean step.
+double without_parts(const Report& report, const Effect& step)
+{
+    double rest = step.percent.value;
+    for (const std::string& cause : report.run.evidence.names)
+        if (const Effect* part = effect_on(report, step, cause)) rest -= part->percent.value;
+    return rest;
+}
+
+std::vector<const Effect*> effects_on_step(const Report& report)
+{
+    std::vector<const Effect*> found;
+    for (const Effect& effect : of(report.analysis.effects, Family::step))
+        if (effect.rank == all_ranks && effect.phase == "step") found.push_back(&effect);
+    return found;
+}
+
+NoiseTable parts_of_slowdown(const Report& report)
+{
+    NoiseTable table{.title = "Kept from running",
+                     .head = {"Noise", "step"},
+                     .rows = {},
+                     .note = join("Percent of the quiet mean step, ± half of the ", 100.0 * report.verdict.confidence,
+                                  " % interval: time in which main threads were ready and did not run, by cause. The "
+                                  "causes and what is unexplained add up to the step; slower execution (memory, "
+                                  "caches, clock rate) and waiting for other ranks are unexplained here. In ms: ",
+                                  effects_of_evidence, "; by step and by task: ", steps_file, ".")};
+    const bool factorial = report.run.plan.design == Design::factorial;
+    if (factorial) table.head.insert(table.head.begin() + 1, "kind");
+    for (const std::string& cause : report.run.evidence.names) table.head.push_back(metric_named(cause).title);
+    table.head.emplace_back(unexplained);
+    for (const Effect* step : effects_on_step(report)) {
+        NoiseTable::Row row{step->factor, step->level, factorial ? text(step->kind) : "", {}};
+        row.cells.push_back(cell_of(step, report.verdict.confidence));
+        for (const std::string& cause : report.run.evidence.names)
+            row.cells.push_back(cell_of(effect_on(report, *step, cause), report.verdict.confidence));
+        row.cells.push_back({base::signed_percent(without_parts(report, *step)), ""});
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+void write_effects(const std::filesystem::path& file, const Report& report)
+{
+    base::CsvWriter table{file,
+                          {"factor", "level", "cause", "kind", "effect_ms", "low_ms", "high_ms", "effect_percent",
+                           "low_percent", "high_percent", "p"}};
+    const double ms = report.analysis.quiet_step_ms / 100.0;
+    for (const Effect* step : effects_on_step(report)) {
+        for (const std::string& cause : report.run.evidence.names) {
+            const Effect* part = effect_on(report, *step, cause);
+            if (part == nullptr) continue;
+            const Interval interval = part->percent.interval(report.verdict.confidence);
+            table.row(part->factor, part->level, cause, text(part->kind), ms * part->percent.value, ms * interval.low,
+                      ms * interval.high, part->percent.value, interval.low, interval.high, part->p);
+        }
+        const double rest = without_parts(report, *step);
+        table.row(step->factor, step->level, unexplained, text(step->kind), ms * rest, "", "", rest, "", "", "");
+    }
+}
+
+void write_steps(const std::filesystem::path& file, const Report& report)
+{
+    base::CsvWriter table{file, {"rank", "step", "source", "cause", "by", "ms"}, base::CsvWriter::Appear::whole};
+    for (const EvidenceRow& row : report.run.evidence.rows)
+        table.row(row.rank, row.step, row.source, row.cause, row.by, row.ms);
+    table.finish();
+}
+
+void read_os(Report& report, const SectionInput&)
+{
+    if (report.records.empty()) return;
+    const Record& training = report.records.front();
+    // DIR/train/trace/traces.otf2, or DIR/train/steps.csv
+    std::filesystem::path run = training.archive.parent_path().parent_path();
+    if (!std::filesystem::is_directory(run / base::os::folder)) run = run.parent_path();
+    read_or_note(report, "evidence of the operating system is",
+                 [&] { report.run.evidence = read_evidence(run, training.json, report.run.steps); });
+}
+
+}  // namespace
+
+namespace section {
+
+extern const Section evidence{
+    .read = read_os,
+    .tables = [](const Report& report) -> std::vector<Table> {
+        if (!report.run.evidence.known()) return {};
+        return {{effects_of_evidence, write_effects}, {steps_file, write_steps}};
+    },
+    .below = [](const Report& report) -> std::vector<NoiseTable> {
+        if (!report.run.evidence.known()) return {};
+        return {parts_of_slowdown(report)};
+    },
+};
+
+}  // namespace section
+
+}  // namespace analysis

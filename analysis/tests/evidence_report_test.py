@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A report names a neighbour that is known to take the CPU, by the time that it is known to take.
+
+    evidence_report_test.py INTERFERENCE
+
+A training of one rank is 5 % slower beside the noise `mem`, all of it since another process has its CPU; in every step a
+soft interrupt takes 0.2 ms, with noise and without."""
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import seal_study
+from seal_study import MS, ORIGIN, numpy
+
+SLOW = 0.05
+STEP_MS = 20.0
+COLUMNS = "begin_ns,end_ns,source,cause,by,by_process,thread,cpu,count,ns"
+
+
+def interruptions(rows, slots, start, slot_ms):
+    """What kept the main thread, number 77, from running: rows of os.csv."""
+    def row(begin, ms, cause, by):
+        at = ORIGIN + round(begin * MS)
+        return f"{at},{at + round(ms * MS)},bpf,{cause},{by},,77,0,1,{round(ms * MS)}"
+
+    for _, _, begin, end, *_ in rows:
+        yield row(end - 0.2, 0.2, "softirq", "TIMER")
+        for number, (_, _, on) in enumerate(slots):
+            if on != "mem":
+                continue
+            first = max(begin, start + number * slot_ms)
+            beside = min(end, start + (number + 1) * slot_ms) - first
+            if beside > 0:
+                yield row(first, beside * SLOW / (1 + SLOW), "neighbour", "taker")
+
+
+def write(run, random):
+    what = seal_study.CALM | {"slow": SLOW}
+    slots = seal_study.draw_slots(random, what["blocks"])
+    rows, start, slot_ms = seal_study.train(random, what, slots)
+    seal_study.write_run(run, rows, slots, start, slot_ms)
+    (run / "train" / "run.json").write_text(json.dumps({"result": {"each_rank": [{"host": "node", "pid": 77}]}}))
+    (run / "os" / "node").mkdir(parents=True)
+    (run / "os" / "node" / "os.csv").write_text(
+        "\n".join([COLUMNS, *interruptions(rows, slots, start, slot_ms)]) + "\n")
+
+
+def main(program):
+    with tempfile.TemporaryDirectory() as scratch:
+        run = pathlib.Path(scratch) / "run"
+        write(run, numpy.random.default_rng(3))
+        done = subprocess.run([program, "analyse", run], capture_output=True, text=True)
+        assert (run / "report" / "evidence.csv").exists(), done.stdout + done.stderr
+        with open(run / "report" / "evidence.csv") as table:
+            evidence = {(r["factor"], r["cause"]): r for r in csv.DictReader(table)}
+        with open(run / "report" / "effects.csv") as table:
+            effects = {r["factor"]: r for r in csv.DictReader(table) if r["phase"] == "step" and r["rank"] == "all"}
+        with open(run / "report" / "steps_evidence.csv") as table:
+            steps = list(csv.DictReader(table))
+        verdict = json.loads((run / "report" / "verdict.json").read_text())
+
+    taken = evidence["mem", "neighbour"]
+    truth_ms = SLOW * STEP_MS
+    assert float(taken["low_ms"]) <= truth_ms <= float(taken["high_ms"]), taken
+    assert float(taken["high_ms"]) - float(taken["low_ms"]) < 0.2 * truth_ms, taken
+    assert abs(float(evidence["mem", "softirq"]["effect_ms"])) < 0.02, evidence["mem", "softirq"]
+    assert abs(float(evidence["placebo", "neighbour"]["effect_ms"])) < 0.05, evidence["placebo", "neighbour"]
+    for factor in ("mem", "net", "placebo"):
+        parts = sum(float(row["effect_percent"]) for (of, _), row in evidence.items() if of == factor)
+        assert abs(parts - float(effects[factor]["effect_percent"])) < 1e-9, (factor, parts, effects[factor])
+    assert abs(float(evidence["mem", "unexplained"]["effect_ms"])) < 0.3, evidence["mem", "unexplained"]
+
+    assert {row["by"] for row in steps} == {"taker", "TIMER"}
+    assert abs(sum(float(r["ms"]) for r in steps if r["cause"] == "softirq") / (0.2 * len({r["step"] for r in steps})) - 1) < 0.02
+    assert verdict["factors"]["mem"]["cause"].startswith("Main threads wait for a CPU on which another job runs"), verdict
+    assert "another job runs" not in verdict["factors"]["net"]["cause"], verdict
+    print("a neighbour that takes 1 ms of each step is named, with 1 ms")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kept main threads from running, divided over the steps of their ranks by hand.
+#include "analysis/input/evidence.hpp"
+
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "testing/testing.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace {
+
+// Rank 0 is process 10, rank 1 process 20; three steps of 10 ms from 0 on, those of rank 1 begin 2 ms later.
+analysis::StepTable three_steps()
+{
+    analysis::StepTable steps;
+    for (const std::int64_t number : {5, 6, 7}) steps.numbers.push_back(number);
+    for (int r = 0; r < 2; ++r) {
+        analysis::RankSteps& rank = steps.ranks.emplace_back();
+        rank.rank = r;
+        for (std::int64_t i = 0; i < 3; ++i) {
+            rank.begin_ns.push_back(i * 10'000'000 + r * 2'000'000);
+            rank.end_ns.push_back((i + 1) * 10'000'000 + r * 2'000'000);
+        }
+    }
+    return steps;
+}
+
+const nlohmann::ordered_json record = {
+    {"result", {{"each_rank", {{{"host", "node1"}, {"pid", 10}}, {{"host", "node1"}, {"pid", 20}}}}}}};
+
+void put_rows(const testing::Scratch& run, const std::string& rows)
+{
+    std::filesystem::create_directories(run / "os/node1");
+    base::write_whole(run / "os/node1/os.csv",
+                      "begin_ns,end_ns,source,cause,by,by_process,thread,cpu,count,ns\n" + rows);
+}
+
+double sum_of(const analysis::Evidence& evidence, int rank, std::int64_t step, const std::string& cause)
+{
+    double ms = 0.0;
+    for (const analysis::EvidenceRow& row : evidence.rows)
+        if (row.rank == rank && row.step == step && row.cause == cause) ms += row.ms;
+    return ms;
+}
+
+}  // namespace
+
+TEST_CASE("an interruption over two steps is divided by time and belongs to the rank whose main thread it kept")
+{
+    const testing::Scratch run;
+    // 8 to 13 ms on rank 0: 2 ms in step 5, 3 ms in step 6. Thread 11 is none of the main threads.
+    // A softirq of 1 ms, of which 0.5 ms were of an interrupt inside it, on rank 1 in its step 5.
+    put_rows(run,
+             "8000000,13000000,bpf,neighbour,taker,99,10,0,1,5000000\n"
+             "8000000,13000000,bpf,neighbour,taker,99,11,0,1,5000000\n"
+             "3000000,4000000,bpf,softirq,NET_RX,,20,1,1,500000\n"
+             "0,30000000,schedstat,runqueue_wait,,,10,,3,9000000\n");
+    const analysis::Evidence evidence = analysis::read_evidence(run.path(), record, three_steps());
+    CHECK(evidence.names == std::vector<std::string>{"neighbour", "softirq"});
+    CHECK(sum_of(evidence, 0, 5, "neighbour") == doctest::Approx(2.0));
+    CHECK(sum_of(evidence, 0, 6, "neighbour") == doctest::Approx(3.0));
+    CHECK(sum_of(evidence, 0, 7, "neighbour") == 0.0);
+    CHECK(sum_of(evidence, 1, 5, "softirq") == doctest::Approx(0.5));
+    CHECK(sum_of(evidence, 1, 5, "neighbour") == 0.0);
+    // The job's step: mean over its two ranks.
+    CHECK(evidence.ms(0, 0) == doctest::Approx(1.0));
+    CHECK(evidence.ms(1, 0) == doctest::Approx(1.5));
+    CHECK(evidence.ms(0, 1) == doctest::Approx(0.25));
+}
+
+TEST_CASE("waits by schedstat spread evenly where the kernel's programs did not record")
+{
+    const testing::Scratch run;
+    put_rows(run, "5000000,25000000,schedstat,runqueue_wait,,,10,,3,4000000\n");
+    const analysis::Evidence evidence = analysis::read_evidence(run.path(), record, three_steps());
+    CHECK(sum_of(evidence, 0, 5, "runqueue_wait") == doctest::Approx(1.0));
+    CHECK(sum_of(evidence, 0, 6, "runqueue_wait") == doctest::Approx(2.0));
+    CHECK(sum_of(evidence, 0, 7, "runqueue_wait") == doctest::Approx(1.0));
+}
+
+TEST_CASE("a wait on an idle CPU is the quota's while that throttles the job")
+{
+    const testing::Scratch run;
+    put_rows(run,
+             "1000000,2000000,bpf,idle_cpu,,,10,0,1,1000000\n"
+             "21000000,24000000,bpf,idle_cpu,,,10,0,1,3000000\n"
+             "20000000,30000000,cpu_stat,throttled,,,,,1,3000000\n");
+    const analysis::Evidence evidence = analysis::read_evidence(run.path(), record, three_steps());
+    CHECK(sum_of(evidence, 0, 5, "idle_cpu") == doctest::Approx(1.0));
+    CHECK(sum_of(evidence, 0, 7, "throttled") == doctest::Approx(3.0));
+    CHECK(sum_of(evidence, 0, 7, "idle_cpu") == 0.0);
+}
+
+TEST_CASE("evidence of a damaged table, or of ranks without processes, is refused; none is no fault")
+{
+    const testing::Scratch run;
+    CHECK_FALSE(analysis::read_evidence(run.path(), record, three_steps()).known());
+    put_rows(run, "9,8,bpf,neighbour,x,1,10,0,1,5\n");
+    CHECK_THROWS_AS(analysis::read_evidence(run.path(), record, three_steps()), base::Error);
+    put_rows(run, "8,9,bpf,neighbour,x,1,10,0,1,1\n");
+    CHECK_THROWS_AS(analysis::read_evidence(run.path(), nlohmann::ordered_json::object(), three_steps()), base::Error);
+}
