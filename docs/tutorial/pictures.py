@@ -35,7 +35,7 @@ addEventListener("load", () => {
         const found = document.querySelector(wanted);
         if (!found) { document.title = "NOTHING"; return; }
         const box = found.getBoundingClientRect();
-        top = box.top + scrollY - 10;
+        if (!FROM_TOP) top = box.top + scrollY - 10;
         bottom = box.bottom + scrollY + 10;
     }
     if (bottom - top > highest) {
@@ -84,9 +84,10 @@ class Workshop:
                          f"--user-data-dir={self.scratch}/browser", f"--force-device-scale-factor={SCALE}",
                          "--virtual-time-budget=5000", *options, page.as_uri())
 
-    def picture(self, name, page, wanted=None, highest=900, width=PAGE_WIDTH):
-        """The top of a page, or the element of it that a CSS selector finds, at most so high."""
+    def picture(self, name, page, wanted=None, highest=900, width=PAGE_WIDTH, from_top=False):
+        """The top of a page, or the first element of it that a CSS selector finds, or all down to that; at most so high."""
         cut = CUT.replace("WANTED", repr(wanted) if wanted else "null").replace("HIGHEST", str(highest))
+        cut = cut.replace("FROM_TOP", "true" if from_top else "false")
         copy = page.with_name(f"cut-{page.name}.html")  # beside it: what it links to is found
         text = page.read_text(encoding="utf-8")
         copy.write_text(text.replace("</body>", cut + "</body>"), encoding="utf-8")
@@ -108,7 +109,7 @@ class Workshop:
 
 
 def report_top(shop):
-    shop.picture("report-top.png", shop.report("three-noises") / "index.html", highest=1180)
+    shop.picture("report-top.png", shop.report("three-noises") / "index.html", "#answer, section", 1300, from_top=True)
 
 
 def untrusted_top(shop):
@@ -151,7 +152,10 @@ def soft_errors(shop):
     if not done.exists():
         lesson = (TREE / "docs/tutorial/6-a-soft-error-study.md").read_text(encoding="utf-8")
         spec = re.search(r"^```ini\n(.*?)^```", lesson, re.MULTILINE | re.DOTALL)[1]
-        (shop.scratch / "soft.ini").write_text(re.sub("trials = .*", "trials = 1", spec) if shop.small else spec)
+        if shop.small:
+            for key, few in (("trials", 1), ("moments", 4), ("end", 8)):
+                spec = re.sub(f"(?m)^{key} = .*", f"{key} = {few}", spec)
+        (shop.scratch / "soft.ini").write_text(spec)
         for words in (("plan", "soft.ini", "-o", "soft-errors"), ("run", "soft-errors"), ("collect", "soft-errors")):
             shop.call(BIN / "crosstalk", "campaign", *words, codes=(0, 3) if shop.small else (0,))
     shop.picture("outcomes.png", done / "report/index.html", highest=800)
