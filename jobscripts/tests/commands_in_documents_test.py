@@ -196,7 +196,7 @@ def run(command, folder, environment, may_fail=False):
     print(f"$ {command}", flush=True)
     if re.search("trace-record|crosstalk (run|try)", command) and environment["PRELOAD_FIRST"]:
         environment = dict(environment, LD_PRELOAD=environment["PRELOAD_FIRST"])
-    done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=280,
+    done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=580,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
     expected = next((codes for begin, codes in exit_codes.items() if command.startswith(begin)), {0})
     if done.returncode not in expected and may_fail:
