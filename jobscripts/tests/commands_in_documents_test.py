@@ -217,14 +217,17 @@ def as_in_source_tree(folder, environment):
     spec = folder / "examples/campaign/levels.ini"
     spec.write_text(made_smaller(spec.read_text()))
     note = pathlib.Path(environment.get("CROSSTALK_SANDBOX_NOTE", "/nowhere"))
-    if note.exists():
-        given = subprocess.run([tree / "jobscripts/slurm-sandbox.sh", "env", note.read_text().strip()], check=True,
-                               stdout=subprocess.PIPE, text=True).stdout
-        shown = subprocess.run(["bash", "-c", f"{given}\nenv -0"], check=True, stdout=subprocess.PIPE, text=True).stdout
-        environment.update(variable.split("=", 1) for variable in shown.split("\0") if "=" in variable)
-        environment["PATH"] += ":/usr/sbin"
-    else:
+    sandbox = note.read_text().strip() if note.exists() else "/nowhere"
+    given = subprocess.run([tree / "jobscripts/slurm-sandbox.sh", "env", sandbox], stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL, text=True, check=False)
+    if given.returncode != 0:
         elsewhere["--back-end slurm"] = "campaign_test.sh slurm; there is no Slurm here"
+        elsewhere["crosstalk campaign collect levels"] = elsewhere["--back-end slurm"]
+        return
+    shown = subprocess.run(["bash", "-c", f"{given.stdout}\nenv -0"], check=True, stdout=subprocess.PIPE, text=True,
+                           env=environment).stdout
+    environment.update(variable.split("=", 1) for variable in shown.split("\0") if "=" in variable)
+    environment["PATH"] += ":/usr/sbin"
 
 
 def made_smaller(text):
