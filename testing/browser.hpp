@@ -114,6 +114,7 @@ struct Printed {
     int sheets = 0;
     int words = 0;
     std::string text;  // of pdftotext -bbox
+    std::string first_sheet() const { return text.substr(0, text.find("</page>")); }
 };
 
 // On paper of that size nothing is cut off. Needs pdftotext.

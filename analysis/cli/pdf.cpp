@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/cli/pdf.hpp"
 
-#include "analysis/report/writers/html_text.hpp"
 #include "base/error.hpp"
+#include "base/page/parts.hpp"
 #include "base/programs/child.hpp"
 #include "base/system/temporary_directory.hpp"
 
@@ -45,7 +45,7 @@ void print_pdf(const std::string& browser, const fs::path& page, const fs::path&
         .output = nowhere,
         .errors = nowhere};
     if (::geteuid() == 0) launch.words.emplace_back("--no-sandbox");  // it refuses root with one
-    launch.words.push_back("file://" + url_path(fs::absolute(page)));
+    launch.words.push_back("file://" + base::page::url_path(fs::absolute(page)));
     const std::optional<int> code = base::Child{launch}.wait(patience);
     if (code != 0 || !fs::exists(pdf)) base::fail(browser, " made no ", pdf.string(), " of ", page.string());
 }

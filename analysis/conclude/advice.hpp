@@ -6,11 +6,15 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace analysis {
 
 // verdict: safe, unsafe, undecided. What each setting does: docs/slurm.md.
 std::string advice(const std::string& stressor, Mechanism mechanism, const std::string& verdict);
+
+// Commands and settings that an advice names, as they stand in it, for readers to copy.
+std::vector<std::string> commands_in(const std::string& advice);
 
 // Levels without a setting, against which others are compared.
 inline constexpr const char* unlimited_levels[] = {"limit=none", "sched=other"};

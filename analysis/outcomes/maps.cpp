@@ -8,9 +8,11 @@
 #include "base/units.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <compare>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace analysis {
@@ -26,6 +28,14 @@ std::string in_order(const std::string& text)
 {
     const bool number = !text.empty() && text.size() < 3 && text.find_first_not_of("0123456789") == std::string::npos;
     return number ? std::string(3 - text.size(), '0') + text : text;
+}
+
+// "several" is none.
+std::optional<int> number_of(const std::string& bit)
+{
+    int number = 0;
+    const auto [end, error] = std::from_chars(bit.data(), bit.data() + bit.size(), number);
+    return error == std::errc{} && end == bit.data() + bit.size() ? std::optional{number} : std::nullopt;
 }
 
 template <class Of, class Step>
@@ -49,7 +59,7 @@ std::vector<MapRow> map_of(const OutcomeReport& report, const PopulationOf& popu
     }
     std::vector<MapRow> rows;
     for (const auto& [group, here] : groups)
-        rows.push_back({group.strategy, group.target, names.at(group.of), group.flips, group.step,
+        rows.push_back({group.strategy, group.target, names.at(group.of), "", group.flips, group.step,
                         share_of(
                             here, [](const ClassedTrial& one) { return is_ruined(one.what); }, report.interval)});
     return rows;
@@ -82,14 +92,27 @@ int along(double percent)
     return static_cast<int>(percent / 100.0 * bar_width);
 }
 
-// "7.0 % of 40 trials", "7.0 % (3 of 40 trials, weighted by bits)"
-std::string share_text(const ClassShare& share)
+// Bits of the exponent of a target's numbers: 8 of float32, 11 of float64; 0 where tensors of both kinds seem to be
+// among them. Outcomes do not name the type, so a tensor of which no bit above 31 ever flipped counts as float32.
+int exponent_bits(const OutcomeReport& report, const std::string& target)
 {
-    const std::string percent = fixed(share.percent, 1) + " %";
-    if (!share.is_weighted)
-        return base::join(percent, " of ", counted(static_cast<std::size_t>(share.trials), "trial"));
-    return base::join(percent, " (", share.count, " of ", counted(static_cast<std::size_t>(share.trials), "trial"),
-                      weighting(share), ")");
+    std::map<std::string, bool> is_double;
+    for (const ClassedTrial& one : report.trials)
+        if (one.trial.target == target)
+            if (const std::optional<int> bit = number_of(one.bit))
+                is_double[one.location] = is_double[one.location] || *bit > 31;
+    const auto doubles =
+        std::count_if(is_double.begin(), is_double.end(), [](const auto& tensor) { return tensor.second; });
+    if (doubles == 0) return 8;
+    return static_cast<std::size_t>(doubles) == is_double.size() ? 11 : 0;
+}
+
+// Role of a bit, counted from the left.
+std::string role_of(const std::string& bit, int exponent)
+{
+    const std::optional<int> number = number_of(bit);
+    if (!number || exponent == 0) return "";
+    return *number == 0 ? "sign" : *number <= exponent ? "exponent" : "fraction";
 }
 
 std::string group_of(const MapRow& row)
@@ -99,14 +122,36 @@ std::string group_of(const MapRow& row)
 
 }  // namespace
 
-std::string label(const MapRow& row)
+std::vector<ClassShare> in_front(const OutcomeReport& report)
 {
-    return row.flips == 1 ? row.of : base::join(row.of, ", ", row.flips, " flips");
+    const auto of_number = [](const ClassShare& one) { return one.flips != 0; };
+    const bool several = std::any_of(report.shares.begin(), report.shares.end(), of_number);
+    std::vector<ClassShare> found;
+    for (const ClassShare& one : report.shares)
+        if (one.location == "all" && one.bit == "all" && of_number(one) == several) found.push_back(one);
+    return found;
 }
 
-std::string weighting(const ClassShare& share)
+std::string altered(const ClassShare& one)
 {
-    return share.is_weighted ? ", weighted by bits" : "";
+    return one.flips == 0 ? one.target
+                          : base::join(one.target, ", ", counted(static_cast<std::size_t>(one.flips), "flip"));
+}
+
+std::string label(const MapRow& row)
+{
+    const std::string of = row.role.empty() ? row.of : base::join(row.of, ", ", row.role);
+    return row.flips == 1 ? of : base::join(of, ", ", row.flips, " flips");
+}
+
+std::string count_text(const ClassShare& share)
+{
+    return base::join(share.count, " of ", counted(static_cast<std::size_t>(share.trials), "trial"));
+}
+
+std::string share_text(const ClassShare& share, int digits)
+{
+    return fixed(share.percent, digits) + (share.is_weighted ? " % of all flips" : " %");
 }
 
 std::string interval_text(const ClassShare& share)
@@ -116,9 +161,13 @@ std::string interval_text(const ClassShare& share)
 
 std::vector<MapRow> bit_map(const OutcomeReport& report)
 {
-    return map_of(
+    std::vector<MapRow> rows = map_of(
         report, per_flips, [](const ClassedTrial& one) { return one.bit; },
         [](const ClassedTrial&) { return std::int64_t{-1}; });
+    std::map<std::string, int> exponents;  // of a target's numbers
+    for (const std::string target : {"model", "optimizer", "both"}) exponents[target] = exponent_bits(report, target);
+    for (MapRow& row : rows) row.role = role_of(row.of, exponents[row.target]);
+    return rows;
 }
 
 std::vector<MapRow> layer_map(const OutcomeReport& report)
@@ -135,32 +184,57 @@ std::vector<MapRow> layer_step_map(const OutcomeReport& report)
         [](const ClassedTrial& one) { return one.trial.step; });
 }
 
-std::string bars(const std::vector<MapRow>& rows, const std::string& title)
+namespace {
+
+struct Bar {
+    std::string group;
+    std::string label;
+    ClassShare share;
+};
+
+std::string drawing_of(const std::vector<Bar>& bars, const std::string& title, const std::string& caption)
 {
     std::size_t longest = 0;
-    for (const MapRow& row : rows) longest = std::max(longest, label(row).size());
+    for (const Bar& bar : bars) longest = std::max(longest, bar.label.size());
     const int left = label_width(longest);
     std::string body;
     int y = row_height;
     std::string group;
-    for (const MapRow& row : rows) {
-        if (group_of(row) != group) {
-            group = group_of(row);
+    for (const Bar& bar : bars) {
+        if (bar.group != group) {
+            group = bar.group;
             body += text_at(4, y, group);
             y += row_height;
         }
-        const base::Interval& interval = row.ruined.percent_interval;
-        body += text_at(left - 6, y, label(row), "end");
-        body += base::join("<rect x='", left, "' y='", y - 11, "' width='", along(row.ruined.percent),
-                           "' height='12' fill='#0072b2'/>\n");
-        if (row.ruined.trials > 1)
+        const base::Interval& interval = bar.share.percent_interval;
+        body += text_at(left - 6, y, bar.label, "end");
+        body += base::join("<rect x='", left, "' y='", y - 11, "' width='", along(bar.share.percent),
+                           "' height='12' fill='var(--memory-0,#0072b2)'/>\n");
+        if (bar.share.trials > 1)
             body += base::join("<line x1='", left + along(interval.low), "' x2='", left + along(interval.high),
                                "' y1='", y - 5, "' y2='", y - 5, "' stroke='currentColor'/>\n");
-        body += text_at(left + bar_width + 6, y, share_text(row.ruined));
+        body += text_at(left + bar_width + 6, y, base::join(count_text(bar.share), ", ", share_text(bar.share, 1)));
         y += row_height;
     }
-    body += text_at(left, y + 6, "ruined, share of trials with its 95 % interval (0 to 100 %)");
+    body += text_at(left, y + 6, caption);
     return drawing(left + bar_width + beside_bars, y + row_height, title, body);
+}
+
+}  // namespace
+
+std::string bars(const std::vector<MapRow>& rows, const std::string& title)
+{
+    std::vector<Bar> all;
+    for (const MapRow& row : rows) all.push_back({group_of(row), label(row), row.ruined});
+    return drawing_of(all, title, "ruined, share of trials with its 95 % interval (0 to 100 %)");
+}
+
+std::string class_bars(const std::vector<ClassShare>& shares)
+{
+    std::vector<Bar> all;
+    for (const ClassShare& share : shares)
+        if (share.count > 0) all.push_back({base::join(share.strategy, ", ", altered(share)), share.what, share});
+    return drawing_of(all, "What became of trials", "share of trials with its 95 % interval (0 to 100 %)");
 }
 
 std::string squares(const std::vector<MapRow>& rows, const std::string& title)
@@ -189,9 +263,9 @@ std::string squares(const std::vector<MapRow>& rows, const std::string& title)
         }
         const int at = lines.at(line);
         body += base::join("<rect x='", column(row.step), "' y='", at - 13, "' width='", square - 2, "' height='",
-                           row_height - 2, "' fill='#0072b2' fill-opacity='",
+                           row_height - 2, "' fill='var(--memory-0,#0072b2)' fill-opacity='",
                            fixed(0.04 + 0.56 * row.ruined.percent / 100.0, 2), "'><title>Ruined ",
-                           share_text(row.ruined), "</title></rect>\n");
+                           count_text(row.ruined), ", ", share_text(row.ruined, 1), "</title></rect>\n");
         body += text_at(column(row.step) + square / 2, at, fixed(row.ruined.percent, 0), "middle");
     }
     body += text_at(left, y + 6, "ruined, share of trials in %, by the step of the flip");

@@ -50,7 +50,7 @@ do for [n = 1 : panels] {
     plot for [c = first : last] 'stored.csv' skip 1 every ::first_row[c]::(first_row[c + 1] - 1) \
              using (exponent($7)):(100 * $9) with lines lw 1.6 lc rgb colours[code[c]], \
          for [c = first : last] '' skip 1 every ::first_row[c]::(first_row[c + 1] - 1) \
-             using (exponent($7)):(100 * $9):(100 * $10):(100 * $11) \
+             using (exponent($7)):(100 * $9):(100 * ($8 > 1 ? $10 : $9)):(100 * ($8 > 1 ? $11 : $9)) \
              with yerrorbars pt 4 + code[c] ps 0.7 lw 1.2 lc rgb colours[code[c]], \
          for [c = first : last] '' skip 1 every ::first_row[c]::(first_row[c + 1] - 1) \
              using (exponent($7)):(100 * $9):(sprintf('Stored as %s, rate %s: %.1f %%, %.1f to %.1f %%, of %s trials', \

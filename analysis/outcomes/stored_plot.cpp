@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/outcomes/stored.hpp"
 #include "analysis/results/plots/palette.hpp"
-#include "analysis/results/plots/plot.hpp"
 #include "base/contract/stored_state.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"

@@ -19,14 +19,22 @@ namespace analysis {
 namespace {
 
 using base::join;
+using base::page::Grade;
 using Json = nlohmann::ordered_json;
 
-Check check_of(const std::string& name, const std::optional<Control>& control, const std::string& truth,
-               const std::string& meaning)
+Grade grade_of(bool holds)
 {
-    if (!control) return {false, name, "not in the schedule", meaning};
-    const bool seen = !control->judged || !control->connected || control->found;
-    return {control->holds && seen, name, signed_percent(control->percent.value) + ", true value " + truth,
+    return holds ? Grade::held : Grade::not_held;
+}
+
+Check check_of(const std::string& short_name, const std::string& name, const std::optional<Control>& control,
+               const std::string& truth, const std::string& meaning)
+{
+    if (!control) return {Grade::not_tested, short_name, name, "not in the schedule", meaning};
+    const bool tested = control->judged && control->connected;
+    const bool seen = !tested || control->found;
+    const Grade grade = !control->holds ? Grade::not_held : tested && seen ? Grade::held : Grade::not_tested;
+    return {grade, short_name, name, signed_percent(control->percent.value) + ", true value " + truth,
             meaning + " Interval " + range(control->interval) +
                 (seen ? "." : ": too wide or off the true value. This run is not sensitive.")};
 }
@@ -46,12 +54,11 @@ std::string with_blank_before(const std::string& sentence)
 Check check_of_order(const Experiment& plan)
 {
     if (plan.randomised())
-        return {true, "Order of the noise", "random, " + text(plan.design),
-                "Periodic disturbances cannot appear as an effect."};
-    return {
-        false, "Order of the noise", "not random",
-        "A fixed sequence: a disturbance with the same period would appear as an effect, and p-values come from the "
-        "t test instead of re-randomisation."};
+        return {Grade::held, "Order", "Order of the noise", "random, " + text(plan.design),
+                "No rhythm of the machine can pass for an effect."};
+    return {Grade::not_held, "Order", "Order of the noise", "not random",
+            "A fixed sequence: a rhythm of the machine with the same period would pass for an effect, "
+            "and p-values come from the t test instead of re-randomisation."};
 }
 
 std::size_t count_of(const Analysis& analysis, LeftOut reason)
@@ -64,18 +71,18 @@ Check check_of_outliers(const Analysis& analysis)
 {
     const std::string found = join(analysis.long_steps.count(), " of ", counted(steps_looked_at(analysis), "step"));
     if (!analysis.long_steps.rare)
-        return {false, "Outliers", found,
-                "Too many under one noise to be accidental, so they stay in the estimate; intervals are wider."};
+        return {Grade::not_held, "Outliers", "Outliers", found,
+                "Too many under one noise for accidents, so they stay in the estimate; intervals are wider."};
     std::vector<std::string> charged;
     for (const AccidentRate& rate : analysis.accident_rates)
         if (rate.charged) charged.push_back(base::factor_name(rate.factor, rate.level));
     if (!charged.empty())
-        return {false, "Outliers", found,
+        return {Grade::not_held, "Outliers", "Outliers", found,
                 join("Their excess time counts in the effects of ", base::join_words(charged, ", "),
                      ", which has more of them than quiet. It is excluded for other noises.")};
     return {
-        true, "Outliers", found,
-        "No noise has more of them than chance explains. Their excess time is excluded, which would widen intervals."};
+        Grade::held, "Outliers", "Outliers", found,
+        "No noise has more of them than chance explains. Their excess time is set aside; with it intervals are wider."};
 }
 
 // One value of a record as text, whatever its type.
@@ -124,26 +131,34 @@ std::string absorption(const Report& report)
                 fixed(delay->covered_percent, 1), " % of the delay, the most that queued work can absorb.");
 }
 
-std::vector<Check> checks(const Report& report)
+std::vector<Check> control_checks(const Report& report)
 {
     const Verdict& verdict = report.verdict;
     const Analysis& analysis = report.analysis;
     std::vector<Check> all;
-    all.push_back(check_of("Placebo: noise that does nothing", verdict.placebo, "0 %", "Must have no effect."));
+    all.push_back(
+        check_of("Placebo", "Placebo: noise that does nothing", verdict.placebo, "0 %", "Must measure as nothing."));
     if (verdict.delay || !verdict.pause)
         all.push_back(
-            check_of("Control: a delay of known length", verdict.delay, truth_of(verdict.delay),
-                     "Made and recorded by the training. The measured effect, against its sham, must equal it." +
+            check_of("Known delay", "Control: a delay of known length", verdict.delay, truth_of(verdict.delay),
+                     "Asked of the training, and recorded by it. Must measure, against its sham, as what it was." +
                          cost_of_sham(verdict) + with_blank_before(absorption(report))));
     if (verdict.pause)
         all.push_back(check_of(
-            "Control: pauses of known length", verdict.pause, truth_of(verdict.pause),
-            verdict.pause->judged ? "Stops of all processes of the training. The measured effect must equal them."
+            "Known pause", "Control: pauses of known length", verdict.pause, truth_of(verdict.pause),
+            verdict.pause->judged ? "All processes of the training stopped. Must measure as what was stopped."
                                   : "Not judged: the training computes while its processes are stopped, as on a GPU."));
-    all.push_back({verdict.covered, "Noise covered the training",
+    all.push_back({grade_of(verdict.covered), "Coverage", "Noise covered the training",
                    fixed(100.0 * analysis.covered_share, 1) + " % after its warm-up",
                    "By the noise's own record, on the clock of each node."});
-    all.push_back({analysis.blocks >= 5, "Independent repetitions",
+    return all;
+}
+
+std::vector<Check> checks(const Report& report)
+{
+    const Analysis& analysis = report.analysis;
+    std::vector<Check> all = control_checks(report);
+    all.push_back({grade_of(analysis.blocks >= 5), "Repetitions", "Independent repetitions",
                    counted(static_cast<std::size_t>(analysis.blocks), "block"),
                    join("Each holds every noise and quiet", report.run.plan.randomised() ? ", in random order" : "",
                         "; ", counted(static_cast<std::size_t>(analysis.dropped_blocks), "incomplete block"),

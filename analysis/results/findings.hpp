@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/results/report.hpp"
+#include "base/page/page.hpp"
 
 #include <optional>
 #include <string>
@@ -10,13 +11,17 @@
 
 namespace analysis {
 
-// Evidence for or against trust in the run.
+// Evidence for or against trust in the run. A control whose interval holds both its truth and nothing has
+// tested nothing.
 struct Check {
-    bool holds = true;
+    base::page::Grade grade = base::page::Grade::held;
+    std::string short_name;  // "Placebo"
     std::string name;
     std::string value;
     std::string meaning;
 };
+// Controls, and whether noise covered the training; also of several runs.
+std::vector<Check> control_checks(const Report& report);
 std::vector<Check> checks(const Report& report);
 
 // "Of the control delay 60 % (40 to 80 %) is not in the step: .." Empty without a GPU or a delay.

@@ -59,7 +59,7 @@ TEST_CASE("a noise that makes the host launch late shows as that on the GPU, and
     const std::string page = base::read_whole(report / "index.html");
     for (const char* text :
          {">GPU<", "Effects on the GPU", "idle: launched late", "href=\"gpu_steps.csv\"",
-          "GPUs wait longer for a host that launches late (+", "known delay\nmeasured as what it was"})
+          "GPUs wait longer for a host that launches late (+", "known delay measured as what it was"})
         CHECK_MESSAGE(page.find(text) != std::string::npos, text);
 }
 

@@ -227,18 +227,17 @@ TEST_CASE("a weighted share says so beside its count, one that is not does not")
         return std::pair{out.str(), base::read_whole(scratch / name / "index.html")};
     };
     const auto [weighted, weighted_page] = texts("weighted", bits.run);
-    CHECK_MESSAGE(weighted.find("degraded: 9, 3.12 % (") != std::string::npos, weighted);
-    CHECK_MESSAGE(weighted.find("), weighted by bits\n") != std::string::npos, weighted);
-    CHECK(weighted_page.find("%, weighted by bits</td>") != std::string::npos);
-    CHECK(weighted_page.find("weighted by bits; 9 of 40 trials") != std::string::npos);
-    CHECK(weighted_page.find("3.1 % (9 of 40 trials, weighted by bits)") != std::string::npos);
+    CHECK_MESSAGE(weighted.find("degraded: 9 of 40 trials, 3.12 % of all flips (") != std::string::npos, weighted);
+    CHECK(weighted_page.find("<span>3.12\u00a0% of all flips</span></td>") != std::string::npos);
+    CHECK(weighted_page.find("degraded 9 of 40 trials, 3.12\u00a0% of all flips (") != std::string::npos);
+    CHECK(weighted_page.find(">9 of 40 trials, 3.1 % of all flips</text>") != std::string::npos);
     const base::CsvTable classes{scratch / "weighted/classes.csv"};
     for (std::size_t row = 0; row < classes.rows(); ++row)
         if (classes.text(row, "bit") == "all") CHECK(classes.get<int>(row, "weighted") == 1);
     CHECK(base::CsvTable{scratch / "weighted/layer_map.csv"}.get<int>(0, "weighted") == 1);
     const auto [equal, equal_page] = texts("equal", even.run);
-    CHECK(equal.find("weighted") == std::string::npos);
-    CHECK(equal_page.find(", weighted by bits") == std::string::npos);
+    CHECK(equal.find("of all flips") == std::string::npos);
+    CHECK(equal_page.find("% of all flips") == std::string::npos);
     CHECK(base::CsvTable{scratch / "equal/classes.csv"}.get<int>(0, "weighted") == 0);
 }
 
@@ -249,8 +248,34 @@ TEST_CASE("one trial has no interval on the page")
                                                  analysis::ProportionInterval::wilson, std::nullopt);
     analysis::write_outcomes(scratch / "report", report);
     const std::string page = base::read_whole(scratch / "report/index.html");
-    CHECK(page.find("(no interval for one trial)") != std::string::npos);
+    CHECK(page.find("(no interval of one trial)") != std::string::npos);
+    std::ostringstream out;
+    analysis::print_outcomes(out, report);
+    CHECK_MESSAGE(out.str().find("1, 100.00 % (no interval of one trial)\n") != std::string::npos, out.str());
     CHECK(analysis::bars(analysis::bit_map(report), "bits").find("<line") == std::string::npos);
+}
+
+TEST_CASE("bits of a map are sign, exponent and fraction of the type that their tensors seem to have")
+{
+    const auto roles = [](const std::vector<std::string>& bits) {
+        std::vector<base::Outcome> outcomes;
+        for (const std::string& bit : bits) outcomes.push_back(ended(0.95, "0:0.8"));
+        analysis::TrialRun run = run_of(outcomes);
+        for (std::size_t i = 0; i < bits.size(); ++i) {
+            base::Outcome& outcome = run.outcomes[run.outcomes.size() - bits.size() + i];
+            outcome.bits = bits[i].substr(0, bits[i].find(' '));
+            outcome.path = bits[i].substr(bits[i].find(' ') + 1);
+        }
+        std::string all;
+        for (const analysis::MapRow& row : analysis::bit_map(
+                 analysis::outcome_report({run}, band(), analysis::ProportionInterval::wilson, std::nullopt)))
+            all += analysis::label(row) + "; ";
+        return all;
+    };
+    CHECK(roles({"0 a", "1 a", "8 a", "9 a", "31 a"}) ==
+          "0, sign; 1, exponent; 8, exponent; 9, fraction; 31, fraction; ");
+    CHECK(roles({"0 a", "11 a", "12 a", "63 a"}) == "0, sign; 11, exponent; 12, fraction; 63, fraction; ");
+    CHECK(roles({"1 a", "63 b"}) == "1; 63; ");  // two types, and no word which bit is of which
 }
 
 TEST_CASE("what a guard repairs says nothing of what a flip does")

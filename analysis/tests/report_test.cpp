@@ -40,13 +40,13 @@ TEST_CASE("percentages read well")
 
 TEST_CASE("negative numbers of a page have a minus sign and commands keep their hyphens")
 {
-    CHECK(analysis::typeset("<td>-0.2 to 1 (-3 %)</td>") == "<td>\u22120.2 to 1 (\u22123\u00a0%)</td>");
-    CHECK(analysis::typeset("2026-11-23, CPUs 0-3") == "2026-11-23, CPUs 0-3");
-    CHECK(analysis::typeset("<code>mpirun -2</code> -2") == "<code>mpirun -2</code> \u22122");
-    CHECK(analysis::typeset("not --cpu-bind, (--mem)") ==
+    CHECK(base::page::typeset("<td>-0.2 to 1 (-3 %)</td>") == "<td>\u22120.2 to 1 (\u22123\u00a0%)</td>");
+    CHECK(base::page::typeset("2026-11-23, CPUs 0-3") == "2026-11-23, CPUs 0-3");
+    CHECK(base::page::typeset("<code>mpirun -2</code> -2") == "<code>mpirun -2</code> \u22122");
+    CHECK(base::page::typeset("not --cpu-bind, (--mem)") ==
           "not <span class=\"option\">--cpu-bind</span>, (<span class=\"option\">--mem</span>)");
-    CHECK(analysis::typeset("run --mem") == "run <span class=\"option\">--mem</span>");
-    CHECK(analysis::typeset("<p style=\"margin: -2px\">") == "<p style=\"margin: -2px\">");
+    CHECK(base::page::typeset("run --mem") == "run <span class=\"option\">--mem</span>");
+    CHECK(base::page::typeset("<p style=\"margin: -2px\">") == "<p style=\"margin: -2px\">");
 }
 
 TEST_CASE("the first line of a page is the answer")
@@ -275,7 +275,7 @@ TEST_CASE("a kind of noise has the same colour in every report, on light and on 
     for (const analysis::Colour& one : report_of({"io.write", "io.read"})) CHECK(one.variable.starts_with("--io-"));
     CHECK(report_of({"io.write", "io.read"})[0].light != report_of({"io.write", "io.read"})[1].light);
     CHECK(report_of({"memory.stream"})[0].light == "#0072b2");
-    CHECK(analysis::with_variables("<path stroke='rgb(  0, 114, 178)'/><path fill='rgb(1, 2, 3)'/>") ==
+    CHECK(base::page::with_variables("<path stroke='rgb(  0, 114, 178)'/><path fill='rgb(1, 2, 3)'/>") ==
           "<path stroke='var(--memory-0)'/><path fill='rgb(1, 2, 3)'/>");
 }
 

@@ -32,7 +32,7 @@ namespace {
 
 std::string estimate(const Mean& mean, double confidence)
 {
-    return base::join(fixed(mean.value, 2), " ± ", fixed(mean.interval(confidence).half_width(), 2));
+    return base::page::with_half_width(fixed(mean.value, 2), fixed(mean.interval(confidence).half_width(), 2));
 }
 
 // A row a noise: each run, all of them, what changes between them.
@@ -49,8 +49,8 @@ std::string table_of_runs(const PooledReport& report)
     for (const PooledEffect* pooled : step_effects(report)) {
         std::vector<Cell> row{{coloured_name(report.all, pooled->effect.factor, pooled->effect.level), ""}};
         for (const Mean& one : report.of_runs() ? pooled->runs : pooled->parts)
-            row.push_back(number(estimate(one, confidence)));
-        row.push_back({escape(estimate(pooled->effect.percent, confidence)), "number strong"});
+            row.push_back({estimate(one, confidence), "number"});
+        row.push_back({estimate(pooled->effect.percent, confidence), "number strong"});
         row.push_back(words(heterogeneity(report, *pooled)));
         rows.push_back(std::move(row));
     }
@@ -69,11 +69,7 @@ std::string runs_section(const PooledReport& report, const Plot& plot, const std
                   "Percent of the quiet mean step, ± half of the ", confidence,
                   " % interval, of blocks. Parts count by their blocks; what differs between them is in the mean "
                   "and not in its interval.");
-    return fill(
-        R"(<section><h2>{}</h2>
-{}{}<p class="small">{}</p></section>
-)",
-        {report.of_runs() ? "Run by run" : "Part by part", figure(plot, folder), table_of_runs(report), escape(note)});
+    return fill("{}{}<p class=\"small\">{}</p>\n", {figure(plot, folder), table_of_runs(report), escape(note)});
 }
 
 std::string differences_section(const PooledReport& report)
@@ -93,9 +89,8 @@ std::string differences_section(const PooledReport& report)
     }
     const std::string same = equal.empty() ? "" : "The same in all: " + base::join_words(equal, ", ") + ".";
     const std::string found = rows.empty() ? "<p>Nothing that their records hold.</p>\n" : dense(table(head, rows));
-    return fill(R"(<section><h2>What differed between them</h2>
-{}<p class="small">{} Numbers differ here if they are more than a twentieth apart. What differs may explain why effects
-do, and need not.</p></section>
+    return fill(R"({}<p class="small">{} Numbers differ here if they are more than a twentieth apart. What differs may
+explain why effects do, and need not.</p>
 )",
                 {found, escape(same)});
 }
@@ -111,7 +106,7 @@ std::string parts_section(const PooledReport& report)
                         number(part->report.seed), words(own.trustworthy ? "yes" : base::join_words(own.reasons, "; ")),
                         words(headline(part->report))});
     }
-    return fill("<section><h2>What was run</h2>\n<p>Schedule of the noise: <code>{}</code></p>\n{}</section>\n",
+    return fill("<p>Schedule of the noise: <code>{}</code></p>\n{}",
                 {escape(report.all.schedule),
                  dense(table({"Run", "started", "length", "blocks", "seed", "trustworthy", "alone"}, rows))});
 }
@@ -128,43 +123,24 @@ std::string not_said_of_all(const PooledReport& report)
         sentences.emplace_back(
             "To add to a run because it was undecided is another look at it, which an interval of a length fixed "
             "beforehand does not allow for: docs/statistics.md says how often that misleads.");
-    return list(sentences);
-}
-
-constexpr std::string_view pooled_form = R"(<h1>{}</h1>
-<p class="sub">Noise beside {}<br>{}, {}</p>
-{}{}{}{}{}{}{}{}{}{}<section><h2>What this report does not say</h2>
-<ul class="plain">{}</ul></section>
-<p class="small">Made by Crosstalk {} ({}). Beside this page: {}.</p>
-)";
-
-std::string links_to_tables()
-{
-    return links({base::file::verdict, base::file::verdicts, "pooled.csv", "runs.csv", "differences.csv",
-                  base::file::effects, "measures.csv", "response.csv", "harvest.csv", "decomposition.csv",
-                  "rank_parts.csv", "own_work.csv", "causes.csv"});
+    return plain_list(sentences);
 }
 
 std::string harvest_section(const PooledReport& report)
 {
     const std::vector<std::string> sentences = harvest_sentences(report.all);
     if (sentences.empty()) return "";
-    return fill(R"(<section><h2>What the neighbour got done</h2>
-<ul class="plain">{}</ul>
-<p class="small">Speeds are means over {}.</p></section>
-)",
-                {list(sentences), report.of_runs() ? "runs: the run is the unit" : "slots of all parts"});
+    return fill("{}<p class=\"small\">Speeds are means over {}.</p>\n",
+                {plain_list(sentences), report.of_runs() ? "runs: the run is the unit" : "slots of all parts"});
 }
 
 std::string curves_section(const PooledReport& report, const PooledPlots& plots, const std::filesystem::path& folder)
 {
     if (curves_of(report.all).empty()) return "";
     const std::string unit = report.of_runs() ? "runs: they hold what changes from run to run" : "blocks of all parts";
-    return fill(R"(<section><h2>How much</h2>
-<ul class="plain">{}</ul>
-{}<p class="small">Levels of all together; intervals are of the {}. Doses are means over them.</p></section>
+    return fill(R"({}{}<p class="small">Levels of all together; intervals are of the {}. Doses are means over them.</p>
 )",
-                {list(curve_sentences(report.all)), plots.response ? figure(*plots.response, folder) : "", unit});
+                {plain_list(curve_sentences(report.all)), plots.response ? figure(*plots.response, folder) : "", unit});
 }
 
 // "rank 1, in backward (+9.8 %)"; a dash where no rank is critical.
@@ -201,11 +177,9 @@ std::string detail_section(const PooledReport& report, const PooledPlots& plots,
         made_of = noise_table(report.all, table_of(of_all)) +
                   fill("<h3>Whose slowdown it was, run by run</h3>\n{}", {table_of_culprits(report)});
     const std::string phases = noise_table(report.all, effects_by_phase(report.all));
-    return fill(R"(<section><h2>In detail</h2>
-{}{}<div class="screen"><h3>{}</h3>
+    return fill(R"({}{}<div class="screen"><h3>{}</h3>
 {}<h3>{}</h3>
 {}</div>
-</section>
 )",
                 {phases, made_of, escape(plots.heat_map.title), figure(plots.heat_map, folder),
                  escape(plots.phases_over_time.title), figure(plots.phases_over_time, folder)});
@@ -239,18 +213,28 @@ std::vector<RunOnPlot> rows_of_plot(const PooledReport& report)
 std::string pooled_html(const PooledReport& report, const PooledPlots& plots, const std::filesystem::path& folder)
 {
     const Report& all = report.all;
-    const std::string who = escape(text(identity(all)));
-    const std::string trust = banner(all.verdict);
-    const bool trusted = all.verdict.trustworthy;
-    const std::string answered = escape(headline(all));
-    return page("Crosstalk: " + what_was_pooled(report) + " of " + who, answered,
-                fill(pooled_form, {answered, who, escape(what_was_pooled(report)), escape(measured(all)),
-                                   trusted ? "" : trust, verdict_section(all, scope(report)), trusted ? trust : "",
-                                   runs_section(report, plots.runs, folder), curves_section(report, plots, folder),
-                                   harvest_section(report), differences_section(report), limits_box(all),
-                                   detail_section(report, plots, folder), parts_section(report),
-                                   not_said_of_all(report), escape(word(all.own_record, "version")),
-                                   escape(word(all.own_record, "git_revision")), links_to_tables()}));
+    const std::string who = text(identity(all));
+    return base::page::html_of(
+        {.title = "Crosstalk: " + what_was_pooled(report) + " of " + who,
+         .description = headline(all),
+         .headline = headline(all),
+         .subtitle =
+             fill("Noise beside {}<br>{}, {}", {escape(who), escape(what_was_pooled(report)), escape(measured(all))}),
+         .trust = trust(control_checks(all)),
+         .warning = distrust(all.verdict),
+         .answer = answer(all, scope(report), figure(plots.effects, folder)),
+         .evidence = {{report.of_runs() ? "Run by run" : "Part by part", runs_section(report, plots.runs, folder)},
+                      {"How much", curves_section(report, plots, folder)},
+                      {"What the neighbour got done", harvest_section(report)},
+                      {"What differed between them", differences_section(report)},
+                      {report.of_runs() ? "What limits these runs" : "What limits this run", plain_list(all.limits)},
+                      {"In detail", detail_section(report, plots, folder)},
+                      {"What was run", parts_section(report)},
+                      {"What this report does not say", not_said_of_all(report)}},
+         .foot = made_by(all.own_record,
+                         {base::file::verdict, base::file::verdicts, "pooled.csv", "runs.csv", "differences.csv",
+                          base::file::effects, "measures.csv", "response.csv", "harvest.csv", "decomposition.csv",
+                          "rank_parts.csv", "own_work.csv", "causes.csv"})});
 }
 
 void write_pooled(const std::filesystem::path& wanted, const PooledReport& report)
@@ -258,7 +242,8 @@ void write_pooled(const std::filesystem::path& wanted, const PooledReport& repor
     base::WholeDirectory directory{wanted};
     const std::filesystem::path& folder = directory.path();
     write_pooled_tables(folder, report);
-    PooledPlots plots{draw_runs(folder, report.all, rows_of_plot(report)),
+    PooledPlots plots{draw_effects(folder, report.all),
+                      draw_runs(folder, report.all, rows_of_plot(report)),
                       draw_heat_map(folder, steps_of(report)),
                       draw_phases_over_time(folder, steps_of(report)),
                       {}};

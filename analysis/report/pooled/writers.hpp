@@ -17,6 +17,7 @@
 namespace analysis {
 
 struct PooledPlots {
+    Plot effects;
     Plot runs;
     Plot heat_map;
     Plot phases_over_time;
@@ -25,8 +26,8 @@ struct PooledPlots {
 
 // verdict.json and summary.json, as of one run and with `pooled` in it; verdicts.csv, effects.csv, measures.csv,
 // response.csv and the tables of decompositions as of one run, pooled.csv, runs.csv, differences.csv; the plots
-// runs.svg, heat_map.svg and response.svg; run.json; index.html. Columns and members: docs/formats.md. The folder
-// appears when all of it is there; throws UsageError if it is there already.
+// effects.svg, runs.svg, heat_map.svg and response.svg; run.json; index.html. Columns and members: docs/formats.md. The
+// folder appears when all of it is there; throws UsageError if it is there already.
 void write_pooled(const std::filesystem::path& folder, const PooledReport& report);
 
 void print(std::ostream& out, const PooledReport& report);

@@ -8,7 +8,6 @@
 #include "analysis/report/writers/write.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/plots/palette.hpp"
-#include "analysis/results/plots/plot.hpp"
 #include "analysis/results/record.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"
@@ -122,10 +121,9 @@ Plot draw_trend(const fs::path& folder, const Summary& summary)
 Cell cell_of(const NoiseInRun* noise)
 {
     if (noise == nullptr) return {"–", "number"};
-    return {
-        fill(R"(<div>{}<div class="small">{}</div><span class="badge {}">{}</span></div>)",
-             {signed_percent(noise->percent), range(noise->interval), escape(noise->verdict), escape(noise->verdict)}),
-        "number"};
+    return {fill(R"({}<br><span class="small">{}</span><br>{})",
+                 {signed_percent(noise->percent), range(noise->interval), badge(noise->verdict)}),
+            "number"};
 }
 
 // "2026-11-21 05:44"
@@ -141,12 +139,13 @@ Cell cell_of_run(const RunSummary& run, const fs::path& page_folder)
     const std::string name = escape(run.directory.string());
     const fs::path page = run.report / "index.html";
     const std::string link =
-        fs::exists(page) ? fill(R"(<a href="{}">{}</a>)", {url_path(fs::relative(page, page_folder)), name}) : name;
+        fs::exists(page) ? fill(R"(<a href="{}">{}</a>)", {base::page::url_path(fs::relative(page, page_folder)), name})
+                         : name;
     std::vector<std::string> who{run.model, run.strategy, counted(run.ranks, "rank"), run.hosts};
     std::erase(who, "");
-    return {
-        fill(R"(<div class="name">{}<div class="small">{}</div></div>)", {link, escape(base::join_words(who, ", "))}),
-        ""};
+    return {fill(R"(<span class="name">{}<br><span class="small">{}</span></span>)",
+                 {link, escape(base::join_words(who, ", "))}),
+            ""};
 }
 
 // Some noises to a table, as many as a page is wide; the first one also says when each run was and how it went.
@@ -174,36 +173,7 @@ std::string tables_of_runs(const Summary& summary, const fs::path& page_folder)
     return tables;
 }
 
-// "unsafe: mem" as a badge with the noise below it.
-Cell cell_of_week(const std::string& text)
-{
-    if (text == "-") return {"–", ""};
-    const std::string verdict = text.substr(0, text.find(": "));
-    const std::string noise = verdict.size() == text.size() ? "" : text.substr(verdict.size() + 2);
-    const std::string below = noise.empty() ? "" : fill(R"(<div class="small">{}</div>)", {escape(noise)});
-    return {fill(R"(<div><span class="badge {}">{}</span>{}</div>)", {escape(verdict), escape(verdict), below}), ""};
-}
-
-std::string weeks_section(const Summary& summary)
-{
-    constexpr std::size_t most_weeks = 8;  // as many as a page is wide
-    const std::vector<std::vector<std::string>> map = week_map(summary, most_weeks);
-    if (map.empty()) return "";
-    std::vector<std::vector<Cell>> rows;
-    for (auto line = map.begin() + 1; line != map.end(); ++line) {
-        std::vector<Cell>& row = rows.emplace_back();
-        row.push_back(words((*line)[0]));
-        row.push_back(words((*line)[1]));
-        for (auto cell = line->begin() + 2; cell != line->end(); ++cell) row.push_back(cell_of_week(*cell));
-    }
-    return fill(R"(<section><h2>Nodes by week</h2>
-{}<p class="small">The worst verdict of the week's runs on these hosts, and the noise that has it; untrusted: one of
-the runs was not trustworthy. Weeks as of ISO 8601, by the start of the run in UTC. All weeks are in weeks.csv.</p></section>
-)",
-                {dense(table(map.front(), rows))});
-}
-
-std::string trends_section(const Summary& summary, const Plot& plot, const fs::path& folder)
+std::string trends_table(const Summary& summary)
 {
     std::vector<std::vector<Cell>> rows;
     for (const Trend& trend : summary.trends)
@@ -213,20 +183,17 @@ std::string trends_section(const Summary& summary, const Plot& plot, const fs::p
     const std::string found =
         rows.empty() ? "<p>No trend: it takes three trustworthy runs of one training.</p>\n"
                      : dense(table({"Noise", "model", "hosts", "runs", "days", "change", "95 % interval"}, rows));
-    return fill(R"(<section><h2>Over time</h2>
-{}{}<p class="small">Change: of the slowdown from the first run to the last, in percentage points, by a straight line
-through the trustworthy runs of one training; the run is the unit.</p></section>
-)",
-                {figure(plot, folder), found});
+    return found +
+           R"(<p class="small">Change: of the slowdown from the first run to the last, in percentage points, by a
+straight line through the trustworthy runs of one training; the run is the unit.</p>)";
 }
 
-std::string without_section(const Summary& summary)
+std::string without_report(const Summary& summary)
 {
-    if (summary.without.empty()) return "";
     std::vector<std::string> items;
     for (const NoReport& without : summary.without)
         items.push_back(join(without.directory.string(), ": ", without.why));
-    return fill("<section><h2>Without a report</h2>\n<ul class=\"plain\">{}</ul></section>\n", {list(items)});
+    return plain_list(items);
 }
 
 std::string page_of(const Summary& summary, const Plot& plot, const fs::path& folder, const fs::path& page_folder,
@@ -235,17 +202,16 @@ std::string page_of(const Summary& summary, const Plot& plot, const fs::path& fo
     const auto trusted = static_cast<std::size_t>(
         std::count_if(summary.runs.begin(), summary.runs.end(), [](const RunSummary& run) { return run.trustworthy; }));
     const std::string title = join(counted(summary.runs.size(), "run"), ", ", trusted, " trustworthy");
-    return page(
-        "Crosstalk: " + title, title,
-        fill(R"(<h1>{}</h1>
-<section><h2>The runs</h2>
-{}<p class="small">Slowdown of a step under each noise, in percent of its quiet step, with its interval and verdict.</p>
-{}</section>
-{}{}{}<p class="small">Made by Crosstalk {} ({}). Beside this page: {}.</p>
-)",
-             {title, tables_of_runs(summary, page_folder), terms({"slowdown", "interval"}), weeks_section(summary),
-              trends_section(summary, plot, folder), without_section(summary), escape(word(own_record, "version")),
-              escape(word(own_record, "git_revision")), links({"summary.csv", "trends.csv", "weeks.csv"})}));
+    return base::page::html_of(
+        {.title = "Crosstalk: " + title,
+         .description = title,
+         .headline = title,
+         .subtitle = "Slowdown of a step under each noise, in percent of its quiet step",
+         .answer = figure(plot, folder),
+         .evidence = {{"The runs", tables_of_runs(summary, page_folder) + terms({"slowdown", "interval"})},
+                      {"Over time", trends_table(summary)},
+                      {"Without a report", without_report(summary)}},
+         .foot = made_by(own_record, {"summary.csv", "trends.csv"})});
 }
 
 }  // namespace

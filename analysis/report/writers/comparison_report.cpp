@@ -119,28 +119,6 @@ nlohmann::ordered_json json_of(const ComparisonReport& report)
     return json;
 }
 
-constexpr std::string_view form = R"(<h1>Quiet runs against noisy runs</h1>
-<p class="sub">{}</p>
-<section><h2>What the noise costs</h2><p class="answer"><span class="big">{}</span> ({})
-<span class="badge {}">{}</span> against a budget of {}</p>
-<p>Quiet runs compared with each other, as many on each side, would scatter by up to {}: an effect below that is
-nothing these runs could show. The run is the unit, so more steps in a run do not make the interval narrower; more
-runs do. Runs are trusted to differ in the noise alone.</p></section>
-<section><h2>What it is made of</h2>
-{}<p class="small">{}</p></section>
-<section><h2>By phase</h2>
-{}{}</section>
-<section><h2>How resilient each phase is</h2>
-{}<p class="small">Deviation: of the runs from their mean. Susceptibility: difference of the means over the deviation of
-both sets. Resilience: from 0 to 1, against the other phases (<a
-href="resilience.csv">resilience.csv</a>).</p></section>
-<section><h2>{}</h2>{}</section>
-<section><h2>The runs</h2>
-{}{}<h3>Compared by</h3>
-{}</section>
-<p class="small">Beside this page: {}, and each plot with its gnuplot script and data.</p>
-)";
-
 // One row of what table_of() made, with the part's name before each value.
 std::string parts_html(const NoiseTable& parts)
 {
@@ -154,47 +132,78 @@ std::string parts_html(const NoiseTable& parts)
     return table({"", "percent of the step", ""}, rows);
 }
 
-std::string html_of(const ComparisonReport& report, const std::filesystem::path& folder, const std::vector<Plot>& plots)
+std::string phase_table(const ComparisonReport& report)
 {
-    const PhaseComparison& step = step_of(report);
-    const std::string judged = verdict_of(report);
-    const std::vector<std::string> head{"Phase",     "effect",          "interval",        "quiet, ms",
-                                        "noisy, ms", "p (Welch, Holm)", "p (Mann–Whitney)"};
-    std::vector<std::vector<Cell>> phases;
+    std::vector<std::vector<Cell>> rows;
     for (const PhaseComparison& phase : report.comparison.phases)
-        phases.push_back({words(phase.phase), number(signed_percent(phase.percent)), number(range(phase.interval)),
-                          number(fixed(phase.quiet_ms, 3)), number(fixed(phase.noisy_ms, 3)),
-                          number(p_value(phase.p_holm)), number(p_value(phase.p_mann_whitney))});
-    const NoiseTable parts = table_of(made_of(report));
-    std::vector<std::vector<Cell>> scores;
+        rows.push_back({words(phase.phase), number(signed_percent(phase.percent)), number(range(phase.interval)),
+                        number(fixed(phase.quiet_ms, 3)), number(fixed(phase.noisy_ms, 3)),
+                        number(p_value(phase.p_holm)), number(p_value(phase.p_mann_whitney))});
+    return dense(
+        table({"Phase", "effect", "interval", "quiet, ms", "noisy, ms", "p (Welch, Holm)", "p (Mann–Whitney)"}, rows));
+}
+
+std::string resilience_section(const ComparisonReport& report)
+{
+    std::vector<std::vector<Cell>> rows;
     for (const Resilience& phase : report.comparison.resilience)
-        scores.push_back({words(phase.phase), number(fixed(phase.deviation_quiet_percent, 2)),
-                          number(fixed(phase.deviation_noisy_percent, 2)),
-                          number(phase.susceptibility ? fixed(*phase.susceptibility, 1) : ""),
-                          number(phase.resilience ? fixed(*phase.resilience, 2) : ""),
-                          number(phase.place > 0 ? std::to_string(phase.place) : "")});
-    std::vector<std::vector<Cell>> runs;
+        rows.push_back({words(phase.phase), number(fixed(phase.deviation_quiet_percent, 2)),
+                        number(fixed(phase.deviation_noisy_percent, 2)),
+                        number(phase.susceptibility ? fixed(*phase.susceptibility, 1) : ""),
+                        number(phase.resilience ? fixed(*phase.resilience, 2) : ""),
+                        number(phase.place > 0 ? std::to_string(phase.place) : "")});
+    return dense(table({"Phase", "deviation quiet, %", "noisy, %", "susceptibility", "resilience", "place"}, rows)) +
+           R"(<p class="small">Deviation: of the runs from their mean. Susceptibility: difference of the means over the
+deviation of both sets. Resilience: from 0 to 1, against the other phases (<a
+href="resilience.csv">resilience.csv</a>).</p>)";
+}
+
+std::string runs_section(const ComparisonReport& report)
+{
+    std::vector<std::vector<Cell>> rows;
     for (const RunRow& run : run_rows(report))
-        runs.push_back({words(run.set), words(run.run), number(fixed(run.mean_step_ms, 3)), words(run.model),
+        rows.push_back({words(run.set), words(run.run), number(fixed(run.mean_step_ms, 3)), words(run.model),
                         words(run.host), words(run.started)});
     std::string notes;
     for (const std::string& note : report.notes) notes += fill("<p class=\"small\">{}</p>\n", {escape(note)});
-    const std::string sets = join(report.quiet.size(), " quiet and ", report.noisy.size(), " noisy runs, ",
-                                  report.comparison.numbers.size(), " steps in each");
-    return page(
-        "Crosstalk comparison",
-        join("Noisy against quiet runs: ", judged, ", ", signed_percent(step.percent), " of the quiet step"),
-        fill(form, {sets, signed_percent(step.percent), range(step.interval), judged, judged,
-                    join(report.budget_percent, " %"), percent(report.comparison.floor_percent), parts_html(parts),
-                    escape(join(reading(decomposition_of(report.comparison)), ". ", parts.note)),
-                    figure(plots.front(), folder), dense(table(head, phases)),
-                    dense(table({"Phase", "deviation quiet, %", "noisy, %", "susceptibility", "resilience", "place"},
-                                scores)),
-                    escape(plots.back().title), figure(plots.back(), folder),
-                    dense(table({"Set", "Run", "mean step, ms", "Model", "Host", "Started"}, runs)), notes,
-                    facts_table(report.own_record),
-                    links({base::file::verdict, "compare.csv", "resilience.csv", "decomposition.csv", "rank_parts.csv",
-                           "own_work.csv", "causes.csv", "runs.csv", "aligned_steps.csv"})}));
+    return dense(table({"Set", "Run", "mean step, ms", "Model", "Host", "Started"}, rows)) + notes +
+           "<h3>Compared by</h3>\n" + facts_table(report.own_record);
+}
+
+std::string answer_of(const ComparisonReport& report, const std::string& plot)
+{
+    const PhaseComparison& step = step_of(report);
+    return fill(
+        R"(<p class="answer"><span class="big">{}</span> <span class="unit">({})</span> {} against a budget of {}</p>
+{}<p class="small">Quiet runs compared with each other, as many on each side, would scatter by up to {}: an effect below
+that is nothing these runs could show. The run is the unit, so more steps in a run do not make the interval narrower;
+more runs do. Runs are trusted to differ in the noise alone.</p>
+)",
+        {signed_percent(step.percent), range(step.interval), badge(verdict_of(report)),
+         join(report.budget_percent, " %"), plot, percent(report.comparison.floor_percent)});
+}
+
+std::string html_of(const ComparisonReport& report, const std::filesystem::path& folder, const std::vector<Plot>& plots)
+{
+    const PhaseComparison& step = step_of(report);
+    const NoiseTable parts = table_of(made_of(report));
+    const std::string reason = join(reading(decomposition_of(report.comparison)), ". ", parts.note);
+    return base::page::html_of(
+        {.title = "Crosstalk comparison",
+         .description = join("Noisy against quiet runs: ", verdict_of(report), ", ", signed_percent(step.percent),
+                             " of the quiet step"),
+         .headline = "Quiet runs against noisy runs",
+         .subtitle = join(report.quiet.size(), " quiet and ", report.noisy.size(), " noisy runs, ",
+                          report.comparison.numbers.size(), " steps in each"),
+         .answer = answer_of(report, figure(plots.front(), folder)),
+         .evidence = {{"What it is made of", parts_html(parts) + fill("<p class=\"small\">{}</p>\n", {escape(reason)})},
+                      {"By phase", phase_table(report)},
+                      {"How resilient each phase is", resilience_section(report)},
+                      {plots.back().title, figure(plots.back(), folder)},
+                      {"The runs", runs_section(report)}},
+         .foot = made_by(report.own_record,
+                         {base::file::verdict, "compare.csv", "resilience.csv", "decomposition.csv", "rank_parts.csv",
+                          "own_work.csv", "causes.csv", "runs.csv", "aligned_steps.csv"})});
 }
 
 }  // namespace

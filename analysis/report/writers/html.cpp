@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/report/writers/html.hpp"
 
+#include "analysis/conclude/advice.hpp"
 #include "analysis/report/writers/html_text.hpp"
 #include "analysis/report/writers/node_drawing.hpp"
 #include "analysis/report/writers/text.hpp"
@@ -12,6 +13,7 @@
 #include "analysis/results/plots/palette.hpp"
 #include "analysis/results/record.hpp"
 #include "analysis/results/verdict_text.hpp"
+#include "analysis/sections/harvest/harvest_section.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
@@ -21,12 +23,13 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cctype>
 
 namespace analysis {
 
 namespace {
 
-std::string answer(const Verdict& verdict)
+std::string sentence(const Verdict& verdict)
 {
     std::string text;
     for (const Answer& answer : answers(verdict)) {
@@ -45,66 +48,132 @@ std::string once_more(const Report& report)
 {
     const std::optional<Again> run = again(report);
     if (!run) return "";
-    return fill(
-        R"(<p class="again"><b>{}:</b> <code>{}</code></p>
+    return fill("<details><summary>{}</summary><p>{}</p></details>\n",
+                {escape(run->what), base::page::code_to_copy(run->command)});
+}
+
+// An advice, its commands as code.
+std::string advice_html(const std::string& advice)
+{
+    std::string html;
+    std::size_t at = 0;
+    for (const std::string& command : commands_in(advice)) {
+        const std::size_t begin = advice.find(command, at);
+        html += escape(advice.substr(at, begin - at)) + base::page::code_to_copy(command);
+        at = begin + command.size();
+    }
+    return fill("<p>{}</p>\n", {html + escape(advice.substr(at))});
+}
+
+std::string sentence_case(std::string text)
+{
+    if (!text.empty()) text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+    return text + ".";
+}
+
+std::string row_html(const Report& report, const FactorVerdict& factor)
+{
+    std::string advice;
+    if (!factor.cause.sentence.empty()) advice += fill("<p>{}</p>\n", {escape(factor.cause.sentence)});
+    if (is_open(factor)) advice += fill("<p>{}</p>\n", {escape(sentence_case(outlook(report, factor)))});
+    if (!factor.setting.empty()) advice += advice_html(factor.setting);
+    return fill(R"(<details class="row"><summary><span class="who">{}</span><span class="value">{}</span>)"
+                R"(<span class="interval">{}</span><span class="verdict">{}</span><span class="where">{}</span>)"
+                R"(<span class="more">what to do</span></summary>
+<div class="advice">{}</div></details>
 )",
-        {escape(run->what), escape(run->command)});
+                {coloured_name(report, factor.factor, factor.level), signed_percent(factor.percent),
+                 range(factor.interval), badge(factor.verdict), escape(factor.cause.phase), advice});
+}
+
+std::string rows_html(const Report& report)
+{
+    std::string rows;
+    for (const FactorVerdict& factor : report.verdict.factors) rows += row_html(report, factor);
+    if (rows.empty()) return "";
+    return fill(R"(<div class="rows"><div class="row heads"><span>Noise</span><span class="value">Slowdown</span>)"
+                R"(<span class="interval">{} % interval</span><span>Budget {} %</span><span>Mostly in</span></div>
+{}</div>
+)",
+                {base::join(100.0 * report.verdict.confidence), base::join(report.verdict.budget_percent), rows});
+}
+
+struct Mark {
+    const char* css_class;
+    const char* words;
+};
+
+Mark mark_of(base::page::Grade grade)
+{
+    if (grade == base::page::Grade::held) return {"held", "✓"};
+    return grade == base::page::Grade::not_held ? Mark{"not-held", "✗"} : Mark{"not-tested", "– not tested"};
 }
 
 std::string tile(const Check& check)
 {
-    return fill(
-        R"(<div class="tile"><div class="name">{}</div><div class="value">)"
-        R"(<span class="mark-{}</span> {}</div><div class="small">{}</div></div>
+    const Mark mark = mark_of(check.grade);
+    return fill(R"(<div class="tile"><div class="name">{}</div><div class="value">)"
+                R"(<span class="mark {}">{}</span> {}</div><div class="small">{}</div></div>
 )",
-        {escape(check.name), check.holds ? R"(good">✓)" : R"(bad">✗)", escape(check.value), escape(check.meaning)});
+                {escape(check.name), mark.css_class, mark.words, escape(check.value), escape(check.meaning)});
+}
+
+std::string why_trusted(const Verdict& verdict)
+{
+    if (!verdict.trustworthy) return "";
+    const bool hidden = verdict.delay && verdict.delay->covered_percent > 0.0 && verdict.delay->true_percent > 0.0 &&
+                        absorbed_of(*verdict.delay).low_percent > 0.0;
+    return fill(
+        "<p>Doing nothing measured as nothing, a known delay {}, and the noise was there when it should be.</p>\n",
+        {hidden                        ? "of the host cost what work that GPUs had queued did not hide"
+         : verdict.insensitive.empty() ? "measured as what it was"
+                                       : "measured as what it was or as nothing, for this run is not sensitive"});
+}
+
+std::string trust_title(const Report& report)
+{
+    return report.verdict.trustworthy ? "Why it is trustworthy" : "Why it is not trustworthy";
 }
 
 std::string trust_section(const Report& report)
 {
     std::string tiles;
     for (const Check& check : checks(report)) tiles += tile(check);
-    return fill(
-        R"(<section><h2>Why it is {}</h2>
-<div class="tiles">
-{}</div>
-<p class="small" style="margin-top:12px">{}</p></section>
-)",
-        {report.verdict.trustworthy ? "trustworthy" : "not trustworthy", tiles, escape(steps_used(report.analysis))});
+    return fill("{}<div class=\"tiles\">\n{}</div>\n<p class=\"small\">{}</p>\n",
+                {why_trusted(report.verdict), tiles, escape(steps_used(report.analysis))});
 }
 
-// "1.23 ± 0.37"
 Cell cell(const NoiseTable::Cell& cell)
 {
-    const std::string half = cell.half.empty() ? "" : fill(R"( <span class="half">± {}</span>)", {cell.half});
     const char* weight = cell.zero ? "number faint" : cell.strong && !cell.half.empty() ? "number strong" : "number";
-    return {escape(cell.value) + half, weight};
+    return {base::page::with_half_width(cell.value, cell.half), weight};
+}
+
+// The plot of the answer is not shown again.
+bool in_answer(const Plot& plot)
+{
+    return plot.name == "effects";
 }
 
 std::string detail_section(const Report& report, const std::vector<Plot>& plots, const std::filesystem::path& folder)
 {
     std::string html;
     for (const Plot& plot : plots)
-        html += fill("<div{}><h3>{}</h3>\n{}</div>\n",
-                     {plot.paper_mm == 0 ? " class=\"screen\"" : "", escape(plot.title), figure(plot, folder)});
+        if (!in_answer(plot))
+            html += fill("<div{}><h3>{}</h3>\n{}</div>\n",
+                         {plot.paper_mm == 0 ? " class=\"screen\"" : "", escape(plot.title), figure(plot, folder)});
     const std::vector<NoiseTable> tables = of_sections(&Section::detail, report);
     html += noise_table(report, tables.front());
     html += "<div class=\"screen\">\n";
     for (std::size_t t = 1; t < tables.size(); ++t) html += noise_table(report, tables[t]);
-    html += "</div>\n";
-    return fill("<section><h2>In detail</h2>\n{}</section>\n", {html});
+    return html + "</div>\n";
 }
 
 std::string further_section(const Report& report)
 {
     std::string tables;
     for (const NoiseTable& table : of_sections(&Section::below, report)) tables += noise_table(report, table);
-    return fill(R"(<section><h2>How much, how long, how sure</h2>
-<ul class="plain">{}</ul>
-<div class="screen">
-{}</div></section>
-)",
-                {list(of_sections(&Section::sentences, report)), tables});
+    return plain_list(of_sections(&Section::sentences, report)) + fill("<div class=\"screen\">\n{}</div>\n", {tables});
 }
 
 std::string record_html(const Record& record)
@@ -122,11 +191,11 @@ std::string record_html(const Record& record)
     return title + facts_table(record.json) + (levels.empty() ? "" : dense(table(head, levels)));
 }
 
-std::string links_to_tables(const Report& report)
+std::vector<std::string> files_beside(const Report& report)
 {
     std::vector<std::string> names{base::file::verdict};
     for (const Table& table : tables(report)) names.push_back(table.file);
-    return links(names);
+    return names;
 }
 
 std::string run_section(const Report& report)
@@ -141,15 +210,8 @@ std::string run_section(const Report& report)
         "phases, more "
         "tables.</p>\n";
     for (const std::string& note : report.notes) html += fill("<p class=\"small\">{}</p>\n", {escape(note)});
-    return fill("<section><h2>What was run where</h2>\n{}</section>\n", {html});
+    return html;
 }
-
-constexpr std::string_view page_form = R"(<h1>{}</h1>
-<p class="sub">Noise beside {}<br>{}</p>
-{}{}{}{}{}{}{}{}{}<section><h2>What this report does not say</h2>
-<ul class="plain">{}</ul></section>
-<p class="small">Made by Crosstalk {} ({}). Beside this page: {}.</p>
-)";
 
 }  // namespace
 
@@ -176,65 +238,34 @@ std::string facts_table(const nlohmann::ordered_json& record)
     return dense(table({}, rows));
 }
 
-std::string list(const std::vector<std::string>& items)
+std::string plain_list(const std::vector<std::string>& items)
 {
-    std::string html;
-    for (const std::string& item : items) html += fill("<li>{}</li>", {escape(item)});
-    return html;
+    return items.empty() ? "" : fill("<ul class=\"plain\">{}</ul>\n", {list(items)});
 }
 
-std::string banner(const Verdict& verdict)
+std::vector<base::page::Trust> trust(const std::vector<Check>& checks)
 {
-    const bool hidden = verdict.delay && verdict.delay->covered_percent > 0.0 && verdict.delay->true_percent > 0.0 &&
-                        absorbed_of(*verdict.delay).low_percent > 0.0;
-    if (verdict.trustworthy)
-        return fill(
-            R"(<div class="banner good"><h2>✓ Trustworthy</h2>Doing nothing measured as nothing, a known delay
-{}, and the noise was there when it should be.</div>
-)",
-            {hidden                        ? "cost what work queued on GPUs did not hide"
-             : verdict.insensitive.empty() ? "measured as what it was"
-                                           : "measured as what it was or as nothing, for this run is not sensitive"});
+    std::vector<base::page::Trust> cells;
+    for (const Check& check : checks) cells.push_back({check.short_name, check.grade, check.name + ": " + check.value});
+    return cells;
+}
+
+std::string distrust(const Verdict& verdict)
+{
+    if (verdict.trustworthy) return "";
     if (verdict.observed)
-        return fill(
-            R"(<div class="banner bad"><h2>Observed, not designed: no verdict</h2>What could confound:<ul>{}</ul></div>
-)",
-            {list(verdict.reasons)});
-    return fill(R"(<div class="banner bad"><h2>✗ Not trustworthy</h2>Don't act on the numbers below:<ul>{}</ul></div>
-)",
-                {list(verdict.reasons)});
+        return base::page::warning("Observed, not designed: no verdict", "What could confound:", verdict.reasons);
+    return base::page::warning("✗ Not trustworthy", "Don't act on the numbers below:", verdict.reasons);
 }
 
-std::string verdict_section(const Report& report, const std::string& scope)
+std::string answer(const Report& report, const std::string& scope, const std::string& plot)
 {
-    std::vector<std::vector<Cell>> rows;
-    for (const FactorVerdict& factor : report.verdict.factors) {
-        std::string state = fill(R"(<span class="badge {}">{}</span>)", {factor.verdict, factor.verdict});
-        if (is_open(factor)) state += fill(R"(<div class="small outlook">{}</div>)", {escape(outlook(report, factor))});
-        const std::string slowdown = fill(R"(<span class="big">{}</span><div class="small">{}</div>)",
-                                          {signed_percent(factor.percent), range(factor.interval)});
-        rows.push_back({{coloured_name(report, factor.factor, factor.level), ""},
-                        {slowdown, "number"},
-                        {state, ""},
-                        words(factor.cause.sentence, "wide"),
-                        words(factor.setting, "wide")});
-    }
-    const std::string budget = base::join("Budget ", report.verdict.budget_percent, " %");
-    return fill(R"(<section class="verdicts"><h2>What may run beside this training</h2>
-{}{}{}<p class="small">{}</p>
-<p class="small">{}</p></section>
+    const std::string worth = worth_sentence(report);
+    return fill(R"({}{}{}{}{}<details><summary>How to read this</summary><p class="small">{}</p>
+<p class="small">{}</p></details>
 )",
-                {answer(report.verdict),
-                 table({"Noise", "Slowdown of a step", budget, "Where it comes from", "Setting to act on"}, rows),
-                 once_more(report), escape(slowdown_note(report)), escape(scope)});
-}
-
-std::string limits_box(const Report& report)
-{
-    if (report.limits.empty()) return "";
-    std::string html = "<section><h2>What limits this run</h2>\n<ul class=\"plain\">";
-    for (const std::string& limit : report.limits) html += "<li>" + escape(limit) + "</li>\n";
-    return html + "</ul></section>\n";
+                {sentence(report.verdict), worth.empty() ? "" : fill("<p>{}</p>\n", {escape(worth)}), plot,
+                 rows_html(report), once_more(report), escape(slowdown_note(report)), escape(scope)});
 }
 
 std::string noise_table(const Report& report, const NoiseTable& noises)
@@ -253,37 +284,33 @@ std::string noise_table(const Report& report, const NoiseTable& noises)
                 {escape(noises.title), dense(table(noises.head, rows)), escape(noises.note), terms(noises.head)});
 }
 
-std::string figure(const Plot& plot, const std::filesystem::path& folder)
+std::string made_by(const nlohmann::ordered_json& own_record, const std::vector<std::string>& files)
 {
-    std::string drawing;
-    if (plot.drawn) {
-        const std::string svg = base::read_whole(folder / (plot.name + ".svg"));
-        drawing = with_variables(svg.substr(std::min(svg.find("<svg"), svg.size())));  // without its prolog
-    } else {
-        drawing = fill(R"(<p class="small">Not drawn by gnuplot. {}.gp is ready for it.</p>)", {escape(plot.name)});
-    }
-    std::vector<std::string> files = plot.data;
-    files.push_back(plot.name + ".gp");
-    if (plot.drawn) files.push_back(plot.name + ".svg");
-    return fill(
-        R"(<figure style="--paper:{}mm">{}<figcaption>{} <span class="screen">Data, script and drawing: {}.</span>)"
-        R"(</figcaption></figure>)",
-        {base::join(plot.paper_mm), drawing, escape(plot.caption), links(files)});
+    return fill("<p class=\"small\">Made by Crosstalk {} ({}). Beside this page: {}.</p>\n",
+                {escape(word(own_record, "version")), escape(word(own_record, "git_revision")), links(files)});
 }
 
 std::string html(const Report& report, const std::vector<Plot>& plots, const std::filesystem::path& folder)
 {
-    const std::string who = escape(text(identity(report)));
-    const std::string trust = banner(report.verdict);
-    const bool trusted = report.verdict.trustworthy;
-    const std::string answered = escape(headline(report));
-    return page("Crosstalk: " + who, answered,
-                fill(page_form, {answered, who, escape(measured(report)), trusted ? "" : trust,
-                                 verdict_section(report, scope(report)), trusted ? trust : "", limits_box(report),
-                                 node_drawing(node_places(report)), trust_section(report), further_section(report),
-                                 detail_section(report, plots, folder), run_section(report), list(not_said(report)),
-                                 escape(word(report.own_record, "version")),
-                                 escape(word(report.own_record, "git_revision")), links_to_tables(report)}));
+    const std::string who = text(identity(report));
+    const auto effects = std::find_if(plots.begin(), plots.end(), in_answer);
+    return base::page::html_of(
+        {.title = "Crosstalk: " + who,
+         .description = headline(report),
+         .headline = headline(report),
+         .subtitle = fill("Noise beside {}<br>{}", {escape(who), escape(measured(report))}),
+         .trust = trust(checks(report)),
+         .trust_section = trust_title(report),
+         .warning = distrust(report.verdict),
+         .answer = answer(report, scope(report), effects == plots.end() ? "" : figure(*effects, folder)),
+         .evidence = {{trust_title(report), trust_section(report)},
+                      {"What limits this run", plain_list(report.limits)},
+                      {"Who had which CPU", node_drawing(node_places(report))},
+                      {"How much, how long, how sure", further_section(report)},
+                      {"In detail", detail_section(report, plots, folder)},
+                      {"What was run where", run_section(report)},
+                      {"What this report does not say", plain_list(not_said(report))}},
+         .foot = made_by(report.own_record, files_beside(report))});
 }
 
 }  // namespace analysis

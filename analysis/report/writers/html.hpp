@@ -3,9 +3,11 @@
 // detail, then what was run where.
 #pragma once
 
+#include "analysis/results/findings.hpp"
 #include "analysis/results/plots/plots.hpp"
 #include "analysis/results/report.hpp"
 #include "analysis/sections/noise_table.hpp"
+#include "base/page/page.hpp"
 
 #include <filesystem>
 #include <string>
@@ -16,16 +18,18 @@ namespace analysis {
 // folder: where the plots' SVGs lie; they are put into the page.
 std::string html(const Report& report, const std::vector<Plot>& plots, const std::filesystem::path& folder);
 
-// Common parts of pages of one run and of several. scope: what the intervals cover, a sentence or two.
-std::string banner(const Verdict& verdict);
-std::string verdict_section(const Report& report, const std::string& scope);
-std::string limits_box(const Report& report);
+// Common parts of pages of one run and of several.
+std::vector<base::page::Trust> trust(const std::vector<Check>& checks);
+std::string distrust(const Verdict& verdict);  // why not to trust it; empty if it is trustworthy
+
+// The first level of the page: the answer, the plot, a row for each noise that folds out, how to measure on. scope:
+// what the intervals cover, a sentence or two.
+std::string answer(const Report& report, const std::string& scope, const std::string& plot);
+
+std::string plain_list(const std::vector<std::string>& items);  // empty if there are none
 std::string noise_table(const Report& report, const NoiseTable& noises);
 std::string coloured_name(const Report& report, const std::string& factor, const std::string& level);
-std::string list(const std::vector<std::string>& items);
 std::string facts_table(const nlohmann::ordered_json& record);  // of one program: command, host, processor, ..
-
-// A plot with its caption.
-std::string figure(const Plot& plot, const std::filesystem::path& folder);
+std::string made_by(const nlohmann::ordered_json& own_record, const std::vector<std::string>& files);
 
 }  // namespace analysis

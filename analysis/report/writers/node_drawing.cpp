@@ -95,8 +95,7 @@ std::string node_drawing(const std::vector<NodePlaces>& nodes)
     std::string more = "A square is a CPU as the kernel counts them: a core, or one of its hardware threads.";
     if (nodes.size() > most_nodes)
         more += join(" ", counted(nodes.size() - most_nodes, "more node"), " in verdict.json.");
-    return fill(R"(<section><h2>Who had which CPU</h2>
-<div class="nodes">{}</div><p class="small">{}<br>{}</p></section>
+    return fill(R"(<div class="nodes">{}</div><p class="small">{}<br>{}</p>
 )",
                 {drawings, legend(), more});
 }

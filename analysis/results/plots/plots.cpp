@@ -3,12 +3,12 @@
 
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/plots/palette.hpp"
-#include "analysis/results/plots/plot.hpp"
 #include "analysis/results/plots/step_plots.hpp"
 #include "base/columns/long_order.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/roles.hpp"
 #include "base/csv.hpp"
+#include "base/page/effects_plot.hpp"
 #include "base/programs/gnuplot.hpp"
 
 #include <algorithm>
@@ -20,9 +20,6 @@ namespace {
 
 constexpr const char* aligned_gp =
 #include "analysis/results/plots/aligned.gp.inc"
-    ;
-constexpr const char* effects_gp =
-#include "analysis/results/plots/effects.gp.inc"
     ;
 constexpr const char* phases_gp =
 #include "analysis/results/plots/phases.gp.inc"
@@ -156,60 +153,17 @@ bool draw_timeline(const std::filesystem::path& folder, const Report& report, co
     return base::draw("interference", folder, "timeline", variables, timeline_gp);
 }
 
-// NaN for what has none.
-double truth_of(const Verdict& verdict, base::Role role)
+std::optional<double> truth_of(const Verdict& verdict, base::Role role)
 {
     if (role == base::Role::placebo) return 0.0;
     const std::optional<Control>& control = role == base::Role::delay ? verdict.delay : verdict.pause;
     const bool has_truth = (role == base::Role::delay || role == base::Role::pause) && control && control->connected;
-    return has_truth ? control->true_percent : NAN;
+    return has_truth ? std::optional{control->true_percent} : std::nullopt;
 }
 
-struct EffectRow {
-    std::string name;
-    double percent = 0.0;
-    Interval interval;
-    double truth = NAN;
-    std::string colour;  // "#0072b2"
-};
-
-bool draw_rows(const std::filesystem::path& folder, const std::vector<EffectRow>& rows, double budget_percent)
-{
-    double low = -budget_percent;
-    double high = budget_percent * 1.5;
-    base::CsvWriter data{folder / "effects_step.csv",
-                         {"row", "effect_percent", "low_percent", "high_percent", "true_percent", "colour", "name"}};
-    std::vector<std::string> names;
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-        const EffectRow& row = rows[r];
-        data.row(rows.size() - r, fixed(row.percent, 5), fixed(row.interval.low, 5), fixed(row.interval.high, 5),
-                 std::isnan(row.truth) ? std::string{"NaN"} : fixed(row.truth, 5), "0x" + row.colour.substr(1),
-                 row.name);
-        low = std::min(low, row.interval.low);
-        high = std::max(high, row.interval.high);
-        names.push_back(base::gnuplot_tic(row.name));
-    }
-    base::GnuplotVariables variables;
-    variables.set("noises", rows.size());
-    variables.set("names", names);
-    variables.set("budget", budget_percent);
-    variables.set("low", low);
-    variables.set("high", high);
-    return base::draw("interference", folder, "effects", variables, effects_gp);
-}
-
-bool draw_effects(const std::filesystem::path& folder, const Report& report, const std::vector<std::string>& factors)
-{
-    const std::vector<std::string> light = light_colours(report);
-    std::vector<EffectRow> rows;
-    for (const Effect* effect : step_effects(report))
-        rows.push_back({.name = base::factor_name(effect->factor, effect->level),
-                        .percent = effect->percent.value,
-                        .interval = effect->percent.interval(report.verdict.confidence),
-                        .truth = truth_of(report.verdict, effect->role),
-                        .colour = light[number_of(factors, effect->factor)]});
-    return draw_rows(folder, rows, report.verdict.budget_percent);
-}
+constexpr const char* effects_caption =
+    "Dot: estimated slowdown. Bar: its interval. Left of the dashed budget line is affordable. Grey squares: true values "
+    "of the controls.";
 
 bool draw_phases(const std::filesystem::path& folder, const Report& report, const std::vector<std::string>& factors)
 {
@@ -263,18 +217,25 @@ Plot draw_aligned(const std::filesystem::path& folder, std::size_t steps)
 
 }  // namespace
 
+Plot draw_effects(const std::filesystem::path& folder, const Report& report)
+{
+    const std::vector<std::string> factors = factor_names(report.run.plan);
+    const std::vector<std::string> light = light_colours(report);
+    base::page::EffectsPlot plot{.caption = effects_caption, .budget_percent = report.verdict.budget_percent};
+    for (const Effect* effect : step_effects(report))
+        plot.rows.push_back({.name = base::factor_name(effect->factor, effect->level),
+                             .percent = effect->percent.value,
+                             .interval = effect->percent.interval(report.verdict.confidence),
+                             .truth = truth_of(report.verdict, effect->role),
+                             .colour = light[number_of(factors, effect->factor)]});
+    return base::page::draw_effects("interference", folder, plot);
+}
+
 std::vector<Plot> draw_effects_and_phases(const std::filesystem::path& folder, const Report& report)
 {
     const std::vector<std::string> factors = factor_names(report.run.plan);
     return {
-        for_people(folder,
-                   {"effects",
-                    "What each noise costs",
-                    "Dot: estimated slowdown. Bar: its interval. Left of the dashed line: within budget. Grey squares: "
-                    "true values of the controls.",
-                    draw_effects(folder, report, factors),
-                    48,
-                    {"effects_step.csv"}}),
+        draw_effects(folder, report),
         for_people(folder, {"phases",
                             "Where in the step the time goes",
                             "The effects on phases add up to the effect on the step.",
@@ -287,16 +248,19 @@ std::vector<Plot> draw_effects_and_phases(const std::filesystem::path& folder, c
 std::vector<Plot> draw_steps(const std::filesystem::path& folder, const Report& report)
 {
     const std::vector<std::string> factors = factor_names(report.run.plan);
+    Plot timeline{.name = "timeline",
+                  .title = "Every step, and the noise that was on",
+                  .caption =
+                      "Each dot is one step. Coloured stretches: noise that was on, each in its own lane; between "
+                      "them it was quiet. Triangles: outliers; slower steps than the axis shows stick to its "
+                      "upper edge.",
+                  .drawn = draw_timeline(folder, report, factors),
+                  .paper_mm = 72,
+                  .data = {"timeline_steps.csv", "timeline_bands.csv"}};
+    const std::vector<Colour> of_factors = colours(report.run.plan);
+    for (std::size_t n = 0; n < factors.size(); ++n) timeline.lanes.push_back({factors[n], of_factors[n].variable});
     return {
-        for_people(
-            folder,
-            {"timeline",
-             "Every step and its noise",
-             "Dots: steps. Coloured bars: active noise, one lane per noise; otherwise quiet. Triangles: outliers; "
-             "slower steps are drawn at the upper edge.",
-             draw_timeline(folder, report, factors),
-             72,
-             {"timeline_steps.csv", "timeline_bands.csv"}}),
+        for_people(folder, timeline),
         draw_heat_map(folder, {{"", &report.run.steps}}),
         draw_phases_over_time(folder, {{"", &report.run.steps}}),
     };
@@ -305,23 +269,16 @@ std::vector<Plot> draw_steps(const std::filesystem::path& folder, const Report& 
 std::vector<Plot> draw_comparison(const std::filesystem::path& folder, const Comparison& comparison,
                                   double budget_percent)
 {
-    std::vector<EffectRow> rows;
+    base::page::EffectsPlot plot{.caption =
+                                     "Dot: the noisy runs against the quiet ones, of the step and of each phase. Bar: "
+                                     "its interval. Left of the dashed budget line is affordable.",
+                                 .budget_percent = budget_percent};
     for (const PhaseComparison& phase : comparison.phases)
-        rows.push_back({.name = phase.phase,
-                        .percent = phase.percent,
-                        .interval = phase.interval,
-                        .colour = phase.phase == "step" ? "#c96a00" : "#0072b2"});
-    return {
-        for_people(
-            folder,
-            {"effects",
-             "What the noise costs",
-             "Dot: slowdown of the step and of each phase, noisy against quiet runs. Bar: its interval. Left of the "
-             "dashed line: within budget.",
-             draw_rows(folder, rows, budget_percent),
-             80,
-             {"effects_step.csv"}}),
-        draw_aligned(folder, comparison.numbers.size())};
+        plot.rows.push_back({.name = phase.phase,
+                             .percent = phase.percent,
+                             .interval = phase.interval,
+                             .colour = phase.phase == "step" ? "#c96a00" : "#0072b2"});
+    return {base::page::draw_effects("interference", folder, plot), draw_aligned(folder, comparison.numbers.size())};
 }
 
 }  // namespace analysis

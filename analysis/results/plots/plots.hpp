@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/estimate/sets/comparison.hpp"
-#include "analysis/results/plots/plot.hpp"
+#include "analysis/results/plots/palette.hpp"
 #include "analysis/results/report.hpp"
 
 #include <filesystem>
@@ -11,6 +11,9 @@
 #include <vector>
 
 namespace analysis {
+
+// effects: each factor's effect on the step, of one run or of several together.
+Plot draw_effects(const std::filesystem::path& folder, const Report& report);
 
 // effects (each factor's effect on the step), phases (on each phase).
 std::vector<Plot> draw_effects_and_phases(const std::filesystem::path& folder, const Report& report);

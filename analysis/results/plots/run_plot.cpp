@@ -3,7 +3,6 @@
 
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/plots/palette.hpp"
-#include "analysis/results/plots/plot.hpp"
 #include "base/csv.hpp"
 #include "base/programs/gnuplot.hpp"
 

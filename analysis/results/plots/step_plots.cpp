@@ -3,7 +3,6 @@
 
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/plots/palette.hpp"
-#include "analysis/results/plots/plot.hpp"
 #include "base/columns/long_order.hpp"
 #include "base/contract/phases.hpp"
 #include "base/csv.hpp"

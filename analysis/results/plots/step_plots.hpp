@@ -4,7 +4,7 @@
 #pragma once
 
 #include "analysis/input/steps.hpp"
-#include "analysis/results/plots/plot.hpp"
+#include "analysis/results/plots/palette.hpp"
 
 #include <filesystem>
 #include <string>

@@ -9,6 +9,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/words.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -236,6 +237,26 @@ std::vector<std::string> harvest_sentences(const Report& report)
     }
     std::erase(all, "");
     return all;
+}
+
+std::string worth_sentence(const Report& report)
+{
+    const Done& kept = done_in(report);
+    std::vector<std::string> noises;
+    for (const Harvested& done : kept.harvest) {
+        const std::optional<Worth> worth = worth_of(report, done);
+        if (!worth) continue;
+        std::string text = join(base::factor_name(done.factor, done.level),
+                                worth->training_loses > 0.0 ? " costs the training " : " saves the training ",
+                                fixed(std::abs(worth->training_loses), 3));
+        if (worth->neighbour_gets) text += join(" and gives the neighbour ", fixed(*worth->neighbour_gets, 3));
+        noises.push_back(text);
+    }
+    if (noises.empty()) return "";
+    const std::string hours = kept.cpus.idle > 0.0 ? join("In an hour noise can have ", kept.cpus.noise, " of ",
+                                                          kept.cpus.idle, " idle core hours; of a node hour at ")
+                                                   : "Of a node hour at ";
+    return join(hours, kept.node_hour_cost, ", ", base::join_words(noises, ", "), ".");
 }
 
 namespace section {

@@ -16,4 +16,7 @@ void add_harvest_of_all(Report& all, const std::vector<std::vector<const Report*
 // A sentence for each noise of which an empty node's is known, and one for each setting that was tried.
 std::vector<std::string> harvest_sentences(const Report& report);
 
+// Core hours and money of all noises in a sentence; empty where no price was given.
+std::string worth_sentence(const Report& report);
+
 }  // namespace analysis

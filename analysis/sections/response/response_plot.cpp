@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/plots/palette.hpp"
-#include "analysis/results/plots/plot.hpp"
 #include "analysis/sections/response/response_section.hpp"
 #include "base/csv.hpp"
 #include "base/programs/gnuplot.hpp"

@@ -125,11 +125,13 @@ TEST_CASE("a page that is too wide, faint or without rules is noticed")
     const std::string bad = R"(<head><title>plot_1a</title><style>p { color: #eee; background: #fff; }</style></head>
 <p class="lost" style="width: 500px">text</p><div>under</div><div style="margin-top: -20px">over</div>
 <a>no way</a><script>throw Error("lost")</script>
+<table style="width: 1px"><thead><tr><th style="overflow-wrap: anywhere">unbreakable</th></tr></thead></table>
+<p style="width: 1px"><span class="unit">1 ± 2</span></p>
 <table><thead><tr><th><button>n</button></th></tr></thead><tbody><tr><td>2</td></tr><tr><td>1</td></tr></tbody></table>)";
     const std::string found = testing::probe(scratch.path(), bad, {390}, false)[0]["wrong"].dump();
-    for (const char* each :
-         {"outside: P.lost", "no rule for class lost", "faint: P.lost", "no text for people: plot_1a",
-          "overlap: \\\"under\\\"", "no keyboard reaches A", "script: ", "does not sort: n"})
+    for (const char* each : {"outside: P.lost", "no rule for class lost", "faint: P.lost",
+                             "no text for people: plot_1a", "overlap: \\\"under\\\"", "broken head: unbreakable",
+                             "torn apart: 1 ± 2", "no keyboard reaches A", "script: ", "does not sort: n"})
         CHECK_MESSAGE(found.find(each) != std::string::npos, found);
 }
 
@@ -144,7 +146,8 @@ TEST_CASE("the page of four noises prints on two sheets of either size with noth
         const testing::Printed printed = testing::print_page(scratch.path(), report / "index.html", size);
         CHECK(printed.sheets == 2);
         CHECK(printed.words > 300);
-        CHECK(printed.text.find(">narrow.<") != std::string::npos);  // the page's last sentence
+        CHECK(printed.text.find(">narrow.<") != std::string::npos);          // the page's last sentence
+        CHECK(printed.first_sheet().find(">budget<") != std::string::npos);  // of the plot
     }
 }
 

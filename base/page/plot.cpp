@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/results/plots/plot.hpp"
+#include "base/page/plot.hpp"
+
+#include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/page/palette.hpp"
+#include "base/page/parts.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <string>
 #include <string_view>
 
-namespace analysis {
+namespace base::page {
 
 namespace {
 
@@ -57,21 +63,49 @@ std::string with_text_under_pointer(std::string_view svg)
     }
 }
 
+// For the page's script, as an attribute.
+std::string lanes_of(const Plot& plot)
+{
+    nlohmann::json lanes = nlohmann::json::array();
+    for (const Lane& lane : plot.lanes)
+        lanes.push_back({{"name", lane.name}, {"colour", "var(" + lane.variable + ")"}});
+    return escape(lanes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 }  // namespace
 
 Plot for_people(const std::filesystem::path& folder, Plot plot)
 {
     if (!plot.drawn) return plot;
     const std::filesystem::path file = folder / (plot.name + ".svg");
-    const std::string drawn = without_empty_groups(with_text_under_pointer(base::read_whole(file)));
+    const std::string drawn = without_empty_groups(with_text_under_pointer(read_whole(file)));
     std::string svg = without(without(drawn, "<title>", "</title>"), "<desc>", "</desc>");
     const std::size_t root = svg.find("<svg");
     const std::size_t open = root == std::string::npos ? root : svg.find('>', root);
     if (open == std::string::npos) return plot;
     svg.insert(open + 1, "\n<title>" + plot.title + "</title>\n<desc>" + plot.caption + "</desc>\n");
     svg.insert(root + 4, " role=\"img\"");
-    base::write_whole(file, svg);
+    write_whole(file, svg);
     return plot;
 }
 
-}  // namespace analysis
+std::string figure(const Plot& plot, const std::filesystem::path& folder)
+{
+    std::string drawing;
+    if (plot.drawn) {
+        const std::string svg = read_whole(folder / (plot.name + ".svg"));
+        drawing = with_variables(svg.substr(std::min(svg.find("<svg"), svg.size())));  // without its prolog
+    } else {
+        drawing = fill(R"(<p class="small">Not drawn by gnuplot. {}.gp is ready for it.</p>)", {escape(plot.name)});
+    }
+    std::vector<std::string> files = plot.data;
+    files.push_back(plot.name + ".gp");
+    if (plot.drawn) files.push_back(plot.name + ".svg");
+    const std::string data = plot.lanes.empty() ? "" : fill(R"( class="zooms" data-lanes="{}")", {lanes_of(plot)});
+    return fill(
+        R"(<figure id="plot-{}" tabindex="0" style="--paper:{}mm"{}>{}<figcaption>{} <span class="screen">Data, script and drawing: {}.</span>)"
+        R"(</figcaption></figure>)",
+        {escape(plot.name), join(plot.paper_mm), data, drawing, escape(plot.caption), links(files)});
+}
+
+}  // namespace base::page
