@@ -68,7 +68,8 @@ Predict::Predict() : Command{"interference predict", "predicts the slowdown by a
     options.add("ranks", ranks_, "numbers of ranks: 64, or 64,512, or 1..65536 (powers of two)", "NUMBERS");
     options.add("ranks-per-node", ranks_per_node_, "ranks per node (default: as measured)", "NUMBER");
     options.group("How");
-    options.add("out", out_, "the table as CSV; must not exist", "FILE.csv");
+    options.add("out", out_, "the table as CSV; must not be there yet", "FILE.csv");
+    options.add("page", page_, "a page with the table and a plot, into this directory; must not be there yet", "DIR");
     options.add("warmup", settings_.warm_up_text,
                 "with --ranks: warm-up to exclude, a number of steps or a time such as 5s", "STEPS|TIME");
     options.add("clock-offset", settings_.clock_offset,
@@ -86,7 +87,8 @@ int Predict::run()
         base::fail_usage("predict needs either --neighbour or --ranks (interference predict --help)");
     check(settings_);
     if (!fs::exists(directory_)) base::fail("there is no directory ", directory_);
-    if (!out_.empty() && fs::exists(out_)) base::fail_taken(out_);
+    for (const std::string& wanted : {out_, page_})
+        if (!wanted.empty() && fs::exists(wanted)) base::fail_taken(wanted);
     if (!neighbour_.empty()) return neighbour();
     static_cast<void>(parse_ranks(ranks_));
     if (options.given("ranks-per-node"))
@@ -108,6 +110,7 @@ int Predict::neighbour() const
     prediction.notes = prediction.measured.notes;
     prediction.parts = predict_parts(prediction.measured, prediction.neighbour, prediction.notes);
     if (!out_.empty()) write_csv(out_, prediction);
+    if (!page_.empty()) write_page(page_, prediction);
     base::print_lines(std::cout, [&](std::ostream& text) { print(text, prediction); });
     base::flush_stdout();
     const bool said = !prediction.parts.empty() && together(prediction.parts).high.has_value();
@@ -124,6 +127,7 @@ int Predict::ranks() const
     if (projection.ranks_per_node == 0) projection.ranks_per_node = projection.measured.ranks_per_node;
     projection.rows = projected(projection.measured, parse_ranks(ranks_), projection.ranks_per_node);
     if (!out_.empty()) write_csv(out_, projection);
+    if (!page_.empty()) write_page(page_, projection);
     base::print_lines(std::cout, [&](std::ostream& text) { print(text, projection); });
     base::flush_stdout();
     return base::exit_fine;

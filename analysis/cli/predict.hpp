@@ -24,6 +24,7 @@ class Predict : public base::Command {
     std::string ranks_;
     int ranks_per_node_ = 0;
     std::string out_;
+    std::string page_;
 };
 
 }  // namespace analysis

@@ -77,12 +77,9 @@ std::string ms(double value)
 
 }  // namespace
 
-void print(std::ostream& out, const NeighbourPrediction& prediction)
+PredictionLines lines_of(const NeighbourPrediction& prediction)
 {
-    out << base::printable(prediction.neighbour.command) << " beside the training of "
-        << base::printable(prediction.directory) << " (quiet step " << ms(prediction.measured.quiet_step_ms)
-        << "), predicted\n";
-    std::vector<std::vector<std::string>> lines{{"pressure as", "at", "measured to", "slowdown", "95 % interval"}};
+    PredictionLines lines{{"presses as", "at", "measured to", "slowdown", "95 % interval"}};
     for (const PredictedPart& part : prediction.parts) {
         const NeighbourPressure& pressure = pressure_of(prediction.neighbour, part.stressor);
         lines.push_back({part.stressor, pressure.level ? amount(pressure.unit, *pressure.level) : "beyond the probe",
@@ -93,7 +90,15 @@ void print(std::ostream& out, const NeighbourPrediction& prediction)
         const Predicted all = together(prediction.parts);
         lines.push_back({"together", "", "", slowdown_text(all), interval_text(all)});
     }
-    out << base::table_text(lines, 1);
+    return lines;
+}
+
+void print(std::ostream& out, const NeighbourPrediction& prediction)
+{
+    out << base::printable(prediction.neighbour.command) << " beside the training of "
+        << base::printable(prediction.directory) << " (quiet step " << ms(prediction.measured.quiet_step_ms)
+        << "), predicted\n";
+    out << base::table_text(lines_of(prediction), 1);
     print_notes(out, prediction.notes);
     out << "Assumed: memory and cache are one path, on which the larger slowdown counts, and others add up; the\n"
            "neighbour presses as it did on CPUs "
@@ -103,15 +108,10 @@ void print(std::ostream& out, const NeighbourPrediction& prediction)
         out << "The training's report is not trustworthy, so this prediction is not either.\n";
 }
 
-void print(std::ostream& out, const Projection& projection)
+PredictionLines lines_of(const Projection& projection)
 {
-    const MeasuredTimes& measured = projection.measured;
-    const OwnTimes& quiet = measured.treatments.front().times;
-    out << base::printable(projection.directory) << ": a projection from " << measured.ranks << " rank"
-        << (measured.ranks == 1 ? "" : "s") << " on " << measured.nodes << " node" << (measured.nodes == 1 ? "" : "s")
-        << ", to " << projection.ranks_per_node << " a node\n";
-    std::vector<std::vector<std::string>> lines{{"noise", "ranks", "step", "95 % interval", "slowdown", "95 % interval",
-                                                 "amplified", "slack", "absorbed", "tail"}};
+    PredictionLines lines{{"noise", "ranks", "step", "95 % interval", "slowdown", "95 % interval", "amplified", "slack",
+                           "absorbed", "tail"}};
     for (const ProjectedRow& row : projection.rows) {
         const std::optional<Interval> step = step_interval(row, shown_confidence);
         const std::optional<Interval> slowdown = slowdown_interval(row, shown_confidence);
@@ -125,7 +125,17 @@ void print(std::ostream& out, const Projection& projection)
                          fixed(row.at.absorbed_percent, 0) + " %",
                          row.at.beyond_data ? "alone" : fixed(row.at.tail_shape, 2)});
     }
-    out << base::table_text(lines, 1);
+    return lines;
+}
+
+void print(std::ostream& out, const Projection& projection)
+{
+    const MeasuredTimes& measured = projection.measured;
+    const OwnTimes& quiet = measured.treatments.front().times;
+    out << base::printable(projection.directory) << ": a projection from " << measured.ranks << " rank"
+        << (measured.ranks == 1 ? "" : "s") << " on " << measured.nodes << " node" << (measured.nodes == 1 ? "" : "s")
+        << ", to " << projection.ranks_per_node << " a node\n";
+    out << base::table_text(lines_of(projection), 1);
     out << "amplified: slowdown of the step over that of a rank's own work. slack: what a rank waits for the last, on\n"
            "average. absorbed: of a delay of one rank by a standard deviation of its own work, what others do not "
            "feel.\n"

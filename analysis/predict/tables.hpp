@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predictions, on the terminal and as CSV.
+// Predictions, on the terminal, as CSV and as a page.
 #pragma once
 
 #include "analysis/predict/neighbour.hpp"
@@ -27,8 +27,19 @@ struct Projection {
     std::vector<ProjectedRow> rows;
 };
 
+// The table as text, its head first.
+using PredictionLines = std::vector<std::vector<std::string>>;
+PredictionLines lines_of(const NeighbourPrediction& prediction);
+PredictionLines lines_of(const Projection& projection);
+
 void print(std::ostream& out, const NeighbourPrediction& prediction);
 void print(std::ostream& out, const Projection& projection);
+
+// The same as a page with a plot: index.html, prediction.csv, effects.svg, .gp and
+// effects_step.csv. The folder appears when all of it
+// is there; throws UsageError if it is there already.
+void write_page(const std::filesystem::path& folder, const NeighbourPrediction& prediction);
+void write_page(const std::filesystem::path& folder, const Projection& projection);
 
 // stressor,unit,pressure,pressure_low,pressure_high,slowdown_percent,low_percent,high_percent,measured_to; the last row
 // is `together`. An empty cell is outside the measured range.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of several runs, of sets of runs and of a summary, as a browser shows and prints them.
+// The pages of several runs, of sets of runs, of a summary and of a prediction, as a browser shows and prints them.
 #include "base/files.hpp"
 #include "testing/browser.hpp"
 #include "testing/interference_runs.hpp"
@@ -50,6 +50,7 @@ void check_page(const testing::Scratch& scratch, const fs::path& page, int least
     if (testing::found({"pdftotext"}).empty()) return testing::skip("pdftotext is not there");
     const testing::Printed printed = testing::print_page(scratch.path(), page, "A4");
     CHECK(printed.sheets <= 3);
+    CHECK(printed.first_sheet().find(">slowdown<") != std::string::npos);  // on an axis of the plot
     CHECK(printed.words > 80);
 }
 
@@ -94,4 +95,20 @@ TEST_CASE("a browser shows and prints all of the page of quiet runs against nois
     const testing::Outcome outcome = testing::run(words);
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
     check_page(scratch, scratch / "compared/index.html", 5);
+}
+
+TEST_CASE("a browser shows and prints all of the page of a prediction")
+{
+    if (testing::browser().empty()) return testing::skip("chromium is not there");
+    const testing::Scratch scratch;
+    analysis::testing::SyntheticRun what;
+    what.run_s = 20.0;
+    analysis::testing::write_run(scratch / "run", what);
+    const std::string page = scratch / "predicted";
+    const std::vector<std::string> words{testing::program, "predict", scratch / "run", "--ranks", "2..64",
+                                         "--page",         page};
+    const testing::Outcome outcome = testing::run(words);
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    check_page(scratch, fs::path{page} / "index.html", 5);
+    CHECK(testing::run(words).status == 2);  // it is there
 }
