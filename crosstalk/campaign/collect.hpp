@@ -78,7 +78,7 @@ void write_report(const CampaignDirectory& campaign, Collection& collection);
 // A line an effect.
 void print_effects(std::ostream& out, const Collection& collection);
 
-// index.html: all of it on one page.
-std::string page_of(const CampaignDirectory& campaign, const Collection& collection);
+// index.html: all of it on one page; and its plot, effects.svg with script and data.
+void write_page(const std::filesystem::path& folder, const CampaignDirectory& campaign, const Collection& collection);
 
 }  // namespace crosstalk

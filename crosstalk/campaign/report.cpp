@@ -135,7 +135,7 @@ void write_report(const CampaignDirectory& campaign, Collection& collection)
     int number = 0;
     for (CollectedEffect& effect : collection.effects)
         compare(campaign, collection, effect, report.path(), base::join("compare-", ++number));
-    base::write_whole(report.path() / "index.html", page_of(campaign, collection));
+    write_page(report.path(), campaign, collection);
     report.finish();
     base::replace_directory(fresh, wanted);
 }

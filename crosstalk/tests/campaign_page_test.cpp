@@ -54,7 +54,7 @@ fs::path made_page(const fs::path& folder)
     for (const char* table : {base::campaign::run_table, base::campaign::effect_table, base::campaign::designed_table,
                               base::campaign::left_out_table})
         base::write_whole(report / table, "there");
-    base::write_whole(report / "index.html", page_of(campaign, all));
+    write_page(report, campaign, all);
     return report / "index.html";
 }
 
@@ -68,5 +68,9 @@ TEST_CASE("a browser shows all of the campaign's page on a phone, a tablet and a
     testing::check_links(page);
     testing::check_on_screens(scratch.path(), page);
     if (testing::found({"pdftotext"}).empty()) return testing::skip("pdftotext is not there");
-    CHECK(testing::print_page(scratch.path(), page, "A4").words > 100);
+    for (const char* size : {"A4", "Letter"}) {
+        const testing::Printed printed = testing::print_page(scratch.path(), page, size);
+        CHECK(printed.words > 100);
+        CHECK(printed.first_sheet().find(">budget<") != std::string::npos);  // of the plot
+    }
 }
