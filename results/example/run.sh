@@ -16,7 +16,7 @@ status=0
 
 for browser in chromium chromium-browser google-chrome; do
     command -v "$browser" >/dev/null || continue
-    "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1200,1210 \
+    "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,800 \
         --user-data-dir="$run/browser" --screenshot="$results/report.png" "file://$(realpath "$run")/report/index.html" 2>/dev/null
     rm -rf "$run/browser"
     exit "$status"
