@@ -2,6 +2,7 @@
 // effects-simulation: how well the estimator recovers known effects, from seeded simulated runs.
 #include "analysis/estimate/analyse.hpp"
 #include "analysis/estimate/simulation.hpp"
+#include "analysis/studies/difference_study.hpp"
 #include "analysis/studies/response_and_carry_over_studies.hpp"
 #include "analysis/studies/sets_study.hpp"
 #include "analysis/studies/studies.hpp"
@@ -86,6 +87,7 @@ int simulate_study(const std::string& study, int runs, std::uint64_t seed, const
     if (study == "response") study_of_response(std::cout, what);
     if (study == "carry-over") study_of_carry_over(std::cout, what);
     if (study == "sets") study_of_sets(std::cout, what);
+    if (study == "differences") study_of_differences(std::cout, what);
     if (study == "alarms") study_of_alarms(std::cout, what);
     if (study == "efficiency") study_of_efficiency(std::cout, what);
     return base::exit_fine;
@@ -106,14 +108,14 @@ try {
         "120 s, slots of 1 s, steps of 100 ms)"};
     options.add_choice(
         "study", study,
-        {"effects", "pooled", "extended", "looking", "sets", "response", "carry-over", "alarms", "efficiency"},
-        "what to simulate: single runs; sets of runs that differ; runs in parts that differ; runs that end when all "
-        "is decided; quiet and noisy runs compared; a noise at eight levels; carry-over; runs without any effect; "
-        "machine time of a rotation and of separate runs. All but effects include 30 % of drift and stalls of the "
-        "host");
-    options.add("runs", runs, "simulated runs per condition", "NUMBER");
-    options.add("draws", draws, "draws of each re-randomisation test", "NUMBER");
-    options.add("seed", seed, "seed of the simulation", "NUMBER");
+        {"effects", "pooled", "extended", "looking", "sets", "differences", "response", "carry-over", "alarms",
+         "efficiency"},
+        "what is simulated: single runs; sets of runs that differ; runs in parts that differ; runs that "
+        "end when all is decided; quiet and noisy runs compared; runs before and after a change; a noise at eight levels; noises that leave something "
+        "behind; runs without any effect; machine time of a rotation and of separate runs. Other than effects with 30 % of drift and stalls of the host");
+    options.add("runs", runs, "simulated runs of each condition", "NUMBER");
+    options.add("draws", draws, "of each re-randomisation test", "NUMBER");
+    options.add("seed", seed, "of the simulation", "NUMBER");
     options.add("csv", csv, "also write the table to this file", "FILE");
     options.example("effects-simulation --runs 2000 --csv simulation.csv");
     options.example("effects-simulation --study looking --runs 1000");

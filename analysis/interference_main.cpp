@@ -2,6 +2,7 @@
 // interference: measures how noise slows a training, from traces to a verdict an operator can act on.
 #include "analysis/cli/compare.hpp"
 #include "analysis/cli/designed_report.hpp"
+#include "analysis/cli/diff_command.hpp"
 #include "analysis/cli/metric_commands.hpp"
 #include "analysis/cli/observe.hpp"
 #include "analysis/cli/outcomes.hpp"
@@ -210,12 +211,12 @@ class Controls : public base::Command {
 int main(int argc, char** argv)
 try {
     if (argc > 1 && std::strcmp(argv[1], "analyze") == 0) argv[1] = const_cast<char*>("analyse");
-    base::Options options{"interference", "measures how noise slows a training, from traces to a verdict"};
-    return base::run_program(
-        options,
-        base::commands<Analyse, SoFar, Exposure, analysis::Compare, analysis::Observe, analysis::Predict, Controls,
-                       analysis::ListMetrics, analysis::ExplainMetric, analysis::SummaryCommand, analysis::Outcomes>(),
-        argc, argv);
+    base::Options options{"interference", "what noise cost a training, from traces to a verdict"};
+    return base::run_program(options,
+                             base::commands<Analyse, SoFar, Exposure, analysis::Compare, analysis::Observe,
+                                            analysis::Predict, Controls, analysis::ListMetrics, analysis::ExplainMetric,
+                                            analysis::SummaryCommand, analysis::DiffCommand, analysis::Outcomes>(),
+                             argc, argv);
 } catch (...) {
     return base::report_failure("interference");
 }

@@ -13,11 +13,11 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("CROSSTALK_BIN", ROOT / "build/release/bin"))
-SUBCOMMANDS = {"crosstalk": ["run", "doctor", "campaign"],
+SUBCOMMANDS = {"crosstalk": ["run", "try", "doctor", "campaign"],
     "noisegen": ["calibrate", "limits", "probe"],
     "ddl-alter": ["difference"],
     "interference": ["analyse", "so-far", "exposure", "compare", "observe", "predict", "controls", "metrics", "explain",
-                     "summary", "outcomes"],
+                     "summary", "diff", "outcomes"],
     "ddl-data": ["generate", "convert", "info"],
 }
 SCRIPTS = ["jobscripts/local.sh"]

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tried_runs import (
     BIN, OWN_JOB, ROOT, Runs, TRAINING, alone, corrupt_set, fake_file, lost_checkpoint, no_digits, noise_log, other_profile,
-    own_job, preloaded, pressing_hard, probe, stopped, stored_state, without_io_uring)
+    own_job, preloaded, pressing_hard, probe, report_of, stopped, stored_state, without_io_uring)
 
 PAGE = ROOT / "docs/exit-codes-and-json.md"
 wrong = []
@@ -183,6 +183,13 @@ def scenarios(runs, pool):
     yield "crosstalk campaign collect", 0, lambda: campaign("collect", planned(runs))
     yield "crosstalk campaign collect", 1, lambda: campaign("collect", planned(runs, job="false"))
     yield "crosstalk campaign collect", 2, lambda: campaign("collect", runs.directory)
+    for program in ("interference",):
+        compared = lambda *words, program=program: call(
+            program, "diff", report_of(runs, "slow", 4.0), *words, "--out", runs.new(), "--fail-on", "worse")
+        name = f"{program} diff"
+        yield name, 0, lambda compared=compared: compared(report_of(runs, "fast", 1.0))
+        yield name, 1, lambda compared=compared: compared(report_of(runs, "slower", 9.0))
+        yield name, 2, lambda compared=compared: compared(report_of(runs, "untrusted", 1.0, trustworthy=False))
     yield "crosstalk doctor", 0, lambda: call("crosstalk", "doctor")
     yield "crosstalk doctor", 2, lambda: call("crosstalk", "doctor", "--jsn")
     yield "crosstalk doctor", 77, lambda: alone(runs, "crosstalk", "doctor")
@@ -286,6 +293,9 @@ def trials(runs, positive="collapsed"):
 
 def printed(runs, program, option):
     """What the program prints with the option."""
+    if program.endswith(" diff"):
+        sides = report_of(runs, "slow", 4.0), report_of(runs, "fast", 1.0)
+        return runs.call(*program.split(), *sides, *option.split()).stdout
     if program == "crosstalk campaign status":
         return runs.call(*program.split(), planned(runs), option).stdout
     program, _, command = program.partition(" ")
@@ -324,6 +334,9 @@ def written(runs, program, name):
         return (out / name).read_text()
     if program == "interference analyse":
         return (reported(runs) / name).read_text()
+    if program == "interference diff":
+        runs.call(*program.split(), report_of(runs, "slow", 4.0), report_of(runs, "fast", 1.0), "--out", out)
+        return (out / "diff.json").read_text()
     if program == "crosstalk run":
         out = runs.directory / "own"
     elif program == "interference exposure":

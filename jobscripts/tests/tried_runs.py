@@ -2,6 +2,7 @@
 """What the test of exit codes tries programs on: runs, archives and tables, each made when it is first asked for, and
 ways to start a program where something is missing."""
 import ctypes
+import json
 import os
 import pathlib
 import shutil
@@ -98,6 +99,24 @@ class Runs:
             path.write_text("rank,step,begin_ns,end_ns\n" + "".join(f"0,{i},{a},{b}\n" for i, (a, b) in enumerate(pairs)))
 
         return self.made(name, make)
+
+
+def report_of(runs, name, percent, trustworthy=True):
+    """A report of a run that was not made: memory.stream costs so much, give or take a point."""
+    noise = {"verdict": "unsafe", "effect_percent": percent, "low_percent": percent - 1, "high_percent": percent + 1,
+             "level": "", "stressor": "memory.stream"}
+    identity = {"hosts": ["n1"], "model": "mlp", "data": "digits", "strategy": "ddp", "ranks": 2, "started": name,
+                "schedule": "rotation(memory.stream, placebo)", "seed": "1", "step_is": ""}
+    verdict = {"format": 1, "trustworthy": trustworthy, "reasons": ["a control is off"], "quiet_step_ms": 20.0,
+               "budget_percent": 1.0, "confidence_percent": 95.0, "identity": identity,
+               "factors": {"memory.stream": noise}}
+
+    def make(path):
+        (path / "report").mkdir(parents=True)
+        (path / "report/index.html").write_text("a report")
+        (path / "report/verdict.json").write_text(json.dumps(verdict))
+
+    return runs.made(name, make)
 
 
 def without_io_uring():

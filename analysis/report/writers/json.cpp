@@ -96,6 +96,8 @@ Json factor_json(const Report& report, const FactorVerdict& factor)
     json["decomposition"] = factor.cause.made_of ? json_of(*factor.cause.made_of) : Json(nullptr);
     json["phases"] = parts_json(analysis.effects, Family::step, factor, report.verdict.confidence);
     json["measures"] = parts_json(analysis.effects, Family::measure, factor, report.verdict.confidence);
+    json["standard_error_percent"] = judged == nullptr ? Json(nullptr) : Json(judged->percent.standard_error);
+    json["degrees_of_freedom"] = judged == nullptr ? Json(nullptr) : Json(judged->percent.degrees_of_freedom);
     return json;
 }
 
@@ -147,6 +149,7 @@ Json identity_json(const Identity& identity)
     json["started"] = identity.started;
     json["schedule"] = identity.schedule;
     json["seed"] = identity.seed;
+    json["step_is"] = identity.step_is;
     return json;
 }
 

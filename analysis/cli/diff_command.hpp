@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// interference diff: two reports of one design, before and after a change.
+#pragma once
+
+#include "base/cli/commands.hpp"
+
+#include <string>
+#include <vector>
+
+namespace analysis {
+
+class DiffCommand : public base::Command {
+ public:
+    DiffCommand();
+    int run() override;
+
+ private:
+    std::vector<std::string> sides_;
+    std::string out_;
+    std::string format_ = "text";
+    std::string fail_on_;
+};
+
+}  // namespace analysis
