@@ -6,6 +6,7 @@
 #include "crosstalk/run/request/request.hpp"
 
 #include <string>
+#include <vector>
 
 namespace crosstalk {
 
@@ -21,6 +22,20 @@ class TryCommand : public base::Command {
     std::string first_step_ = "10min";
     std::string job_cpus_;
     std::string noise_cpus_;
+};
+
+class DiffCommand : public base::Command {
+ public:
+    DiffCommand();
+    int run() override;
+
+ private:
+    std::vector<std::string> sides_;
+    std::vector<std::string> before_;
+    std::vector<std::string> after_;
+    std::string out_;
+    std::string format_ = "text";
+    std::string fail_on_;
 };
 
 // crosstalk campaign plan, run, status, stop, collect.

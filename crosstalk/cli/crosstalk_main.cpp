@@ -319,7 +319,9 @@ try {
     base::occupy_closed_streams();
     base::Options options{"crosstalk", "measures how noise slows a job: one command from job to verdict"};
     return base::run_program(
-        options, base::commands<RunCommand, crosstalk::TryCommand, CampaignCommand, DoctorCommand>(), argc, argv);
+        options,
+        base::commands<RunCommand, crosstalk::TryCommand, crosstalk::DiffCommand, CampaignCommand, DoctorCommand>(), argc,
+        argv);
 } catch (...) {
     return base::report_failure("crosstalk");
 }

@@ -183,7 +183,7 @@ def scenarios(runs, pool):
     yield "crosstalk campaign collect", 0, lambda: campaign("collect", planned(runs))
     yield "crosstalk campaign collect", 1, lambda: campaign("collect", planned(runs, job="false"))
     yield "crosstalk campaign collect", 2, lambda: campaign("collect", runs.directory)
-    for program in ("interference",):
+    for program in ("interference", "crosstalk"):
         compared = lambda *words, program=program: call(
             program, "diff", report_of(runs, "slow", 4.0), *words, "--out", runs.new(), "--fail-on", "worse")
         name = f"{program} diff"
