@@ -12,6 +12,7 @@
 #include "crosstalk/cli/run_options.hpp"
 #include "crosstalk/doctor/doctor.hpp"
 #include "crosstalk/run/designed_run.hpp"
+#include "crosstalk/run/quick.hpp"
 #include "crosstalk/run/request/run_directory.hpp"
 #include "crosstalk/run/several_runs.hpp"
 
@@ -72,6 +73,9 @@ class RunCommand : public base::Command {
             "runs", runs_,
             "N runs, DIR/run-1, DIR/run-2, .., each with a new start, order of noise and cores; one pooled report",
             "NUMBER");
+        options.add_switch("quick", quick_,
+                           "a coarse answer, within a minute from the first step: 30 s of two noises; says what it "
+                           "could have seen");
         options.add(
             "extend", extend_,
             "add --duration to the run in DIR, or --runs to the set in DIR: same job and noise, new random order, "
@@ -81,6 +85,7 @@ class RunCommand : public base::Command {
                     "schedule of noisegen; auto: every stressor, placebo and positive control as a rotation, or as a "
                     "factorial if there is a core for each stressor",
                     "SCHEDULE");
+        options.add("noises", request_.noises, "the stressors of --schedule auto", "LIST");
         options.add("slot", request_.slot,
                     "slot of --schedule auto; auto: ten steps if the job reports steps, else 1 s", "TIME");
         options.add("seed", request_.seed, "seed of the random order", "NUMBER");
@@ -122,6 +127,7 @@ class RunCommand : public base::Command {
         options.add("export-junit", junit_, "write the verdicts as JUnit XML: one test per noise, unsafe ones fail",
                     "FILE");
         options.example("crosstalk run -- mpirun -n 8 ./program");
+        options.example("crosstalk run --quick -- mpirun -n 8 ./program");
         options.example("crosstalk run -- mpirun -n 2 crosstalk-python train.py");
         options.example("crosstalk run --step-line 'step ([0-9]+)' -- python3 train.py");
         options.example("crosstalk run --runs 3 --out DIR -- mpirun -n 2 ddl-train");
@@ -138,14 +144,17 @@ class RunCommand : public base::Command {
         read();
         base::stop_on_signals();
         if (dry_run_) return crosstalk::show_designed_run(request_);
+        if (quick_) return quick_run();
         return options.given("runs") ? crosstalk::several_runs(request_, runs_) : crosstalk::designed_run(request_);
     }
 
  private:
     void read()
     {
-        if (request_.command.empty())
-            base::fail_usage("no job given; use: crosstalk run -- COMMAND (crosstalk run --help)");
+        if (request_.command.empty()) base::fail_usage("which job? crosstalk run -- COMMAND (crosstalk run --help)");
+        if (options.given("noises") && options.given("schedule"))
+            base::fail_usage("--noises are those of --schedule auto: one of them");
+        if (quick_) read_quick();
         read_length();
         if (!job_cpus_.empty()) request_.job_cpus = base::parse_cpus(job_cpus_);
         if (!noise_cpus_.empty()) request_.noise_cpus = base::parse_cpus(noise_cpus_);
@@ -164,6 +173,25 @@ class RunCommand : public base::Command {
         read_exports();
         request_.again = options.given("runs") ? crosstalk::command_to_extend_set(request_, request_.out)
                                                : crosstalk::command_to_extend(request_, request_.out);
+    }
+
+    // Values of other options; what is given itself goes before.
+    void read_quick()
+    {
+        for (const char* other : {"duration", "until", "max-duration", "runs"})
+            if (options.given(other))
+                base::fail_usage("--quick takes ", crosstalk::quick::duration, " of noise in one run: leave out --",
+                                 other, ", or --quick");
+        duration_ = crosstalk::quick::duration;
+        if (!options.given("noises")) request_.noises = crosstalk::quick::noises;
+        request_.blind_slot = crosstalk::quick::slot_of_unseen_steps;
+    }
+
+    int quick_run()
+    {
+        const int code = crosstalk::designed_run(request_);
+        if (const std::string coarse = crosstalk::how_coarse(request_); !coarse.empty()) base::warn(coarse);
+        return code;
     }
 
     void check_back_end() const
@@ -234,9 +262,10 @@ class RunCommand : public base::Command {
     // Everything else is as it was.
     int extend()
     {
-        for (const char* other : {"schedule", "slot", "seed", "cpus", "noise-cpus", "control-delay", "ranks-per-node",
-                                  "gpus-per-node", "step-from", "step-region", "step-every", "step-line", "steps",
-                                  "first-step", "budget", "out", "until", "max-duration"})
+        for (const char* other : {"schedule",      "slot",           "seed",          "cpus",       "noise-cpus",
+                                  "control-delay", "ranks-per-node", "gpus-per-node", "step-from",  "step-region",
+                                  "step-every",    "step-line",      "steps",         "first-step", "budget",
+                                  "out",           "until",          "max-duration",  "noises",     "quick"})
             if (options.given(other))
                 base::fail_usage("--extend repeats the settings of ", extend_, ": omit --", other);
         if (!request_.command.empty()) base::fail_usage("--extend runs the job of ", extend_, ": omit the command");
@@ -274,6 +303,7 @@ class RunCommand : public base::Command {
     std::string junit_;
     std::string openmetrics_;
     bool dry_run_ = false;
+    bool quick_ = false;
 };
 
 class DoctorCommand : public base::Command {

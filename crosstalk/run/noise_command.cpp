@@ -9,21 +9,17 @@ namespace crosstalk {
 
 namespace {
 
-// The node has idle cores for three stressors with a core each? Else "on" would not be the same treatment every time.
-constexpr std::size_t cores_of_a_factorial = 3;
-
-// Without steps to be seen, a slot is long enough for most steps.
-constexpr const char* blind_slot = "1s";
-
 }  // namespace
 
 std::string schedule_of(const Request& request, bool cooperates, const base::CpuSet& noise)
 {
     if (request.schedule != "auto") return request.schedule;
-    const std::string slot = request.slot != "auto" ? request.slot : cooperates ? "auto" : blind_slot;
-    const bool factorial = base::physical_cores(noise).size() >= cores_of_a_factorial;
+    const std::string slot = request.slot != "auto" ? request.slot : cooperates ? "auto" : request.blind_slot;
+    // In a factorial each stressor has a core: else "on" would not be the same treatment every time.
+    const std::size_t noises = base::split(request.noises, ',').size();
+    const bool factorial = noises > 1 && base::physical_cores(noise).size() >= noises;
     const bool delay = cooperates && request.control_delay != "0";
-    return base::join(factorial ? "factorial" : "rotation", "(memory.stream, network.exchange, io.write, placebo, ",
+    return base::join(factorial ? "factorial" : "rotation", "(", request.noises, ", placebo, ",
                       delay ? "control.delay, control.sham; slot=" : "control.pause; slot=", slot, ")");
 }
 

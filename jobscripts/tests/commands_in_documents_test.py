@@ -86,6 +86,7 @@ elsewhere = {
     "crosstalk run --schedule 'rotation(io.write": "own_job_test.sh, with noises of its own",
     "crosstalk run --duration 15min": "own_job_test.sh, in less time",
     "crosstalk campaign run build/controls": "controls_test.sh sums up such runs, which take 20 minutes",
+    "crosstalk run --quick": "quick_test.sh",
     "crosstalk diff": "diff_command_test.py",
     "crosstalk run --runs": "several_runs_test.sh",
     "crosstalk run --extend": "several_runs_test.sh",

@@ -24,6 +24,8 @@ struct Request {
     std::string budget = "1%";
     std::string schedule = "auto";
     std::string slot = "auto";
+    std::string noises = "memory.stream, network.exchange, io.write";  // of the schedule auto
+    std::string blind_slot = "1s";  // slot=auto of a job that does not tell its steps: long enough for most steps
     std::uint64_t seed = 1;
     base::CpuSet job_cpus;    // empty: not given
     base::CpuSet noise_cpus;  // empty: not given

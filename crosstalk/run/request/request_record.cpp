@@ -74,6 +74,8 @@ void write_request(const Request& request, const std::vector<std::string>& readi
     json["step_line"] = request.step_line;
     json["steps"] = request.steps;
     json["budget"] = request.budget;
+    json["noises"] = request.noises;
+    json["blind_slot"] = request.blind_slot;
     json["reading"] = members(reading, request.out);
     base::write_whole(request.out / base::file::request, base::json_text(json) + "\n", base::for_this_user);
 }
@@ -107,6 +109,8 @@ try {
     request.step_line = json.at("step_line");
     request.steps = json.at("steps");
     request.budget = json.at("budget");
+    request.noises = json.value("noises", request.noises);
+    request.blind_slot = json.value("blind_slot", request.blind_slot);
     return request;
 } catch (const nlohmann::json::exception& error) {
     base::fail((run / base::file::request).string(), " is invalid: ", error.what());
