@@ -38,6 +38,17 @@ class DiffCommand : public base::Command {
     std::string fail_on_;
 };
 
+class ViewCommand : public base::Command {
+ public:
+    ViewCommand();
+    int run() override;
+
+ private:
+    std::string directory_;
+    int port_ = 0;
+    bool serve_ = false;
+};
+
 // crosstalk campaign plan, run, status, stop, collect.
 base::Commands campaign_commands();
 

@@ -350,8 +350,9 @@ try {
     base::Options options{"crosstalk", "measures how noise slows a job: one command from job to verdict"};
     return base::run_program(
         options,
-        base::commands<RunCommand, crosstalk::TryCommand, crosstalk::DiffCommand, CampaignCommand, DoctorCommand>(), argc,
-        argv);
+        base::commands<RunCommand, crosstalk::TryCommand, crosstalk::ViewCommand, crosstalk::DiffCommand,
+                       CampaignCommand, DoctorCommand>(),
+        argc, argv);
 } catch (...) {
     return base::report_failure("crosstalk");
 }

@@ -88,6 +88,7 @@ elsewhere = {
     "crosstalk campaign run build/controls": "controls_test.sh sums up such runs, which take 20 minutes",
     "crosstalk run --quick": "quick_test.sh",
     "crosstalk diff": "diff_command_test.py",
+    "crosstalk view": "view_test.py",
     "crosstalk run --runs": "several_runs_test.sh",
     "crosstalk run --extend": "several_runs_test.sh",
     "crosstalk run --until": "several_runs_test.sh until",

@@ -190,6 +190,11 @@ def scenarios(runs, pool):
         yield name, 0, lambda compared=compared: compared(report_of(runs, "fast", 1.0))
         yield name, 1, lambda compared=compared: compared(report_of(runs, "slower", 9.0))
         yield name, 2, lambda compared=compared: compared(report_of(runs, "untrusted", 1.0, trustworthy=False))
+    view = lambda: report_of(runs, "shown", 1.0)
+    yield "crosstalk view", 0, lambda: call("crosstalk", "view", view(), env=with_screen(runs))
+    yield "crosstalk view", 1, lambda: call("crosstalk", "view", runs.directory)
+    yield "crosstalk view", 2, lambda: call("crosstalk", "view", view(), "--port", -1)
+    yield "crosstalk view", 77, lambda: call("crosstalk", "view", view(), "--serve", env={**os.environ, "PYTHON": "none"})
     yield "crosstalk doctor", 0, lambda: call("crosstalk", "doctor")
     yield "crosstalk doctor", 2, lambda: call("crosstalk", "doctor", "--jsn")
     yield "crosstalk doctor", 77, lambda: alone(runs, "crosstalk", "doctor")
@@ -267,6 +272,15 @@ def reported(runs):
     if not (run / "report").exists():
         runs.call("interference", "analyse", "--draws", "199", run)
     return run
+
+
+def with_screen(runs):
+    """A display, and a program that shows what it is given."""
+    opener = runs.directory / "screen/xdg-open"
+    opener.parent.mkdir(exist_ok=True)
+    opener.write_text("#!/bin/sh\n")
+    opener.chmod(0o755)
+    return {**os.environ, "DISPLAY": ":9", "PATH": f"{opener.parent}:{os.environ['PATH']}"}
 
 
 def trials(runs, positive="collapsed"):
