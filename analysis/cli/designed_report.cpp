@@ -50,6 +50,9 @@ Report report_of(const RunFiles& files)
     report.run = std::move(joined.run);
     report.archive = training.archive;
     report.notes = std::move(joined.notes);
+    if (!files.pruned.empty())
+        report.notes.push_back(base::join("the training's archive was pruned at ", files.pruned,
+                                          ": this rests on steps.csv, without parts of MPI and GPUs"));
     report.rules.exposure = {warm_up_steps(settings, report.run), settings.guard};
     report.rules.draws = {settings.draws, settings.seed};
     report.rules.looked = settings.looked;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/cli/run_files.hpp"
 
+#include "base/contract/pruned.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -18,15 +19,32 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// ddl-train leaves a table of its steps even where its archive was cut off, which then proves less.
-fs::path training_in(const fs::path& part)
+// The record of crosstalk prune; null where nothing was removed.
+Json pruned(const fs::path& directory)
 {
+    const fs::path file = directory / base::file::pruned;
+    return fs::exists(file) ? base::read_json(file) : Json{};
+}
+
+std::string when_pruned(const Json& record)
+{
+    return record.value(base::pruned::when, std::string{"some day"});
+}
+
+// ddl-train leaves a table of its steps even where its archive was cut off, which then proves less.
+fs::path training_in(const fs::path& directory)
+{
+    const fs::path part = directory / base::part::train;
     fs::path archive = part / base::file::anchor_in_part;
     if (fs::exists(archive)) return archive;
     fs::path table = part / base::file::steps;
     const bool of_ddl_train = fs::exists(part / base::file::run_record);
-    if (fs::exists(table) && !of_ddl_train) return table;
-    base::fail("there is no ", archive.string(), ": no training, or an incomplete one");
+    const Json record = pruned(directory);
+    if (record.is_object() && !(record.value(base::pruned::can_analyse, false) && fs::exists(table)))
+        base::fail(directory.string(), " was pruned at ", when_pruned(record),
+                   ": its archive is gone, and only its report is left");
+    if (fs::exists(table) && (!of_ddl_train || record.is_object())) return table;
+    base::fail("there is no ", archive.string(), ": no training, or one that was cut off");
 }
 
 std::vector<fs::path> noise_in(const fs::path& part)
@@ -63,12 +81,21 @@ void take_record(RunFiles& files, std::string& steps, const fs::path& directory,
     check(files.settings);
 }
 
+// Steps were chosen when the table was made of the archive.
+void take_pruned(RunFiles& files, const Json& record)
+{
+    if (!record.is_object()) return;
+    files.pruned = when_pruned(record);
+    files.settings.steps = {};
+}
+
 RunFiles files_in(const fs::path& directory, const std::string& name, const Settings& settings, const Given& given)
 try {
     RunFiles files{.name = name, .directory = directory, .train = {}, .noise = {}, .settings = settings};
     std::string steps = given.steps;
     take_record(files, steps, directory, given);
-    files.train = steps.empty() ? training_in(directory / base::part::train) : fs::path{steps};
+    files.train = steps.empty() ? training_in(directory) : fs::path{steps};
+    if (files.train.extension() == ".csv" && given.steps.empty()) take_pruned(files, pruned(directory));
     files.noise = noise_in(directory / base::part::noise);
     return files;
 } catch (const nlohmann::json::exception& error) {

@@ -18,7 +18,8 @@ struct RunFiles {
     std::filesystem::path directory;
     std::filesystem::path train;
     std::vector<std::filesystem::path> noise;
-    Settings settings;  // as given, and where nothing was given as `crosstalk run` recorded them beside the files
+    Settings settings;     // as given, and where nothing was given as `crosstalk run` recorded them beside the files
+    std::string pruned{};  // when the training's archive was removed, so that a table of its steps stands in; or empty
 };
 
 // A run and the parts that were added to it, in order.

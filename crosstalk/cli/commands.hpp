@@ -49,6 +49,18 @@ class ViewCommand : public base::Command {
     bool serve_ = false;
 };
 
+class PruneCommand : public base::Command {
+ public:
+    PruneCommand();
+    int run() override;
+
+ private:
+    std::vector<std::string> directories_;
+    std::string older_than_;
+    bool checkpoints_ = false;
+    bool dry_run_ = false;
+};
+
 // crosstalk campaign plan, run, status, stop, collect.
 base::Commands campaign_commands();
 

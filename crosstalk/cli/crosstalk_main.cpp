@@ -351,7 +351,7 @@ try {
     return base::run_program(
         options,
         base::commands<RunCommand, crosstalk::TryCommand, crosstalk::ViewCommand, crosstalk::DiffCommand,
-                       CampaignCommand, DoctorCommand>(),
+                       CampaignCommand, crosstalk::PruneCommand, DoctorCommand>(),
         argc, argv);
 } catch (...) {
     return base::report_failure("crosstalk");

@@ -89,6 +89,7 @@ elsewhere = {
     "crosstalk run --quick": "quick_test.sh",
     "crosstalk diff": "diff_command_test.py",
     "crosstalk view": "view_test.py",
+    "crosstalk prune": "prune_test.py",
     "crosstalk run --runs": "several_runs_test.sh",
     "crosstalk run --extend": "several_runs_test.sh",
     "crosstalk run --until": "several_runs_test.sh until",

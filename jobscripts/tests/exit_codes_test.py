@@ -195,6 +195,9 @@ def scenarios(runs, pool):
     yield "crosstalk view", 1, lambda: call("crosstalk", "view", runs.directory)
     yield "crosstalk view", 2, lambda: call("crosstalk", "view", view(), "--port", -1)
     yield "crosstalk view", 77, lambda: call("crosstalk", "view", view(), "--serve", env={**os.environ, "PYTHON": "none"})
+    yield "crosstalk prune", 0, lambda: pruned(runs)
+    yield "crosstalk prune", 1, lambda: pruned(runs, "taken", record_is_folder=True)
+    yield "crosstalk prune", 2, lambda: call("crosstalk", "prune", view())
     yield "crosstalk doctor", 0, lambda: call("crosstalk", "doctor")
     yield "crosstalk doctor", 2, lambda: call("crosstalk", "doctor", "--jsn")
     yield "crosstalk doctor", 77, lambda: alone(runs, "crosstalk", "doctor")
@@ -283,6 +286,15 @@ def with_screen(runs):
     return {**os.environ, "DISPLAY": ":9", "PATH": f"{opener.parent}:{os.environ['PATH']}"}
 
 
+def pruned(runs, name="pruned", record_is_folder=False):
+    """Of a copy: other tests go on with the run."""
+    copy = runs.directory / name
+    shutil.copytree(reported(runs), copy)
+    if record_is_folder:
+        (copy / "pruned.json").mkdir()
+    return runs.call("crosstalk", "prune", copy)
+
+
 def trials(runs, positive="collapsed"):
     """A null trial and a positive one, with the band of eight seeds."""
     out = runs.new()
@@ -351,6 +363,8 @@ def written(runs, program, name):
     if program == "interference diff":
         runs.call(*program.split(), report_of(runs, "slow", 4.0), report_of(runs, "fast", 1.0), "--out", out)
         return (out / "diff.json").read_text()
+    if program == "crosstalk prune":
+        return (runs.directory / "pruned/pruned.json").read_text()
     if program == "crosstalk run":
         out = runs.directory / "own"
     elif program == "interference exposure":
@@ -420,7 +434,7 @@ def main():
 
 
 def needs_training(program):
-    return program.startswith(("interference ", "trace-merge", "crosstalk run"))
+    return program.startswith(("interference ", "trace-merge", "crosstalk run", "crosstalk prune"))
 
 
 if __name__ == "__main__":
