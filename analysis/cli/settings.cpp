@@ -133,10 +133,7 @@ void check(Settings& settings)
     read_warm_up(settings);
     if (!(settings.node_hour_cost >= 0.0)) base::fail_usage("--node-hour-cost: must not be negative");
     if (settings.draws < 0 || settings.draws > 10'000'000) base::fail_usage("--draws: from 0 to ten million");
-    for (const std::string& word : base::split(settings.fail_on, ','))
-        if (std::find(failing.begin(), failing.end(), word) == failing.end())
-            base::fail_usage("--fail-on: unknown '", word, "'", base::did_you_mean(word, failing), " (there are ",
-                             base::join_words(failing, ", "), ")");
+    check_fail_on(settings.fail_on);
     static_cast<void>(settings.clock_offset_ns());
     settings.steps.check();
 }
@@ -145,7 +142,7 @@ void check_fail_on(const std::string& fail_on)
 {
     for (const std::string& word : base::split(fail_on, ','))
         if (std::find(failing.begin(), failing.end(), word) == failing.end())
-            base::fail_usage("--fail-on: no word '", word, "'", base::did_you_mean(word, failing), " (there are ",
+            base::fail_usage("--fail-on: unknown '", word, "'", base::did_you_mean(word, failing), " (there are ",
                              base::join_words(failing, ", "), ")");
 }
 

@@ -41,7 +41,17 @@ SummaryCommand::SummaryCommand()
     options.add("out", out_, "directory for tables, plot and page; must not exist", "DIR");
     options.add_choice("format", format_, {"text", "md", "json"},
                        "output format: a table for a terminal, Markdown, or JSON");
-    options.epilogue("Directories without a report are listed and skipped.");
+    options.add("openmetrics", openmetrics_,
+                "verdict, effect, bounds and trust of the newest run of each training on the same hosts, for "
+                "Prometheus' node exporter; replaces the file",
+                "FILE");
+    options.add("fail-on", fail_on_,
+                "exit code 1 if the newest run of a training on the same hosts is any of: unsafe, undecided, "
+                "insensitive, untrusted",
+                "LIST");
+    options.epilogue(
+        "Directories without a report are listed and skipped. Exit codes: 0 fine, 1 failed, or --fail-on is met, 2 "
+        "wrong usage.");
     options.example("interference summary runs/* --out summary");
     options.example("interference summary runs/* --openmetrics crosstalk.prom --fail-on unsafe,untrusted");
 }

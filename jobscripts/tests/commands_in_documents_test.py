@@ -41,6 +41,14 @@ made_before = {
     "docs/trace-tools.md": [
         f"ddl-train --transport self --model 'emulated[compute=1ms,gradients=4KiB]' --data synthetic --steps 60 --out {run}"
         for run in ("quiet", "noisy")
+    ] + [
+        "jobscripts/local.sh --out DIR --duration 10 --data synthetic --control-delay 500us "
+        "--model 'emulated[compute=10ms,gradients=64KiB]' --schedule "
+        "'rotation(memory.stream[bytes=16MiB], io.write, placebo, control.delay, control.sham; slot=150ms)'",
+    ],
+    "docs/trace-tools.md": [
+        f"ddl-train --transport self --model 'emulated[compute=1ms,gradients=4KiB]' --data synthetic --steps 60 --out {run}"
+        for run in ("quiet", "noisy")
     ] + [designed_run],
     "docs/troubleshooting.md": [designed_run],
     "docs/tracing-mpi.md": [mpi_program],
@@ -68,6 +76,8 @@ exit_codes = {
     "crosstalk run --budget 5% --duration": {0, 3},
     "crosstalk campaign run levels": {0, 3},
     "crosstalk campaign collect soft-errors": {0, 3},  # so few steps may not be trusted
+    "crosstalk run --budget 5% --duration 60s --fail-on unsafe": {0, 1, 3},  # 1: a noise is unsafe here
+    "interference analyse run1 --out again": {0, 1, 3},
     "noisegen --schedule 'rotation(io.write[limit=none|io.max:50MiB/s]": {0, 77},  # it takes a control group
     "ddl-train --model resnet50 --device cuda": {0, 77},  # .. and a GPU
 }

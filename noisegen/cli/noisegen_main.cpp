@@ -145,6 +145,9 @@ try {
                 "default of [follow=..]",
                 "PHASE");
     options.add("seed", request.seed, "seed of the random order: the same seed gives the same slots", "NUMBER");
+    options.add("load", libraries,
+                "a stressor from outside of Crosstalk: a shared library; also those in CROSSTALK_LOAD, between colons",
+                "FILE");
     options.add_switch("list", list, "list the stressors and exit");
     options.add_switch("designed", request.designed,
                        "refuse a schedule that interference cannot report on; default if OUT has a training");

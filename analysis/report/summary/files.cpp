@@ -188,6 +188,34 @@ std::string trends_table(const Summary& summary)
 straight line through the trustworthy runs of one training; the run is the unit.</p>)";
 }
 
+// "unsafe: mem" as a badge with the noise below it.
+Cell cell_of_week(const std::string& text)
+{
+    if (text == "-") return {"–", ""};
+    const std::string verdict = text.substr(0, text.find(": "));
+    const std::string noise = verdict.size() == text.size() ? "" : text.substr(verdict.size() + 2);
+    const std::string below = noise.empty() ? "" : fill(R"(<div class="small">{}</div>)", {escape(noise)});
+    return {fill(R"(<div>{}{}</div>)", {badge(verdict), below}), ""};
+}
+
+std::string weeks_table(const Summary& summary)
+{
+    constexpr std::size_t most_weeks = 8;  // as many as a page is wide
+    const std::vector<std::vector<std::string>> map = week_map(summary, most_weeks);
+    if (map.empty()) return "";
+    std::vector<std::vector<Cell>> rows;
+    for (auto line = map.begin() + 1; line != map.end(); ++line) {
+        std::vector<Cell>& row = rows.emplace_back();
+        row.push_back(words((*line)[0]));
+        row.push_back(words((*line)[1]));
+        for (auto cell = line->begin() + 2; cell != line->end(); ++cell) row.push_back(cell_of_week(*cell));
+    }
+    return dense(table(map.front(), rows)) +
+           R"(<p class="small">The worst verdict of the week's runs on these hosts, and the noise that has it; untrusted:
+one of the runs was not trustworthy. Weeks as of ISO 8601, by the start of the run in UTC. All weeks are in
+weeks.csv.</p>)";
+}
+
 std::string without_report(const Summary& summary)
 {
     std::vector<std::string> items;
@@ -209,9 +237,10 @@ std::string page_of(const Summary& summary, const Plot& plot, const fs::path& fo
          .subtitle = "Slowdown of a step under each noise, in percent of its quiet step",
          .answer = figure(plot, folder),
          .evidence = {{"The runs", tables_of_runs(summary, page_folder) + terms({"slowdown", "interval"})},
+                      {"Nodes by week", weeks_table(summary)},
                       {"Over time", trends_table(summary)},
                       {"Without a report", without_report(summary)}},
-         .foot = made_by(own_record, {"summary.csv", "trends.csv"})});
+         .foot = made_by(own_record, {"summary.csv", "trends.csv", "weeks.csv"})});
 }
 
 }  // namespace
