@@ -33,19 +33,7 @@ made_before = {
         f"ddl-train --transport self --model 'emulated[compute=1ms,gradients=4KiB]' --data synthetic --steps 60 --out {run}"
         for run in ("q1", "q2", "q3", "n1", "n2", "n3")
     ],
-    "docs/ci.md": [
-        "jobscripts/local.sh --out run1 --duration 10 --data synthetic --control-delay 500us "
-        "--model 'emulated[compute=10ms,gradients=64KiB]' --schedule "
-        "'rotation(memory.stream[bytes=16MiB], io.write, placebo, control.delay, control.sham; slot=150ms)'",
-    ],
-    "docs/trace-tools.md": [
-        f"ddl-train --transport self --model 'emulated[compute=1ms,gradients=4KiB]' --data synthetic --steps 60 --out {run}"
-        for run in ("quiet", "noisy")
-    ] + [
-        "jobscripts/local.sh --out DIR --duration 10 --data synthetic --control-delay 500us "
-        "--model 'emulated[compute=10ms,gradients=64KiB]' --schedule "
-        "'rotation(memory.stream[bytes=16MiB], io.write, placebo, control.delay, control.sham; slot=150ms)'",
-    ],
+    "docs/ci.md": [designed_run.replace("--out DIR", "--out run1")],
     "docs/trace-tools.md": [
         f"ddl-train --transport self --model 'emulated[compute=1ms,gradients=4KiB]' --data synthetic --steps 60 --out {run}"
         for run in ("quiet", "noisy")

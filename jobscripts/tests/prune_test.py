@@ -97,6 +97,26 @@ def removes(runs):
     check("without its steps it says that it was pruned", done.returncode == 1 and "was pruned at 2" in done.stderr, done.stderr)
 
 
+def makes_a_table(runs):
+    """A run whose steps stand in its archive alone, as those of an MPI program do."""
+    run = copy_of(runs, finished(runs, "finished"))
+    (run / "train/steps.csv").unlink()
+    (run / "request.json").write_text(json.dumps({"reading": {"step_region": "step"}}))
+    first, _ = effects(runs, run)
+    prune(runs, run)
+    check("the archive is gone, and a table is there",
+          not (run / "train/trace").exists() and (run / "train/steps.csv").exists())
+    again, _ = effects(runs, run)
+    same = lambda rows: [row["effect_percent"] for row in rows if row["phase"] == "step"]
+    check("the effects are those of the archive", same(first) == same(again) and same(first))
+    broken = copy_of(runs, finished(runs, "finished"))
+    (broken / "train/steps.csv").unlink()
+    (broken / "request.json").write_text(json.dumps({"reading": {"step_region": "no such region"}}))
+    before = files(broken)
+    prune(runs, broken, code=1)
+    check("a run of which no table can be made stays as it is", files(broken) == before)
+
+
 def leaves_alone(runs):
     def left(sentence, change, words):
         run = copy_of(runs, finished(runs, "finished"))
@@ -197,7 +217,7 @@ def sets_and_parts(runs):
 
 with tempfile.TemporaryDirectory() as folder:
     tried = Runs(folder)
-    for part in (removes, leaves_alone, survives_a_kill, sets_and_parts):
+    for part in (removes, makes_a_table, leaves_alone, survives_a_kill, sets_and_parts):
         part(tried)
 print("\n".join(wrong) or "all is as it should be")
 sys.exit(1 if wrong else 0)
