@@ -114,8 +114,8 @@ try {
         "end when all is decided; quiet and noisy runs compared; runs before and after a change; a noise at eight levels; noises that leave something "
         "behind; runs without any effect; machine time of a rotation and of separate runs. Other than effects with 30 % of drift and stalls of the host");
     options.add("runs", runs, "simulated runs of each condition", "NUMBER");
-    options.add("draws", draws, "of each re-randomisation test", "NUMBER");
-    options.add("seed", seed, "of the simulation", "NUMBER");
+    options.add("draws", draws, "draws of each re-randomisation test", "NUMBER");
+    options.add("seed", seed, "seed of the simulation", "NUMBER");
     options.add("csv", csv, "also write the table to this file", "FILE");
     options.example("effects-simulation --runs 2000 --csv simulation.csv");
     options.example("effects-simulation --study looking --runs 1000");

@@ -11,7 +11,7 @@ packages_to_build=(
     zlib1g-dev libhdf5-dev libisal-dev libarchive-dev libpugixml-dev
 )
 packages_to_run=(openmpi-bin gnuplot-nox python3)
-packages_to_check=(gfortran iproute2 clang-format clang-tidy shellcheck doctest-dev libbenchmark-dev otf2-tools python3-otf2 python3-mpi4py python3-torch python3-h5py python3-numpy mypy python3-venv slurm-wlm munge)
+packages_to_check=(clang bpftool libbpf-dev gfortran iproute2 clang-format clang-tidy shellcheck doctest-dev libbenchmark-dev otf2-tools python3-otf2 python3-mpi4py python3-torch python3-h5py python3-numpy mypy python3-venv slurm-wlm munge)
 
 say() { echo "${0##*/}: $*" >&2; }
 

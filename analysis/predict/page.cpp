@@ -18,7 +18,7 @@ namespace {
 
 using base::page::EffectsPlot;
 
-// What the terminal says; its first words are those of the table.
+// The terminal's text, whose first words are those of the table.
 std::string cells_html(const PredictionLines& lines)
 {
     std::vector<std::vector<Cell>> rows;

@@ -82,7 +82,7 @@ Check check_of_outliers(const Analysis& analysis)
                      ", which has more of them than quiet. It is excluded for other noises.")};
     return {
         Grade::held, "Outliers", "Outliers", found,
-        "No noise has more of them than chance explains. Their excess time is set aside; with it intervals are wider."};
+        "No noise has more of them than chance explains. Their excess time is excluded; with it intervals are wider."};
 }
 
 // One value of a record as text, whatever its type.

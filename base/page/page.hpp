@@ -15,7 +15,7 @@ struct Section {
     bool on_paper = true;
 };
 
-// What became of a control or check.
+// The outcome of a control or check.
 enum class Grade { held, not_held, not_tested };
 
 struct Trust {
@@ -39,7 +39,7 @@ struct Page {
 
 std::string html_of(const Page& page);
 
-// Of a section with that title: "#what-was-run-where".
+// The anchor of a section with that title: "#what-was-run-where".
 std::string anchor(const std::string& title);
 
 // Red, with reasons in plain text.

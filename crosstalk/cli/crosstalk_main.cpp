@@ -153,7 +153,7 @@ class RunCommand : public base::Command {
     {
         if (request_.command.empty()) base::fail_usage("which job? crosstalk run -- COMMAND (crosstalk run --help)");
         if (options.given("noises") && options.given("schedule"))
-            base::fail_usage("--noises are those of --schedule auto: one of them");
+            base::fail_usage("--noises names those of --schedule auto: give either");
         if (quick_) read_quick();
         read_length();
         if (!job_cpus_.empty()) request_.job_cpus = base::parse_cpus(job_cpus_);
@@ -180,8 +180,8 @@ class RunCommand : public base::Command {
     {
         for (const char* other : {"duration", "until", "max-duration", "runs"})
             if (options.given(other))
-                base::fail_usage("--quick takes ", crosstalk::quick::duration, " of noise in one run: leave out --",
-                                 other, ", or --quick");
+                base::fail_usage("--quick takes ", crosstalk::quick::duration,
+                                 " of noise in one run, so it does not take --", other);
         duration_ = crosstalk::quick::duration;
         if (!options.given("noises")) request_.noises = crosstalk::quick::noises;
         request_.blind_slot = crosstalk::quick::slot_of_unseen_steps;

@@ -40,7 +40,7 @@ DiffCommand::DiffCommand()
     options.synopsis("[options] BEFORE AFTER | --before RUN... --after RUN...");
     options.add("before", before_, "runs before the change, which are pooled: instead of BEFORE AFTER", "RUN...");
     options.add("after", after_, "runs after it", "RUN...");
-    options.add("out", out_, "tables go there; must not be there yet; without it there are none", "DIR");
+    options.add("out", out_, "directory for tables; must not exist", "DIR");
     options.add_choice("format", format_, {"text", "md", "json"},
                        "what is printed: lines for a terminal, Markdown for CI and wikis, or rows as JSON");
     options.add_choice("fail-on", fail_on_, {"worse"}, "worse: exit code 1 if a noise costs more after the change");

@@ -61,7 +61,8 @@ PruneCommand::PruneCommand()
     options.add_positional("DIR", directories_, "a run, a set of runs, or a campaign");
     options.add("older-than", older_than_, "only runs whose report is at least that old: 30d, 12h", "TIME");
     options.add_switch("checkpoints", checkpoints_, "also checkpoints that ddl-train wrote");
-    options.add_switch("dry-run", dry_run_, "print what would go, how large it is and what is gone with it, and end");
+    options.add_switch("dry-run", dry_run_,
+                       "print what would be removed, its size and what then no longer works, and exit");
     options.example("crosstalk prune --dry-run DIR");
     options.example("crosstalk prune --older-than 30d runs/*");
     options.epilogue(

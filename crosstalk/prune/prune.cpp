@@ -260,7 +260,7 @@ std::vector<PrunableRun> prunable_runs(const fs::path& directory, const PruneRul
         const bool has_own = is_file(report_of(entry));
         append(runs, with_parts(entry, report_of(has_own ? entry : directory), rules));
     }
-    if (runs.empty()) base::fail_usage(directory.string(), " is no run, set of runs or campaign of crosstalk");
+    if (runs.empty()) base::fail_usage(directory.string(), " is not a run, set of runs or campaign of crosstalk");
     return runs;
 }
 

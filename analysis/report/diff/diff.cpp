@@ -147,7 +147,8 @@ DiffSide read_side(const std::string& directory, const std::string& which)
     const fs::path file = report / base::file::verdict;
     try {
         const DiffJson json = base::read_json(file);
-        if (json.value("observed", false)) base::fail_usage(file.string(), " is of noise that nobody designed");
+        if (json.value("observed", false))
+            base::fail_usage(file.string(), " is of an observed run, whose noise followed no design");
         if (!json.at("trustworthy").get<bool>()) {
             const DiffJson& reasons = json.at("reasons");
             base::fail_usage(which, ": ", directory, " is not trustworthy: ",

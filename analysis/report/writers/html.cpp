@@ -124,10 +124,11 @@ std::string why_trusted(const Verdict& verdict)
     const bool hidden = verdict.delay && verdict.delay->covered_percent > 0.0 && verdict.delay->true_percent > 0.0 &&
                         absorbed_of(*verdict.delay).low_percent > 0.0;
     return fill(
-        "<p>Doing nothing measured as nothing, a known delay {}, and the noise was there when it should be.</p>\n",
-        {hidden                        ? "of the host cost what work that GPUs had queued did not hide"
-         : verdict.insensitive.empty() ? "measured as what it was"
-                                       : "measured as what it was or as nothing, for this run is not sensitive"});
+        "<p>Doing nothing measured as nothing, {}, and the noise was there when it should be.</p>\n",
+        {hidden                        ? "a known delay of the host cost what work that GPUs had queued did not hide"
+         : verdict.insensitive.empty() ? "a known delay measured as what it was"
+                                       : "a known delay measured as what it was or as nothing, for this run is not "
+                                         "sensitive"});
 }
 
 std::string trust_title(const Report& report)

@@ -254,8 +254,8 @@ std::string worth_sentence(const Report& report)
     }
     if (noises.empty()) return "";
     const std::string hours = kept.cpus.idle > 0.0 ? join("In an hour noise can have ", kept.cpus.noise, " of ",
-                                                          kept.cpus.idle, " idle core hours; of a node hour at ")
-                                                   : "Of a node hour at ";
+                                                          kept.cpus.idle, " idle core hours. At a node hour of ")
+                                                   : "At a node hour of ";
     return join(hours, kept.node_hour_cost, ", ", base::join_words(noises, ", "), ".");
 }
 
