@@ -20,7 +20,7 @@ DiffCommand::DiffCommand()
     options.add_positional("DIR", sides_, "directories with a report on a run or on a set of runs, or the reports", 2,
                            2);
     options.synopsis("[options] BEFORE AFTER");
-    options.add("out", out_, "tables go there; must not be there yet; without it there are none", "DIR");
+    options.add("out", out_, "directory for tables; must not exist (default: no tables)", "DIR");
     options.add_choice("format", format_, {"text", "md", "json"},
                        "what is printed: lines for a terminal, Markdown for CI and wikis, or rows as JSON");
     options.add_choice("fail-on", fail_on_, {change_word::worse},

@@ -68,7 +68,7 @@ Predict::Predict() : Command{"interference predict", "predicts the slowdown by a
     options.add("ranks", ranks_, "numbers of ranks: 64, or 64,512, or 1..65536 (powers of two)", "NUMBERS");
     options.add("ranks-per-node", ranks_per_node_, "ranks per node (default: as measured)", "NUMBER");
     options.group("How");
-    options.add("out", out_, "the table as CSV; must not be there yet", "FILE.csv");
+    options.add("out", out_, "write the table as CSV; the file must not exist", "FILE.csv");
     options.add("page", page_, "directory for a page with the table and a plot; must not exist", "DIR");
     options.add("warmup", settings_.warm_up_text,
                 "with --ranks: warm-up to exclude, a number of steps or a time such as 5s", "STEPS|TIME");
