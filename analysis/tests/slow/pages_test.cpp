@@ -102,7 +102,7 @@ TEST_CASE("a browser shows and prints all of the page of a prediction")
     if (testing::browser().empty()) return testing::skip("chromium is not there");
     const testing::Scratch scratch;
     analysis::testing::SyntheticRun what;
-    what.run_s = 20.0;
+    what.run_s = 60.0;  // 100 steps wholly under the noise are needed for a slowdown
     analysis::testing::write_run(scratch / "run", what);
     const std::string page = scratch / "predicted";
     const std::vector<std::string> words{testing::program, "predict", scratch / "run", "--ranks", "2..64",
