@@ -98,7 +98,7 @@ int exponent_bits(const OutcomeReport& report, const std::string& target)
 {
     std::map<std::string, bool> is_double;
     for (const ClassedTrial& one : report.trials)
-        if (one.trial.target == target)
+        if (one.trial.kind == base::trial_kind::trial && one.trial.target == target)
             if (const std::optional<int> bit = number_of(one.bit))
                 is_double[one.location] = is_double[one.location] || *bit > 31;
     const auto doubles =

@@ -258,9 +258,7 @@ TEST_CASE("one trial has no interval on the page")
 TEST_CASE("bits of a map are sign, exponent and fraction of the type that their tensors seem to have")
 {
     const auto roles = [](const std::vector<std::string>& bits) {
-        std::vector<base::Outcome> outcomes;
-        for (const std::string& bit : bits) outcomes.push_back(ended(0.95, "0:0.8"));
-        analysis::TrialRun run = run_of(outcomes);
+        analysis::TrialRun run = run_of(std::vector<base::Outcome>(bits.size(), ended(0.95, "0:0.8")));
         for (std::size_t i = 0; i < bits.size(); ++i) {
             base::Outcome& outcome = run.outcomes[run.outcomes.size() - bits.size() + i];
             outcome.bits = bits[i].substr(0, bits[i].find(' '));
