@@ -23,7 +23,7 @@ TEST_CASE("outcomes with a class that there is not or an accuracy that cannot be
     };
     CHECK(read_with("ended", "1").front().accuracy == 1.0);
     CHECK_FALSE(read_with("crashed", "").front().accuracy);
-    CHECK_THROWS_WITH_AS(read_with("weird", "0.9"), doctest::Contains("line 2 column class: 'weird' is none of"),
+    CHECK_THROWS_WITH_AS(read_with("weird", "0.9"), doctest::Contains("line 2 column class: 'weird' is not one of"),
                          base::Error);
     for (const char* wrong : {"nan", "1.5", "-0.1"})
         CHECK_THROWS_WITH_AS(read_with("ended", wrong), doctest::Contains("line 2 column accuracy"), base::Error);

@@ -192,8 +192,8 @@ TEST_CASE("trace-info says what each stream of a GPU did, for how much of the tr
     const std::size_t table = outcome.out.find("\nGPU streams\n");
     REQUIRE(table != std::string::npos);
     const std::string streams = outcome.out.substr(table, outcome.out.find("\n\n", table) - table);
-    CHECK(streams.find("CUDA device 0 / CUDA[0:7]      made        2    3.000   30.00\n") != std::string::npos);
-    CHECK(streams.find("CUDA device 1 / CUDA[1:13]     made        1    9.000   90.00\n") != std::string::npos);
+    CHECK(streams.find("CUDA device 0 / CUDA[0:7]   made        2    3.000   30.00\n") != std::string::npos);
+    CHECK(streams.find("CUDA device 1 / CUDA[1:13]  made        1    9.000   90.00\n") != std::string::npos);
     CHECK(streams.find("made; activities 4; ") != std::string::npos);
     CHECK(streams.find("; dropped 4; ") != std::string::npos);
 }
