@@ -19,7 +19,7 @@ namespace {
 using base::join;
 
 constexpr const char* effects_of_evidence = "evidence.csv";
-constexpr const char* steps_file = "steps_evidence.csv";
+constexpr const char* steps_evidence_file = "steps_evidence.csv";
 constexpr const char* unexplained = "unexplained";
 
 const Effect* effect_on(const Report& report, const Effect& step, const std::string& cause)
@@ -28,7 +28,7 @@ const Effect* effect_on(const Report& report, const Effect& step, const std::str
 }
 
 // The slowdown without its parts, percent of the quiet mean step.
-double without_parts(const Report& report, const Effect& step)
+double unexplained_of(const Report& report, const Effect& step)
 {
     double rest = step.percent.value;
     for (const std::string& cause : report.run.evidence.names)
@@ -53,7 +53,7 @@ NoiseTable parts_of_slowdown(const Report& report)
                                   " % interval: time in which main threads were ready and did not run, by cause. The "
                                   "causes and what is unexplained add up to the step; slower execution (memory, "
                                   "caches, clock rate) and waiting for other ranks are unexplained here. In ms: ",
-                                  effects_of_evidence, "; by step and by task: ", steps_file, ".")};
+                                  effects_of_evidence, "; by step and by task: ", steps_evidence_file, ".")};
     const bool factorial = report.run.plan.design == Design::factorial;
     if (factorial) table.head.insert(table.head.begin() + 1, "kind");
     for (const std::string& cause : report.run.evidence.names) table.head.push_back(metric_named(cause).title);
@@ -63,13 +63,13 @@ NoiseTable parts_of_slowdown(const Report& report)
         row.cells.push_back(cell_of(step, report.verdict.confidence));
         for (const std::string& cause : report.run.evidence.names)
             row.cells.push_back(cell_of(effect_on(report, *step, cause), report.verdict.confidence));
-        row.cells.push_back({base::signed_percent(without_parts(report, *step)), ""});
+        row.cells.push_back({base::signed_percent(unexplained_of(report, *step)), ""});
         table.rows.push_back(std::move(row));
     }
     return table;
 }
 
-void write_effects(const std::filesystem::path& file, const Report& report)
+void write_evidence(const std::filesystem::path& file, const Report& report)
 {
     base::CsvWriter table{file,
                           {"factor", "level", "cause", "kind", "effect_ms", "low_ms", "high_ms", "effect_percent",
@@ -83,12 +83,12 @@ void write_effects(const std::filesystem::path& file, const Report& report)
             table.row(part->factor, part->level, cause, text(part->kind), ms * part->percent.value, ms * interval.low,
                       ms * interval.high, part->percent.value, interval.low, interval.high, part->p);
         }
-        const double rest = without_parts(report, *step);
+        const double rest = unexplained_of(report, *step);
         table.row(step->factor, step->level, unexplained, text(step->kind), ms * rest, "", "", rest, "", "", "");
     }
 }
 
-void write_steps(const std::filesystem::path& file, const Report& report)
+void write_steps_evidence(const std::filesystem::path& file, const Report& report)
 {
     base::CsvWriter table{file, {"rank", "step", "source", "cause", "by", "ms"}, base::CsvWriter::Appear::whole};
     for (const EvidenceRow& row : report.run.evidence.rows)
@@ -115,7 +115,7 @@ extern const Section evidence{
     .read = read_os,
     .tables = [](const Report& report) -> std::vector<Table> {
         if (!report.run.evidence.known()) return {};
-        return {{effects_of_evidence, write_effects}, {steps_file, write_steps}};
+        return {{effects_of_evidence, write_evidence}, {steps_evidence_file, write_steps_evidence}};
     },
     .below = [](const Report& report) -> std::vector<NoiseTable> {
         if (!report.run.evidence.known()) return {};
