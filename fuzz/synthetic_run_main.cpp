@@ -87,13 +87,21 @@ void write_records(const std::filesystem::path& folder, const SyntheticRun& run)
 
 int main(int argc, char** argv)
 try {
-    if (argc != 2) base::fail_usage("expects DIR, which must not exist");
-    const std::filesystem::path run = argv[1];
-    if (std::filesystem::exists(run)) base::fail_usage(run.string(), " is already there");
-    analysis::testing::write_run(run, {.run_s = 8.0});
-    const std::string record = base::run_record("synthetic-run").dump(2) + "\n";
-    base::write_whole(run / "train/run.json", record);
-    base::write_whole(run / "noise/here.0/noise.json", record);
+    if (argc < 2 || argc > 4 || argv[1][0] == '-')
+        base::fail_usage("expects DIR [EXAMPLE [NUMBER]]; DIR must not exist");
+    const std::filesystem::path folder = argv[1];
+    if (std::filesystem::exists(folder)) base::fail_usage(folder.string(), " is already there");
+    if (argc == 2) {
+        analysis::testing::write_run(folder, {.run_s = 8.0});
+        const std::string record = base::run_record("synthetic-run").dump(2) + "\n";
+        base::write_whole(folder / "train/run.json", record);
+        base::write_whole(folder / "noise/here.0/noise.json", record);
+        return 0;
+    }
+    SyntheticRun run = example(argv[2]);
+    if (argc == 4) run.seed = std::strtoull(argv[3], nullptr, 10);
+    analysis::testing::write_run(folder, run);
+    write_records(folder, run);
 } catch (...) {
     return base::report_failure("synthetic-run");
 }
