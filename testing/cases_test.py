@@ -556,7 +556,7 @@ def weights(place):
         if row["kind"] == "trial" and row["target"] == "model" and ":" not in row["guard"]
     ]
     share = 100 * sum(weight[trial] for trial in trials if bits[trial] == "1") / sum(weight[trial] for trial in trials)
-    collapsed = re.search(r"ddp, model.*?collapsed: \d+, ([0-9.]+ %)", printed, re.S).group(1)
+    collapsed = re.search(r"ddp, model.*?collapsed: \d+ of \d+ trials, ([0-9.]+ %)", printed, re.S).group(1)
     return f"bit 1 has {share:.2f} % of the weight; collapsed {collapsed}", 2 < share < 4 and collapsed == "2.41 %"
 
 
