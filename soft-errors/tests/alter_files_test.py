@@ -304,14 +304,14 @@ def test_left_alone(directory):
         file.create_virtual_dataset("virtual", layout)
     others = sha(directory / "other.h5")
     said = run(path, "--list")
-    lines = [line.split("  ")[0] for line in said.splitlines() if "left alone" not in line]
+    lines = [line.split("  ")[0] for line in said.splitlines() if "skipped: " not in line]
     assert len(lines) == 1 and lines[0] in ("w", "same"), said
     other = "same" if lines[0] == "w" else "w"
     assert f"{other}  skipped: is {lines[0]}, linked a second time" in said, said
     for name, why in (("elsewhere", "other.h5"), ("text", "text"), ("pair", "compound"), ("lossy", "is lossy"),
-                      ("lzf", "not known"), ("storage", "external storage"), ("virtual", "virtual")):
+                      ("lzf", "unknown"), ("storage", "external storage"), ("virtual", "virtual")):
         line = next(line for line in said.splitlines() if line.startswith(name + "  "))
-        assert "left alone" in line and why in line, line
+        assert "skipped: " in line and why in line, line
     run(path, "--flips", 9, "--in-place")
     run(path, "--flips", 10, "--in-place", "--record", directory / "r.json", code=1)
     assert sha(directory / "other.h5") == others
