@@ -146,6 +146,9 @@ def with_sbin():
 
 
 def main(program):
+    if not pathlib.Path("/proc/self/schedstat").exists():
+        print("SKIPPED: the kernel has no /proc/PID/schedstat")
+        sys.exit(77)
     cpu = max(os.sched_getaffinity(0))
     with tempfile.TemporaryDirectory(prefix="crosstalk-os.") as scratch:
         scratch = pathlib.Path(scratch)
