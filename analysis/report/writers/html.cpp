@@ -125,7 +125,7 @@ std::string why_trusted(const Verdict& verdict)
                         absorbed_of(*verdict.delay).low_percent > 0.0;
     return fill(
         "<p>Doing nothing measured as nothing, {}, and the noise was there when it should be.</p>\n",
-        {hidden                        ? "a known delay of the host cost what work that GPUs had queued did not hide"
+        {hidden                        ? "a known delay cost what work queued on GPUs did not hide"
          : verdict.insensitive.empty() ? "a known delay measured as what it was"
                                        : "a known delay measured as what it was or as nothing, for this run is not "
                                          "sensitive"});
