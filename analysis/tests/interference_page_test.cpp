@@ -181,5 +181,5 @@ TEST_CASE("a report that is there is printed again, and not made anew")
     CHECK(nlohmann::json::parse(printed("json")).contains("verdicts"));
     const testing::Outcome other = testing::run({testing::program, "analyse", run, "--format", "md", "--budget", "5"});
     CHECK(other.status == 2);
-    CHECK(other.err.find("make a new one with --out DIR") != std::string::npos);
+    CHECK(other.err.find("--out DIR makes another one") != std::string::npos);
 }

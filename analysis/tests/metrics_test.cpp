@@ -3,6 +3,7 @@
 #include "analysis/metrics/metric.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
+#include "base/page/parts.hpp"
 #include "testing/interference_runs.hpp"
 #include "testing/synthetic_run.hpp"
 #include "testing/testing.hpp"
@@ -159,6 +160,6 @@ TEST_CASE("the page explains its words from the cards, by pointer and without")
     REQUIRE(testing::analyse(scratch / "run").status == 0);
     const std::string page = base::read_whole(scratch / "run/report/index.html");
     const analysis::MetricCard& transfer = analysis::metric_named("exposed_transfer");
-    CHECK(page.find("title=\"" + transfer.summary) != std::string::npos);
-    CHECK(page.find("<dd>" + transfer.summary) != std::string::npos);
+    CHECK(page.find("title=\"" + base::page::escape(transfer.summary)) != std::string::npos);
+    CHECK(page.find("<dd>" + base::page::escape(transfer.summary)) != std::string::npos);
 }

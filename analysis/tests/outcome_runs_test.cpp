@@ -49,7 +49,7 @@ TEST_CASE("trials that have not ended are classed as those that have, and a seed
     for (const char* seed : {"s1", "s2"})
         write(std::string{seed} + "/train/run.json",
               begin + R"(}, "result": {"first_step": 0, "steps": 10, "accuracy": 0.9}})");
-    CHECK_THROWS_WITH_AS(analysis::read_bands({scratch / "s1", scratch / "s2"}), doctest::Contains("of its own"),
+    CHECK_THROWS_WITH_AS(analysis::read_bands({scratch / "s1", scratch / "s2"}), doctest::Contains("used twice"),
                          base::Error);
 }
 

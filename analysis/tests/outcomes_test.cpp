@@ -248,10 +248,10 @@ TEST_CASE("one trial has no interval on the page")
                                                  analysis::ProportionInterval::wilson, std::nullopt);
     analysis::write_outcomes(scratch / "report", report);
     const std::string page = base::read_whole(scratch / "report/index.html");
-    CHECK(page.find("(no interval of one trial)") != std::string::npos);
+    CHECK(page.find("(no interval for one trial)") != std::string::npos);
     std::ostringstream out;
     analysis::print_outcomes(out, report);
-    CHECK_MESSAGE(out.str().find("1, 100.00 % (no interval of one trial)\n") != std::string::npos, out.str());
+    CHECK_MESSAGE(out.str().find("1, 100.00 % (no interval for one trial)\n") != std::string::npos, out.str());
     CHECK(analysis::bars(analysis::bit_map(report), "bits").find("<line") == std::string::npos);
 }
 
