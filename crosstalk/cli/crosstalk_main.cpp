@@ -151,7 +151,8 @@ class RunCommand : public base::Command {
  private:
     void read()
     {
-        if (request_.command.empty()) base::fail_usage("no job given; use: crosstalk run -- COMMAND (crosstalk run --help)");
+        if (request_.command.empty())
+            base::fail_usage("no job given; use: crosstalk run -- COMMAND (crosstalk run --help)");
         if (options.given("noises") && options.given("schedule"))
             base::fail_usage("--noises names those of --schedule auto: give either");
         if (quick_) read_quick();
