@@ -53,7 +53,9 @@ def main(program):
     with tempfile.TemporaryDirectory() as scratch:
         run = pathlib.Path(scratch) / "run"
         write(run, numpy.random.default_rng(3))
-        done = subprocess.run([program, "analyse", run], capture_output=True, text=True)
+        done = subprocess.run([program, "exposure", "--train", run / "train/steps.csv",
+                               "--noise", run / "noise/node.0/trace/traces.otf2", "--out", run / "report"],
+                              capture_output=True, text=True)
         assert (run / "report" / "evidence.csv").exists(), done.stdout + done.stderr
         with open(run / "report" / "evidence.csv") as table:
             evidence = {(r["factor"], r["cause"]): r for r in csv.DictReader(table)}

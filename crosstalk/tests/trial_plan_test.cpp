@@ -124,10 +124,10 @@ TEST_CASE("a spec of trials that makes no sense is refused")
                                             {"momnets = 3", "did you mean moments?"},
                                             {"trials = 0", "trials must be from 1"},
                                             {"stores = int8, grey", "did you mean gray?"},
-                                            {"detects = parties", "none of none, parity, range, both"},
+                                            {"detects = parties", "not one of none, parity, range, both"},
                                             {"bits = 1, 99", "not a range within 0-63"},
                                             {"altered-ranks = 0, 2", "no rank 2 of 2"},
-                                            {"reads = twice", "none of once, each"},
+                                            {"reads = twice", "not one of once, each"},
                                             {"rates = 1e-6, 2", "from 0 to 1, not 2"}}) {
         const std::string kind = "kind = soft-errors\nend = 30\nmoments = 10\n";
         const std::string text = line.starts_with("moments") ? "kind = soft-errors\nend = 30\n" : kind;
