@@ -188,7 +188,7 @@ case $1 in
         ;;
     nodes_late) check "it names the node" grep -q "before noise was on (not on n2)" "$out/status.json" ;;
     never_ready) check "it says why" grep -q "no stressor 'memory.strem'" "$scratch/job.log" ;;
-    too_short) check "it says what to do" grep -q "run it longer" "$out/status.json" ;;
+    too_short) check "it says what to do" grep -q "run it longer\|must run for more than a few seconds" "$out/status.json" ;;
     fails) check "it says where to look" grep -q "job.log" "$out/status.json" ;;
     array) check "the task's number is the seed" grep -q '"seed": 7' "$out"/noise/*/noise.json ;;
     wrong_mpi) check "it says what to try" grep -q "2 tasks but MPI sees 1: try --mpi=pmix" "$out/log/job.log" ;;
