@@ -30,7 +30,7 @@ echo precious >run/noise/file
 refused 2 "run/noise is already there" "$jobscripts/local.sh" --out run
 check "the earlier run is untouched" grep -q precious run/noise/file
 
-refused 2 "what to do" "$jobscripts/slurm-sandbox.sh"
+refused 2 "no action given" "$jobscripts/slurm-sandbox.sh"
 refused 2 "no directory given" "$jobscripts/slurm-sandbox.sh" up
 refused 2 "'fly' is not an action" "$jobscripts/slurm-sandbox.sh" fly box
 refused 2 "'0' is not a number of nodes" "$jobscripts/slurm-sandbox.sh" up box 0
