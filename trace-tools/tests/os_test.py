@@ -137,8 +137,10 @@ def test_wrong(program, cpu, scratch):
 
 def test_program(program, cpu, scratch):
     """A program behind -- is watched to its end, and its exit code is kept."""
-    run = subprocess.run([program, "--", "sh", "-c", "sleep 0.3; exit 7"], capture_output=True, text=True)
+    run = subprocess.run(["taskset", "-c", str(cpu), program, "--", "sh", "-c", "sleep 0.3; exit 7"],
+                         capture_output=True, text=True)
     assert run.returncode == 7 and "thread" in run.stdout, run
+    assert f"on CPUs {cpu} for" in run.stdout, run.stdout  # also once all its threads have ended
 
 
 def with_sbin():

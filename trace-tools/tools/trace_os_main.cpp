@@ -64,7 +64,8 @@ struct Watch {
     os::Job job;
     std::vector<os::Source> sources;
     os::Summary summary;
-    std::size_t threads = 0;
+    std::size_t threads = 0;  // at most at once
+    base::CpuSet cpus;        // of all threads, those that have ended included
     double seconds = 0.0;
     std::uint64_t lost = 0;
 };
@@ -93,6 +94,7 @@ void observe(Watch& watch, const Wanted& wanted, std::int64_t end_ns, os::Kernel
         if (now_ns >= next_threads_ns) {
             watch.job = os::job_of(watch.job.processes);
             watch.threads = std::max(watch.threads, watch.job.threads.size());
+            watch.cpus.insert(watch.job.cpus.begin(), watch.job.cpus.end());
             if (events != nullptr) events->follow(watch.job);
             next_threads_ns = now_ns + looks_for_threads_every_ns;
         }
@@ -121,7 +123,7 @@ void write_record(const fs::path& directory, const Wanted& wanted, const Watch& 
     record["seconds"] = watch.seconds;
     record["least_ns"] = wanted.least.count();
     record["interval_ns"] = wanted.interval.count();
-    record["cpus"] = base::format_cpus(watch.job.cpus);
+    record["cpus"] = base::format_cpus(watch.cpus);
     record["threads"] = watch.threads;
     record["lost"] = watch.lost;
     for (const os::Source& source : watch.sources)
@@ -132,7 +134,7 @@ void write_record(const fs::path& directory, const Wanted& wanted, const Watch& 
 void print(const Watch& watch)
 {
     std::printf("%s on CPUs %s for %.1f s\n", base::counted(watch.threads, "thread").c_str(),
-                base::format_cpus(watch.job.cpus).c_str(), watch.seconds);
+                base::format_cpus(watch.cpus).c_str(), watch.seconds);
     std::fputs(watch.summary.text(watch.seconds, 12).c_str(), stdout);
     if (watch.lost > 0) base::warn(watch.lost, " interruptions are missing: there was no room for them");
     for (const os::Source& source : watch.sources)
@@ -170,6 +172,7 @@ int watch(const Wanted& wanted)
     Watch watch;
     watch.job = os::job_of(child ? std::set<pid_t>{child->pid()} : processes_of(wanted.pids));
     watch.threads = watch.job.threads.size();
+    watch.cpus = watch.job.cpus;
     watch.sources = os::Counters{}.sources(watch.job);
     std::string lacks = "not wanted (--bpf off)";
     std::unique_ptr<os::KernelEvents> events;
