@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kept main threads from running, divided over the steps of their ranks by hand.
+// Interruptions of main threads, divided over the steps of their ranks by hand.
 #include "analysis/input/evidence.hpp"
 
 #include "base/error.hpp"

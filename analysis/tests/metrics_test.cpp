@@ -41,7 +41,7 @@ bool has_card(const std::string& file, const std::string& column)
     });
 }
 
-// What docs/formats.md says of a table of a report: its row of a table of files, and the section that it heads.
+// The text of docs/formats.md on a table of a report: its row of a table of files, and the section that it heads.
 std::string description_of(const std::string& file)
 {
     const std::string quoted = '`' + file + '`';

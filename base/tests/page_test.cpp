@@ -18,7 +18,7 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-// Of the braces that open at or after `from`: "--ink: #1c2430" and so on.
+// The text in the braces that open at or after `from`: "--ink: #1c2430" and so on.
 Variables variables_in(const std::string& style, std::size_t from)
 {
     const std::size_t begin = style.find('{', from) + 1;

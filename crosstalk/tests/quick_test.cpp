@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --quick says of its own coarseness.
+// The sentence of --quick on its own coarseness.
 #include "crosstalk/run/quick.hpp"
 
 #include "base/files.hpp"
