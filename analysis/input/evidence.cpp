@@ -80,20 +80,6 @@ bool while_throttled(const os::Row& row, const HostRows& host)
                        [&](const auto& span) { return row.begin_ns < span.second && row.end_ns > span.first; });
 }
 
-std::size_t first_that_ends_after(const RankSteps& rank, std::int64_t time_ns)
-{
-    std::size_t low = 0;
-    std::size_t high = rank.end_ns.size();
-    while (low < high) {
-        const std::size_t middle = low + (high - low) / 2;
-        if (rank.end_ns[middle] > time_ns)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
 using Key =
     std::tuple<std::size_t, std::size_t, std::string, std::string, std::string>;  // rank, step, source, cause, by
 
@@ -102,7 +88,8 @@ void divide(const os::Row& row, const std::string& cause, std::size_t place, con
 {
     const RankSteps& rank = steps.ranks[place];
     const double share = static_cast<double>(row.ns) / static_cast<double>(row.end_ns - row.begin_ns);
-    for (std::size_t i = first_that_ends_after(rank, row.begin_ns); i < rank.begin_ns.size(); ++i) {
+    const auto first = std::upper_bound(rank.end_ns.begin(), rank.end_ns.end(), row.begin_ns);  // that ends later
+    for (auto i = static_cast<std::size_t>(first - rank.end_ns.begin()); i < rank.begin_ns.size(); ++i) {
         const std::int64_t begin_ns = std::max(row.begin_ns, rank.begin_ns[i]);
         const std::int64_t end_ns = std::min(row.end_ns, rank.end_ns[i]);
         if (rank.begin_ns[i] >= row.end_ns) break;
