@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/conclude/cause.hpp"
 
+#include "base/contract/os_table.hpp"
 #include "base/contract/phases.hpp"
 #include "base/error.hpp"
 #include "base/figures.hpp"
@@ -251,21 +252,23 @@ struct EvidenceReason {
 };
 
 constexpr std::array evidence_reasons{
-    EvidenceReason{"neighbour", "Main threads wait for a CPU on which another job runs",
+    EvidenceReason{base::os::cause::neighbour, "Main threads wait for a CPU on which another job runs",
                    "Give the training CPUs of its own (--exclusive, --cpu-bind)."},
-    EvidenceReason{"own_thread", "Main threads wait for a CPU on which other threads of the same job run",
+    EvidenceReason{base::os::cause::own_thread,
+                   "Main threads wait for a CPU on which other threads of the same job run",
                    "Start fewer threads (OMP_NUM_THREADS), or give the job more CPUs."},
-    EvidenceReason{"kernel_thread", "Main threads wait for a CPU on which threads of the kernel run",
+    EvidenceReason{base::os::cause::kernel_thread, "Main threads wait for a CPU on which threads of the kernel run",
                    "Reserve cores for the system (CoreSpecCount)."},
-    EvidenceReason{"runqueue_wait", "Main threads wait for a CPU", "Give the training CPUs of its own."},
-    EvidenceReason{"interrupt", "Interrupts take the CPUs of main threads",
+    EvidenceReason{base::os::cause::runqueue_wait, "Main threads wait for a CPU", "Give the training CPUs of its own."},
+    EvidenceReason{base::os::cause::interrupt, "Interrupts take the CPUs of main threads",
                    "Move interrupts to other cores (smp_affinity, or CoreSpecCount)."},
-    EvidenceReason{"softirq", "Soft interrupts take the CPUs of main threads",
+    EvidenceReason{base::os::cause::softirq, "Soft interrupts take the CPUs of main threads",
                    "Move interrupts of the disk and the network to other cores (smp_affinity, or CoreSpecCount)."},
-    EvidenceReason{"throttled", "The job's own CPU quota stops its main threads", "Raise its cpu.max."},
-    EvidenceReason{"block_io", "Main threads wait for a disk",
+    EvidenceReason{base::os::cause::throttled, "The job's own CPU quota stops its main threads", "Raise its cpu.max."},
+    EvidenceReason{base::os::cause::block_io, "Main threads wait for a disk",
                    "Keep the data on another disk, or limit the neighbour's I/O (io.max)."},
-    EvidenceReason{"reclaim", "Main threads look for free memory", "Limit the neighbour's memory (memory.max)."}};
+    EvidenceReason{base::os::cause::reclaim, "Main threads look for free memory",
+                   "Limit the neighbour's memory (memory.max)."}};
 
 // A cause that the placebo shows, too, is there without noise.
 bool shown_by_placebo(const Analysis& analysis, const std::string& cause, double confidence)
