@@ -50,7 +50,6 @@ struct {
 } sums SEC(".maps");
 
 __u64 lost_events;  // no room in `events`, or in `sums`
-__u64 lost_waits;   // waits of which it is not known who ran meanwhile
 
 struct waiting {
     __u64 since;
