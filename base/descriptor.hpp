@@ -20,7 +20,7 @@ class Descriptor {
         return *this;
     }
 
-    // Its number, for calls of the system; -1: none.
+    // The number for system calls; -1 if it is closed.
     operator int() const { return number_; }
 
     // Somebody else closes it.

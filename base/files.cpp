@@ -252,7 +252,7 @@ void refuse_irregular(const fs::path& path)
 
 namespace {
 
-// Until there is something to read, or no writer any more.
+// Waits until there is something to read, or no writer is left.
 void await_bytes(int file, int patience_ms)
 {
     pollfd awaited{.fd = file, .events = POLLIN, .revents = 0};

@@ -86,7 +86,7 @@ std::int64_t trials_for_half_width(double half_width, double confidence);
 // Two-sided, of no difference.
 double mcnemar_p(std::int64_t only_first, std::int64_t only_second);
 
-// The smallest difference of failures, in so many pairs that differ, with p <= alpha; none if no difference has it.
+// The smallest difference of failures with p <= alpha among `differing` pairs; none if no difference has it.
 std::optional<std::int64_t> mcnemar_least_difference(std::int64_t differing, double alpha);
 
 // Least squares among sequences that do not decrease (pool adjacent violators; Ayer, Brunk, Ewing, Reid, Silverman

@@ -47,7 +47,7 @@ inline bool eventually(const std::function<bool()>& holds)
     return false;
 }
 
-// Has the CSV that a program is writing so many rows yet?
+// Whether the CSV that a program is writing has this number of rows yet.
 inline bool has_rows(const std::filesystem::path& csv, std::size_t rows)
 try {
     return std::filesystem::exists(csv) && base::CsvTable{csv}.rows() >= rows;

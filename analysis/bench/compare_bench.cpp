@@ -23,7 +23,7 @@ constexpr std::uint32_t ranks = 2;
 constexpr std::uint64_t steps = 2'000;
 
 struct Shape {
-    std::uint64_t events_of_a_rank = 0;  // about so many
+    std::uint64_t events_of_a_rank = 0;  // approximate
     bool numbered = true;                // steps say their numbers, as ours do
 };
 

@@ -25,9 +25,9 @@ struct Cause {
 // Holm's correction; nor is a phase, a rank or a part of the step whose own interval holds zero. With recorded buckets
 // the step's delay is split into compute that got slower on the last rank, transfer that got slower, and the rest; the
 // rank is named by when its own buckets were ready (a phase that waits shows up on the wrong rank). Without them the
-// phase alone is named, and the rank whose own work grew. Own work inside of wait_exchange goes before all that: a rank
-// that is late for the exchange, or continues late, is no slower network. Where GPUs are known, what they do longer is
-// named first, and `phase` is its measure (gpu_idle_launch).
+// phase alone is named, and the rank whose own work grew. Own work inside of wait_exchange takes precedence: a rank
+// that is late for the exchange, or continues late, is not a slower network. Where GPUs are known, what they do longer
+// is named first, and `phase` is its measure (gpu_idle_launch).
 Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence);
 
 }  // namespace analysis

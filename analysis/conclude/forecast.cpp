@@ -8,7 +8,7 @@ namespace analysis {
 
 namespace {
 
-// The mean of so many times as many blocks whose spread is the same. What else the present blocks do not rule out, more
+// The mean of `times` as many blocks with the same spread. What else the present blocks do not rule out, more
 // of them will.
 Mean of_more_blocks(Mean percent, double times)
 {

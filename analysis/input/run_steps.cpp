@@ -57,7 +57,7 @@ std::string member_text(const nlohmann::ordered_json& json, const char* key)
                              : value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-// A training of ours has its record, which is written at its end; others need not have one.
+// ddl-train writes a record at its end; other programs need not have one.
 std::string why_unfinished(const fs::path& run, const fs::path& file, const Training& training,
                            const nlohmann::ordered_json& record)
 {

@@ -46,7 +46,7 @@ struct Treatment {
     std::string name() const;  // "quiet", "mem", "mem[rate=4GiB/s]+net"
 };
 
-// Quiet, placebo, control.delay and control.sham: beside steps under them nothing runs.
+// True of quiet, placebo, control.delay and control.sham: no stress runs in their slots.
 bool is_without_noise(const Treatment& treatment);
 
 // The plan behind the slots, without times: equal on all nodes of the job.

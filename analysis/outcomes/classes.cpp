@@ -83,7 +83,7 @@ void note_recovery(ClassedTrial& one, const Golden& golden, double allowance)
     }
 }
 
-// Blind guessing, with three standard deviations of so many guesses.
+// Blind guessing, and three standard deviations of this number of guesses.
 double chance_bound(const TrialRun& run)
 {
     const double answers = std::max<double>(1.0, static_cast<double>(run.held_out));
@@ -190,7 +190,7 @@ ClassShare share_of(const std::vector<WeightedTrial>& trials, const std::functio
     if (share.trials == 0) share.percent_interval = {0.0, 100.0};  // nothing is known
     if (share.trials == 0) return share;
     share.percent = 100.0 * with_class / weights;
-    // Kish: so many trials of equal weight hold as much information.
+    // Kish's effective sample size: trials of equal weight that hold as much information.
     share.percent_interval = interval_of(with_class / weights, weights * weights / squares, kind);
     return share;
 }

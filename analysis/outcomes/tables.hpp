@@ -22,7 +22,7 @@ struct StrategyComparison {
     std::int64_t only_first = 0;  // ruined
     std::int64_t only_second = 0;
     double p = 1.0;                                  // McNemar's exact test
-    std::optional<std::int64_t> least_difference{};  // of only_first and only_second, that so many could show
+    std::optional<std::int64_t> least_difference{};  // of only_first and only_second, that these pairs could show
 };
 
 // A guard beside none on its trials.

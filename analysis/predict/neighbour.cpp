@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double confidence_percent = 95.0;
 
-// Reads by `read`; what is missing or of another kind is an error that names the file.
+// Reads the JSON file with `read`. Throws an Error that names the file if a member is missing or has another type.
 template <class Read>
 auto read_as_written(const fs::path& file, Read read)
 try {

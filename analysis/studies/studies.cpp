@@ -65,7 +65,7 @@ Analysis analysed(const DesignedRun& run, bool looked)
     return analyse(run, {.draws = {.count = 0}, .by_rank = false, .looked = looked});
 }
 
-// The run as it was after so many blocks.
+// The run as it was after its first `blocks` blocks.
 DesignedRun first_blocks(const DesignedRun& run, int blocks)
 {
     DesignedRun part;

@@ -28,7 +28,7 @@ inline constexpr const char* one_of_runs = "run-";  // and its number
 namespace base {
 
 constexpr int first_added_part = 2;                      // the first part is the run itself
-inline constexpr const char* until_decided = "decided";  // "until" of request.json: ended at a look
+inline constexpr const char* until_decided = "decided";  // value of "until" in request.json
 
 }  // namespace base
 

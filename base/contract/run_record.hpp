@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run.json: who, where, when and how, the same for every program of ours.
+// run.json: who, where, when and how, the same for every program of Crosstalk.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

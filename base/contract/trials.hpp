@@ -89,7 +89,7 @@ struct Outcome {
     std::string state_checksum = {};                    // of all ranks' model, optimizer, random numbers
     std::string index = {};                             // of the numbers altered, row by row, as many as paths
     double drawn_from = 0.0;                            // bits that might have flipped
-    std::string accuracies = {};                        // "0:0.31 1:0.45": after so many steps
+    std::string accuracies = {};                        // "0:0.31 1:0.45": steps:accuracy
     std::optional<double> largest = {};                 // of the state's absolute values
     std::int64_t not_finite = 0;                        // numbers of the state
     std::int64_t steps = 0;

@@ -16,7 +16,7 @@ namespace base {
 struct Launch {
     std::vector<std::string> words;             // the program, looked for in PATH, and its arguments
     std::filesystem::path folder = {};          // in which it starts; empty: this process's
-    std::filesystem::path output = {};          // file for its standard output, written anew; empty: this process's
+    std::filesystem::path output = {};          // file for its standard output, truncated; empty: this process's
     std::filesystem::path errors = {};          // the same for its standard error; may be the same file
     std::filesystem::path input = "/dev/null";  // file for its standard input; empty: this process's
 };

@@ -52,7 +52,7 @@ std::set<std::string> version_1_controllers(const fs::path& root)
     return names;
 }
 
-// "150000 100000": microseconds of each so many.
+// "150000 100000": quota and period in microseconds.
 std::optional<double> version_2_quota(const fs::path& directory)
 {
     std::ifstream file{directory / "cpu.max"};

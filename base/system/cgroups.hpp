@@ -48,7 +48,7 @@ std::optional<double> cpu_quota(const std::filesystem::path& root = "/");
 // process has ended, or there is no such hierarchy.
 std::string freezer_group(pid_t pid, int version);
 
-// Groups that a program of ours made to freeze others begin with this.
+// Prefix of the groups that Crosstalk makes to freeze processes.
 inline constexpr const char* own_group_prefix = "crosstalk-";
 
 // Thaws such a group around a process, whose maker was killed: not even SIGKILL ends what version 1 has frozen. Returns

@@ -55,7 +55,7 @@ JobRank job_rank()
     if (const auto job = rank_of("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", true)) return *job;
     if (const auto job = rank_of("PMIX_RANK", "SLURM_STEP_NUM_TASKS", true)) return *job;
     // PMI is what MPICH, Intel MPI and srun --mpi=pmi2 speak. Whether the MPI we are built with does is not known here:
-    // OpenMPI would run as so many jobs of one rank, or not at all.
+    // OpenMPI would run as several jobs of one rank each, or not at all.
     if (const auto job = rank_of("PMI_RANK", "PMI_SIZE", false)) return *job;
     // In a Slurm job torchrun is started by srun, once a node: Slurm counts those.
     if (environment("WORLD_SIZE"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directory, and a file, that are gone when they are not used any more.
+// A directory and a file that are removed with their last user.
 #pragma once
 
 #include "base/descriptor.hpp"

@@ -15,7 +15,7 @@ namespace crosstalk {
 struct Spec {
     std::string about;
 
-    // The job: a training of ours for each of models x strategies x ranks, or a command.
+    // The job: a ddl-train for each of models x strategies x ranks, or a command.
     std::vector<std::string> models;
     std::string data = "synthetic";
     std::vector<std::string> strategies{"ddp"};

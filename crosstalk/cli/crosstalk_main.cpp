@@ -176,7 +176,7 @@ class RunCommand : public base::Command {
                                                : crosstalk::command_to_extend(request_, request_.out);
     }
 
-    // Values of other options; what is given itself goes before.
+    // Sets other options; options that are given take precedence.
     void read_quick()
     {
         for (const char* other : {"duration", "until", "max-duration", "runs"})

@@ -16,14 +16,14 @@ namespace crosstalk {
 
 using Words = std::vector<std::string>;  // of a command line
 
-// Where a program of ours of that name should be: in the folder CROSSTALK_BIN, else in that of this one, as built or
+// Where a program of Crosstalk should be: in the folder CROSSTALK_BIN, else in that of this one, as built or
 // installed.
 std::filesystem::path path_of_program(const std::string& name);
 
 // The same. Throws Unavailable if it is not there.
 std::string program(const std::string& name);
 
-// Where a script of ours of that name is, as installed or in the source tree. Throws Unavailable.
+// Path of a script of Crosstalk, as installed or in the source tree. Throws Unavailable.
 std::filesystem::path script(const std::string& name);
 
 // The program that a shell would start under that name.

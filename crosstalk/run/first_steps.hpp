@@ -8,10 +8,10 @@
 namespace crosstalk {
 
 constexpr std::int64_t look_again_ns = 100'000'000;
-constexpr std::int64_t line_every_ns = 10'000'000'000;  // while a run goes on
+constexpr std::int64_t line_every_ns = 10'000'000'000;  // during a run
 
-// Waits for so many steps, or for what may turn out to be some; a line every 10 s until then. Throws Ended where the
-// job ends before, and where there are none within request.first_steps_within.
+// Waits for the job's first steps, or for events that may be steps; prints a line every 10 s meanwhile. Throws Ended if
+// the job ends before, or if there are none within request.first_steps_within.
 void wait_for_first_steps(Job& job, const Request& request);
 
 // Why there will be no report of a job that has ended. One that ended well was too short for noise to cover it.

@@ -6,9 +6,9 @@
 
 namespace crosstalk {
 
-// Adds so many runs to request.out, as DIR/run-1, DIR/run-2, ..: in each the job starts anew, with an order of noise of
-// its own and, where CPUs are not given, cores drawn anew. Then reports on all of them in DIR/report. Returns the exit
-// code of that report, or of the run that failed.
+// Adds runs to request.out, as DIR/run-1, DIR/run-2, ..: each starts the job again, with its own random order of noise
+// and, where CPUs are not given, newly drawn cores. Then reports on all of them in DIR/report. Returns the exit code of
+// that report, or of the run that failed.
 int several_runs(const Request& request, int runs);
 
 // Adds a part to the run in request.out, or `runs` runs to the set there: as it was asked for, in a fresh random order.

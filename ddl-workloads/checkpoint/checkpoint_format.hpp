@@ -14,7 +14,7 @@
 //         shards, shard (-1: checkpoint.h5), tensors (how many datasets are in this file)
 //
 // Tensors are contiguous, not compressed, little-endian. Each has the attribute crc32c: of its bytes as they stand in
-// the file. A program that alters a tensor on purpose writes that attribute anew.
+// the file. A program that alters a tensor on purpose updates that attribute.
 #pragma once
 
 #include "base/contract/stored_state.hpp"
@@ -30,7 +30,7 @@ namespace ddl {
 constexpr int checkpoint_format = 1;
 
 struct CheckpointMeta {
-    std::int64_t step = 0;  // so many are done
+    std::int64_t step = 0;  // steps done
     std::int64_t steps_per_epoch = 1;
     std::uint64_t seed = 1;
     std::int64_t batch = 1;       // of one pass

@@ -11,7 +11,7 @@
 
 namespace ddl {
 
-// Where the checkpoint of so many steps is, and where it grows.
+// Path of the checkpoint after `step` steps, and path under which it is written.
 std::filesystem::path checkpoint_path(const std::filesystem::path& directory, std::int64_t step);
 std::filesystem::path growing_path(const std::filesystem::path& directory, std::int64_t step);
 

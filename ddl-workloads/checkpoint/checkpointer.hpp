@@ -38,7 +38,7 @@ void parse_checkpoint_every(const std::string& text, CheckpointPlan& plan);
 // Report of a rank to the others once a step.
 struct CheckpointNews {
     std::int64_t due = 0;      // rank 0: it is time for one
-    std::int64_t written = 0;  // this rank's shard of the checkpoint of so many steps is complete
+    std::int64_t written = 0;  // steps done in the newest checkpoint of which this rank's shard is complete
     std::int64_t failed = 0;   // .. or could not be written
 };
 
@@ -53,7 +53,7 @@ class Checkpointer {
     Checkpointer(const CheckpointPlan& plan, std::filesystem::path directory, ExchangeThread& exchanges,
                  WriteObserver& observer);
 
-    // Wait until nothing is written any more.
+    // Waits until nothing is being written.
     ~Checkpointer() = default;
     Checkpointer(const Checkpointer&) = delete;
     Checkpointer& operator=(const Checkpointer&) = delete;
@@ -65,7 +65,7 @@ class Checkpointer {
     // Whether one shall be written after this step: the same on all ranks.
     bool due(std::int64_t steps_done) const;
 
-    // Whether the last one begun is that of so many steps.
+    // Whether the last one begun is that after `steps_done` steps.
     bool began(std::int64_t steps_done) const { return meta_.step == steps_done; }
 
     // Collective. `state` may change as soon as this returns.

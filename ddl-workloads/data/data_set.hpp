@@ -57,7 +57,7 @@ const base::Registry<DataSetCard>& data_sets();
 struct DataSet {
     std::string text;  // as the user named it
     SampleShape shape;
-    std::filesystem::path train;     // record files of one that is made anew, else empty
+    std::filesystem::path train;     // record files of a generated data set, else empty
     std::filesystem::path held_out;  // never trained on
 };
 

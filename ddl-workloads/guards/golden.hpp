@@ -45,7 +45,7 @@ class GoldenComparison {
                 int rank, std::int64_t trial);
     bool is_due(std::int64_t steps_done) const;
 
-    // With the checkpoint of so many steps, if there is one. Throws Error if it is damaged.
+    // Compares with the checkpoint after `steps_done` steps, if there is one. Throws Error if it is damaged.
     void compare(std::int64_t steps_done, Model& model);
 
     nlohmann::ordered_json summary() const;  // of this rank

@@ -35,14 +35,14 @@ class Ends : public Hook {
     void after_update(StepContext& context) override;
     void after_last_step(StepContext& context) override;
 
-    // Whether so many steps are all of them, or end an epoch after which the held-out samples are guessed.
+    // Whether the training, or an epoch after which the held-out samples are guessed, ends after `steps` steps.
     bool reached(std::int64_t steps) const;
     bool ends_epoch(std::int64_t steps) const;
 
     // The share of held-out samples that was guessed right, 0 to 1.
     void evaluated(std::optional<double> accuracy) { accuracy_ = accuracy; }
 
-    // 0 to 1: how far a training of so many steps has come.
+    // Progress after `steps` steps, 0 to 1.
     double fraction(std::int64_t steps) const;
 
     // For the record: "steps", "epochs", "duration", "loss", "accuracy", "guard", "signal".

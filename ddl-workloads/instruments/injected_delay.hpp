@@ -16,7 +16,7 @@ struct InjectedDelay {
     Phase phase = Phase::none;
     base::Nanoseconds time{0};
     std::int64_t every = 1;   // step 0, every, 2 x every ..
-    std::int64_t length = 1;  // .. and so many steps from each of these on, in all
+    std::int64_t length = 1;  // .. and this number of steps from each of them on
     bool busy = false;        // keeps the CPU, as computing does; else it sleeps, as a late disk or network would
 };
 

@@ -172,7 +172,7 @@ void Instruments::sample(const Sample& sample)
     values_[next++] = bytes_reduced();
     values_[next++] = sample.loss.value_or(none);
     if (has_norm_) values_[next++] = sample.gradient_norm.value_or(none);
-    if (process_metrics_ != nullptr)  // once these cannot be read any more, the last counts stay
+    if (process_metrics_ != nullptr)  // when they can no longer be read, the last counts stay
         for (const std::int64_t count : process_metrics_->read()) values_[next++] = count;
     main_->metrics(sampled_, values_, now);
 }

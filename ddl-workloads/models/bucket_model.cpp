@@ -113,7 +113,7 @@ std::vector<StateTensor> BucketModel::state()
                    .bytes = std::as_writable_bytes(std::span{&steps_, 1})});
     for (const Bucket& bucket : buckets_) {
         all.push_back(floats(base::join("model/bucket.", bucket.index), bucket.gradients));
-        // Gradients that belong to another rank's shard stay as they are. The next step makes all anew.
+        // Gradients that belong to another rank's shard stay as they are. The next step computes all again.
         if (!bucket.parts.empty()) all.back().owner = Owner::rank0;
     }
     return all;

@@ -69,7 +69,7 @@ class GradientModel : public Model {
     // of the parameters, and keeps the optimizer's state of no other. All shards in order, equally long.
     virtual std::span<std::byte> update_shard(int shard, int shards) = 0;
 
-    // From now on the gradients of so many passes (take, forward, backward) add up, each divided by their number. Only
+    // From now on the gradients of `passes` passes (take, forward, backward) add up, each divided by their number. Only
     // the last of them exchanges or announces.
     virtual void accumulate(int passes) = 0;
 

@@ -22,7 +22,7 @@ class LayeredModel {
 
     virtual std::vector<std::string> layer_names() const = 0;
 
-    // How many numbers the layer gives to the next one for so many samples. None for the last, which gives the loss.
+    // How many numbers the layer gives to the next one for `samples` samples. None for the last, which gives the loss.
     virtual std::size_t output_size(std::size_t layer, std::int64_t samples) const = 0;
 
     // A new step, with a batch for each part. Ranks without the first and the last layer need only the numbers of

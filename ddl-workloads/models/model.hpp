@@ -66,7 +66,7 @@ class Model {
     virtual std::vector<StateTensor> state() { return {}; }
     virtual void restored() {}
 
-    // One that does not has neither a loss nor answers.
+    // False: the model has neither a loss nor answers.
     virtual bool learns() const { return false; }
 
     // Loss of the last forward().

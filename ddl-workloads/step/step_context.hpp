@@ -39,7 +39,7 @@ struct StepContext {
 void begin_step(StepContext& context);
 void end_step(StepContext& context);
 
-// Collective. The model's state is again that of so many steps: the input follows.
+// Collective. The model's state is again that after `steps_done` steps: the input follows.
 void go_back(StepContext& context, std::int64_t steps_done);
 
 }  // namespace ddl

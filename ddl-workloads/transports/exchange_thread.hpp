@@ -85,7 +85,7 @@ class ExchangeThread {
                               Precision precision = Precision::full);
 
     // Collective. Whether averages of what this rank's GPU of that number has are made there: average_on_gpu(). If not,
-    // they go by way of the host's memory.
+    // they are exchanged through the host's memory.
     bool connect_gpus(int number);
 
     // As average(), of numbers in the GPU's memory. `done` is called, and the future ready, as soon as that is queued.

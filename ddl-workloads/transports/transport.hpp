@@ -106,8 +106,8 @@ class Transport {
         base::fail("this transport has no groups");
     }
 
-    // Collective: connects the ranks' GPUs, of which this rank's has that number; lives as long as the transport. Null
-    // if it does no such thing: what a GPU has goes by way of the host's memory.
+    // Collective: connects the ranks' GPUs; `number` is this rank's. Lives as long as the transport. Null: not
+    // supported, data of a GPU is exchanged through the host's memory.
     virtual GpuExchange* connect_gpus(int /*number*/) { return nullptr; }
 
     // On rank 0 the texts of all ranks in rank order, elsewhere nothing.

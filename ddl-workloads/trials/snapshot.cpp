@@ -15,7 +15,9 @@ Snapshot::Snapshot(Model& model)
 void Snapshot::restore(Model& model) const
 {
     const std::vector<StateTensor> state = model.state();
-    if (state.size() != tensors_.size()) base::fail("the tensors of the model's state have changed");
+    if (state.size() != tensors_.size())
+        base::fail("cannot restore the model's state: it has ", state.size(), " tensors, the copy has ",
+                   tensors_.size());
     for (std::size_t i = 0; i < state.size(); ++i) {
         if (state[i].bytes.size() != tensors_[i].size()) base::fail(state[i].path, " has changed its size");
         std::copy(tensors_[i].begin(), tensors_[i].end(), state[i].bytes.begin());

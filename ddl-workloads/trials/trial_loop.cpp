@@ -255,7 +255,7 @@ std::optional<double> TrialLoop::look(StoredWeights* stored, bool last)
     return accuracy;
 }
 
-// The next step is the first after so many.
+// The next step is the one after `step` steps.
 void TrialLoop::go_to(std::int64_t step)
 {
     parts_.context.state = {.first = parts_.context.state.first, .taken = step, .at_once = false};

@@ -70,7 +70,7 @@ class TrialLoop {
     std::optional<OutcomeFile> outcomes_;  // rank 0
     std::map<std::int64_t, Snapshot> moments_;
     std::vector<double> losses_;                       // of each step of the undisturbed training
-    std::map<std::int64_t, std::string> undisturbed_;  // rank 0: checksums of the state after so many steps
+    std::map<std::int64_t, std::string> undisturbed_;  // rank 0: checksum of the state by number of steps
     std::shared_ptr<OneTrial> at_hand_;
     bool stopped_ = false;
 };

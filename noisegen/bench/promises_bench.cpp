@@ -241,7 +241,7 @@ std::size_t processes()
     return found;
 }
 
-// After a SIGKILL at `killed_ns`: when no process and no file of ours was left, in ms; at most 10 s.
+// Time from a SIGKILL at `killed_ns` until no process and no file of noisegen is left, in ms; at most 10 s.
 double clean_after(const fs::path& directory, std::int64_t killed_ns)
 {
     while ((processes() > 0 || !fs::is_empty(directory)) && base::now_ns() - killed_ns < 10'000'000'000)

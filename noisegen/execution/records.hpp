@@ -30,7 +30,7 @@ class Records {
     void slot(std::size_t cpu_index, const SlotDone& done);
 
     // Writes the schedule as executed between the two times (slots at their assigned times, the last one cut) and
-    // finishes the archive. No thread may be recording any more. Throws if anything could not be written.
+    // finishes the archive. No thread may be recording then. Throws if anything could not be written.
     void finish(const std::vector<Slot>& table, std::int64_t start_ns, std::int64_t joined_ns, std::int64_t ended_ns);
 
  private:

@@ -42,7 +42,7 @@ struct Speed {
 // Above this a round shows other processes rather than the machine.
 constexpr double disturbed_share = 0.05;
 
-// A stressor on the first so many cores.
+// A stressor on the first `cores` cores.
 struct Item {
     Configured stressor;
     std::size_t cores = 1;

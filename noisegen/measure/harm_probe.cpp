@@ -70,7 +70,7 @@ Schedule schedule_with_peers(const HarmProbe& asked, const std::vector<std::stri
     return schedule;
 }
 
-// A peer by its words, a level of ours by its name.
+// A peer by its command, a stressor's level by its name.
 Harm named(const HarmProbe& asked, const FactorLevel& level)
 {
     for (std::size_t i = 0; i < asked.peers.size(); ++i)

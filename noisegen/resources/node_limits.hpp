@@ -38,7 +38,7 @@ struct WindowLimit {
 // missed.
 double held_in_windows(std::vector<double> windows);
 
-// A stressor on so many CPUs.
+// A stressor on a number of CPUs.
 struct StressorLimit {
     std::string stressor;
     std::map<std::string, std::string> options;  // all of them but those of intensity
@@ -79,14 +79,14 @@ void add_limits(const std::filesystem::path& file, const std::vector<StressorLim
 std::optional<Limit> find(const NodeLimits& limits, const std::string& stressor, const base::Settings& settings,
                           std::size_t cpus, base::Rate::Of of);
 
-// Capacity of windows for a stressor on so many CPUs; none if that was not calibrated.
+// Capacity of windows for a stressor on this number of CPUs; none if that was not calibrated.
 std::optional<double> find_window(const NodeLimits& limits, const Configured& stressor, std::size_t cpus,
                                   base::Rate::Of of);
 
 // The settings without those of intensity.
 std::map<std::string, std::string> own_options(const base::Settings& settings);
 
-// "memory.stream[shape=update]": options that are as on the card, or are not on it any more, are left out.
+// "memory.stream[shape=update]": without options that have their default value or no longer exist.
 std::string stressor_text(const std::string& stressor, const std::map<std::string, std::string>& options);
 
 }  // namespace noisegen

@@ -11,8 +11,8 @@
 
 namespace noisegen {
 
-// The share of what the stressor reached on so many CPUs in its worst round: bytes if it counts them, else operations.
-// Throws UsageError with the command that would calibrate it.
+// The share of what the stressor reached on this number of CPUs in its worst round: bytes if it counts them, else
+// operations. Throws UsageError with the command that would calibrate it.
 base::Rate resolve(const NodeLimits& limits, const Configured& stressor, base::Percent share,
                    const std::vector<int>& cpus);
 

@@ -279,7 +279,7 @@ Schedule parse_random(std::string_view text)
     return builder.finish(std::move(random));
 }
 
-// "0..16GiB/s" in so many equal steps, both ends included.
+// "0..16GiB/s" in equal steps, both ends included.
 std::vector<base::Rate> ramp_rates(const std::string& range, std::int64_t steps)
 {
     const std::size_t dots = range.find("..");

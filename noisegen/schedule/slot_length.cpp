@@ -75,7 +75,7 @@ std::vector<SeenSteps> watch_steps(const std::filesystem::path& run, const std::
     std::optional<Seen> last = next_step(page, page.step.load(), until_ns);
     while (last) {
         const std::optional<Seen> seen = next_step(page, last->step, until_ns);
-        // A counter that went back is of a training that began anew.
+        // A counter that decreased belongs to a restarted training.
         if (seen && seen->step > last->step)
             steps.push_back({last->at_ns - origin_ns, seen->at_ns - last->at_ns, seen->step - last->step});
         last = seen;

@@ -96,7 +96,7 @@ inline void check_equal(const Seconds& truth, const Seconds& found)
     }
 }
 
-// Waits and path are those that the archive was made with.
+// The waits and the path found equal those that the archive was made with.
 inline void check_answers(const Analysed& run)
 {
     CHECK(run.complaints.empty());

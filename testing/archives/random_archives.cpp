@@ -129,7 +129,7 @@ bool write_random_archives(const fs::path& directory, int first, int count)
 std::string check_random_archives(int first, int count)
 {
     std::string text;
-    for (const int end = first + count; first < end; first += 100) {  // so many are on disk at once
+    for (const int end = first + count; first < end; first += 100) {  // at most 100 are on disk at once
         const Scratch scratch;
         const int some = std::min(100, end - first);
         if (!write_random_archives(scratch / "archives", first, some)) return "";

@@ -51,7 +51,7 @@ class RawArchive {
         check(OTF2_EvtWriter_Leave(events(location), nullptr, time, region), "leave");
     }
 
-    // Defines so many, whatever there are.
+    // Defines this number of them, whatever the archive has.
     void count_as(OTF2_LocationRef location, std::uint64_t events) { counted_[location] = events; }
 
     // After the last event: from now on definitions. An empty mapping is none; region i of the location is map[i].

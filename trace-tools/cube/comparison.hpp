@@ -19,7 +19,7 @@ InBoth call_paths_in_both(const CubeProfile& first, const CubeProfile& second);
 
 // Metrics of a quiet and a noisy run: "quiet_...", "noisy_..." and, where values add up, "difference_..." (noisy
 // - quiet). What is in one run only is kept. With `derived` also "slowdown", noisy time / quiet time, which Cube
-// computes anew for every selection.
+// computes again for every selection.
 CubeProfile compared(CubeProfile quiet, CubeProfile noisy, bool derived);
 
 // How far two values that should be one are apart, relative to the larger one.

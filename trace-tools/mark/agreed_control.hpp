@@ -17,7 +17,7 @@ namespace mark {
 struct RankPage {
     std::array<std::atomic<std::uint64_t>, 16> wishes;  // by step modulo 16: (step + 1) * 4 + the ControlRequest
     std::atomic<std::uint64_t> arrived;                 // at all barriers so far, by all ranks
-    std::atomic<std::uint32_t> given_up;                // a rank did not come: no step is controlled any more
+    std::atomic<std::uint32_t> given_up;                // a rank did not come: no further step is controlled
 };
 static_assert(sizeof(RankPage) <= 4096);  // a page
 

@@ -33,7 +33,7 @@ struct Node {
     Properties properties;
 };
 
-// A location group. In archives of ours of an MPI job the index is the rank; accelerators come after the processes.
+// A location group. In Crosstalk's archives of an MPI job the index is the rank; accelerators come after the processes.
 struct Process {
     std::string name;
     bool accelerator = false;

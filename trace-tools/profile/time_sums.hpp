@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time by where it was spent, in sums that are begun anew often.
+// Time by region or call path, in sums that are often reset.
 #pragma once
 
 #include <cstdint>

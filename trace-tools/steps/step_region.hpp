@@ -27,7 +27,7 @@ bool could_be_a_step(const Region& region);
 // of several the outermost, then the one with the most time. Visits of a region inside itself do not count.
 // Example: 100 visits of `step`, each 3 to 5 ms, inside the only visit of `main`: `step`.
 // A rank (of MPI's largest communicator, else a process) is judged by its first location with events. Reads all events,
-// by so many threads.
+// by this number of threads.
 std::optional<std::uint32_t> find_step_region(Reader& reader, int threads = 1);
 
 // For archives without such a region: the collective call of MPI from which steps last (read_steps_between()), or none.

@@ -15,7 +15,7 @@
 namespace synth {
 
 struct SynthTruth {
-    // Patterns by Cube's names; of ours are mpi_icollective_exposed, time inside the wait for a non-blocking
+    // Patterns by Cube's names; our own are mpi_icollective_exposed, time inside the wait for a non-blocking
     // collective, and mpi_icollective_wait, the part of it in which other ranks had not started the collective.
     struct Wait {
         std::string pattern;

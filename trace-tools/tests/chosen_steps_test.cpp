@@ -18,7 +18,7 @@ namespace {
 
 enum Region : OTF2_RegionRef { whole, warm_up, iteration };
 
-// One rank: so many short visits of one region, then so many long ones of another, all inside of main.
+// One rank: short visits of one region, then long ones of another, all inside of main.
 fs::path record(const fs::path& folder, int warm_ups, int iterations)
 {
     otf2::RawArchive archive{folder};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events in the order of time: put aside, whichever thread puts them in order, they come as OTF2's own reader gives
-// them.
+// Events spilled to a file come in the order of time, as OTF2's own reader gives them, whichever thread sorts them.
 #include "base/error.hpp"
 #include "testing/archives/listing.hpp"
 #include "testing/archives/raw_archive.hpp"
@@ -41,7 +40,7 @@ std::vector<std::string> by_place_at_each_time(std::vector<std::string> lines)
     return lines;
 }
 
-// In the order of time, by OTF2's own reader, and out of the file to which events were put aside.
+// Listings in the order of time: by OTF2's own reader, and from the file to which events were spilled.
 void check_orders(const fs::path& anchor)
 {
     otf2::Reader direct{anchor};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A CUPTI of our own that keeps time: preloaded in the place of NVIDIA's, it records what a GPU would have done that is
-// not there. Its clock runs an hour ahead. With FAKE_CUPTI_LAUNCHES=N: so many kernels, in two streams.
+// not there. Its clock runs an hour ahead. With FAKE_CUPTI_LAUNCHES=N: N kernels, in two streams.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -107,7 +107,7 @@ CUpti_ActivityMemcpy6 copy(std::uint32_t number, std::uint64_t at_ns)
     return record;
 }
 
-// A plug-in whose buffers are bounded has none left after so many: the records that do not fit are dropped.
+// A plug-in has a limited number of buffers: records that do not fit are dropped.
 bool takes_more_than_it_says()
 {
     constexpr int most = 256;

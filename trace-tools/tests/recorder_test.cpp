@@ -34,7 +34,7 @@ struct Flushed {
     Lines regions;            // "enter", "leave", in the order of their times
 };
 
-// Records so many visits of a region with so much memory.
+// Records this number of visits of a region with this much memory.
 Flushed flushed(int visits, std::uint64_t memory_bytes)
 {
     const testing::Scratch scratch;

@@ -19,7 +19,7 @@ struct AccidentRate {
     double p = 1.0;                // that chance alone gives the noise so much more of it than quiet has
     bool charged = false;          // it counts as the noise's effect
     bool only_here = false;        // steps without noise have no accidents at all
-    double unmet_one_in = 0.0;     // one step in so many may be a stall that was not met (97.5 %); 0 with accidents
+    double unmet_one_in = 0.0;     // 1 in N: the rate of stalls that may have been missed (97.5 %); 0 with accidents
 };
 
 // Decides to which treatments accidents are charged: LongSteps::charged. Time decides, not their number: the excess

@@ -35,7 +35,7 @@ std::string make_designed_run(const OneRun& one);
 void show_steady_run(std::ostream& out, const OneRun& one);
 void show_designed_run(std::ostream& out, const OneRun& one);
 
-// The last line that a program of ours said; of others, and of launchers, it may be anything.
+// The last line that a program of Crosstalk printed; lines of other programs and of launchers are skipped.
 std::string last_line(const std::filesystem::path& log);
 
 constexpr std::int64_t look_up_every_ns = 100'000'000;

@@ -186,7 +186,7 @@ void LineKinds::add(const std::string& line, std::int64_t at_ns)
     lines.at_ns.push_back(at_ns);
 }
 
-// Ranks that print the same line each make groups of so many equal lines; else equal lines are steps that look alike.
+// Ranks that all print the same line make groups of equal size; otherwise each of the equal lines is a step.
 LineTimes LineKinds::steps_of(const Lines& lines)
 {
     constexpr std::size_t least_groups = 10;

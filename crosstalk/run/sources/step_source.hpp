@@ -122,7 +122,7 @@ std::unique_ptr<StepSource> make_source(MeasuredJob& job)
 // Throws UsageError for a request with several sources, or with options that its source does not allow.
 std::unique_ptr<StepSource> source_of(MeasuredJob& job);
 
-// A program of ours, which need not be on PATH.
+// A program of Crosstalk, which need not be on PATH.
 bool is_ours(const std::string& word);
 bool is_ddl_train(const std::string& word);
 

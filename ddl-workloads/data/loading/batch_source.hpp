@@ -13,7 +13,7 @@ namespace ddl {
 
 class BatchSource : public Source {
  public:
-    // Starts to read ahead, after so many steps of so many passes. Throws as Loader does.
+    // Starts to read ahead from the given step, of the given number of passes each. Throws as Loader does.
     BatchSource(LoaderPlan plan, int passes, std::int64_t steps_done);
 
     Batch next() override;

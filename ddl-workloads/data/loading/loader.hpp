@@ -38,7 +38,7 @@ struct LoaderPlan {
     Augmentation augmentation = {};
     int readers = 1;
     int transformers = 0;       // threads that make batches of the bytes read; 0: readers do it
-    int queue_batches = 4;      // at most so many are read ahead
+    int queue_batches = 4;      // read ahead, at most
     bool skip_corrupt = false;  // the next sound record stands in for a corrupt one; otherwise it ends the loader
     ReaderObserver* observer = nullptr;  // outlives the loader
 };

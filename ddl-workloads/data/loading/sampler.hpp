@@ -14,7 +14,7 @@ struct Sampling {
     int ranks = 1;
     std::uint64_t seed = 1;
     bool shuffle = true;
-    std::int64_t first_step = 0;  // of those that batch() counts: so many were made in an earlier run
+    std::int64_t first_step = 0;  // steps of an earlier run, from which batch() counts
 };
 
 class EpochOrders;

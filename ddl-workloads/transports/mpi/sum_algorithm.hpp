@@ -19,7 +19,7 @@ class SumAlgorithm {
     SumAlgorithm(const SumAlgorithm&) = delete;
     SumAlgorithm& operator=(const SumAlgorithm&) = delete;
 
-    // For the next MPI_Iallreduce, of so many numbers over so many ranks; the same on all of these.
+    // Algorithm of the next MPI_Iallreduce of this number of values over this number of ranks; the same on all of them.
     void choose_for(std::size_t numbers, int ranks);
 
  private:

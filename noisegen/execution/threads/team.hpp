@@ -47,7 +47,7 @@ class Team {
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
 
-    // Once the table is over, the team may be started again, with another one; what it did is then counted anew.
+    // Once the table is over, the team may be started again, with another one; its counts then restart.
     void start(std::vector<Slot> table, std::int64_t start_ns, NoiseObservers observers);
 
     // Waits until there is something to report (done, failed, newly short), the descriptor can be read, or the time has
@@ -61,7 +61,7 @@ class Team {
     // Ends the stress, waits for all threads and throws what one of them threw.
     void stop();
 
-    // So far, of all CPUs; slots still going on included.
+    // So far, of all CPUs, current slots included.
     std::uint64_t bytes() const;
     std::uint64_t operations() const;
 

@@ -63,7 +63,7 @@ class ThreadVictim final : public StandingVictim {
     VictimThread thread_;
 };
 
-// A log that is written anew when it is full: what fsync has to wait for is a block, its inode and the journal.
+// A log that is overwritten when it is full: what fsync has to wait for is a block, its inode and the journal.
 DoPiece appends_with_fsync(const fs::path& directory)
 {
     constexpr std::int64_t full = 1 << 20;

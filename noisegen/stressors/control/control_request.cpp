@@ -37,7 +37,7 @@ class Asking final : public Stressor {
         control_.page().on_until_ns.store(std::min(now + ahead_ns, deadline_ns_));
         base::sleep_until_ns(std::min(now + renewal_ns, deadline_ns_));
         const std::uint64_t before = std::exchange(acknowledged_, control_.page().acknowledged.load());
-        if (acknowledged_ < before) return {};  // the file was cut short, or made anew
+        if (acknowledged_ < before) return {};  // the file was truncated or replaced
         any_ = any_ || acknowledged_ != before;
         return {.bytes = 0, .operations = acknowledged_ - before};
     }

@@ -12,7 +12,7 @@ namespace noisegen {
 // One message; shorter than PIPE_BUF, so it comes whole.
 struct PauseNews {
     enum class Kind : std::int32_t {
-        forget,  // no process is meant any more
+        forget,  // forget all processes
         add,     // `pid` is one of those that will be stopped
         begin,   // they are about to be stopped, until `until_ns` (CLOCK_MONOTONIC) at the latest
         end,     // they go on

@@ -70,7 +70,7 @@ class PinnedMemory {
     void* data_ = nullptr;
 };
 
-// A stream that takes work piece by piece, of which only so many are under way: what was handed in is soon done.
+// A stream that takes work piece by piece, with few pieces in flight, so that submitted work is soon done.
 class GpuQueue {
  public:
     GpuQueue();

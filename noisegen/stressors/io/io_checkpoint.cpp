@@ -100,7 +100,7 @@ class IoCheckpoint final : public Stressor {
 
     CheckpointOptions options_;
     BlockFile file_;
-    std::int64_t written_ = 0;  // of this burst, or given to the kernel; all of it: no burst is going on
+    std::int64_t written_ = 0;  // bytes of this burst written or submitted; equal to its size between bursts
     std::int64_t unsynced_ = 0;
     std::int64_t next_ns_ = 0;  // when the next burst is due, or the present one was
     std::int64_t longest_ns_ = 0;

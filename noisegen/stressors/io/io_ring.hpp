@@ -46,7 +46,7 @@ class IoRing {
     // Smoothed time from the start of a transfer to its end.
     std::int64_t latency_ns() const { return latency_ns_; }
 
-    // Transfers are of so many bytes from now on, a block at most. Only while none is in flight.
+    // Sets the bytes of each transfer, a block at most. Only while none is in flight.
     void transfer_bytes(std::size_t bytes) { bytes_ = bytes; }
 
     // Goes to the kernel with the next take(). Only while fewer than depth() are in flight.

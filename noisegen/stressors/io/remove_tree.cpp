@@ -17,7 +17,7 @@ namespace noisegen {
 
 namespace {
 
-constexpr int deepest = 32;  // directories of ours are three deep
+constexpr int deepest = 32;  // noisegen's directories are three deep
 
 // A directory right below `parent`, on the same mount.
 base::Descriptor open_below(int parent, const char* name)

@@ -41,7 +41,7 @@ struct JobStart {
 // In a stressor's note: there is nothing left of the job.
 inline constexpr const char* job_has_ended = "the job has ended";
 
-// As one word of a command line, and back.
+// Encodes a JobStart as one argument of a command line, and decodes it.
 std::string to_word(const JobStart& start);
 JobStart job_start(const std::string& word);
 

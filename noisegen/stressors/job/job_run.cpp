@@ -118,7 +118,7 @@ class NeighbourJob : public Shared {
         elsewhere_ = std::max(elsewhere_, news.elsewhere);
     }
 
-    // Throws if the keeper was killed: nothing freezes the job any more.
+    // Throws if the keeper was killed: then nothing freezes the job.
     void check_keeper() const
     {
         pollfd waiting{answers_, POLLIN, 0};

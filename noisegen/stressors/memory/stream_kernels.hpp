@@ -49,7 +49,7 @@ struct StreamShape {
     std::size_t arrays = 0;          // how many of a, b, c it touches
     std::size_t bytes_per_item = 0;  // traffic: loads and stores of one index, lines read for a store included
     StreamLoop StreamLoops::*loop = nullptr;
-    std::size_t weight = 1;  // an item may take as long as so many of another shape
+    std::size_t weight = 1;  // most time of an item, in items of the fastest shape
 };
 
 // Stands for a shape until the node's limits say which one.

@@ -25,7 +25,7 @@ namespace {
 // So long ranks may take to come to rest at the very end, while mpirun lives: it calls a rank that leaves without the
 // others a failure.
 constexpr std::int64_t last_patience_ns = 5'000'000'000;
-constexpr int fruitless_steps = 100;  // after so many a rank no longer waits awake
+constexpr int fruitless_steps = 100;  // steps without progress after which a rank sleeps
 
 // MPI from the first stressor that needs it to the process's end: it cannot be started twice.
 class Session {

@@ -44,7 +44,7 @@ class DeviceSteps {
         while (window_ < windows_.size()) advance(windows_[window_].end_ns);
     }
 
-    // Host spans that end before are not needed any more.
+    // Host spans that end before are no longer needed.
     std::int64_t needed_from_ns() const { return idle_.empty() ? now_ns_ : idle_.front().begin_ns; }
 
  private:

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // libcrosstalk-cupti.so: what CUPTI records of this process's GPUs, as an ActivitySource. Nothing else needs CUPTI.
-//
-// CUPTI fills buffers of ours, one for each thread that calls CUDA and for each context, and hands back what is full,
-// on a thread of its own. There are only so many: while all are in use it drops records, and says how many.
+// CUPTI fills our buffers, one for each thread that calls CUDA and for each context, and hands back what is full,
+// on a thread of its own. Their number is limited: while all are in use CUPTI drops records, and says how many.
 #include "base/system/clock.hpp"
 #include "trace-tools/gpu/recording/source.hpp"
 
@@ -294,7 +293,7 @@ void record_no_more()
 
 const char* start(gpu::ActivitySink& into)
 {
-    // As the trace knows threads; not as POSIX does.
+    // Kernel thread ids, as in the trace, instead of POSIX thread ids.
     static_cast<void>(cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
     if (const CUptiResult code = cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
         code != CUPTI_SUCCESS)

@@ -27,7 +27,7 @@ constexpr std::uint8_t long_record = 255;
 constexpr std::uint8_t no_bytes = 255;
 constexpr std::uint8_t big_endian = 0x23;
 
-// Enter, leave, four of MPI requests, four of the old OpenMP events.
+// Types of records that hold one number: enter, leave, four of MPI requests, four of the old OpenMP events.
 constexpr bool is_one_number(std::uint8_t type)
 {
     constexpr std::uint32_t types = 1U << 12U | 1U << 13U | 1U << 16U | 1U << 17U | 1U << 20U | 1U << 21U | 1U << 24U |

@@ -67,8 +67,8 @@ struct ReferenceTable {
 struct Definitions {
     Archive archive;
     ReferenceTable references;
-    // Problems of an archive of ours; other tools write such archives, and what events need of them is looked for
-    // there.
+    // Problems of an archive that Crosstalk wrote; other tools write such archives, and what events need of them is
+    // looked for there.
     std::vector<std::string> forgiven_to_others;
 };
 

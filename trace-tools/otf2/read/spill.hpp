@@ -119,7 +119,7 @@ struct Spill::Merge::Chunk {
 
     const char* begin() const { return bytes.data(); }
     const char* end() const { return bytes.data() + used; }
-    // Where the next ones go, of which there are at most so many.
+    // Space for the next `most` bytes, at most.
     char* room(std::size_t most)
     {
         if (bytes.size() - used < most) bytes.resize(used + most);

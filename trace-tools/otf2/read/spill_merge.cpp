@@ -78,7 +78,7 @@ class Spill::Cursor {
         }
     }
 
-    // Waits until so many bytes are in the window, or all that are left.
+    // Waits until `bytes` bytes are in the window, or all that are left.
     void need(std::size_t bytes)
     {
         if (filled_ - at_ < bytes && next_ != end_) refill();
@@ -92,13 +92,13 @@ class Spill::Cursor {
             const auto most = std::min<std::uint64_t>(window_.size() - filled_, end_ - next_);
             const auto read = base::check_errno(
                 ::pread(file_, window_.data() + filled_, most, static_cast<off_t>(next_)), "read spilled events");
-            if (read == 0) base::fail("spilled events are missing");
+            if (read == 0) base::fail("the temporary file of events is shorter than what was written to it");
             filled_ += static_cast<std::size_t>(read);
             next_ += static_cast<std::uint64_t>(read);
         }
     }
 
-    // Copies so many numbers. Returns the end of the copy.
+    // Copies `numbers` numbers. Returns the end of the copy.
     char* copy(unsigned numbers, char* to)
     {
         const char* from = window_.data() + at_;

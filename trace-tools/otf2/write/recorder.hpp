@@ -282,7 +282,7 @@ class Recorder {
     // A property of this process's location group.
     void process_property(const std::string& name, const std::string& value);
 
-    // Collective. No location may be recording any more. Writes all definitions and puts the archive in its place.
+    // Collective. No location may be recording then. Writes all definitions and puts the archive in its place.
     // Throws Error if any process could not write all of its events.
     void finish();
 
