@@ -99,7 +99,7 @@ class CsvRow {
     bool has(const std::string& column) const { return index_.contains(column); }
     std::size_t line() const { return line_; }
 
-    // As those of CsvTable.
+    // Like those of CsvTable.
     std::string place(const std::string& column) const;
     const std::string& text(const std::string& column) const;
     template <class T>

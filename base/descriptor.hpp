@@ -26,7 +26,7 @@ class Descriptor {
     // Somebody else closes it.
     int release() { return std::exchange(number_, -1); }
 
-    // As close(2); 0 where there is none.
+    // Like close(2); 0 where there is none.
     int close() { return number_ < 0 ? 0 : ::close(std::exchange(number_, -1)); }
 
  private:

@@ -59,7 +59,7 @@ std::string parse(std::string_view text);
 // A difference of times in ns: "1.5s", "-20ms". Throws as parse() does.
 std::int64_t parse_difference_ns(std::string_view text);
 
-// As short as exact: format(Bytes{67108864}) is "64MiB", format(1500ms) "1.5s".
+// The shortest exact text: format(Bytes{67108864}) is "64MiB", format(1500ms) "1.5s".
 std::string format(Nanoseconds time);
 std::string format(Bytes bytes);
 std::string format(Rate rate);

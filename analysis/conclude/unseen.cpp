@@ -14,7 +14,7 @@ namespace analysis {
 
 namespace {
 
-// By slot: is it within the training, and only within steps that began before it and belong to no stratum?
+// Indexed by slot: whether it is in the training, and only in steps that began before it and belong to no stratum.
 std::vector<bool> without_own_steps(const DesignedRun& run, const Analysis& analysis)
 {
     const std::vector<Slot>& slots = run.slots.front();

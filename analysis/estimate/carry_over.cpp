@@ -14,7 +14,7 @@ namespace analysis {
 
 namespace {
 
-// By slot: the work of its steps, and their mean.
+// Indexed by slot: the work of its steps, and their mean.
 struct SlotMeans {
     Eigen::VectorXd work;
     Eigen::VectorXd mean_ms;

@@ -47,9 +47,9 @@ struct Combination {
     }
 };
 
-// With what the noises of these treatments leave in the next slot, for they would run all the time: of the noises that
-// last, or of all. Once one lasts, the means after a slot without noise serve for every contrast: plain means hold its
-// remains. Nothing is added where the order of slots does not separate it from effects.
+// Adds to a contrast the carry-over of its noises, which would run all the time: of `lasting` noises, or of all. Once
+// one lasts, the means after a slot without noise serve for every contrast: plain means hold its remains. Nothing is
+// added where the order of slots does not separate it from effects.
 Combination combination(const Fit& fit, const Eigen::VectorXd& weights, const std::vector<Assigned>& lasting);
 Combination with_carry_over(const Fit& fit, const Eigen::VectorXd& weights);
 

@@ -20,7 +20,7 @@ namespace os = base::os;
 
 namespace {
 
-// By its host and the number of its main thread.
+// Index of a rank, keyed by its host and the kernel's id of its main thread.
 using PlaceOfRank = std::map<std::pair<std::string, std::int64_t>, std::size_t>;
 
 PlaceOfRank places_of_ranks(const nlohmann::ordered_json& record, const StepTable& steps)

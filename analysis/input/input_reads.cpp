@@ -23,7 +23,7 @@ std::optional<std::uint64_t> number_of_reader(std::string_view name)
     return error == std::errc{} && end == name.data() + name.size() ? std::optional{number} : std::nullopt;
 }
 
-// As overlap_ns(), for steps that come one after the other; `first`: where to look.
+// Like overlap_ns(), for steps that come one after the other; `first`: where to look.
 std::int64_t read_within(std::int64_t begin_ns, std::int64_t end_ns, const base::LongColumn<TimeSpan>& reads,
                          std::size_t& first)
 {

@@ -21,7 +21,7 @@ struct Noise {
     std::string seed;
     std::vector<Slot> slots;  // as executed, at assigned times, on the node's own clock
 
-    // By region of the locations "cpu N": when at least one thread was in it, in order and disjoint.
+    // Keyed by region of the locations "cpu N": when at least one thread was in it, in order and disjoint.
     std::map<std::string, std::vector<TimeSpan>> achieved;
 
     // "cpu N": the least share, over such locations, of the time in which noise was assigned that it recorded at all,

@@ -122,7 +122,7 @@ bool is_control(const Treatment& treatment)
     return treatment.on.size() == 1 && treatment.on.front().role != base::Role::treatment;
 }
 
-// By factor, then by level: 4GiB/s comes before 16GiB/s, and any amount before what is none.
+// Order by factor, then by level: 4GiB/s comes before 16GiB/s, and amounts before other levels.
 bool lower(const Assigned& a, const Assigned& b)
 {
     const auto key = [](const Assigned& on) {

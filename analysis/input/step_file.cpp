@@ -18,7 +18,7 @@ namespace {
 constexpr const char* host_column = "host";
 constexpr const char* other_column = "other_ns";
 
-// As they come; by number once they are in order.
+// In the order of the file; sorted by number later.
 struct RowsOfRank {
     std::string host;
     bool ascending = true;

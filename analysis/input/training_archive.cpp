@@ -75,7 +75,7 @@ class Buckets {
     }
     std::optional<std::int64_t> last_end_ns(std::size_t rank) const { return of_rank_[rank].last_end_ns(); }
 
-    // The shortest one of each bucket, summed over the buckets that every rank exchanged.
+    // The shortest exchange of each bucket, summed over the buckets that every rank exchanged.
     std::int64_t shortest_ns() const
     {
         std::int64_t sum = 0;

@@ -143,7 +143,7 @@ class Population {
     std::map<bool, std::map<Place, Densities>> known_;  // of places of bits, and of strata
 };
 
-// By place, those within others left out.
+// Keyed by place, without places inside others.
 std::map<Place, double> outermost(const std::vector<const ClassedTrial*>& trials)
 {
     std::map<Place, double> places;

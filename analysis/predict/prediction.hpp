@@ -17,7 +17,7 @@ struct MeasuredLevel {
     Interval interval;
 };
 
-// By rising level; no noise is level 0 and slows nothing.
+// In order of rising level; no noise is level 0 and slows nothing.
 using Curve = std::vector<MeasuredLevel>;
 
 // The level at which the stressor hurts a victim as much as the neighbour does. None: beyond what was measured there.

@@ -12,7 +12,7 @@ namespace base {
 // The value that has `rank` (from 0) smaller or equal ones before it in [from, until), none of them NaN: exact.
 double nth_value(const LongColumn<double>& column, std::size_t from, std::size_t until, std::size_t rank);
 
-// As base::median() of the values in [from, until), one or more: to the bit.
+// Like base::median() of the values in [from, until), one or more: to the bit.
 double median(const LongColumn<double>& column, std::size_t from, std::size_t until);
 double median(const LongColumn<double>& column);
 

@@ -50,7 +50,7 @@ std::string badge(std::string_view verdict);
 // Code with a button that copies it, where scripts run.
 std::string code_to_copy(std::string_view code);
 
-// As the path of a URL: everything but letters, digits and -_.~/ as %20.
+// The path of a URL: all but letters, digits and -_.~/ are percent-encoded.
 std::string url_path(const std::filesystem::path& path);
 
 // HTML with a true minus sign before negative numbers, with numbers that stay on a line with their percent sign, and

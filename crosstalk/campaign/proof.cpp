@@ -108,7 +108,7 @@ std::string why_node_not_covered(const TrainingOnNode& training, const std::vect
     return why_too_slow(training, slots);
 }
 
-// By rank where it was; a job that does not say so is on the node of its record.
+// Host of each rank; a job that does not record them is on the host of its record.
 std::map<int, std::string> hosts_of_ranks(const nlohmann::ordered_json& record)
 {
     std::map<int, std::string> hosts;

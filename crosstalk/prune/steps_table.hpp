@@ -9,7 +9,7 @@ namespace crosstalk {
 // Does request.json say which events of the archive are steps?
 bool can_make_table(const std::filesystem::path& run);
 
-// By trace-steps. Throws Error where that finds no steps.
+// Writes steps.csv by trace-steps. Throws Error where that finds no steps.
 void make_table(const std::filesystem::path& run);
 
 }  // namespace crosstalk

@@ -21,8 +21,8 @@ std::vector<base::CpuSet> near_gpus(const std::string& listing, const std::optio
 // The same of this node; empty without nvidia-smi.
 std::vector<base::CpuSet> near_gpus();
 
-// As split_cores(), with cores of its own for each rank; `near`: the CPUs near the GPU of each. With neither set given
-// ranks get every other core near their GPU.
+// Like split_cores(), with cores of its own for each rank; `near`: the CPUs near the GPU of each. With neither set
+// given ranks get every other core near their GPU.
 struct SplitNear {
     std::vector<base::CpuSet> each_rank;
     base::CpuSet noise;

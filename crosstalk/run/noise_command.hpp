@@ -10,7 +10,7 @@
 
 namespace crosstalk {
 
-// As asked for, or the one for a job that cooperates in control.delay, or does not, and noise on these CPUs.
+// The requested schedule, or the default for noise on these CPUs and a job that cooperates in control.delay or not.
 std::string schedule_of(const Request& request, bool cooperates, const base::CpuSet& noise);
 
 std::vector<std::string> noise_words(const Request& request, const std::string& schedule, const Split& cores);

@@ -26,7 +26,7 @@ class SampleSource {
  public:
     virtual ~SampleSource() = default;
     virtual std::int64_t samples() const = 0;
-    // As in a record file, into `record`.
+    // Writes the sample into `record`, in the form of a record file.
     virtual void sample(std::int64_t number, std::span<std::uint8_t> record) const = 0;
 };
 

@@ -20,7 +20,7 @@ struct TensorState {
     std::uint32_t suspect = 0;  // 1: a guard of its own found it unsound
 };
 
-// The first of the ranks that have what more than half of those without a suspicion have. None: it cannot be decided.
+// The first rank whose tensor equals that of more than half of the unsuspected ranks; none if there is no majority.
 std::optional<int> sound_rank(std::span<const TensorState> of_ranks);
 
 struct Repaired {

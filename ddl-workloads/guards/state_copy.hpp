@@ -13,7 +13,7 @@ namespace ddl {
 
 class StateCopy {
  public:
-    // Random numbers included. The memory is that of the copy before.
+    // Copies the model's state, random numbers included, into the memory of the copy before.
     void keep(Model& model, std::int64_t steps_done);
 
     // Between two steps, or before forward.

@@ -61,7 +61,7 @@ std::string name_of_this_thread()
     return text.starts_with(of_autograd) ? "autograd " + text.substr(of_autograd.size()) : "operators of " + text;
 }
 
-// By which what it starts on a GPU is found.
+// With the thread's kernel id, by which its calls to a GPU are found.
 otf2::Recorder::Placement with_its_number()
 {
     return {.kind = otf2::LocationKind::cpu_thread,

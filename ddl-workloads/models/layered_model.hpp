@@ -31,7 +31,7 @@ class LayeredModel {
 
     virtual void put_input(std::size_t layer, std::size_t part, std::span<const float> numbers) = 0;
     virtual void forward_layer(std::size_t layer, std::size_t part) = 0;
-    // Until the layer's backward.
+    // Valid until the layer's backward.
     virtual std::span<const float> output(std::size_t layer, std::size_t part) = 0;
 
     virtual void put_output_gradient(std::size_t layer, std::size_t part, std::span<const float> numbers) = 0;

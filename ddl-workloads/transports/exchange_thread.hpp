@@ -88,7 +88,8 @@ class ExchangeThread {
     // they are exchanged through the host's memory.
     bool connect_gpus(int number);
 
-    // As average(), of numbers in the GPU's memory. `done` is called, and the future ready, as soon as that is queued.
+    // Like average(), of numbers in the GPU's memory. `done` is called, and the future ready, as soon as that is
+    // queued.
     std::future<void> average_on_gpu(const GpuNumbers& numbers, BucketTag tag,
                                      std::function<void(std::exception_ptr failure)> done = {});
 
@@ -121,7 +122,7 @@ class ExchangeThread {
     // Collective: from now on these rounds run, too; null: no longer. They must outlive that.
     void go_round(Rounds* rounds);
 
-    // As average(), at once; for who is on the transport thread already.
+    // Like average(), at once; to be called on the transport thread.
     void average_now(Transport& transport, std::span<float> values, BucketTag tag,
                      Precision precision = Precision::full);
 

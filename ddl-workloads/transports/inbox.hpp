@@ -29,7 +29,7 @@ class Inbox {
     void deliver(int from, int tag, std::vector<std::byte> message);
     void lose(int from, const std::exception_ptr& why);
 
-    // As those of Mailbox; `gone` ranks' receives throw why.
+    // Like those of Mailbox; receives from `gone` ranks throw why.
     void post(Mailbox::Ticket ticket, int from, int tag, std::span<std::byte> into);
     std::optional<Arrival> wait_any(std::span<const Mailbox::Ticket> tickets,
                                     std::optional<std::chrono::nanoseconds> at_most);

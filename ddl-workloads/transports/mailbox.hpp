@@ -40,7 +40,7 @@ class Mailbox {
     // Advances messages under way. True while some of this rank's are, so that this is to be called again.
     virtual bool advance() { return false; }
 
-    // As Transport::record(), where the messages are no calls that record themselves.
+    // Like Transport::record(), for messages that are not recorded by the calls that carry them.
     virtual void record(otf2::LocationRecorder* /*location*/) {}
 };
 

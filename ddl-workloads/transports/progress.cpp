@@ -27,7 +27,7 @@ const std::vector<std::pair<std::string, Progress::Policy>> policies{{"auto", Pr
                                                                      {"yield", Progress::Policy::yield},
                                                                      {"sleep", Progress::Policy::sleep}};
 
-// As sched_setattr(2) has it; the C library has it only since 2.41.
+// The struct of sched_setattr(2), which the C library has only since 2.41.
 struct SchedulingAttributes {
     std::uint32_t size = sizeof(SchedulingAttributes);
     std::uint32_t sched_policy = 0;

@@ -73,7 +73,7 @@ class Transport {
             for (float& value : values) value = with_one_nan(value * share);
     }
 
-    // As sum(), but of each rank's part alone: parts lie one after the other in rank order, as long as `lengths` says
+    // Like sum(), but of each rank's part alone: parts lie one after the other in rank order, as long as `lengths` says
     // (the same on all ranks). Afterwards this rank's part holds its sums, of two ranks with the bits of sum(); what
     // the others hold is anything.
     virtual void reduce_scatter(std::span<float> values, std::span<const int> /*lengths*/) { sum(values); }

@@ -19,7 +19,7 @@ using Loop = void (*)(double* a, const double* b, const double* c, std::size_t i
 // Columns of the 512 in a page; to write them all would take seconds.
 constexpr std::size_t partial_columns = 8;
 
-// By hand: one pass over whole arrays, one vector after the other.
+// Hand-written: one pass over whole arrays, one vector after the other.
 struct HandLoops {
     std::string unit;
     std::map<std::string, Loop> loops;  // by shape

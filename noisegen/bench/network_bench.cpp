@@ -49,7 +49,7 @@ void tell(const std::string& what, const std::string& other, const testing::Pair
               << " GB/s; ratio " << paired.ratio.text() << " (goal " << goal << ")\n";
 }
 
-// As one would write it by hand: send what fits of a block, read it.
+// A plain hand-written exchange: send what fits of a block, read it.
 class BareTcp {
  public:
     explicit BareTcp(std::size_t block) : out_(block, 1), in_(block)

@@ -65,7 +65,7 @@ JobPlan proposal(const Request& request, const base::JobRank& job, base::Nanosec
             .measured = request.schedule.needs_slot()};
 }
 
-// Until the table is over: the steps that were seen meanwhile. None if the program is to stop.
+// Runs the table and returns the steps that were seen meanwhile. None if the program is to stop.
 std::optional<std::vector<SeenSteps>> try_out(Team& team, const std::vector<Slot>& table, const fs::path& control_run,
                                               std::int64_t start_ns)
 {

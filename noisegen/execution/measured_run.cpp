@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t lead_ns = 10'000'000;
 constexpr std::int64_t look_again_ns = 50'000'000;
 
-// Until the table is over (true) or the run cannot continue.
+// Waits until the table is over (true) or the run cannot continue (false).
 bool wait_for(const Team& team, const MeasuredRun& measured, std::int64_t start_ns)
 {
     const std::int64_t length_ns = measured.table.back().end.count();

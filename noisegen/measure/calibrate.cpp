@@ -60,7 +60,7 @@ struct Item {
     }
 };
 
-// As fast as it goes: some time to get going, then the round.
+// Unthrottled: a start-up time, then the round.
 Schedule schedule_of(const Item& item, base::Nanoseconds round)
 {
     Schedule schedule;

@@ -10,7 +10,7 @@
 
 namespace noisegen {
 
-// A stressor, and what of the victim it is calibrated by.
+// A stressor, and the part of the victim's work by which its pressure is measured.
 struct PressureKind {
     std::string stressor;
     Slice::Kind slice = Slice::Kind::read;

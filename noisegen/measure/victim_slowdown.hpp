@@ -36,7 +36,7 @@ struct Done {
     double per_second() const { return amount / seconds; }
 };
 
-// By block, there by level (the last is quiet), there by kind.
+// Indexed by block, level (the last is quiet) and kind.
 using DoneByBlock = std::map<std::uint64_t, std::vector<std::array<Done, Slice::kinds>>>;
 
 struct VictimDone {
@@ -87,7 +87,7 @@ struct DamageReport {
     std::size_t disturbed = 0;  // of those: something else had the victim's CPU for a tenth of the time or more
 };
 
-// As victim_done(). Own traffic is left to the caller.
+// Like victim_done(). Own traffic is left to the caller.
 DamageReport damage(const Schedule& schedule, const std::vector<Slot>& table, std::int64_t start_ns,
                     const std::vector<Slice>& slices, base::Nanoseconds guard = base::Nanoseconds{2'000'000});
 

@@ -25,8 +25,8 @@ struct ShapeSearch {
     std::string stressor = {};   // "memory.stream[shape=read|update]"; empty: all shapes
 };
 
-// By the bandwidth of a victim; about a minute. None if the program was asked to stop. Throws UsageError if the
-// victim's CPU makes noise, and as probe(); Error if too little was measured.
+// Compares shapes by the bandwidth of a victim; takes about a minute. None if the program was asked to stop. Throws
+// UsageError if the victim's CPU makes noise, and as probe(); Error if too little was measured.
 std::optional<WorstShape> find_worst_shape(const ShapeSearch& search);
 
 }  // namespace noisegen

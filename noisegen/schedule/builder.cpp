@@ -37,7 +37,7 @@ void check_once(std::set<std::string>& seen, const std::string& stressor, const 
     if (!seen.insert(level).second) base::fail_usage(stressor, " has the level ", level, " twice");
 }
 
-// By the name of the level, "rate=4GiB/s"; one without a name if no option lists levels.
+// Keyed by the name of the level, "rate=4GiB/s"; one without a name if no option lists levels.
 std::vector<std::pair<std::string, Options>> levels_of(const base::PlugInText& plug_in)
 {
     const std::string with_levels = option_with_levels(plug_in);

@@ -20,7 +20,7 @@ class ScheduleBuilder {
     // Every level of the factor; nothing for quiet.
     std::vector<Treatment> factor(const base::PlugInText& plug_in, bool may_have_levels);
 
-    // As above, for forms in which a label stands once.
+    // Like above, for forms in which a label may appear once only.
     std::vector<Treatment> new_factor(const base::PlugInText& plug_in, bool may_have_levels);
 
     // A level for each rate, of a factor that has none in its own options.

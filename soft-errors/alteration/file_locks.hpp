@@ -9,8 +9,8 @@
 
 namespace soft_errors {
 
-// Until its end no other alteration, and no program that opens the files with HDF5's own locks, changes them; nor, if
-// they are locked to be changed, reads them.
+// Locks files for its lifetime: no other alteration, and no program that opens them with HDF5's own locks, changes
+// them; nor, if they are locked to be changed, reads them.
 class FileLocks {
  public:
     enum class For { reading, changing };

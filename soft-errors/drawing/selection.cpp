@@ -89,7 +89,7 @@ Counts counts_by_tensor(std::uint64_t count, const Counts& sizes, base::Random& 
     return counts;
 }
 
-// As equal as sizes allow; what is left over goes to tensors drawn at random.
+// Counts as equal as sizes allow; the remainder goes to tensors drawn at random.
 Counts equal_counts(std::uint64_t count, const Counts& sizes, base::Random& random)
 {
     Counts counts(sizes.size(), 0);

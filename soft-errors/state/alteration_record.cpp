@@ -86,7 +86,7 @@ void append_number(std::string& text, Number number)
     text.append(room.data(), std::to_chars(room.data(), room.data() + room.size(), number).ptr);
 }
 
-// By hand: a record may have many rows, and waits until they are on the device.
+// Without CsvWriter: a record may have many rows, and has to be on the device before the file changes.
 std::string rows_text(const AlterationRecord& alteration)
 {
     std::vector<std::string> paths;

@@ -107,7 +107,7 @@ void read_packed_numbers(const StoredState& state, std::vector<Number>& numbers)
     }
 }
 
-// By how much the checksum of a tensor changes: of its bytes row by row.
+// The change of a tensor's checksum, which is of its bytes row by row.
 std::uint32_t tensor_change(const ChecksumChange& change, const Tensor& tensor, const Number& before,
                             const Number& after)
 {

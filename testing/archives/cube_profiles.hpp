@@ -47,7 +47,7 @@ inline std::string full_name(const cube::CubeProfile& profile, std::size_t path)
     return one.parent ? full_name(profile, *one.parent) + "/" + name : name;
 }
 
-// By the full name of the call path, "step/work".
+// The row of a call path by its full name, "step/work".
 inline std::vector<double> row(const cube::CubeProfile& profile, const std::string& metric, const std::string& path)
 {
     const cube::CubeMetric* const found = profile.find_metric(metric);

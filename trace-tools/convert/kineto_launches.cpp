@@ -23,7 +23,7 @@ bool is(const KinetoTrace& trace, const Slice& slice, Activity activity)
     return trace.regions[slice.region].activity == activity;
 }
 
-// By number: the calls that have it, or all slices.
+// Keyed by number: the calls that have it, or all slices.
 using ByNumber = std::unordered_map<std::int64_t, std::vector<Slice*>>;
 ByNumber calls_by(Number number, KinetoTrace& trace, KinetoProcess& process)
 {

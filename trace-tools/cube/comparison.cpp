@@ -123,7 +123,7 @@ class Prefixed {
     {
     }
 
-    // As a copy of `metric` in the profile that it is from.
+    // Adds a copy of `metric` of the profile that it is from.
     void add(const CubeMetric& metric, const CubeProfile& from, Rows rows)
     {
         CubeMetric copy = metric;

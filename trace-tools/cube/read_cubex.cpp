@@ -64,7 +64,7 @@ constexpr ValueType as()
     return {sizeof(Number), [](Bytes& bytes) { return static_cast<double>(bytes.number<Number>()); }};
 }
 
-// By the words of the file; those of several numbers each are not read.
+// The type by its name in the file; types of several numbers each are not supported.
 std::optional<ValueType> value_type(const std::string& word)
 {
     static const std::map<std::string, ValueType> types{

@@ -30,7 +30,7 @@ class Counters {
     // meets a thread for that thread.
     std::vector<base::os::Row> read(const Job& job, std::int64_t now_ns);
 
-    // As this machine has them for that job.
+    // The sources that this machine has for that job.
     std::vector<Source> sources(const Job& job) const;
 
  private:

@@ -38,7 +38,7 @@ std::string name_of(const who& task)
     return base::printable(std::string{task.name, ::strnlen(task.name, sizeof task.name)});
 }
 
-// As /proc/softirqs calls them, in the order of their numbers.
+// Names as in /proc/softirqs, in the order of the vectors' numbers.
 std::string softirq_name(std::uint32_t vector)
 {
     constexpr std::array names{"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",

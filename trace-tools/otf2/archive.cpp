@@ -41,7 +41,7 @@ std::optional<std::string> Archive::property(const Location& location, const std
     const Process& process = processes[location.process];
     std::optional<std::string> value = look_up(process.properties, name);
     std::uint32_t node = process.node;
-    // As many steps as there are nodes: parents of a broken archive may run in a circle.
+    // At most as many steps as there are nodes: parents in a damaged archive may form a cycle.
     for (std::size_t step = 0; !value && node != nowhere && step < nodes.size(); ++step) {
         value = look_up(nodes[node].properties, name);
         node = nodes[node].parent;

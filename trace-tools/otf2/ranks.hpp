@@ -10,7 +10,8 @@
 
 namespace otf2 {
 
-// By location: its process's rank in the largest communicator of MPI; in an archive without one, or outside of it, -1.
+// Indexed by location: its process's rank in the largest communicator of MPI; in an archive without one, or outside of
+// it, -1.
 std::vector<std::int64_t> ranks_of_locations(const Archive& archive);
 
 // "rank 3"; of a location without a rank its name.

@@ -25,7 +25,7 @@ class CallPathProfile final : public Visitor {
     // After the last event: closes what is open.
     void finish();
 
-    // By location and the tree's nodes, up to the last one that the location was on.
+    // Indexed by location and the tree's nodes, up to the last one that the location was on.
     const std::vector<std::vector<CallPathVisits>>& by_location() const { return by_location_; }
     std::vector<std::string> problems() const;
 

@@ -8,8 +8,8 @@
 
 namespace replay {
 
-// By activity on the path: seconds that its region has on the path beyond the region's mean over the ranks, at least 0.
-// The locations share these as they share the region's time on the path.
+// Keyed by activity on the path: seconds that its region has on the path beyond the region's mean over the ranks, at
+// least 0. The locations share these as they share the region's time on the path.
 std::map<PathKey, double> critical_path_imbalance(const CriticalPath& path, const MpiReplay& replay);
 
 }  // namespace replay

@@ -80,7 +80,7 @@ class MpiReplay final : public otf2::Visitor {
     // After the last event.
     void finish();
 
-    // By location.
+    // Indexed by location.
     std::vector<MpiTimes> times() const;
     // Without the time of regions inside. An MPI call contains the MPI calls that it makes.
     PathTimes exclusive() const;

@@ -53,13 +53,13 @@ struct StartedReceives {
 };
 
 struct StartedRequests {
-    // By location: the communicators of its non-blocking collectives, in the order of the starts; nowhere: the
+    // Indexed by location: the communicators of its non-blocking collectives, in the order of the starts; nowhere: the
     // collective never completes. 4 bytes a start.
     std::vector<std::vector<std::uint32_t>> collectives;
-    // By location. 16 bytes for a receive or probe.
+    // Indexed by location. 16 bytes for a receive or probe.
     std::vector<StartedReceives> receives;
-    // By location: the communicators of its blocking collectives, in order; only where several threads of a process may
-    // be in collectives at once.
+    // Indexed by location: the communicators of its blocking collectives, in order; only where several threads of a
+    // process may be in collectives at once.
     std::vector<std::vector<std::uint32_t>> blocking_collectives;
 };
 

@@ -27,7 +27,7 @@ struct WaitState {
     const char* part_of;      // the metric of Cube that holds it
 };
 
-// By pattern.
+// Indexed by Pattern.
 extern const std::vector<WaitState> wait_states;
 
 inline const WaitState& wait_state(Pattern pattern)

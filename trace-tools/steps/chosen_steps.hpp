@@ -11,11 +11,11 @@
 
 namespace otf2 {
 
-// As a user names them; one of the two, or neither.
+// The options --step-region and --step-from; one of the two, or neither.
 struct StepChoice {
     std::string region;  // steps are the visits of this region
     std::string from;    // steps last from one visit of this region to the next
-    int every = 1;       // .. or to so many later; also where the region is not named but found
+    int every = 1;       // .. or to this many visits later; also where the region is found, not named
     bool given() const { return !region.empty() || !from.empty(); }
 
     // Throws UsageError if both are given, or every is less than 1 or not for this choice.

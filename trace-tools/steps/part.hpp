@@ -12,7 +12,7 @@
 
 namespace otf2 {
 
-// As a user gives it; nothing given is all of the run.
+// The options' values; empty: all of the run.
 struct PartWords {
     std::string region;
     std::string from;

@@ -76,7 +76,7 @@ void take(Watch& watch, os::Recording* recording, const std::vector<base::os::Ro
     if (recording != nullptr) recording->add(rows, watch.job);
 }
 
-// Until the time is over, the job has ended, or a signal asks for the end.
+// Observes until the time is over, the job has ended, or a signal asks for the end.
 void observe(Watch& watch, const Wanted& wanted, std::int64_t end_ns, os::KernelEvents* events,
              os::Recording* recording)
 {

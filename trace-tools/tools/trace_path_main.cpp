@@ -30,7 +30,7 @@ struct Row {
     double indirect_s = 0.0;
 };
 
-// By region and rank; a rank's threads together.
+// Keyed by region and rank; a rank's threads are added up.
 using Rows = std::map<std::pair<std::uint32_t, std::int64_t>, Row>;
 
 std::string name_of(std::uint32_t region, const otf2::Archive& archive)

@@ -82,7 +82,7 @@ int slot_at(std::int64_t at_ns, std::span<const Slot> slots)
     return slot == slots.end() || slot->begin_ns > at_ns ? no_slot : static_cast<int>(slot - slots.begin());
 }
 
-// By step: did any rank settle for a control?
+// Indexed by step: whether any rank settled for a control.
 std::vector<bool> touched_by_a_control(const StepTable& steps)
 {
     std::vector<bool> touched(steps.numbers.size(), false);

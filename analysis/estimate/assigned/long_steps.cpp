@@ -123,7 +123,7 @@ double longest_centre(const Overlaps& shares, int block, const Centres& centres)
     return longest;
 }
 
-// By block: of the slowest noise. Controls are not compared with noise.
+// Indexed by block: the centre of the slowest noise. Controls are not compared with noise.
 Eigen::VectorXd slowest(const Eigen::MatrixXd& centre, const Experiment& plan)
 {
     Eigen::VectorXd most = centre.col(0);

@@ -20,7 +20,7 @@ struct StratumShare {
     double value = 0.0;
     double of = 0.0;  // steps; 0: it is exact
 
-    // As a binomial's; with none or all as if there were one more, or one less.
+    // Binomial variance; with none or all long as if there were one more, or one less.
     double variance() const
     {
         if (of <= 1.0) return 0.0;

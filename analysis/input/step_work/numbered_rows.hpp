@@ -18,7 +18,7 @@ struct NumberedRow {
     auto operator<=>(const NumberedRow&) const = default;
 };
 
-// By number; of those with one number the first comes first.
+// Sorts by number, stably.
 base::LongColumn<NumberedRow> in_order_of_numbers(base::LongColumn<NumberedRow> rows);
 
 struct CommonSteps {

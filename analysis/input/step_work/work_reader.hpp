@@ -33,7 +33,8 @@ class WorkReader : public otf2::StepObserver {
     // Work in the steps of these numbers, which all ranks have; locations: [rank], the one that holds its steps.
     Work work(const base::LongColumn<std::int64_t>& numbers, const std::vector<std::uint32_t>& locations) const;
 
-    // By step: from which regions it entered, in their order, as a hash. Equal steps of runs of one program are equal.
+    // Indexed by step: a hash of the regions that it entered, in their order; equal for equal steps of a program's
+    // runs.
     base::LongColumn<std::uint64_t> signatures(const base::LongColumn<std::int64_t>& numbers,
                                                std::uint32_t location) const;
 

@@ -125,7 +125,7 @@ void write_timeline_data(const std::filesystem::path& folder, const Report& repo
     }
 }
 
-// As the files of the plots have them.
+// The colours in the plots' files.
 std::vector<std::string> light_colours(const Report& report)
 {
     std::vector<std::string> all;

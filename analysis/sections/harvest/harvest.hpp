@@ -32,7 +32,7 @@ struct Harvested {
 // had another number of CPUs.
 std::vector<Harvested> harvested(const Harvests& beside, const std::optional<Harvests>& empty_node, double confidence);
 
-// Puts what was tried in the place of what is advised: of factors of which a level is a setting.
+// Replaces the advice by what was measured, for factors that have a setting as a level.
 void tell_tried_settings(Verdict& verdict, const std::vector<Harvested>& harvest);
 
 }  // namespace analysis

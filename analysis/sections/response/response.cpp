@@ -114,7 +114,7 @@ class Basis {
         return all;
     }
 
-    // As the squares in Hartung and Knapp's variance.
+    // Its squares add up to Hartung and Knapp's variance.
     Eigen::VectorXd influence_of_runs(const Weights& weights) const
     {
         const TakenTogether effect = together(weights, false);
@@ -131,7 +131,7 @@ class Basis {
     std::vector<std::vector<double>> blocks_;
 };
 
-// By factor and level; the kind of contrast that gets the verdict.
+// Keyed by factor and level; only the kind of contrast that gets the verdict.
 using Levels = std::map<std::string, Contrast>;
 using LevelsOfFactors = std::map<std::string, Levels>;
 

@@ -16,7 +16,7 @@ constexpr const char* response_gp =
 #include "analysis/sections/response/response.gp.inc"
     ;
 
-// By which doses are divided so that numbers on the axis are short, and what the axis is called.
+// The divisor of doses that makes short numbers on the axis, and the axis' title.
 struct DoseAxis {
     double unit = 1.0;
     std::string name;

@@ -73,7 +73,7 @@ class JobDriver {
         std::string job;
         for (std::string reason; lines >> block >> job && std::getline(lines, reason);) {
             blocks.insert(block);
-            // As after a controller that was lost in the middle of a start; one that a person holds is left alone.
+            // Happens when the controller was lost during a start. A job that a person holds is left alone.
             if (reason.find("launch failed requeued held") != std::string::npos) said_by({"scontrol", "release", job});
         }
         return blocks;

@@ -100,7 +100,7 @@ bool train_seed(const TrialSpec& spec, const fs::path& directory, int number)
     return run_to_end(words) == base::exit_fine;
 }
 
-// Until all have ended: again whenever it died and has a row more than before, which is the crashed trial's.
+// Runs the trials until all have ended: starts again if the process died and added a row, that of the crashed trial.
 bool make_all(const TrialSpec& spec, const fs::path& directory, const std::string& strategy, std::size_t trials)
 {
     const fs::path out = directory / strategy;

@@ -17,7 +17,7 @@ class StopEvent {
     void set();
     bool is_set() const { return set_.load(std::memory_order_relaxed); }
 
-    // Until the CLOCK_MONOTONIC time; false if it was set first.
+    // Sleeps until the CLOCK_MONOTONIC time; false if the event was set first.
     bool sleep_until(std::int64_t deadline_ns) const;
 
     // The same, but on time: the kernel wakes sleepers some 50 to 100 us late, so it sleeps a little less and waits for

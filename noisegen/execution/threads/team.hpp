@@ -82,7 +82,7 @@ class Team {
     // How each stressor worked on its first CPU, by stressor; empty if it has nothing to report. After stop().
     const std::vector<std::string>& notes() const { return notes_; }
     const std::vector<std::string>& not_kept() const { return not_kept_; }  // Stressor::not_kept(), likewise
-    // By what the level's limit is held: "cgroup v1"; empty if it has none.
+    // The mechanism that enforces the level's limit: "cgroup v1"; empty if it has none.
     std::string limited_by(const Intensity& intensity) const;
 
  private:

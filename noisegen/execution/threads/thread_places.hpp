@@ -30,7 +30,7 @@ class ThreadPlaces {
     void look(std::size_t index);
     void end(std::size_t index);
 
-    // By the main thread. Each thread is reported once.
+    // To be called by the main thread. Each thread is reported once.
     std::vector<MovedNoise> newly_moved();
     const std::vector<MovedNoise>& all() const { return moved_; }  // so far
 

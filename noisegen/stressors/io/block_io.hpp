@@ -101,7 +101,7 @@ class InOrder {
     std::int64_t at_ = 0;
 };
 
-// A stressor whose only choice is the next transfer.
+// A stressor that only chooses the next transfer; BlockFile does the rest.
 class BlockStressor final : public Stressor {
  public:
     BlockStressor(const BlockOptions& options, bool filled, BlockFile::Next next)

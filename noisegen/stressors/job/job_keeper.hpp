@@ -45,7 +45,7 @@ inline constexpr const char* job_has_ended = "the job has ended";
 std::string to_word(const JobStart& start);
 JobStart job_start(const std::string& word);
 
-// Until the pipe closes. To be called by a process that has nothing else to do.
+// Keeps the job until the pipe closes. To be called by a process that has nothing else to do.
 void keep_job(const JobStart& start, int pipe, int answers);
 
 }  // namespace noisegen

@@ -52,7 +52,7 @@ class LineOfPages {
     std::size_t line_;
 };
 
-// Until then stores past the caches may still be on their way.
+// Waits for non-temporal stores, which may still be on their way.
 inline void fence()
 {
 #if defined(__x86_64__)

@@ -12,7 +12,7 @@ namespace noisegen {
 std::size_t message_size(const std::string& stressor, const base::Settings& settings, const std::string& name,
                          std::size_t unit = 1);
 
-// As a whole number from 1 to `most`. Throws UsageError.
+// The option as a whole number from 1 to `most`. Throws UsageError.
 int count_option(const std::string& stressor, const base::Settings& settings, const std::string& name, int most);
 
 }  // namespace noisegen

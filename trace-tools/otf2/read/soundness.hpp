@@ -52,7 +52,7 @@ class Soundness final : public Visitor {
     // Takes in what was found of the same archive's other locations.
     void add(const Soundness& other);
 
-    // By Archive's indices. Open regions are taken as left at the last event.
+    // Indexed as Archive's locations. Open regions are taken as left at the last event.
     std::vector<LocationProfile> locations() const;
     std::vector<std::string> problems() const;
     std::vector<std::string> oddities() const;

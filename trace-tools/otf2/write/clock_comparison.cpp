@@ -72,7 +72,7 @@ ClockOffset ask(std::int64_t for_ns, const Send& send, const Receive& receive)
     return bounds.best();
 }
 
-// By rank: the first rank that reads the same clock.
+// Indexed by rank: the first rank that reads the same clock.
 std::vector<int> first_with_the_clock(Team& team, const std::string& clock_identity)
 {
     std::string text;

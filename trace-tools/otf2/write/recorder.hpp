@@ -108,7 +108,7 @@ struct Message {
 // directory + ".tmp", also for "directory/".
 std::filesystem::path unfinished(const std::filesystem::path& directory);
 
-// Until all processes that record into it have finished it alone, or for as long as that.
+// Waits until all processes that record into the directory have finished, `patience` at most.
 void wait_until_finished(const std::filesystem::path& directory, base::Nanoseconds patience);
 
 class Recorder;

@@ -81,7 +81,7 @@ class DelayReplay {
         carry_out(SynchroniseAll{location, where, now_ns});
     }
 
-    // It waited for another location, or gave one work, or got work of one.
+    // Whether the location waited for another one, gave it work or got work from it.
     bool linked(std::uint32_t location) const { return location < linked_.size() && linked_[location]; }
 
     // Only while enabled.
@@ -229,7 +229,7 @@ class DelayReplay {
     Places<HandoffSnapshot> handoff_places_;
     std::optional<base::Conveyor<std::vector<Call>>> stage_;
     std::vector<bool> linked_;  // by location
-    // By location: at its current call; null: not needed yet.
+    // Indexed by location: the snapshot at its current call; null: not needed yet.
     std::vector<boost::local_shared_ptr<const ArrivalSnapshot>> arrivals_;
 };
 

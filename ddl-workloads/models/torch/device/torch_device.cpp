@@ -89,7 +89,7 @@ void set_autocast(c10::DeviceType device, bool on)
 }
 #endif
 
-// Where there is no such algorithm LibTorch says so on stderr. Before the GPU's first product of matrices.
+// To be called before the GPU's first matrix product. LibTorch warns on stderr where it has no deterministic algorithm.
 void want_same_bits()
 {
     constexpr bool warn_only = true;
