@@ -61,7 +61,7 @@ HostRows rows_of_host(const fs::path& file, const std::string& host, const Place
         row.by = line.text("by");
         row.ns = line.get<std::int64_t>("ns");
         if (row.end_ns <= row.begin_ns || row.ns < 0)
-            base::fail(line.place("end_ns"), ": an interruption ends after its begin, and its time is not negative");
+            base::fail(line.place("end_ns"), ": the interruption ends before it begins, or its time is negative");
         if (row.source == "cpu_stat" && row.cause == os::cause::throttled && row.ns > 0)
             found.throttled.emplace_back(row.begin_ns, row.end_ns);
         if (line.text("thread").empty()) return;

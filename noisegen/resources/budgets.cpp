@@ -135,10 +135,9 @@ void allow_descriptors(const std::vector<Demand>& demands)
     base::check_errno(::getrlimit(RLIMIT_NOFILE, &limit), "read the limit of open files");
     if (open <= static_cast<double>(limit.rlim_cur)) return;
     if (open > static_cast<double>(limit.rlim_max))
-        base::fail_usage("the stressors hold ", std::llround(open - opened_anyway),
-                         " files and connections open, with ", opened_anyway,
-                         " of noisegen's own more than the hard limit of ", limit.rlim_max,
-                         " (ulimit -Hn); use fewer CPUs, or raise it");
+        base::fail_usage("the stressors need ", std::llround(open - opened_anyway),
+                         " open files and connections, noisegen ", opened_anyway, ", but the hard limit is ",
+                         limit.rlim_max, " (ulimit -Hn); use fewer CPUs, or raise it");
     limit.rlim_cur = static_cast<rlim_t>(open);
     base::check_errno(::setrlimit(RLIMIT_NOFILE, &limit), "raise the limit of open files");
 }

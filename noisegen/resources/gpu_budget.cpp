@@ -41,10 +41,9 @@ void check_gpu(int number, const TakenOfGpu& taken)
     const auto free = static_cast<double>(memory.free);
     const double must_stay = taken.spare.fraction() * static_cast<double>(memory.total);
     if (free - taken.bytes >= must_stay) return;
-    base::fail_usage(taken.stressor, " takes ", megabytes(taken.bytes), " MB of GPU ", number, ": of its ",
-                     megabytes(static_cast<double>(memory.total)), " MB ", megabytes(free),
-                     " are free besides our context, and ", megabytes(must_stay),
-                     " must stay free (spare=", base::format(taken.spare), ")");
+    base::fail_usage(taken.stressor, " needs ", megabytes(taken.bytes), " MB of GPU ", number, ", but ",
+                     megabytes(free), " of its ", megabytes(static_cast<double>(memory.total)), " MB are free, and ",
+                     megabytes(must_stay), " must stay free (spare=", base::format(taken.spare), ")");
 }
 
 }  // namespace

@@ -144,8 +144,8 @@ TEST_CASE("what a training needs of a GPU's memory is refused with what there is
     const RunOnStub much{"gpu.memory[size=95MB] 100ms", small};
     CHECK(much.outcome.status == 2);
     CHECK(one_line(much.outcome) ==
-          "noisegen: gpu.memory takes 95 MB of GPU 0: of its 100 MB 100 are free besides our context, and 10 must "
-          "stay free (spare=10%)\n");
+          "noisegen: gpu.memory needs 95 MB of GPU 0, but 100 of its 100 MB are free, and 10 must stay free "
+          "(spare=10%)\n");
     CHECK(!fs::exists(testing::part(much.scratch)));
     CHECK(RunOnStub{"gpu.memory[size=95MB,spare=5%] 100ms", small}.outcome.status == 0);
     // All that a schedule has are there at once.
