@@ -32,7 +32,7 @@ otf2::Limits limits_for(std::span<const std::filesystem::path> archives)
 {
     constexpr std::uint64_t kept_bytes_a_byte = 32;   // of the smallest step, slot or exchange
     constexpr std::uint64_t table_bytes_a_byte = 40;  // a cell of a table is a string of its own
-    constexpr double table_bytes_a_second = 1e6;      // parsed as a whole before it gets on
+    constexpr double table_bytes_a_second = 1e6;      // a table is parsed as a whole first
     otf2::Limits limits;
     std::uint64_t kept = 0;
     for (const std::filesystem::path& archive : archives) {

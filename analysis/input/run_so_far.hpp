@@ -8,8 +8,8 @@
 
 namespace analysis {
 
-// Rank 0's steps, and the slots that are over of a noise process on its host. Of phases it has what controls are
-// known by. Both are empty where there is nothing yet. Throws Error for files that are not as they are written.
+// Rank 0's steps, with the phases of controls only, and the finished slots of a noise process on its host. Both are
+// empty at first. Throws Error for invalid files.
 struct RunSoFar {
     StepTable steps;
     std::vector<Slot> slots;

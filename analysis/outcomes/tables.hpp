@@ -39,7 +39,7 @@ struct GuardRow {
     std::string worth;  // worth, not worth, undecided; empty without --fit
 };
 
-// Cost of a rate of bit errors.
+// The rate of bit errors, and what a ruined run costs.
 struct ErrorRate {
     double per_mbit = 0.0;    // failures in 1e9 hours and 2^20 bits
     double run_hours = 24.0;  // lost with a run that is ruined

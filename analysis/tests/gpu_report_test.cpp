@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What noise does to GPUs in the report, against effects that are known by construction.
+// The effects of noise on GPUs in the report, against effects that are known by construction.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "testing/interference_runs.hpp"

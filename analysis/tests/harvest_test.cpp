@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the neighbour got done, by numbers that are counted by hand.
+// The neighbour's throughput, against numbers counted by hand.
 #include "analysis/sections/harvest/harvest.hpp"
 
 #include "base/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What interference takes: options, archives, tables, steps of other programs; and what it refuses.
+// Input of interference: options, archives, tables, steps of other programs; and what is refused.
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -34,7 +34,7 @@ std::string table_of_steps(const fs::path& file, int step_ns)
     return file.string();
 }
 
-// Of a synthetic run the steps, as a program that was never heard of here would write them.
+// The steps of a synthetic run, as an unknown program would write them.
 void write_own_table(const fs::path& run, const fs::path& file, bool hosts = false)
 {
     fs::remove(file.parent_path() / "steps.csv");

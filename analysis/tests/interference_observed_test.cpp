@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// interference observe: noise that nobody designed, from a table or an archive.
+// interference observe: noise without a design, from a table or an archive.
 #include "base/csv.hpp"
 #include "testing/interference_runs.hpp"
 #include "testing/synthetic_run.hpp"

@@ -178,7 +178,7 @@ TEST_CASE("checkpoints that a noise doubles are its effect by the training's own
         CHECK(stratum.share == doctest::Approx(1.0 / 25.0));
         CHECK_FALSE(effect_of(result, "net").lacks_a_stratum);
         CHECK(effect_of(result, "net").percent.value == doctest::Approx(truth).epsilon(0.01));
-        // Saving takes part in the regular part of a step, so that phases say it less exactly than their sum.
+        // A checkpoint is partly in the ordinary part of a step, so that phases are less exact than their sum.
         CHECK(effect_of(result, "net", phases[1]).percent.value == doctest::Approx(truth).epsilon(0.05));
         CHECK(effect_of(result, "calm").percent.value == doctest::Approx(0.0).scale(10.0).epsilon(0.01));
         CHECK(result.quiet_step_ms == doctest::Approx(23.2).epsilon(0.002));

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What tells rows apart, or says in words what a metric came to.
+// Columns that identify a row, or have a metric's outcome in words.
 const std::set<std::string> no_metrics{
     "hosts",       "model",     "data",           "strategy",   "ranks",         "started",       "factor",
     "level",       "stressor",  "kind",           "phase",      "rank",          "measure",       "verdict",

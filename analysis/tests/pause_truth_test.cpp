@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What control.pause truly did to the steps, against pen and paper.
+// The true effect of control.pause on the steps, against pen and paper.
 #include "analysis/conclude/controls.hpp"
 
 #include <doctest/doctest.h>

@@ -25,7 +25,7 @@ TEST_CASE("a pressure between two levels costs what the line between them says")
 {
     const Predicted exact = analysis::predict(curve, pressure(150.0, 150.0, 150.0));
     CHECK(exact.percent == 4.0);
-    // Of the training's curve alone: half way between 1.5 and 5, and 2.5 and 7.
+    // From the training's curve alone: half way between 1.5 and 5, and 2.5 and 7.
     CHECK(exact.low == doctest::Approx(3.25));
     CHECK(*exact.high == doctest::Approx(4.75));
     CHECK(analysis::predict(curve, pressure(50.0, 50.0, 50.0)).percent == 1.0);

@@ -270,7 +270,7 @@ TEST_CASE("intervals of projected steps and slowdowns hold the truth of simulate
         REQUIRE(rows[1].slowdown_percent);
         held += analysis::slowdown_interval(rows[1], 0.95)->contains(100.0 * (slow / quiet - 1.0)) ? 1 : 0;
         CHECK(*rows[1].slowdown_percent == doctest::Approx(100.0 * (slow / quiet - 1.0)).epsilon(0.2));
-        // 1.5 to 2.5 times the 3 ms of a rank by itself.
+        // 1.5 to 2.5 times the 3 ms of a single rank.
         REQUIRE(rows[1].amplification);
         CHECK(*rows[1].amplification == doctest::Approx((slow - quiet) / 3.0).epsilon(0.2));
     }

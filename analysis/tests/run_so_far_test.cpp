@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run that still goes on is read from.
+// The files from which a run in progress is read.
 #include "analysis/input/run_so_far.hpp"
 
 #include "analysis/cli/run_files.hpp"

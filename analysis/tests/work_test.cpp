@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What steps are made of, and what a slowdown is made of: numbers that fit on paper.
+// The parts of steps and of slowdowns, with numbers that fit on paper.
 #include "analysis/conclude/decomposition.hpp"
 #include "analysis/input/step_work/recorded_work.hpp"
 
@@ -63,7 +63,7 @@ analysis::RecordedWork with_exchanges(const std::vector<WorkOfStep>& steps, cons
     return recorded;
 }
 
-// Of all parts and own work nothing grew on rank 0 but waiting, and on rank 1 but forward.
+// Only waiting grew on rank 0, and only forward on rank 1.
 std::vector<Change> parts_of_a_late_rank()
 {
     return {{0, "own work", 0.0, {-1.0, 1.0}},  {0, "input", 0.0, {-1.0, 1.0}},     {0, "checkpoint", 0.0, {0.0, 0.0}},

@@ -81,7 +81,7 @@ TEST_CASE("a core is whole though this process may use a part of it only")
     REQUIRE(cores.size() == 2);
     CHECK(cores[0].cpus == CpuSet{0, 2});
     CHECK(cores[1].cpus == CpuSet{1, 3});
-    // What is not in the topology is not lost.
+    // CPUs that are not in the topology are kept.
     CHECK(physical_cores({1, 9}).at(1).cpus == CpuSet{9});
 }
 

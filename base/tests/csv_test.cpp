@@ -77,7 +77,7 @@ TEST_CASE("a whole table appears when it is finished and leaves nothing when it 
 
 namespace {
 
-// What it complains of while files may have so many bytes.
+// The error while files may have at most this number of bytes.
 std::string complaint_with_room_for(rlim_t bytes, const std::function<void()>& writing)
 {
     rlimit before{};

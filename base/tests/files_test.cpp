@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is read whole, and what is refused before it takes all memory or waits for ever.
+// Files that are read whole, and files that are refused before they take all memory or block forever.
 #include "base/files.hpp"
 
 #include "base/error.hpp"

@@ -33,7 +33,7 @@ struct Cake {
         options.section({.title = "Files", .text = "None.", .entries = {}, .in_help = false});
     }
 
-    // What bash would offer behind these words, the last one being typed.
+    // The completions that bash offers after these words; the last one is incomplete.
     std::string offered(const std::string& words) const
     {
         const testing::Scratch scratch;

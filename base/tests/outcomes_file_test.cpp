@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cannot be of a trial is refused where it stands.
+// Values that no trial can have are refused with their place.
 #include "base/contract/trials.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What benchmarks learn of the processes that they start.
+// CPU time and memory of the processes that benchmarks start.
 #include "testing/process_cost.hpp"
 
 #include "base/error.hpp"

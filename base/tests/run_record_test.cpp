@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process's rank in its job, as launchers tell it.
+// A process's rank in its job, from the launcher's environment.
 
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"

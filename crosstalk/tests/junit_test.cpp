@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CI systems are told of a verdict.
+// A verdict as JUnit XML for CI systems.
 #include "crosstalk/run/junit.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What counts as covered: a training of ten seconds on CPU 0 of node n1, noise on CPU 1.
+// When a run counts as covered: a training of ten seconds on CPU 0 of node n1, noise on CPU 1.
 #include "crosstalk/campaign/proof.hpp"
 
 #include <doctest/doctest.h>

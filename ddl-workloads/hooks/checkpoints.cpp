@@ -55,7 +55,8 @@ class Checkpoints : public Hook {
 
     void after_last_step(StepContext&) override { over_ = true; }
 
-    // After a signal the last step's, however long it takes: if that is cut off, the one before it is still whole.
+    // After a signal writes the last step's checkpoint, however long it takes: if it is cut off, the one before is
+    // complete.
     void finish(StepContext& context) override
     {
         const StepState& state = context.state;

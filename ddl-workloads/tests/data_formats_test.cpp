@@ -74,7 +74,7 @@ std::string message_of(const std::function<void()>& action)
     return "";
 }
 
-// What opening or reading all of it says first, in words after the path of the scratch directory; empty: nothing.
+// The first error from opening and reading all of it, without the path of the scratch directory; empty: none.
 std::string complaint(const std::string& text, const testing::Scratch& scratch)
 {
     std::string what = message_of([&] {

@@ -12,7 +12,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-// What all ranks together read in one epoch, in the order of steps and ranks.
+// Samples that all ranks together read in one epoch, in the order of steps and ranks.
 Numbers epoch_of(std::int64_t epoch, std::int64_t records, ddl::Sampling sampling)
 {
     Numbers read;

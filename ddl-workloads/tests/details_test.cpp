@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace holds inside the phases: modules and operators.
+// Modules and operators in the trace, inside the phases.
 #include "ddl-workloads/instruments/details.hpp"
 
 #include "base/error.hpp"
@@ -40,7 +40,7 @@ class Lines : public otf2::Visitor {
     const otf2::Archive& archive_;
 };
 
-// What `work` records in step 3 of a clock.
+// The events that `work` records in step 3 of a clock.
 template <class Work>
 std::vector<std::string> recorded(DetailLevel level, const ddl::TraceSteps& steps, const Work& work)
 {

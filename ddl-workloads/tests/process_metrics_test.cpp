@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted of a process, and where it comes from.
+// Counters of a process, and their sources.
 #include "ddl-workloads/instruments/process_metrics.hpp"
 
 #include "base/error.hpp"

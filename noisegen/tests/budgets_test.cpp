@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine has to give, read from trees of files as kernels show them.
+// The machine's free resources, read from trees of files as kernels show them.
 #include "noisegen/resources/budgets.hpp"
 
 #include "base/error.hpp"

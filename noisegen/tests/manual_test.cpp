@@ -29,7 +29,7 @@ struct Page {
     Page() { std::ofstream{path} << testing::run({program, "--man"}).out; }
 };
 
-// What bash offers behind these words, the last one being typed.
+// The completions that bash offers after these words; the last one is incomplete.
 std::string offered(const std::string& words)
 {
     const testing::Scratch scratch;

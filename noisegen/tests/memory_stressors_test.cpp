@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the stressors of memory and cache touch: all of a table, each line of a cycle once, a share of the cache.
+// Memory that the memory and cache stressors touch: all of a table, each line of a cycle once, a share of the cache.
 #include "base/error.hpp"
 #include "noisegen/stressors/footprint.hpp"
 #include "noisegen/stressors/memory/line_cycle.hpp"
@@ -105,7 +105,7 @@ TEST_CASE("a chase has no stride that a prefetcher could learn")
     const auto most = std::max_element(strides.begin(), strides.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     CHECK(most->second < cycle.size() / 100);
-    // Of a random order a few hundred of 10,000 steps lead to one of the 200 nearest lines.
+    // In a random order a few hundred of 10,000 steps lead to one of the 200 nearest lines.
     const auto near =
         std::count_if(strides.begin(), strides.end(), [](const auto& stride) { return std::abs(stride.first) <= 100; });
     CHECK(near < 1000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept of a calibration, and rates that are a share of it.
+// Stored calibrations, and rates that are a share of one.
 #include "base/files.hpp"
 #include "base/system/launcher.hpp"
 #include "noisegen/resources/rates_of_limits.hpp"

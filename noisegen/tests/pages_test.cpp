@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory in small pages, as the kernel tells of it.
+// Memory in small pages, as the kernel reports it.
 #include "noisegen/stressors/pages.hpp"
 
 #include "base/error.hpp"
@@ -29,7 +29,7 @@ std::vector<std::uint64_t> frames_of(const void* memory, std::size_t bytes)
     return entries;
 }
 
-// Of this process, in mappings that are kept from huge pages: their flags have "nh" (proc(5), smaps).
+// Memory of this process in mappings without huge pages, which have the flag "nh" (proc(5), smaps).
 std::int64_t kib_in_small_pages()
 {
     std::ifstream maps{"/proc/self/smaps"};

@@ -9,7 +9,7 @@
 
 namespace {
 
-// What a thread does in `seconds` at 1000 units a second, a step of `amount` taking `step_ns`, each sleep late by
+// Units that a thread does in `seconds` at 1000 units a second, a step of `amount` taking `step_ns`, each sleep late by
 // `late_ns`.
 double done_in(double seconds, double amount, std::int64_t step_ns, std::int64_t late_ns)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What others do to a running noisegen, and what it does to spare them.
+// Interference of other programs with a running noisegen, and how it spares them.
 #include "base/contract/control_file.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/launcher.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What noisegen leaves behind in a directory, however it ends: nothing of its own, and all of others.
+// However noisegen ends, its files are gone from a directory and those of others are left.
 #include "base/csv.hpp"
 #include "base/system/cpus.hpp"
 #include "base/system/launcher.hpp"
@@ -247,7 +247,7 @@ TEST_CASE("SIGKILL leaves neither file nor process")
     const pid_t pid = child.pid();
     const std::vector<pid_t> guardians = guardians_of(pid);
     REQUIRE(guardians.size() == 3);
-    // What would end noisegen does not end its guardians, and who reads noisegen's output need not wait for them.
+    // Signals that end noisegen do not end its guardians, and a reader of noisegen's output need not wait for them.
     for (const pid_t guardian : guardians)
         for (const std::string output : {"1", "2"})
             CHECK(fs::read_symlink("/proc/" + std::to_string(guardian) + "/fd/" + output) == "/dev/null");

@@ -116,7 +116,7 @@ TEST_CASE("lines by pages are one in each page before there are two in any")
         CHECK(in_page == std::map<std::size_t, std::size_t>{{0, 88}, {1, 88}, {2, 88}, {3, 88}, {4, 80}, {5, 80}});
         CHECK(arrays.x.a[11 * line - 1] == 0.5);
         CHECK(arrays.x.a[11 * line] == 4.0 + 88.0);
-        // The next part goes on where that one ended.
+        // The next part continues where that one ended.
         loops.pageupdate(arrays.x, noisegen::page_items, noisegen::page_items);
         const std::size_t fifth = 4 * noisegen::page_items;
         CHECK(arrays.x.a[fifth + 10 * line] == 0.5 * (4.0 + static_cast<double>(fifth + 10 * line)) + 0.5);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
 
-// What is said from `from` to `to`, looked for every half a second.
+// Messages from `from` to `to`, polled every half a second.
 std::string said(TrainingWatch& watch, std::int64_t from, std::int64_t to)
 {
     std::string all;

@@ -33,7 +33,7 @@ const T& one_of(Random& random, const std::vector<T>& all)
     return all[draw(random, all.size())];
 }
 
-// What people type for a quantity, and what they should not.
+// Quantities as people type them, right and wrong.
 const std::vector<std::string> quantities{"2s",   "1.5s", "500ms", "1h",    "4GiB/s",  "2000/s", "64KiB",
                                           "1MiB", "30%",  "100%",  "max",   "auto",    "yes",    "no",
                                           "1",    "8",    "47111", "triad", "poisson", "fixed",  "/tmp"};
@@ -131,7 +131,7 @@ std::string well_formed(Random& random)
     }
 }
 
-// What slips of the hand, and worse, make of it.
+// Typing errors, and worse.
 std::string mutated(Random& random, std::string text)
 {
     const std::vector<std::string> scraps{

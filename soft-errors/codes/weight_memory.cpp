@@ -54,7 +54,7 @@ class StoredTensor {
     const WeightMemory& memory_;
     std::span<float> weights_;
     float step_;
-    float least_ = HUGE_VALF;  // of the sound ones; known wherever they are read
+    float least_ = HUGE_VALF;  // least and largest of the undamaged weights, known to every reader
     float most_ = -HUGE_VALF;
 };
 

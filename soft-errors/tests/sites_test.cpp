@@ -52,7 +52,7 @@ std::array<double, 3> shares(soft_errors::SiteSampling sampling, int draws)
     return counts;
 }
 
-// Of a share of n draws, four standard deviations: one test in 16,000 fails by chance, and seeds are fixed.
+// Four standard deviations of a share of n draws: one test in 16,000 fails by chance, and seeds are fixed.
 double four_sigma(double share, int draws)
 {
     return 4.0 * std::sqrt(share * (1.0 - share) / draws);

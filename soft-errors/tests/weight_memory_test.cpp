@@ -155,7 +155,7 @@ TEST_CASE("gray: the mean squared error is that of its 256 ways to flip")
 
 TEST_CASE("parity finds the weights of which an odd number of bits flipped, itself among them, and makes them 0")
 {
-    // Of nine bits: (1 - (1 - 2p)^9) / 2 = (1 - 0.8^9) / 2 = 0.43289.
+    // An odd number of nine bits flips: (1 - (1 - 2p)^9) / 2 = (1 - 0.8^9) / 2 = 0.43289.
     constexpr std::size_t count = 1'000'000;
     std::vector<float> weights(count, 100.0F);
     base::Random random = base::random_stream(3, 0);

@@ -50,7 +50,7 @@ bool tells_of_all(int code)
     return code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS;
 }
 
-// Is there anything to do beside the call itself?
+// Whether the call has to be recorded, or completes pending requests.
 bool of_interest()
 {
     return recording_location() != nullptr || any_pending();

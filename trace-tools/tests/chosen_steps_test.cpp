@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps that nobody chose: guessed from the first events, and read again where the whole says otherwise.
+// Steps without an option: guessed from the first events, and read again where the whole archive contradicts.
 #include "trace-tools/steps/chosen_steps.hpp"
 
 #include "base/contract/run_directory.hpp"

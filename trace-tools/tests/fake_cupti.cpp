@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CUPTI of our own that keeps time: preloaded in the place of NVIDIA's, it records what a GPU would have done that is
+// A CUPTI of our own that keeps time: preloaded instead of NVIDIA's, it records what a GPU would have done that is
 // not there. Its clock runs an hour ahead. With FAKE_CUPTI_LAUNCHES=N: N kernels, in two streams.
 #include <cstdint>
 #include <cstdlib>

@@ -43,7 +43,7 @@ Activity kernel(const char* name, std::int64_t begin_ns, std::int64_t end_ns, st
             .name = name};
 }
 
-// What `give` gives to a recorder of that window, as an archive; and what became of it.
+// The archive of a recorder with that window, of the activities that `give` hands over; and its counts.
 template <class Give>
 std::pair<std::map<std::string, std::string>, gpu::ActivitySummary> rows_recorded(std::size_t window, const Give& give)
 {

@@ -45,7 +45,7 @@ testing::Outcome trace_two_ranks(const fs::path& out, const std::string& cupti, 
     return testing::run(words);
 }
 
-// Of each location: how many slices, and when the first begins.
+// By location: the number of slices, and when the first begins.
 struct SlicesOfGpus : otf2::Visitor {
     const otf2::Archive& archive;
     std::map<std::string, std::map<std::string, int>> count;

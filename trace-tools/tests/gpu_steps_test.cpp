@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What GPUs did in steps, and the critical path across hosts and streams, against numbers worked out on paper.
+// GPU activity in steps, and the critical path across hosts and streams, against numbers worked out on paper.
 #include "base/csv.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
@@ -121,8 +121,8 @@ void check(const GpuRow& row, const GpuRow& expected)
     for (const auto& [column, value] : expected) CHECK_MESSAGE(row.at(column) == value, column);
 }
 
-// Step 0 has every cause but `unknown`, step 1 no kernel, step 2 only overlap, and its kernel goes on in step 3, which
-// begins with a delay of the host.
+// Step 0 has every cause but `unknown`, step 1 no kernel, step 2 only overlap, and its kernel continues in step 3,
+// which begins with a delay of the host.
 void make_four_steps(const fs::path& directory, Paradigm paradigm, const std::string& prefix)
 {
     GpuProgram program{directory, paradigm};

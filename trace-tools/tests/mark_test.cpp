@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that tell their steps by crosstalk_mark.h: what is recorded is what they did.
+// Programs that report their steps by crosstalk_mark.h: the record equals what they did.
 #include "base/contract/control_file.hpp"
 #include "base/contract/run_words.hpp"
 #include "base/csv.hpp"

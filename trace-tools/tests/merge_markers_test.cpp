@@ -23,7 +23,7 @@ using testing::write_training;
 
 namespace {
 
-// Of noise that covered steps 1 to 4 of the 20 of both ranks, step 0 being warm-up.
+// A report on noise that covered steps 1 to 4 of the 20 of both ranks, step 0 being warm-up.
 void write_report(const fs::path& report, const std::string& verdict, const std::string& effects)
 {
     fs::create_directories(report);
@@ -38,7 +38,7 @@ void write_report(const fs::path& report, const std::string& verdict, const std:
     base::write_whole(report / "exposure.csv", exposure);
 }
 
-// What otf2-marker lists, from `from` on.
+// The output of otf2-marker, from `from` on.
 std::vector<std::string> printed_markers(const fs::path& archive, const std::string& from)
 {
     std::istringstream lines{testing::run({"otf2-marker", archive}).out};
@@ -103,7 +103,7 @@ TEST_CASE("significant effects of a report are markers on demand on the steps th
     CHECK(says(perfetto, base::join("\"text\": \"memory.stream[rate=4GiB/s] +12.3 % [10.1, 14.5] forward\", ",
                                     "\"length_ns\": ", end - begin, "}}")));
 
-    // Of another run: there are steps that this training does not have.
+    // The report of another run has steps that this training lacks.
     base::write_whole(scratch / "report/exposure.csv",
                       base::read_whole(scratch / "report/exposure.csv") + "1,20,0,1,no,1\n");
     const testing::Outcome other = merge({train, noise}, scratch / "merged 2", {"--report", scratch / "report"});

@@ -43,7 +43,7 @@ double waited(const fs::path& trace, const std::string& pattern)
     return seconds;
 }
 
-// What a program printed that polled.
+// The output of a program that polls.
 double polled(const testing::Outcome& outcome)
 {
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);

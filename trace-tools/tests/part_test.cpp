@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What trace-waits, trace-path and trace-steps say on the terminal, of all of a run and of a part of it; and what they
+// The terminal output of trace-waits, trace-path and trace-steps, of all of a run and of a part of it; and what they
 // refuse.
 #include "base/csv.hpp"
 #include "base/files.hpp"

@@ -25,7 +25,7 @@ using testing::small_archive;
 
 namespace {
 
-// Of another tool; an empty path, and a skip, where they are not at hand.
+// An archive of another tool; an empty path, and a skip, where there is none.
 fs::path real_archive(const std::string& name)
 {
     const fs::path anchor = fs::path{CROSSTALK_SOURCE} / "../shared/traces" / name / "traces.otf2";
@@ -84,7 +84,7 @@ TEST_CASE("visits and times of each rank are those of Score-P's own profile of t
         }
         std::uint32_t rank;
     };
-    // What its profile.cubex holds: visits, and inclusive seconds, of ranks 0 to 3.
+    // Values of its profile.cubex: visits, and inclusive seconds, of ranks 0 to 3.
     struct Row {
         std::string region;
         std::array<std::uint64_t, 4> visits;

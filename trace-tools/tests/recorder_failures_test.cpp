@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recorder does where it cannot record.
+// A recorder that cannot record.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "testing/archives/listing.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorder writes, read back.
+// Archives that the recorder writes, read back.
 #include "trace-tools/otf2/write/recorder.hpp"
 
 #include "base/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is to blame: delay costs, the critical path, efficiencies.
+// Root causes: delay costs, the critical path, efficiencies.
 #include "base/csv.hpp"
 #include "testing/archives/analysed_archives.hpp"
 #include "testing/testing.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes an archive unsound, and that real programs' archives are not.
+// Faults that make an archive unsound, and real programs' archives, which are sound.
 #include "trace-tools/otf2/read/soundness.hpp"
 
 #include "base/files.hpp"

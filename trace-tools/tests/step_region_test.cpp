@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What one rank does, on a clock of its own.
+// Events of one rank, on a clock of its own.
 class Rank {
  public:
     Rank(otf2::Recorder& recorder, int number) : rank{number}, recorder_{recorder}, main_{recorder.location("main")} {}

@@ -214,7 +214,7 @@ TEST_CASE("what stands in the way of a trace is said before the program runs, wi
 }
 
 // mpi-calls wait: 50 times MPI_Allreduce, a barrier, then rank 0 receives what is never sent.
-// What a process says while mpirun ends, mpirun may no longer pass on.
+// mpirun may no longer pass on what a process prints while mpirun ends.
 TEST_CASE("a job that SIGTERM ends leaves a sound trace of what it did until then")
 {
     if (!can_record()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the trace programs do with archives whose clocks drift or whose writers err.
+// The trace programs on archives whose clocks drift or whose writers err.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "testing/archives/raw_archive.hpp"

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double run_s = 60.0;
 
-// So many rows of two ranks, from the run's begin to its end; each step has two phases, and wobbles.
+// Rows of two ranks, from the run's begin to its end; each step has two phases and a small variation.
 void write_steps(const fs::path& file, std::int64_t rows)
 {
     std::ofstream out{file};

@@ -32,7 +32,7 @@ class LineKinds {
 
     void add(const std::string& line, std::int64_t at_ns);
 
-    // The kind with the most lines and that, or none if there are fewer than `least` of it.
+    // The kind with the most lines, and its lines' times; none if there are fewer than `least`.
     struct Kind {
         std::string name;  // "step # of #", or the expression
         LineTimes at_ns;

@@ -33,7 +33,7 @@ struct ArchiveTimes {
     std::optional<std::int64_t> realtime_ns;  // CLOCK_REALTIME at its begin, if it says
 };
 
-// The archive's clock properties, which trace-info reads. Throws Error for an archive without, or that is not sound.
+// The archive's clock properties, which trace-info reads. Throws Error for an archive without them, or an unsound one.
 ArchiveTimes archive_times(const std::filesystem::path& anchor, const std::filesystem::path& log);
 
 // When the job was, by CLOCK_MONOTONIC, and by how much CLOCK_REALTIME was ahead of that.

@@ -172,7 +172,7 @@ std::vector<float> numbers(const std::vector<std::span<std::byte>>& memory)
     return all;
 }
 
-// What is left of a training on visits, a batch for all ranks together.
+// The result of a training on visits, one batch for all ranks together.
 struct Trained {
     std::vector<float> parameters;                 // rank 0's; all others' are the same
     std::vector<std::vector<float>> own_at_first;  // tables by number
@@ -253,7 +253,7 @@ TEST_CASE("gpt learns which byte follows")
     CHECK(all.back() < 0.3 * all.front());
     CHECK(model->count_correct(batch) == 4 * 16);
 
-    // What comes later changes no guess before it.
+    // Later input changes no earlier guess.
     ddl::Batch cut_off = batch;
     for (std::int64_t sample = 0; sample < 4; ++sample) std::fill_n(cut_off.tokens.begin() + 17 * sample + 9, 8, 255);
     CHECK(model->count_correct(cut_off) == 4 * 8);

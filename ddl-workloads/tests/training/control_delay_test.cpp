@@ -32,7 +32,7 @@ std::map<int, std::int64_t> steps_with(const std::filesystem::path& out, const s
     return steps;
 }
 
-// Of rank 0's controlled steps.
+// From rank 0's controlled steps.
 std::int64_t shortest_settle_ns(const std::filesystem::path& out)
 {
     const base::CsvTable rows{out / "train/steps.csv"};

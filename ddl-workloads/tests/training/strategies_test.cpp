@@ -43,7 +43,7 @@ class Pairs {
     int number_ = 0;
 };
 
-// Small ones of all models there are; a new one is trained as it is by default.
+// All models in small sizes; a model that is not listed here has its default size.
 std::vector<Words> small_models(const testing::Scratch& scratch)
 {
     const auto of_images = [](const std::string& model) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of a stressor and what is recorded of it: rates, duties, levels every tenth of a second.
+// Requested and recorded intensity of a stressor: rates, duties, levels every tenth of a second.
 #include "noisegen/schedule/intensity.hpp"
 
 #include "base/csv.hpp"

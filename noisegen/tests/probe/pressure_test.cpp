@@ -22,7 +22,7 @@ using noisegen::Slowdowns;
 using testing::Outcome;
 using testing::Scratch;
 
-// Of two blocks or more that agree but for `spread`, which sums to zero over them.
+// Slowdowns of two blocks or more that differ by `spread` only, which sums to zero over them.
 std::vector<double> about(double mean, const std::vector<double>& spread)
 {
     std::vector<double> values;

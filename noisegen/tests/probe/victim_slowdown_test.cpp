@@ -19,7 +19,7 @@ constexpr std::int64_t one_ms = 1'000'000;
 constexpr std::int64_t start_ns = 5'000 * one_ms;
 constexpr std::int64_t slot_ms = 20;
 
-// What the victim gets in a slot.
+// The victim's work in a slot.
 struct Gets {
     double bytes_per_ms;
     double load_ns;
@@ -181,7 +181,7 @@ TEST_CASE("remarks say when noise does not reach the victim and when controls hu
     CHECK(all_remarks({spin}) == "");
     CHECK(all_remarks({placebo, spin, damaged("memory.stream", 0.98, 1.0)}) ==
           "victim and noise do not share a memory path now: no memory noise took more than 5% beyond cpu.spin\n");
-    // What spinning takes is not the memory's.
+    // Time lost to spinning is not attributed to memory.
     const std::string slowed = all_remarks({damaged("cpu.spin", 0.8, 1.0), damaged("memory.stream", 0.79, 1.0)});
     CHECK(slowed.find("cpu.spin touches no memory, yet the victim kept 80%") != std::string::npos);
     CHECK(slowed.find("do not share a memory path now") != std::string::npos);

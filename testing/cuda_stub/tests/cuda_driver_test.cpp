@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is loaded of CUDA's driver, on a stub of it: declared as in cuda.h, done in order, in the time it takes.
+// The functions loaded from CUDA's driver, on a stub: declared as in cuda.h, done in order, in the time they take.
 #include "base/gpu/cuda_driver.hpp"
 
 #include "base/error.hpp"
@@ -69,7 +69,8 @@ void launch(const cuda::Driver& driver, cuda::Function function, std::uint64_t l
 }
 
 #ifdef CROSSTALK_CUDA_HEADER
-// A function's type as sizes: pointers and handles are what a register holds, enumerations are int.
+// A function's type as the sizes of its parameters: pointers and handles are as large as a register, enumerations as
+// int.
 template <class Type>
 constexpr std::size_t shape_of_value = std::is_pointer_v<Type> ? 100 + sizeof(Type) : sizeof(Type);
 

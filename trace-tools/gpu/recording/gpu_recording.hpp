@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records the activities of this process's GPUs into its archive, if there is what can.
+// Records the activities of this process's GPUs into its archive, if libcrosstalk-cupti.so is there.
 #pragma once
 
 #include "trace-tools/gpu/recording/activity_recorder.hpp"

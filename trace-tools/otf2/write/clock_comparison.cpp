@@ -20,7 +20,7 @@ constexpr std::int64_t of_all_ns = 5'000'000'000;
 constexpr std::byte asks{1};
 constexpr std::byte that_was_all{0};
 
-// Whether ping-pongs have said all that they can.
+// Decides when further ping-pongs no longer narrow the bounds.
 class Enough {
  public:
     explicit Enough(std::int64_t until_ns) : until_ns_{until_ns} {}

@@ -32,7 +32,7 @@
 
 namespace fs = std::filesystem;
 
-// Of this program, by the linker.
+// The address range of this program's code, from the linker.
 extern "C" {
 extern const char __executable_start;
 extern const char etext;
@@ -40,7 +40,7 @@ extern const char etext;
 
 namespace {
 
-// Of each archive, four in all.
+// Mutations of each of the four archives.
 const std::size_t mutations_of_each = std::stoul(base::environment("CROSSTALK_MUTATIONS").value_or("40"));
 
 // How a reading process ends.
@@ -147,7 +147,7 @@ class Victim {
     std::vector<std::pair<fs::path, std::string>> files_;
 };
 
-// What parent and child both see.
+// Memory shared by parent and child.
 struct Shared {
     std::size_t next = 0;  // mutation
     std::array<int, 64> counts{};
