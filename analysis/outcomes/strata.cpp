@@ -122,8 +122,8 @@ class Population {
     }
 
  private:
-    // Densities at the bit that flipped. A trial that crashed, or flipped several, has the bits of its stratum: of
-    // strata that overlap with it those count that hold all of it.
+    // Densities at the bit that flipped. A trial that crashed, or flipped several bits, has all bits of its stratum; an
+    // overlapping stratum counts if it contains them all.
     const Densities& densities_at(const ClassedTrial& one)
     {
         const bool located = is_located(one);

@@ -12,8 +12,7 @@ namespace analysis {
 
 namespace {
 
-constexpr double most_in_tail =
-    0.1;  // of the values, or so many, whichever are fewer: what is rare is in no fit of the rest
+constexpr double most_in_tail = 0.1;  // of the values, or values_in_tail, whichever is less
 constexpr double values_in_tail = 100.0;
 constexpr double most_shape = 0.5;
 constexpr int many_parts = 1000;  // of a distribution whose mean is wanted
@@ -74,7 +73,7 @@ Eigen::MatrixXd without_common(const OwnTimes& times, const Nodes& nodes)
     return own;
 }
 
-// As many ranks of each node as the smallest has: a row a step and node.
+// As many ranks of each node as the smallest has: one row per step and node.
 Eigen::MatrixXd by_step_and_node(const Eigen::MatrixXd& own, const Nodes& nodes)
 {
     std::size_t least = nodes.front().size();

@@ -10,7 +10,7 @@
 
 namespace analysis {
 
-// A row a noise, or a region.
+// One row per noise or region.
 struct NoiseTable {
     struct Cell {
         std::string value;

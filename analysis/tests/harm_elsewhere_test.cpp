@@ -53,7 +53,8 @@ Judged judged(const analysis::DesignedRun& run)
     return all;
 }
 
-// Had the slot so many slots before this one the noise? `slot` is of no table, but begins as one of `slots` does.
+// Whether the slot `back` slots before this one had the noise. `slot` is of no table, but begins as one of `slots`
+// does.
 bool had(const std::vector<Slot>& slots, const Slot& slot, std::ptrdiff_t back, const std::string& noise)
 {
     const auto in =

@@ -73,7 +73,7 @@ TEST_CASE("the document of formats has every column of every table of a report")
         const base::CsvTable table{entry.path()};
         for (const std::string& column : table.columns()) {
             if (file == "exposure.csv" && (column == "mem" || column == "placebo" || column.starts_with("control.")))
-                continue;  // a column a factor
+                continue;  // one column per factor
             CHECK_MESSAGE(text.find('`' + column + '`') != std::string::npos, file, ", ", column);
             ++seen;
         }

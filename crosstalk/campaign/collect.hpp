@@ -75,7 +75,7 @@ std::vector<CollectedEffect> effects_of(std::vector<CollectedRun>& runs, double 
 // an earlier one.
 void write_report(const CampaignDirectory& campaign, Collection& collection);
 
-// A line an effect.
+// One line per effect.
 void print_effects(std::ostream& out, const Collection& collection);
 
 // index.html: all of it on one page; and its plot, effects.svg with script and data.

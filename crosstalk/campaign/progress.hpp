@@ -29,7 +29,7 @@ const char* being_run(bool is_being_run);
 
 Standing standing_of(const CampaignDirectory& campaign, int retries);
 
-// For `campaign status`: a line a block, and the sum.
+// For `campaign status`: one line per block, and the sum.
 void print_standing(std::ostream& out, const CampaignDirectory& campaign, int retries);
 void print_standing_json(std::ostream& out, const CampaignDirectory& campaign, int retries);
 

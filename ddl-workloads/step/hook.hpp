@@ -37,7 +37,7 @@ class Hook {
     // that of an earlier step: go_back().
     virtual void check_state(StepContext&) {}
 
-    // Around all passes of a step, and around an evaluation.
+    // Called before and after all passes of a step, and of an evaluation.
     virtual void before_passes(StepContext&) {}
     virtual void after_passes(StepContext&) {}
 

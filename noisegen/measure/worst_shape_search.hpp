@@ -12,7 +12,7 @@
 
 namespace noisegen {
 
-// The level under which the victim takes longest. None if there is none with an interval.
+// The level under which the victim takes longest, among those with an interval; none if no level has one.
 std::optional<std::size_t> worst_level(const WorkByBlock& work, std::size_t levels);
 
 struct ShapeSearch {

@@ -47,7 +47,7 @@ class RepairedJson : public std::streambuf {
     std::size_t line_ = 1;    // of at_
     std::size_t column_ = 0;  // characters before at_ in its line
     std::string replacement_;
-    std::size_t replaced_bytes_ = 0;  // that the next replacement stands for
+    std::size_t replaced_bytes_ = 0;  // bytes of the file that replacement_ stands for
     std::size_t repairs_ = 0;
 };
 

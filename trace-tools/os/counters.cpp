@@ -158,7 +158,7 @@ void Counters::read_cpus(const Job& job)
     }
 }
 
-// A row an interrupt, a column a CPU, and what it is called: "36: 0 1284026 PCI-MSIX-0000:00:02.0 1-edge
+// One row per interrupt, one column per CPU, and the name: "36: 0 1284026 PCI-MSIX-0000:00:02.0 1-edge
 // virtio1-req.0".
 void Counters::read_interrupts(const Job& job, const std::string& name, const std::string& cause)
 {

@@ -84,7 +84,7 @@ struct Matching {
     const base::LongColumn<TimeSpan>& exchanges;
     base::LongColumn<std::int64_t>
         shortest_ns{};      // of any rank in the one that it is matched with, of those up to here
-    std::size_t first = 0;  // that may cover a visit of wait_exchange yet to come
+    std::size_t first = 0;  // first exchange that may overlap a later visit of wait_exchange
 
     // The next one that began in the step. Those before it are in none.
     bool begins_in(const WorkOfStep& step)

@@ -35,7 +35,7 @@ std::string estimate(const Mean& mean, double confidence)
     return base::page::with_half_width(fixed(mean.value, 2), fixed(mean.interval(confidence).half_width(), 2));
 }
 
-// A row a noise: each run, all of them, what changes between them.
+// One row per noise: each run, all of them, and the change between them.
 std::string table_of_runs(const PooledReport& report)
 {
     const double confidence = report.all.verdict.confidence;

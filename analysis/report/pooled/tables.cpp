@@ -20,7 +20,7 @@ std::string optional_cell(const std::optional<Interval>& interval, double Interv
     return interval ? base::format((*interval).*bound) : std::string{};
 }
 
-// A row an effect on the job: the pooled one, what changes from run to run, where one more run would lie
+// One row per effect on the job: the pooled one, what changes from run to run, where one more run would lie
 void write_pooled_effects(const std::filesystem::path& file, const PooledReport& report)
 {
     base::CsvWriter table{
@@ -40,7 +40,7 @@ void write_pooled_effects(const std::filesystem::path& file, const PooledReport&
     }
 }
 
-// A row a part of a run and noise on the job's step
+// One row per part of a run and noise on the job's step
 void write_runs(const std::filesystem::path& file, const PooledReport& report)
 {
     base::CsvWriter table{
@@ -63,7 +63,7 @@ void write_runs(const std::filesystem::path& file, const PooledReport& report)
         }
 }
 
-// A row a property and part: property,run,value,differs
+// One row per property and part: property,run,value,differs
 void write_differences(const std::filesystem::path& file, const PooledReport& report)
 {
     base::CsvWriter table{file, {"property", "run", "value", "differs"}};

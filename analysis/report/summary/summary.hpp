@@ -94,7 +94,7 @@ std::vector<Week> weeks_of(const std::vector<RunSummary>& runs);
 // The newest run of each training on the same hosts, as indices into `runs`.
 std::vector<std::size_t> newest_runs(const Summary& summary);
 
-// A row for each node type and its hosts, a column for each week up to the newest one, at most so many: the worst
+// One row per node type and its hosts, one column per week up to the newest, at most `most_weeks`: the worst
 // verdict and its noise. The head comes first.
 std::vector<std::vector<std::string>> week_map(const Summary& summary, std::size_t most_weeks);
 

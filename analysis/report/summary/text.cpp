@@ -24,7 +24,7 @@ std::string or_dash(const std::string& text)
     return text.empty() ? "-" : text;
 }
 
-// A row a run, the head first.
+// One row per run, the head first.
 TextRows rows_of_runs(const Summary& summary)
 {
     const std::vector<std::string> noises = noises_of(summary);

@@ -31,8 +31,8 @@ struct RunControls {
 // From the run's report. Throws Error if there is none.
 RunControls read_controls(const std::filesystem::path& run);
 
-// A row a run: `victim`, number of the run from 1, and for each control _percent, _low_percent, _high_percent and, but
-// for the placebo, _true_percent.
+// One row per run: `victim`, number of the run from 1, and for each control _percent, _low_percent, _high_percent and,
+// but for the placebo, _true_percent.
 void write_controls(const std::filesystem::path& file, const std::string& victim, const std::vector<RunControls>& runs);
 
 // How often each truth was inside the interval, and the mean over runs of measured minus true with its 95 % interval, a

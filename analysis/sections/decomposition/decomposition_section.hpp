@@ -35,7 +35,7 @@ struct DecompositionTable {
 inline constexpr std::size_t decomposition_table_count = 4;
 const std::array<DecompositionTable, decomposition_table_count>& decomposition_tables();
 
-// A row a noise.
+// One row per noise.
 NoiseTable table_of(const std::vector<NamedDecomposition>& all);
 
 // "rank 1 spends +9.8 % in backward, rank 0 waits +9.7 % for it; memory, by design: the noise was memory.stream"

@@ -80,7 +80,8 @@ std::vector<Sample> samples_of(const DesignedRun& run, const Analysis& analysis,
     return samples;
 }
 
-// p95, p99, standard deviation, coefficient of variation in percent, each block counting so many times.
+// p95, p99, standard deviation, coefficient of variation in percent, each block weighted by its count in the bootstrap
+// sample.
 Eigen::Vector4d tails_of(const Sample& sample, const std::vector<double>& times)
 {
     std::array<double, 3> sums{};

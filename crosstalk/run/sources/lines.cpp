@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job prints a line a step: those that --step-line finds, or, where nothing else shows steps, those that repeat.
+// The job prints one line per step: those that --step-line finds, or, where nothing else shows steps, those that
+// repeat.
 #include "base/error.hpp"
 #include "base/words.hpp"
 #include "crosstalk/run/sources/step_source.hpp"

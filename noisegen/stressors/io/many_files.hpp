@@ -74,7 +74,7 @@ struct MetadataOptions {
     std::filesystem::path directory;
     std::size_t files = 0;
 
-    // With so many folders of that many files.
+    // Needs of this number of folders, each with `files` files.
     Needs needs(std::int64_t folders) const;
 };
 

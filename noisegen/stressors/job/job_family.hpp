@@ -40,8 +40,8 @@ class JobFamily {
     std::set<pid_t> hidden_;
 };
 
-// Ends all that is marked so once its keeper has ended, however that was: thaws it, kills it, and removes the group
-// that held it. Five seconds at most.
+// Ends all processes with this mark after their keeper has ended: thaws and kills them, and removes their group. Takes
+// five seconds at most.
 void end_marked(const std::string& mark, pid_t keeper);
 
 }  // namespace noisegen

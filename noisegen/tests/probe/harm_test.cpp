@@ -41,7 +41,7 @@ Piece piece(std::int64_t begin_ms, std::int64_t end_ms, double amount = 1.0)
     return {begin_ms * 1'000'000, end_ms * 1'000'000, amount};
 }
 
-// In quiet 100 a second, under the level so many, in blocks.
+// Work in blocks: 100 per second in quiet, the given rate under the level.
 WorkByBlock work_of(const std::vector<double>& under_the_level)
 {
     WorkByBlock work;

@@ -14,7 +14,7 @@ namespace gpu {
 
 inline constexpr const char* steps_file = "gpu_steps.csv";
 
-// A row a step and device.
+// One row per step and device.
 class StepsTable {
  public:
     explicit StepsTable(const std::filesystem::path& file);

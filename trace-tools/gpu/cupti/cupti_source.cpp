@@ -71,7 +71,7 @@ class Buffers {
 // Never destroyed: CUPTI's threads may outlive the objects of this library.
 Buffers& buffers = *new Buffers;
 
-// The narrowest of a few looks: what comes between the two clocks may take any time.
+// Reads both clocks a few times and keeps the narrowest pair: the thread may be interrupted between two reads.
 gpu::ClockPair look_at_clocks()
 {
     constexpr int looks = 5;
