@@ -56,26 +56,79 @@ void add_normal_equations(Fit& fit, const Shares& shares, const Measures& measur
     }
 }
 
-// Means by treatment; none where the steps do not separate the treatments.
-std::optional<Eigen::MatrixXd> solve(const Eigen::MatrixXd& gram, const Eigen::MatrixXd& time)
+// Normal equations of means by treatment with a mean of its own for each block: sums over blocks of products around
+// the block's means. The shares of a step add up to one, so that the sums of the columns follow from their products.
+struct WithinBlocks {
+    double steps = 0.0;
+    Eigen::VectorXd work;      // [treatment]
+    Eigen::RowVectorXd time;   // [measure]
+    Eigen::MatrixXd gram;      // treatments x treatments
+    Eigen::MatrixXd products;  // treatments x measures
+
+    void add(const WithinBlocks& other, double sign)
+    {
+        steps += sign * other.steps;
+        work += sign * other.work;
+        time += sign * other.time;
+        gram += sign * other.gram;
+        products += sign * other.products;
+    }
+};
+
+WithinBlocks within(const BlockSums& block)
 {
+    WithinBlocks sums{block.gram.sum(), block.gram.rowwise().sum(), block.time.colwise().sum(), block.gram, block.time};
+    if (sums.steps <= 0.0) return sums;
+    sums.gram -= sums.work * sums.work.transpose() / sums.steps;
+    sums.products -= sums.work * sums.time / sums.steps;
+    return sums;
+}
+
+// By how much each treatment but the first is above the first; none where the steps do not separate the treatments.
+std::optional<Eigen::MatrixXd> above_first(const Eigen::MatrixXd& gram, const Eigen::MatrixXd& products)
+{
+    const Eigen::Index others = gram.cols() - 1;
+    if (others == 0) return Eigen::MatrixXd{0, products.cols()};
     Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver;
     solver.setThreshold(1e-9);
-    solver.compute(gram);
-    if (solver.rank() < gram.cols()) return std::nullopt;
-    return solver.solve(time);
+    solver.compute(gram.bottomRightCorner(others, others));
+    if (solver.rank() < others) return std::nullopt;
+    return solver.solve(products.bottomRows(others));
+}
+
+// The treatments' means of those differences: over all steps the means add up to the time.
+Eigen::MatrixXd means_of(const Eigen::MatrixXd& above, const WithinBlocks& all)
+{
+    const Eigen::RowVectorXd first = (all.time - all.work.tail(above.rows()).transpose() * above) / all.steps;
+    Eigen::MatrixXd means(above.rows() + 1, first.size());
+    means.row(0) = first;
+    means.bottomRows(above.rows()) = above.rowwise() + first;
+    return means;
+}
+
+std::optional<Eigen::MatrixXd> solve(const WithinBlocks& all)
+{
+    const std::optional<Eigen::MatrixXd> above = above_first(all.gram, all.products);
+    if (!above || all.steps <= 0.0) return std::nullopt;
+    return means_of(*above, all);
+}
+
+// To first order, what a block moves the means by.
+Eigen::MatrixXd moved_by(const WithinBlocks& block, const WithinBlocks& all, const Eigen::MatrixXd& means)
+{
+    const Eigen::MatrixXd above = *above_first(all.gram, block.products - block.gram * means);
+    const Eigen::RowVectorXd beyond = block.time - block.work.transpose() * means;
+    return means_of(above, {all.steps, all.work, beyond, {}, {}});
 }
 
 void solve(Fit& fit, const Experiment& plan)
 {
     if (fit.blocks.empty()) base::fail("no step of the training was covered by whole blocks of the noise");
-    Eigen::MatrixXd gram = fit.blocks.front().gram;
-    Eigen::MatrixXd time = fit.blocks.front().time;
-    for (std::size_t b = 1; b < fit.blocks.size(); ++b) {
-        gram += fit.blocks[b].gram;
-        time += fit.blocks[b].time;
-    }
-    const std::optional<Eigen::MatrixXd> means = solve(gram, time);
+    std::vector<WithinBlocks> blocks;
+    for (const BlockSums& block : fit.blocks) blocks.push_back(within(block));
+    WithinBlocks all = blocks.front();
+    for (std::size_t b = 1; b < blocks.size(); ++b) all.add(blocks[b], 1.0);
+    const std::optional<Eigen::MatrixXd> means = solve(all);
     if (!means) {
         Eigen::Index least = 0;
         fit.work.minCoeff(&least);
@@ -84,10 +137,12 @@ void solve(Fit& fit, const Experiment& plan)
     }
     fit.mean_ms = *means;
     const auto count = static_cast<double>(fit.blocks.size());
-    for (BlockSums& block : fit.blocks) {
-        const auto without = solve(Eigen::MatrixXd{gram - block.gram}, Eigen::MatrixXd{time - block.time});
-        block.influence = without ? Eigen::MatrixXd{(count - 1.0) * (fit.mean_ms - *without)}
-                                  : Eigen::MatrixXd{count * solve(gram, block.time - block.gram * fit.mean_ms).value()};
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+        all.add(blocks[b], -1.0);
+        const std::optional<Eigen::MatrixXd> without = solve(all);
+        all.add(blocks[b], 1.0);
+        fit.blocks[b].influence = without ? Eigen::MatrixXd{(count - 1.0) * (fit.mean_ms - *without)}
+                                          : Eigen::MatrixXd{count * moved_by(blocks[b], all, fit.mean_ms)};
     }
 }
 
