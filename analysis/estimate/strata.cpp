@@ -11,6 +11,7 @@ namespace analysis {
 namespace {
 
 constexpr int rounds_of_shares = 4;
+constexpr double fewest_degrees = 3.0;  // of freedom, for the spread around means to say anything
 
 Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver_of(const StratumSums& stratum)
 {
@@ -96,6 +97,15 @@ StratumSums share_work(const StratumSums& none, const std::vector<Straddling>& s
 
 namespace {
 
+// Of a step around the mean of all: what is left to judge by where there are hardly more steps than means.
+double variance_of_all(const StratumSums& stratum, Eigen::Index measure)
+{
+    const double count = stratum.count.sum();
+    const double sum = stratum.sum.col(measure).sum();
+    if (count <= 1.0) return sum * sum;
+    return std::max(0.0, stratum.squares.col(measure).sum() - sum * sum / count) / (count - 1.0);
+}
+
 StratumMean mean_of_shared(const StratumSums& stratum, Eigen::Index measure)
 {
     const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver = solver_of(stratum);
@@ -104,6 +114,8 @@ StratumMean mean_of_shared(const StratumSums& stratum, Eigen::Index measure)
     found.degrees_of_freedom = std::max(1.0, stratum.count.sum() - static_cast<double>(solver.rank()));
     const Eigen::MatrixXd inverse = solver.solve(Eigen::MatrixXd::Identity(stratum.gram.rows(), stratum.gram.cols()));
     found.residual_variance = std::max(0.0, squares) / found.degrees_of_freedom;
+    if (stratum.count.sum() - static_cast<double>(solver.rank()) < fewest_degrees)
+        found.residual_variance = std::max(found.residual_variance, variance_of_all(stratum, measure));
     found.variance = found.residual_variance * inverse.diagonal().cwiseMax(0.0);
     return found;
 }
@@ -149,6 +161,8 @@ StratumMean mean_of(const StratumSums& stratum, Eigen::Index measure)
         degrees += count - 1.0;
     }
     found.residual_variance = all_squares / std::max(1.0, degrees);
+    if (degrees < fewest_degrees)
+        found.residual_variance = std::max(found.residual_variance, variance_of_all(stratum, measure));
     const double design = design_effect(stratum, measure, found, squares);
     for (Eigen::Index t = 0; t < treatments; ++t) {
         const double count = stratum.count[t];
@@ -162,7 +176,7 @@ StratumMean mean_of(const StratumSums& stratum, Eigen::Index measure)
 
 const StratumSums& that_explains_more(const StratumSums& by_begin, const StratumSums& met)
 {
-    return mean_of(by_begin, 0).residual_variance < mean_of(met, 0).residual_variance ? by_begin : met;
+    return mean_of(by_begin, 0).residual_variance <= mean_of(met, 0).residual_variance ? by_begin : met;
 }
 
 }  // namespace analysis
