@@ -251,7 +251,7 @@ void add_debts(Analysis& result)
             continue;
         for (const CarryOver& left : result.carry_over) {
             if (left.factor != effect.factor || left.level != effect.level) continue;
-            effect.at_worst.value += std::max(0.0, left.debt.percent.value);
+            effect.at_worst.value += std::max(0.0, left.debt.percent.value) + left.debt.most_percent;
             effect.at_worst.standard_error =
                 std::hypot(effect.at_worst.standard_error, left.debt.percent.standard_error);
         }
