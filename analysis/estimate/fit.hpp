@@ -64,12 +64,13 @@ struct Fit {
     Eigen::MatrixXd mean_ms;        // treatments x measures: of ordinary steps
     Eigen::VectorXd work;           // [treatment]: steps' worth of work
     std::vector<StratumSums> strata;
-    std::vector<StratumSums> strata_met;  // the same, steps longer than a fifth of a slot shared among what they meet
-    Eigen::MatrixXd accidents;            // treatments x measures: their time
-    Eigen::MatrixXd accident_squares;     // likewise: the larger of its variance as Poisson events, and over blocks
-    Eigen::VectorXd largest_accident;     // [treatment]: of the step, that it had or could have had, for steps without
-                                          // noise have such
-    std::optional<Lasting> lasting;       // none if the order of slots does not separate it from effects
+    std::vector<StratumSums>
+        strata_met;                    // the same, steps longer than a fiftieth of a slot shared among what they meet
+    Eigen::MatrixXd accidents;         // treatments x measures: their time
+    Eigen::MatrixXd accident_squares;  // likewise: the larger of its variance as Poisson events, and over blocks
+    Eigen::VectorXd largest_accident;  // [treatment]: of the step, that it had or could have had, for steps without
+                                       // noise have such
+    std::optional<Lasting> lasting;    // none if the order of slots does not separate it from effects
     Eigen::Index treatments() const { return mean_ms.rows(); }
 };
 

@@ -352,7 +352,7 @@ LongSteps find_long_steps(const StepTable& steps, const Measures& step_ms, const
         }
         found.regular[i] = std::min(1.0, expected_ms(i) / step_ms.first(i));
     }
-    constexpr double much_of_slot = 0.2;
+    constexpr double much_of_slot = 0.02;
     for (std::size_t s = 0; s < found.strata.size(); ++s) {
         const double slots_long = median_length_ms(step_ms, found, s) / median_slot_ms(slots.front());
         found.strata[s].spans_slots = slots_long > 1.0;

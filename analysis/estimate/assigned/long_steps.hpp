@@ -41,7 +41,7 @@ struct StepStratum {
     std::vector<StratumShare> assumed{};
     std::vector<StratumShare> counted{};
     bool spans_slots = false;  // its steps are longer than slots
-    bool straddles = false;    // they are longer than a fifth of a slot
+    bool straddles = false;    // they are longer than a fiftieth of a slot
 };
 
 struct LongSteps {
