@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/figures.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace analysis {
@@ -26,6 +27,20 @@ std::optional<std::string> harm_after(const CarryOver& left)
 }
 
 }  // namespace
+
+std::optional<std::string> noise_always_before(const Experiment& plan, const Effect& effect)
+{
+    if (plan.randomised()) return std::nullopt;
+    const auto is_it = [&](const Assigned& on) { return on.factor == effect.factor && on.level == effect.level; };
+    for (std::size_t s = 1; s < plan.treatment_of.size(); ++s) {
+        const std::vector<Assigned>& now = plan.treatments[plan.treatment_of[s]].on;
+        const std::vector<Assigned>& before = plan.treatments[plan.treatment_of[s - 1]].on;
+        if (std::none_of(now.begin(), now.end(), is_it) || std::any_of(before.begin(), before.end(), is_it)) continue;
+        for (const Assigned& other : before)
+            if (other.role == base::Role::treatment) return other.factor;
+    }
+    return std::nullopt;
+}
 
 std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& effect, double budget_percent,
                                        double confidence)

@@ -193,6 +193,12 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
     judged.at_worst = effect.at_worst.interval(confidence);
     judged.at_least = effect.at_least.interval(confidence);
     judge(judged, effect, verdict);
+    const std::optional<std::string> before = noise_always_before(run.plan, effect);
+    if (before && judged.verdict == base::verdict_word::unsafe) {
+        judged.verdict = base::verdict_word::undecided;
+        judged.why = base::join("in a fixed order its slots follow those of ", *before,
+                                ", and what that leaves cannot be told from it: use rotation(..) or factorial(..)");
+    }
     if (verdict.looked && analysis.blocks < blocks_before_first_look) judged.verdict = base::verdict_word::undecided;
     if (judged.verdict == base::verdict_word::undecided || judged.verdict == base::verdict_word::insensitive)
         judged.forecast = forecast(effect.percent, confidence, verdict.budget_percent, verdict.run_minutes);
