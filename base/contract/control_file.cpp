@@ -59,7 +59,8 @@ ControlRequest request_for_next_step(const ControlPage& page, std::int64_t now_n
     const std::int64_t control_ns = control_settle_ns + delay_ns;
     const std::int64_t ends_ns = now_ns + 2 * last_plain_ns + (this_is_controlled ? 2 : 1) * control_ns;
     const bool fits = last_plain_ns != 0 && ends_ns <= page.slot_end_ns.load(std::memory_order_relaxed);
-    return fits ? request(page, now_ns) : ControlRequest::none;
+    const ControlRequest asked = fits ? request(page, now_ns) : ControlRequest::none;
+    return asked == ControlRequest::delay || asked == ControlRequest::sham ? asked : ControlRequest::none;
 }
 
 void publish_phase(ControlPage& page, TrainingPhase phase, std::int64_t at_ns)

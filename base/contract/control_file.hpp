@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DIR/control/<host>: one mapped page through which noisegen asks training for a known delay, and training publishes
-// what it is doing and which processes it has here. Lock-free, and safe if either side is killed: a request ends at
-// on_until_ns.
+// DIR/control/<host>: one mapped page through which noisegen asks training for a known delay or for background work of
+// its own, and training publishes what it is doing and which processes it has here. Lock-free, and safe if either side
+// is killed: a request ends at on_until_ns.
 #pragma once
 
 #include "base/contract/phases.hpp"
@@ -17,14 +17,20 @@
 
 namespace base {
 
-// Request of noisegen to a step: barriers around a rest, or around a rest and a known delay. The numbers are part of
-// the file's layout.
-enum class ControlRequest : std::uint32_t { none = 0, delay = 1, sham = 2 };
+// Request of noisegen, for the length of a slot. The numbers are part of the file's layout.
+enum class ControlRequest : std::uint32_t {
+    none = 0,
+    delay = 1,             // each step: barriers around a rest and a known delay
+    sham = 2,              // each step: barriers around a rest
+    checkpoint = 3,        // one checkpoint; the training waits until it is written
+    checkpoint_async = 4,  // one checkpoint; the training waits until its state is copied
+    loaders = 5,           // `value` threads read and decode the samples
+};
 
-// The layout, version 2. All fields in native byte order, naturally aligned; the file is 4096 bytes.
+// The layout, version 3. All fields in native byte order, naturally aligned; the file is 4096 bytes.
 struct ControlPage {
     static constexpr std::uint32_t magic_value = 0x58544c4b;  // "XTLK"
-    static constexpr std::uint32_t current_version = 2;
+    static constexpr std::uint32_t current_version = 3;
     static constexpr std::size_t most_processes = 256;
 
     std::atomic<std::uint32_t> magic;
@@ -33,9 +39,11 @@ struct ControlPage {
         64) std::atomic<std::int64_t> on_until_ns;  // written by noisegen: `request` holds until then (CLOCK_MONOTONIC)
     std::atomic<std::uint32_t> request;             // written by noisegen: a ControlRequest
     std::atomic<std::int64_t> slot_end_ns;          // written by noisegen: no step that ends later does as asked
+    std::atomic<std::uint32_t> value;               // written by noisegen: of the request, if it has one
     alignas(64)
         std::atomic<std::uint64_t> acknowledged;  // written by training: counts the steps that looked at on_until_ns
     std::atomic<std::uint64_t> controlled;        // written by training: of those, the steps that did as asked
+    std::atomic<std::uint64_t> served;            // written by training: slots whose background work it has taken up
     alignas(64) std::atomic<std::uint64_t> step;  // written by training: the step it is in, from 0
     std::atomic<std::uint32_t> phase;             // written by training: a TrainingPhase
     std::atomic<std::int64_t> updated_ns;         // written by training: when it last wrote (CLOCK_MONOTONIC)
@@ -66,9 +74,9 @@ constexpr std::int64_t control_settle_ns = control_rest_ns + control_rest_after_
 constexpr std::size_t control_first_quiet_step = 3;  // those before warm up
 constexpr std::size_t control_quiet_steps = 7;
 
-// The request to the step after the one that begins now. None if that step would not end before its slot does, judged
-// by the last step's time without its control (0: not known yet) and by whether this step is controlled. A sham counts
-// as long as a delay, so that both have the same steps of their slots.
+// The delay or sham that the step after the one that begins now makes. None if that step would not end before its slot
+// does, judged by the last step's time without its control (0: not known yet) and by whether this step is controlled. A
+// sham counts as long as a delay, so that both have the same steps of their slots.
 ControlRequest request_for_next_step(const ControlPage& page, std::int64_t now_ns, std::int64_t last_plain_ns,
                                      bool this_is_controlled, std::int64_t delay_ns);
 

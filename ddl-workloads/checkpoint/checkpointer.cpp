@@ -94,10 +94,11 @@ bool Checkpointer::due(std::int64_t steps_done) const
     return wanted_ || (plan_.every_steps > 0 && steps_done % plan_.every_steps == 0);
 }
 
-void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor> state)
+void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor> state, bool beside)
 {
     finish();
     meta_ = meta;
+    beside_ = beside;
     last_begun_ns_ = base::now_ns();
     asked_ = wanted_ = false;
     const int ranks = plan_.sharded ? exchanges_.size() : 1;
@@ -112,10 +113,10 @@ void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor
             if (state[i].owner != Owner::each || ranks == 1) paths_of_shards_[rank].push_back(state[i].path);
     std::vector<StateTensor> share;
     for (const std::size_t i : dealt[static_cast<std::size_t>(exchanges_.rank())]) share.push_back(state[i]);
-    if (plan_.beside) share = copy(std::move(share));
+    if (beside_) share = copy(std::move(share));
     const std::int64_t bytes = bytes_of(share);
     start(bytes, [this, share = std::move(share)] { write_share(meta_, share); });
-    if (!plan_.beside) finish();
+    if (!beside_) finish();
 }
 
 // The copies' memory is kept from one checkpoint to the next.
@@ -134,7 +135,7 @@ std::vector<StateTensor> Checkpointer::copy(std::vector<StateTensor> share)
 // On a thread of its own, or on the one that waits for it; one at a time.
 void Checkpointer::start(std::int64_t bytes, std::function<void()> work)
 {
-    if (!plan_.beside) {
+    if (!beside_) {
         under_way_ = std::async(std::launch::deferred, std::move(work));
         return;
     }
@@ -194,7 +195,7 @@ void Checkpointer::complete()
             say_not_written(meta_.step, error.what());
         }
     });
-    if (!plan_.beside) under_way_.get();
+    if (!beside_) under_way_.get();
 }
 
 void Checkpointer::forget_after(std::int64_t steps_done)

@@ -2,6 +2,7 @@
 // Writes a training's checkpoints: when one is due, whose share is whose, at once or beside the next steps.
 #pragma once
 
+#include "base/contract/control_file.hpp"
 #include "base/units.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_format.hpp"
 #include "ddl-workloads/instruments/write_observer.hpp"
@@ -40,6 +41,7 @@ struct CheckpointNews {
     std::int64_t due = 0;      // rank 0: it is time for one
     std::int64_t written = 0;  // steps done in the newest checkpoint of which this rank's shard is complete
     std::int64_t failed = 0;   // .. or could not be written
+    base::ControlRequest requested = base::ControlRequest::none;  // rank 0: of noisegen, to be written after this step
 };
 
 // Tensors of each rank, by their place in the list: equal ones are dealt out by size, rank 0's are rank 0's.
@@ -68,8 +70,8 @@ class Checkpointer {
     // Whether the last one begun is that after `steps_done` steps.
     bool began(std::int64_t steps_done) const { return meta_.step == steps_done; }
 
-    // Collective. `state` may change as soon as this returns.
-    void write(const CheckpointMeta& meta, std::span<const StateTensor> state);
+    // Collective. `state` may change as soon as this returns: when all is written, or `beside` the next steps.
+    void write(const CheckpointMeta& meta, std::span<const StateTensor> state, bool beside);
 
     // Collective: checkpoints of more steps than that are removed, as if they had never been written.
     void forget_after(std::int64_t steps_done);
@@ -97,6 +99,7 @@ class Checkpointer {
     bool wanted_ = false;  // by what was heard
 
     CheckpointMeta meta_;  // of the last one begun
+    bool beside_ = false;  // is it written beside the next steps?
     std::vector<std::vector<std::string>> paths_of_shards_;
     bool shards_open_ = false;  // not all of its shards are known to be complete
     std::vector<std::byte> copies_;

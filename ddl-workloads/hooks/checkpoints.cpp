@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints, as phases of the steps after which they are due (--checkpoint-every).
+// Checkpoints, as phases of the steps after which they are due: by --checkpoint-every, or for job.checkpoint of
+// noisegen.
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/hooks/make_hooks.hpp"
 #include "ddl-workloads/plan/checkpoint_meta.hpp"
@@ -8,46 +10,59 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace ddl {
 
 namespace {
 
-// Throws UsageError if there is no state, or if one file cannot hold it.
-void check_can_be_written(const TrainingPlan& plan, const std::vector<StateTensor>& state)
+// There is no state, or one file cannot hold it; empty: neither. The same on all ranks.
+std::string why_not(const TrainingPlan& plan, const std::vector<StateTensor>& state)
 {
-    if (state.empty()) base::fail_usage("--checkpoint-every: ", plan.model, " has no state");
+    if (state.empty()) return base::join("--checkpoint-every: ", plan.model, " has no state");
     const auto own = [](const StateTensor& tensor) { return tensor.owner == Owner::each; };
-    if (!plan.checkpoint.sharded && std::any_of(state.begin(), state.end(), own))
-        base::fail_usage("--checkpoint-by rank0: not all of the state of ", plan.model,
-                         " is there; use --checkpoint-by sharded");
+    if (plan.checkpoint.sharded || std::none_of(state.begin(), state.end(), own)) return {};
+    return base::join("--checkpoint-by rank0: not all of the state of ", plan.model,
+                      " is there; use --checkpoint-by sharded");
 }
 
 class Checkpoints : public Hook {
  public:
     explicit Checkpoints(const HookParts& parts)
         : plan_{parts.plan},
+          page_{parts.page},
           ranks_are_equal_{parts.ranks_are_equal},
           slot_{parts.board.add<CheckpointNews>()},
           checkpointer_{parts.plan.checkpoint, parts.directory / "checkpoints", parts.exchanges, parts.instruments}
     {
-        check_can_be_written(plan_, training_state(parts.model, ranks_are_equal_));
     }
 
-    void post(StepContext&) override { slot_.post(checkpointer_.news()); }
+    void post(StepContext& context) override
+    {
+        CheckpointNews news = checkpointer_.news();
+        if (page_ != nullptr && context.exchanges.rank() == 0) news.requested = request_of_slot();
+        slot_.post(news);
+    }
 
     void receive(StepContext&) override
     {
-        if (!over_) checkpointer_.receive(slot_.received());
+        const std::vector<CheckpointNews> all = slot_.received();
+        if (over_ || all.empty()) return;
+        checkpointer_.receive(all);
+        requested_ = all.front().requested;
     }
 
     void after_update(StepContext& context) override
     {
         const std::int64_t steps = context.state.done() + 1;
-        if (!checkpointer_.due(steps)) return;
+        const bool requested = requested_ != base::ControlRequest::none;
+        if (!requested && !checkpointer_.due(steps)) return;
         context.clock.enter(Phase::checkpoint);
-        write(context, steps);
+        write(context, steps,
+              requested ? requested_ == base::ControlRequest::checkpoint_async : plan_.checkpoint.beside);
         context.clock.leave();
+        if (requested && page_ != nullptr) page_->served.fetch_add(1, std::memory_order_relaxed);
+        requested_ = base::ControlRequest::none;
     }
 
     // Those of the steps that were taken back may hold what the guards caught.
@@ -60,14 +75,17 @@ class Checkpoints : public Hook {
     void finish(StepContext& context) override
     {
         const StepState& state = context.state;
-        if (state.stop == Stop::signal && state.taken > state.first && !checkpointer_.began(state.done()))
-            write(context, state.done());
+        const bool stopped = plan_.checkpoint.on() && state.stop == Stop::signal;
+        if (stopped && state.taken > state.first && !checkpointer_.began(state.done()))
+            write(context, state.done(), plan_.checkpoint.beside);
         checkpointer_.finish();
     }
 
     void summarise(nlohmann::ordered_json& result, const nlohmann::ordered_json&) override
     {
-        result["checkpoints"] = checkpointer_.summary();
+        const nlohmann::ordered_json summary = checkpointer_.summary();
+        if (plan_.checkpoint.on() || summary.at("written") != 0 || summary.at("failed") != 0)
+            result["checkpoints"] = summary;
     }
 
     std::optional<std::string> broken_promise(const StepContext&) const override
@@ -77,17 +95,30 @@ class Checkpoints : public Hook {
     }
 
  private:
-    void write(StepContext& context, std::int64_t steps)
+    // One for each slot of job.checkpoint.
+    base::ControlRequest request_of_slot()
+    {
+        const base::ControlRequest now = base::request(*page_, base::now_ns());
+        if (now != base::ControlRequest::checkpoint && now != base::ControlRequest::checkpoint_async)
+            return base::ControlRequest::none;
+        const std::int64_t slot_end_ns = page_->slot_end_ns.load(std::memory_order_relaxed);
+        return std::exchange(slot_end_ns_, slot_end_ns) == slot_end_ns ? base::ControlRequest::none : now;
+    }
+
+    void write(StepContext& context, std::int64_t steps, bool beside)
     {
         context.state.at_once = false;
         checkpointer_.write(checkpoint_meta(plan_, context.exchanges.size(), context.input.steps_per_epoch(), steps),
-                            training_state(context.model, ranks_are_equal_));
+                            training_state(context.model, ranks_are_equal_), beside);
     }
 
     const TrainingPlan& plan_;
+    base::ControlPage* page_;
     bool ranks_are_equal_;
     NewsBoard::Slot<CheckpointNews> slot_;
     Checkpointer checkpointer_;
+    base::ControlRequest requested_ = base::ControlRequest::none;  // by noisegen: to be written after this step
+    std::int64_t slot_end_ns_ = 0;                                 // rank 0: of the last slot with a request
     bool over_ = false;
 };
 
@@ -95,7 +126,11 @@ class Checkpoints : public Hook {
 
 std::shared_ptr<Hook> make_checkpoints(const HookParts& parts)
 {
-    if (!parts.plan.checkpoint.on()) return nullptr;
+    const bool on = parts.plan.checkpoint.on();
+    if (!on && !parts.plan.trials.empty()) return nullptr;
+    const std::string reason = why_not(parts.plan, training_state(parts.model, parts.ranks_are_equal));
+    if (on && !reason.empty()) base::fail_usage(reason);
+    if (!reason.empty()) return nullptr;  // a request of noisegen is not taken up
     return std::make_shared<Checkpoints>(parts);
 }
 

@@ -247,12 +247,12 @@ std::optional<std::uint64_t> Instruments::bucket_being_exchanged() const
 
 void Instruments::read_begins(int reader)
 {
-    readers_.at(static_cast<std::size_t>(reader))->enter(read_);
+    if (is_recorded(reader)) readers_[static_cast<std::size_t>(reader)]->enter(read_);
 }
 
 void Instruments::read_ends(int reader, std::int64_t bytes)
 {
-    readers_.at(static_cast<std::size_t>(reader))->leave(read_, {{bytes_, bytes}});
+    if (is_recorded(reader)) readers_[static_cast<std::size_t>(reader)]->leave(read_, {{bytes_, bytes}});
 }
 
 void Instruments::transform_begins(int transformer)

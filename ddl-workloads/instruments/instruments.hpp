@@ -95,12 +95,13 @@ class Instruments : public ExchangeObserver, public ReaderObserver, public Write
     void define(const InstrumentPlan& plan);
     void define_metrics(const InstrumentPlan& plan);
     std::int64_t bytes_reduced();
+    bool is_recorded(int reader) const { return reader < std::ssize(readers_); }
 
     ExchangeThread& exchanges_;
     std::unique_ptr<otf2::Recorder> recorder_;
     otf2::LocationRecorder* main_ = nullptr;
     otf2::LocationRecorder* exchange_location_ = nullptr;
-    std::vector<otf2::LocationRecorder*> readers_;
+    std::vector<otf2::LocationRecorder*> readers_;  // of the plan; job.loaders may have others at work
     std::vector<otf2::LocationRecorder*> transformers_;
     std::mutex writer_mutex_;
     otf2::LocationRecorder* writer_ = nullptr;  // of checkpoints; null: none, or the trace is complete

@@ -186,7 +186,7 @@ TEST_CASE("plans that make no sense are refused")
         spoil(plan);
         CHECK_THROWS_AS(ddl::Loader{plan}, base::UsageError);
     };
-    refused([](ddl::LoaderPlan& plan) { plan.readers = 0; });
+    refused([](ddl::LoaderPlan& plan) { plan.readers = -1; });
     refused([](ddl::LoaderPlan& plan) { plan.transformers = -1; });
     refused([](ddl::LoaderPlan& plan) { plan.queue_batches = 0; });
     refused([](ddl::LoaderPlan& plan) { plan.sampling.batch = 11; });

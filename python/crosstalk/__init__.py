@@ -19,7 +19,7 @@ from typing import TypeVar
 from crosstalk._load import load
 from crosstalk._marks import marks
 
-__all__ = ["load", "phase", "records", "step", "step_end", "steps"]
+__all__ = ["checkpoint_wanted", "load", "phase", "records", "step", "step_end", "steps"]
 __version__ = "0.1.0"
 
 Item = TypeVar("Item")
@@ -28,6 +28,15 @@ Item = TypeVar("Item")
 def records() -> bool:
     """True if this process records its steps: CROSSTALK_OUT names the directory of a run."""
     return marks.records()
+
+
+def checkpoint_wanted() -> str | None:
+    """Once a step: whether the stressor job.checkpoint wants a checkpoint now, "sync" or "async".
+
+    "sync": the training waits until it is written; "async": it is written beside the next steps. All ranks get the same
+    answer.
+    """
+    return marks.checkpoint_wanted()
 
 
 def step() -> None:

@@ -72,6 +72,10 @@ class Marks:
         if self.recorder is not None:
             self.recorder.crosstalk_control()
 
+    def checkpoint_wanted(self) -> str | None:
+        wanted = self.recorder.crosstalk_checkpoint_wanted() if self.recorder is not None else 0
+        return (None, "sync", "async")[wanted]
+
     def step_end(self) -> None:
         if self.recorder is not None:
             self.recorder.crosstalk_step_end()

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -22,7 +23,12 @@ namespace {
 
 constexpr std::int64_t barrier_within_ns = 2'000'000'000;  // until all ranks have come to a barrier
 constexpr std::int64_t look_again_ns = 20'000;
-constexpr std::uint64_t request_bits = 2;
+constexpr std::uint64_t request_bits = 3;
+
+bool is_checkpoint(base::ControlRequest request)
+{
+    return request == base::ControlRequest::checkpoint || request == base::ControlRequest::checkpoint_async;
+}
 
 }  // namespace
 
@@ -67,15 +73,27 @@ void AgreedControl::at_begin(std::uint64_t step, training::PhaseClock& clock)
     const auto request = static_cast<base::ControlRequest>(wished & ((1U << request_bits) - 1));
     if (rank_ == 0) {
         page_.acknowledged.fetch_add(1, std::memory_order_relaxed);
-        const bool controlled = for_this_step && request != base::ControlRequest::none;
+        const bool controlled = for_this_step && request != base::ControlRequest::none && !is_checkpoint(request);
         const auto next = static_cast<std::uint64_t>(request_for_next_step(base::now_ns(), controlled));
         wish_for(step + 1).store((step + 2) << request_bits | next, std::memory_order_release);
     }
-    if (for_this_step) make_delay(request, clock);
+    checkpoint_ = for_this_step && is_checkpoint(request) ? request : base::ControlRequest::none;
+    if (for_this_step && !is_checkpoint(request)) make_delay(request, clock);
 }
 
-base::ControlRequest AgreedControl::request_for_next_step(std::int64_t now_ns, bool this_is_controlled) const
+base::ControlRequest AgreedControl::take_checkpoint()
 {
+    if (checkpoint_ != base::ControlRequest::none && rank_ == 0) page_.served.fetch_add(1, std::memory_order_relaxed);
+    return std::exchange(checkpoint_, base::ControlRequest::none);
+}
+
+base::ControlRequest AgreedControl::request_for_next_step(std::int64_t now_ns, bool this_is_controlled)
+{
+    if (const base::ControlRequest asked = base::request(page_, now_ns); is_checkpoint(asked)) {
+        const std::int64_t slot_end_ns = page_.slot_end_ns.load(std::memory_order_relaxed);
+        const bool is_new = std::exchange(checkpoint_slot_end_ns_, slot_end_ns) != slot_end_ns;
+        return is_new ? asked : base::ControlRequest::none;
+    }
     if (delay_ns_ == 0) return base::ControlRequest::none;
     return base::request_for_next_step(page_, now_ns, last_plain_ns_, this_is_controlled, delay_ns_);
 }

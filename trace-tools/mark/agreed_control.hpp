@@ -15,7 +15,7 @@
 namespace mark {
 
 struct RankPage {
-    std::array<std::atomic<std::uint64_t>, 16> wishes;  // by step modulo 16: (step + 1) * 4 + the ControlRequest
+    std::array<std::atomic<std::uint64_t>, 16> wishes;  // by step modulo 16: (step + 1) * 8 + the ControlRequest
     std::atomic<std::uint64_t> arrived;                 // at all barriers so far, by all ranks
     std::atomic<std::uint32_t> given_up;                // a rank did not come: no further step is controlled
 };
@@ -42,8 +42,12 @@ class AgreedControl {
 
     std::int64_t delay_ns() const { return delay_ns_; }  // 0: not known yet
 
+    // The checkpoint that noisegen asks for in the step at hand, once a slot; the same on all ranks. Counts as taken
+    // up.
+    base::ControlRequest take_checkpoint();
+
  private:
-    base::ControlRequest request_for_next_step(std::int64_t now_ns, bool this_is_controlled) const;
+    base::ControlRequest request_for_next_step(std::int64_t now_ns, bool this_is_controlled);
     bool barrier();
     void make_delay(base::ControlRequest request, training::PhaseClock& clock);
 
@@ -55,6 +59,8 @@ class AgreedControl {
     double share_ = 0.0;  // of a quiet step; 0: the delay is a time
     std::int64_t delay_ns_ = 0;
     std::int64_t last_plain_ns_ = 0;
+    std::int64_t checkpoint_slot_end_ns_ = 0;  // rank 0: of the last slot with a checkpoint
+    base::ControlRequest checkpoint_ = base::ControlRequest::none;
     std::vector<std::int64_t> quiet_ns_;
 };
 

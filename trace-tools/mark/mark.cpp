@@ -86,6 +86,14 @@ class Marks {
         if (in_step_ && control_) control_->at_begin(clock_->step(), *clock_);
     }
 
+    int take_checkpoint()
+    {
+        const std::lock_guard lock{mutex_};
+        const base::ControlRequest asked =
+            in_step_ && control_ ? control_->take_checkpoint() : base::ControlRequest::none;
+        return asked == base::ControlRequest::none ? 0 : asked == base::ControlRequest::checkpoint ? 1 : 2;
+    }
+
     void step_end()
     {
         const std::lock_guard lock{mutex_};
@@ -332,6 +340,13 @@ void crosstalk_phase_at(const char* name, int64_t at_ns)
 void crosstalk_control(void)
 {
     mark::safely([](mark::Marks& mine) { mine.control(); });
+}
+
+int crosstalk_checkpoint_wanted(void)
+{
+    int wanted = 0;
+    mark::safely([&wanted](mark::Marks& mine) { wanted = mine.take_checkpoint(); });
+    return wanted;
 }
 
 void crosstalk_end(void)

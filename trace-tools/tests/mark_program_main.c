@@ -5,6 +5,7 @@
 //   short           the last rank takes three steps
 //   fork            a child tells steps of its own
 //   drop            begins a step that it does not finish
+//   checkpoint      prints "checkpoint STEP ANSWER" where crosstalk_checkpoint_wanted() is not 0
 //   wait FILE       after the steps it makes the file, and waits for a signal
 #include "trace-tools/mark/crosstalk_mark.h"
 
@@ -66,6 +67,8 @@ int main(int argc, char** argv)
     }
     for (int step = 0; step < steps; ++step) {
         take_step(1);
+        const int wanted = strcmp(mode, "checkpoint") == 0 ? crosstalk_checkpoint_wanted() : 0;
+        if (wanted != 0) printf("checkpoint %d %d\n", step, wanted);
         if (arrived != NULL) meet(arrived, (step + 1) * size);
     }
     fflush(stdout);

@@ -257,6 +257,26 @@ TEST_CASE("a delay may be a share of a quiet step, and a sham has none")
     CHECK(delay_ns >= 1'700'000);  // half of a step of 3.5 ms or, where the machine is slow, more
 }
 
+TEST_CASE("a program learns once a slot that a checkpoint is wanted, and of which kind")
+{
+    for (const auto& [request, answer] : {std::pair{base::ControlRequest::checkpoint, "checkpoint 1 1"},
+                                          std::pair{base::ControlRequest::checkpoint_async, "checkpoint 1 2"}}) {
+        const testing::Scratch scratch;
+        const fs::path run = scratch / "run";
+        base::ControlFile control = base::ControlFile::open(run, base::host_name());
+        ask(control.page(), request);
+        const testing::Outcome outcome =
+            testing::run({"sh", "-c", ranks(1, run, "6 checkpoint", "CROSSTALK_CONTROL_DELAY=5%")});
+        CHECK(outcome.err == "");
+        const std::string printed = base::read_whole(run.string() + ".out.0");
+        const std::size_t found = printed.find(answer);
+        REQUIRE(found != std::string::npos);
+        CHECK(printed.find("checkpoint", found + 1) == std::string::npos);
+        CHECK(control.page().served == 1);
+        CHECK(control.page().controlled == 0);
+    }
+}
+
 TEST_CASE("ranks whose page is cut off lose the control, and go on")
 {
     const testing::Scratch scratch;

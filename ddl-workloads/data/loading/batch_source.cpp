@@ -25,6 +25,12 @@ void BatchSource::go_to(std::int64_t steps_done)
     start(steps_done);
 }
 
+void BatchSource::set_readers(int readers, std::int64_t steps_done)
+{
+    plan_.readers = readers;
+    go_to(steps_done);
+}
+
 std::int64_t BatchSource::steps_per_epoch() const
 {
     return std::max<std::int64_t>(1, loader_->steps_per_epoch() / passes_);

@@ -20,6 +20,11 @@ class BatchSource : public Source {
     void go_to(std::int64_t steps_done) override;
     std::int64_t steps_per_epoch() const override;
 
+    // From now on so many threads read and decode, 0: next() itself, ahead of the steps after so many. What was read
+    // ahead is read again.
+    void set_readers(int readers, std::int64_t steps_done);
+    int readers() const { return plan_.readers; }
+
     // Ends its threads; next() then throws, until go_to().
     void stop() { loader_->stop(); }
 

@@ -8,7 +8,7 @@ namespace ddl {
 InputOptions::InputOptions(base::Options& options, InputPlan& plan) : plan_{plan}
 {
     options.group("Input");
-    options.add("readers", plan.readers, "reader threads per rank", "NUMBER");
+    options.add("readers", plan.readers, "reader threads per rank; 0: the training's own thread reads", "NUMBER");
     options.add("queue", plan.queue, "batches read ahead", "NUMBER");
     options.add("transforms", plan.transformers, "threads per rank that assemble batches; 0: the readers do", "NUMBER");
     options.add_choice("augment", augment_, {"none", "flip", "crop", "flip+crop"},
@@ -27,7 +27,7 @@ void InputOptions::read() const
         base::fail_usage("--direct bypasses the page cache, so --drop-page-cache has no effect");
     if (direct_ || drop_page_cache_) plan_.access = direct_ ? Access::direct : Access::uncached;
     plan_.data_directory = data_directory_;
-    base::check_within(1, base::most_threads, plan_.readers, "--readers");
+    base::check_within(0, base::most_threads, plan_.readers, "--readers");
     base::check_within(0, base::most_threads, plan_.transformers, "--transforms");
     base::check_within(1, 1'000'000, plan_.queue, "--queue");
 }

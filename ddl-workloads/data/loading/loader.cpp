@@ -30,9 +30,9 @@ Loader::Loader(const LoaderPlan& plan)
     : plan_{plan},
       sampler_{plan.records->records(), plan.sampling},
       queue_{plan.queue_batches},
-      observer_{plan.observer != nullptr ? plan.observer : &nobody}
+      observer_{plan.observer != nullptr && plan.readers > 0 ? plan.observer : &nobody}
 {
-    if (plan.readers < 1) base::fail_usage(plan.readers, " readers; at least 1 is needed");
+    if (plan.readers < 0) base::fail_usage(plan.readers, " readers; at least 0");
     if (plan.augmentation.any() && records().shape().kind != SampleShape::Kind::image)
         base::fail_usage("only images can be augmented");
     if (plan.transformers < 0) base::fail_usage(plan.transformers, " transform threads; at least 0");
@@ -61,6 +61,7 @@ Loader::~Loader()
 
 Batch Loader::next()
 {
+    if (plan_.readers == 0) read_batch(0, sampler_, own_, {});
     return queue_.take();
 }
 
@@ -84,31 +85,42 @@ void Loader::run(const std::function<void()>& work) noexcept
 void Loader::read_batches(int reader, const std::stop_token& stop)
 {
     Sampler sampler = sampler_;  // one of its own: it keeps its place in the order
-    const auto record_bytes = static_cast<std::size_t>(records().shape().record_bytes());
     RawBatch raw;
-    while (const std::optional<std::int64_t> step = queue_.ticket()) {
-        raw.step = *step;
-        raw.records.resize(static_cast<std::size_t>(sampler.sampling().batch) * record_bytes);
-        raw.skipped.clear();
-        observer_->read_begins(reader);
-        std::span<std::uint8_t> room = raw.records;
-        for (const std::int64_t number : sampler.batch(*step)) {
-            if (stop.stop_requested()) break;
-            read_sound(number, room.first(record_bytes), raw.skipped);
-            room = room.subspan(record_bytes);
-        }
-        const std::int64_t bytes = std::ssize(raw.records) - std::ssize(room);
-        bytes_read_ += bytes;
-        if (!room.empty()) return observer_->read_ends(reader, bytes);  // stopped: the batch is not needed
-        if (plan_.transformers > 0) {
-            observer_->read_ends(reader, bytes);
-            raw_.put(std::exchange(raw, {}));
-            continue;
-        }
-        Batch batch = decoded(raw);
-        observer_->read_ends(reader, bytes);
-        queue_.put(*step, std::move(batch));
+    while (read_batch(reader, sampler, raw, stop)) {
     }
+}
+
+// False once no more are needed.
+bool Loader::read_batch(int reader, Sampler& sampler, RawBatch& raw, const std::stop_token& stop)
+{
+    const std::optional<std::int64_t> step = queue_.ticket();
+    if (!step) return false;
+    const auto record_bytes = static_cast<std::size_t>(records().shape().record_bytes());
+    raw.step = *step;
+    raw.records.resize(static_cast<std::size_t>(sampler.sampling().batch) * record_bytes);
+    raw.skipped.clear();
+    observer_->read_begins(reader);
+    std::span<std::uint8_t> room = raw.records;
+    for (const std::int64_t number : sampler.batch(*step)) {
+        if (stop.stop_requested()) break;
+        read_sound(number, room.first(record_bytes), raw.skipped);
+        room = room.subspan(record_bytes);
+    }
+    const std::int64_t bytes = std::ssize(raw.records) - std::ssize(room);
+    bytes_read_ += bytes;
+    if (!room.empty()) {
+        observer_->read_ends(reader, bytes);
+        return false;
+    }
+    if (plan_.transformers > 0) {
+        observer_->read_ends(reader, bytes);
+        raw_.put(std::exchange(raw, {}));
+        return true;
+    }
+    Batch batch = decoded(raw);
+    observer_->read_ends(reader, bytes);
+    queue_.put(*step, std::move(batch));
+    return true;
 }
 
 void Loader::read_sound(std::int64_t number, std::span<std::uint8_t> record, std::vector<std::string>& skipped) const

@@ -36,7 +36,7 @@ struct LoaderPlan {
     std::shared_ptr<const Records> records = {};
     Sampling sampling = {};  // batch, rank, ranks, seed, shuffle
     Augmentation augmentation = {};
-    int readers = 1;
+    int readers = 1;            // 0: next() reads
     int transformers = 0;       // threads that make batches of the bytes read; 0: readers do it
     int queue_batches = 4;      // read ahead, at most
     bool skip_corrupt = false;  // the next sound record stands in for a corrupt one; otherwise it ends the loader
@@ -45,8 +45,8 @@ struct LoaderPlan {
 
 class Loader {
  public:
-    // Starts the threads. Throws UsageError for a plan that makes no sense (a global batch larger than the data set, no
-    // readers).
+    // Starts the threads. Throws UsageError for a plan that makes no sense, such as a global batch larger than the data
+    // set.
     explicit Loader(const LoaderPlan& plan);
     ~Loader();
     Loader(const Loader&) = delete;
@@ -73,6 +73,7 @@ class Loader {
 
     void run(const std::function<void()>& work) noexcept;
     void read_batches(int reader, const std::stop_token& stop);
+    bool read_batch(int reader, Sampler& sampler, RawBatch& raw, const std::stop_token& stop);
     void read_sound(std::int64_t number, std::span<std::uint8_t> record, std::vector<std::string>& skipped) const;
     void transform_batches(int transformer);
     Batch decoded(const RawBatch& raw) const;
@@ -82,6 +83,7 @@ class Loader {
     Handover<RawBatch> raw_;  // as many at most as the queue gave tickets
     OrderedQueue<Batch> queue_;
     ReaderObserver* observer_;
+    RawBatch own_;  // without readers: the room that next() reads into
     std::atomic<std::int64_t> bytes_read_ = 0;
     std::vector<std::jthread> threads_;
 };

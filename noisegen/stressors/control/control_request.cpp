@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "noisegen/stressors/control/control_request.hpp"
 
+#include "base/error.hpp"
 #include "base/system/clock.hpp"
 
 #include <algorithm>
@@ -15,8 +16,11 @@ constexpr std::int64_t ahead_ns = 20'000'000;
 
 class Asking final : public Stressor {
  public:
-    Asking(base::ControlRequest request, const Place& place)
-        : request_{request}, control_{base::ControlFile::open(place.control_run, base::host_name())}
+    Asking(base::ControlRequest request, const Place& place, std::uint32_t value)
+        : request_{request},
+          value_{value},
+          of_steps_{request == base::ControlRequest::delay || request == base::ControlRequest::sham},
+          control_{base::ControlFile::open(place.control_run, base::host_name())}
     {
     }
     ~Asking() override { end(); }
@@ -25,10 +29,12 @@ class Asking final : public Stressor {
     {
         deadline_ns_ = turn.deadline_ns;
         base::ControlPage& page = control_.page();
-        acknowledged_ = page.acknowledged.load();
+        answers_ = answers();
+        page.value.store(value_);
         page.request.store(static_cast<std::uint32_t>(request_));
         page.slot_end_ns.store(turn.deadline_ns);
         asking_ = true;
+        ++slots_;
     }
 
     Work step() override
@@ -36,10 +42,10 @@ class Asking final : public Stressor {
         const std::int64_t now = base::now_ns();
         control_.page().on_until_ns.store(std::min(now + ahead_ns, deadline_ns_));
         base::sleep_until_ns(std::min(now + renewal_ns, deadline_ns_));
-        const std::uint64_t before = std::exchange(acknowledged_, control_.page().acknowledged.load());
-        if (acknowledged_ < before) return {};  // the file was truncated or replaced
-        any_ = any_ || acknowledged_ != before;
-        return {.bytes = 0, .operations = acknowledged_ - before};
+        const std::uint64_t before = std::exchange(answers_, answers());
+        if (answers_ < before) return {};  // the file was truncated or replaced
+        answered_ += answers_ - before;
+        return {.bytes = 0, .operations = answers_ - before};
     }
 
     void end() override
@@ -49,22 +55,38 @@ class Asking final : public Stressor {
         asking_ = false;
     }
 
-    std::string note() const override { return any_ ? "the training acknowledged" : "no training acknowledged"; }
+    std::string note() const override
+    {
+        if (of_steps_) return answered_ > 0 ? "the training acknowledged" : "no training acknowledged";
+        return base::join("the training did so in ", answered_, " of ", slots_, " slots");
+    }
+
+    // A slot that the end of the noise cuts off may come too late for a step.
+    std::string not_kept() const override
+    {
+        if (of_steps_ || answered_ + 1 >= slots_) return {};
+        return base::join(slots_ - answered_, " of ", slots_, " requests that the training did not take up");
+    }
 
  private:
+    std::uint64_t answers() { return (of_steps_ ? control_.page().acknowledged : control_.page().served).load(); }
+
     base::ControlRequest request_;
+    std::uint32_t value_;
+    bool of_steps_;  // each step answers; else the slot is answered once
     base::ControlFile control_;
     std::int64_t deadline_ns_ = 0;
-    std::uint64_t acknowledged_ = 0;
+    std::uint64_t answers_ = 0;
+    std::uint64_t answered_ = 0;
+    std::uint64_t slots_ = 0;
     bool asking_ = false;
-    bool any_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Stressor> asking_for(base::ControlRequest request, const Place& place)
+std::unique_ptr<Stressor> asking_for(base::ControlRequest request, const Place& place, std::uint32_t value)
 {
-    return std::make_unique<Asking>(request, place);
+    return std::make_unique<Asking>(request, place, value);
 }
 
 }  // namespace noisegen
