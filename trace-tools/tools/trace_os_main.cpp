@@ -2,6 +2,7 @@
 // trace-os: tasks and interrupts that keep a job's threads from running, on the clock of its trace.
 #include "base/cli/option_checks.hpp"
 #include "base/cli/options.hpp"
+#include "base/contract/control_file.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"
@@ -48,6 +49,17 @@ struct Wanted {
     base::Nanoseconds least = 2us;
     std::vector<std::string> program;
 };
+
+// The ranks that the training in a run's directory has on this host.
+std::set<pid_t> ranks_in(const fs::path& run)
+{
+    const std::string host = base::host_name();
+    const fs::path control = run / base::part::control / host;
+    if (!fs::exists(control)) base::fail_usage("there is no ", control.string(), ", which names the ranks: give --pid");
+    const std::set<pid_t> ranks = base::training_processes(base::ControlFile::open(run, host).page());
+    if (ranks.empty()) base::fail_usage("no rank of the training in ", run.string(), " runs on this host");
+    return ranks;
+}
 
 std::set<pid_t> processes_of(const std::string& text)
 {
@@ -152,7 +164,8 @@ std::vector<char*> own_words(int argc, char** argv, std::vector<std::string>& pr
 
 int watch(const Wanted& wanted)
 {
-    if (wanted.pids.empty() == wanted.program.empty())
+    const bool of_run = wanted.pids.empty() && wanted.program.empty() && !wanted.out.empty();
+    if (!of_run && wanted.pids.empty() == wanted.program.empty())
         base::fail_usage("whom to watch? trace-os --pid PID 30s, or trace-os -- ./program");
     std::optional<base::Nanoseconds> length;
     if (!wanted.length.empty()) length = base::parsed<base::Nanoseconds>("TIME", wanted.length);
@@ -170,7 +183,9 @@ int watch(const Wanted& wanted)
     std::optional<base::Child> child;
     if (!wanted.program.empty()) child.emplace(base::Launch{.words = wanted.program, .input = {}});
     Watch watch;
-    watch.job = os::job_of(child ? std::set<pid_t>{child->pid()} : processes_of(wanted.pids));
+    watch.job = os::job_of(child    ? std::set<pid_t>{child->pid()}
+                           : of_run ? ranks_in(wanted.out)
+                                    : processes_of(wanted.pids));
     watch.threads = watch.job.threads.size();
     watch.cpus = watch.job.cpus;
     watch.sources = os::Counters{}.sources(watch.job);
@@ -207,7 +222,10 @@ try {
     base::Options options{"trace-os", "who takes the CPUs from a job's threads, and for how long"};
     options.add_positional("TIME", length, "how long to watch, such as 30s; if not given, until the job ends", 0, 1);
     options.synopsis("--pid PID[,PID...] [options] [TIME] | [options] [TIME] -- PROGRAM [ARGUMENT...]");
-    options.add("pid", wanted.pids, "processes to watch, with their descendants and all threads", "PID[,PID...]");
+    options.add("pid", wanted.pids,
+                "processes to watch, with their descendants and all threads; neither these nor a program: the ranks "
+                "of the training in --out on this host",
+                "PID[,PID...]");
     options.add("out,o", wanted.out,
                 "a run's directory: os.csv, os.json and an OTF2 archive go to DIR/os/HOST; without it the table on "
                 "stdout is all",

@@ -5,8 +5,11 @@
 #include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/contract/os_table.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/contract/run_words.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -16,6 +19,7 @@ namespace analysis {
 
 namespace {
 
+namespace fs = std::filesystem;
 using base::join;
 
 constexpr const char* effects_of_evidence = "evidence.csv";
@@ -69,7 +73,7 @@ NoiseTable parts_of_slowdown(const Report& report)
     return table;
 }
 
-void write_evidence(const std::filesystem::path& file, const Report& report)
+void write_evidence(const fs::path& file, const Report& report)
 {
     base::CsvWriter table{file,
                           {"factor", "level", "cause", "kind", "effect_ms", "low_ms", "high_ms", "effect_percent",
@@ -88,7 +92,7 @@ void write_evidence(const std::filesystem::path& file, const Report& report)
     }
 }
 
-void write_steps_evidence(const std::filesystem::path& file, const Report& report)
+void write_steps_evidence(const fs::path& file, const Report& report)
 {
     base::CsvWriter table{file, {"rank", "step", "source", "cause", "by", "ms"}, base::CsvWriter::Appear::whole};
     for (const EvidenceRow& row : report.run.evidence.rows)
@@ -96,15 +100,36 @@ void write_steps_evidence(const std::filesystem::path& file, const Report& repor
     table.finish();
 }
 
+// The run's directory, of DIR/train/trace/traces.otf2 or DIR/train/steps.csv; empty where neither evidence nor a
+// request for it lies above.
+fs::path run_of(const fs::path& training)
+{
+    fs::path above = training.parent_path();
+    for (int level = 0; level < 3; ++level, above = above.parent_path())
+        if (fs::is_directory(above / base::os::folder) || fs::exists(above / base::file::request)) return above;
+    return {};
+}
+
+// Evidence that crosstalk run wanted and did not get.
+void note_failure(Report& report, const fs::path& run)
+{
+    const fs::path request = run / base::file::request;
+    if (fs::is_directory(run / base::os::folder) || !fs::exists(request)) return;
+    const auto wanted = base::read_json(request).value("evidence", std::string{base::evidence_word::off});
+    if (wanted != base::evidence_word::off)
+        report.notes.emplace_back("no evidence of the operating system: trace-os did not record (log/trace-os.log)");
+}
+
 void read_os(Report& report, const SectionInput&)
 {
     if (report.records.empty()) return;
     const Record& training = report.records.front();
-    // DIR/train/trace/traces.otf2, or DIR/train/steps.csv
-    std::filesystem::path run = training.archive.parent_path().parent_path();
-    if (!std::filesystem::is_directory(run / base::os::folder)) run = run.parent_path();
-    read_or_note(report, "evidence of the operating system is",
-                 [&] { report.run.evidence = read_evidence(run, training.json, report.run.steps); });
+    const fs::path run = run_of(training.archive);
+    if (run.empty()) return;
+    read_or_note(report, "evidence of the operating system is", [&] {
+        note_failure(report, run);
+        report.run.evidence = read_evidence(run, training.json, report.run.steps);
+    });
 }
 
 }  // namespace
