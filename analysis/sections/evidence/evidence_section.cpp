@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Effects of the noise on what keeps main threads from running, and the part of each slowdown that this does not
-// explain.
+#include "analysis/sections/evidence/evidence_section.hpp"
+
 #include "analysis/metrics/metric.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"
@@ -17,21 +17,11 @@
 
 namespace analysis {
 
-namespace {
-
-namespace fs = std::filesystem;
-using base::join;
-
-constexpr const char* effects_of_evidence = "evidence.csv";
-constexpr const char* steps_evidence_file = "steps_evidence.csv";
-constexpr const char* unexplained = "unexplained";
-
 const Effect* effect_on(const Report& report, const Effect& step, const std::string& cause)
 {
     return find(report.analysis.effects, step.factor, step.level, step.kind, cause, all_ranks, Family::evidence);
 }
 
-// The slowdown without its parts, percent of the quiet mean step.
 double unexplained_of(const Report& report, const Effect& step)
 {
     double rest = step.percent.value;
@@ -47,6 +37,15 @@ std::vector<const Effect*> effects_on_step(const Report& report)
         if (effect.rank == all_ranks && effect.phase == "step") found.push_back(&effect);
     return found;
 }
+
+namespace {
+
+namespace fs = std::filesystem;
+using base::join;
+
+constexpr const char* effects_of_evidence = "evidence.csv";
+constexpr const char* steps_evidence_file = "steps_evidence.csv";
+constexpr const char* pressure_file = "pressure.csv";
 
 NoiseTable parts_of_slowdown(const Report& report)
 {
@@ -140,11 +139,19 @@ extern const Section evidence{
     .read = read_os,
     .tables = [](const Report& report) -> std::vector<Table> {
         if (!report.run.evidence.known()) return {};
-        return {{effects_of_evidence, write_evidence}, {steps_evidence_file, write_steps_evidence}};
+        std::vector<Table> tables{{effects_of_evidence, write_evidence}, {steps_evidence_file, write_steps_evidence}};
+        if (!report.run.evidence.readings.empty()) tables.push_back({pressure_file, write_pressure});
+        return tables;
     },
     .below = [](const Report& report) -> std::vector<NoiseTable> {
         if (!report.run.evidence.known()) return {};
-        return {parts_of_slowdown(report)};
+        std::vector<NoiseTable> tables{parts_of_slowdown(report)};
+        if (!report.run.evidence.readings.empty()) tables.push_back(pressure_table(report));
+        return tables;
+    },
+    .plots = [](const fs::path& folder, const Report& report) -> std::vector<Plot> {
+        if (!report.run.evidence.known()) return {};
+        return {draw_evidence(folder, report)};
     },
 };
 
