@@ -62,7 +62,7 @@ const std::vector<Key>& keys()
         list_key("noise", &Spec::noise, "stressors, optionally with levels: memory.stream[rate=1GiB/s|4GiB/s]"),
         list_key("cores", &Spec::cores, "number(s) of noise cores, or all (all)"),
         list_key("designed", &Spec::designed, "schedules of designed runs: rotation(memory.stream, placebo, ..)"),
-        key("evidence", &Spec::evidence, "of designed runs: auto, cheap or off, as in crosstalk run (auto)"),
+        key("evidence", &Spec::evidence, "evidence of designed runs, as in crosstalk run: auto, cheap or off (auto)"),
         key("cpus", &Spec::cpus, "CPUs of the training, as in crosstalk run"),
         key("noise-cpus", &Spec::noise_cpus, "CPUs of the noise"),
         key("nodes", &Spec::nodes, "nodes per run, with equal CPUs; more than one needs Slurm (1)"),

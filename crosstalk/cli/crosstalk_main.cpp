@@ -269,11 +269,11 @@ class RunCommand : public base::Command {
     // Everything else is as it was.
     int extend()
     {
-        for (const char* other : {"schedule",      "slot",           "seed",          "cpus",       "noise-cpus",
-                                  "control-delay", "ranks-per-node", "gpus-per-node", "step-from",  "step-region",
-                                  "step-every",    "step-line",      "steps",         "first-step", "budget",
-                                  "out",           "until",          "max-duration",  "noises",     "quick",
-                                  "evidence"})
+        for (const char* other :
+             {"schedule",       "slot",          "seed",      "cpus",        "noise-cpus", "control-delay",
+              "ranks-per-node", "gpus-per-node", "step-from", "step-region", "step-every", "step-line",
+              "steps",          "first-step",    "budget",    "out",         "until",      "max-duration",
+              "noises",         "quick",         "evidence"})
             if (options.given(other))
                 base::fail_usage("--extend repeats the settings of ", extend_, ": omit --", other);
         if (!request_.command.empty()) base::fail_usage("--extend runs the job of ", extend_, ": omit the command");

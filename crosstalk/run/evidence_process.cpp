@@ -32,12 +32,12 @@ std::vector<fs::path> hosts_in(const fs::path& run)
 
 // Why the names of tasks are not known there; empty if they are.
 std::string lacks_names(const fs::path& host)
-{
-    const fs::path file = host / base::os::record;
-    if (!fs::exists(file)) return base::join("trace-os ended before its record was written: ", file.string());
-    const auto sources = base::read_json(file).value("sources", nlohmann::ordered_json::object());
+try {
+    const auto sources = base::read_json(host / base::os::record).at("sources");
     const auto kernel = sources.find("bpf");
     return kernel != sources.end() && kernel->is_string() ? kernel->get<std::string>() : "";
+} catch (const std::exception& error) {  // it was killed
+    return error.what();
 }
 
 }  // namespace
@@ -61,8 +61,8 @@ void EvidenceProcess::start(const Placement& placement, pid_t job)
     if (command.empty()) return;
     try {
         program("trace-os");
-        process_ = crosstalk::start({.words = command, .folder = {}, .output = log(), .errors = log()},
-                                    placement.cores.noise);
+        process_ =
+            crosstalk::start({.words = command, .folder = {}, .output = log(), .errors = log()}, placement.cores.noise);
     } catch (const std::exception& error) {
         base::warn("no evidence of the operating system: ", error.what());
         return;

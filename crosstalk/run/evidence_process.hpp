@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The evidence beside a job: a trace-os on each node that records what the operating system does to the job's threads.
-// A run that has none goes on.
+// A run without it continues.
 #pragma once
 
 #include "crosstalk/launchers/launcher.hpp"
