@@ -36,7 +36,7 @@ void take_back_verdicts(Report& report)
     for (FactorVerdict& factor : verdict.factors) {
         factor.verdict = base::verdict_word::observed;
         factor.forecast.reset();
-        factor.setting = "None: this noise was not designed.";
+        factor.setting = {.text = "None: this noise was not designed."};
     }
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/conclude/advice.hpp"
 
+#include "base/contract/os_table.hpp"
 #include "base/contract/verdict_words.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
 
-#include <set>
 #include <string_view>
 #include <vector>
 
@@ -90,52 +90,78 @@ const std::vector<Knob> knobs{
      "-m`)"},
 };
 
-std::string limit(const std::string& stressor, Mechanism mechanism)
+// By what kept the training's threads from running: goes before the kind of the noise.
+struct EvidenceKnob {
+    std::string_view cause;
+    std::string_view words;
+};
+
+constexpr std::string_view interrupts_elsewhere =
+    "Interrupts of disk and network run on the training's cores: send them to others (`echo 0 > "
+    "/proc/irq/NUMBER/smp_affinity_list`), and keep a core for them (`CoreSpecCount=1` for the node in slurm.conf)";
+
+constexpr std::string_view memory_kept =
+    "Memory runs short: limit the neighbours' (`echo 8G > memory.high` in their cgroup), and hold jobs to what they "
+    "asked for: `ConstrainRAMSpace=yes` in cgroup.conf, and a --mem for every job";
+
+const std::vector<EvidenceKnob> evidence_knobs{
+    {base::os::cause::neighbour,
+     "Bind the training to cores of its own (`--cpu-bind=cores`) and other jobs to theirs (`ConstrainCores=yes` in "
+     "cgroup.conf); services of the system get theirs by `CoreSpecCount=1` for the node in slurm.conf"},
+    {base::os::cause::own_thread,
+     "The training has more threads than CPUs: start fewer (`OMP_NUM_THREADS=1` for each rank, fewer readers), or give "
+     "each rank more CPUs (`--cpus-per-task=4`)"},
+    {base::os::cause::kernel_thread,
+     "The kernel works on the training's cores: keep it off (`echo MASK > /sys/devices/virtual/workqueue/cpumask`), "
+     "and a core for it (`CoreSpecCount=1` for the node in slurm.conf)"},
+    {base::os::cause::runqueue_wait,
+     "Bind the training to cores of its own: `--cpu-bind=cores`, `ConstrainCores=yes` in cgroup.conf; trace-os as root "
+     "says who has them"},
+    {base::os::cause::interrupt, interrupts_elsewhere},
+    {base::os::cause::softirq, interrupts_elsewhere},
+    {base::os::cause::throttled,
+     "Give the job more CPUs in its quota (`--cpus-per-task=4`), or raise it: `echo '400000 100000' > cpu.max` in its "
+     "cgroup"},
+    {base::os::cause::block_io,
+     "Keep the training's data on another disk than the neighbours' (sbcast), or cap them: `echo '259:0 rbps=500000000 "
+     "wbps=500000000' > io.max` in their cgroup; on Lustre with NRS TBF by job id"},
+    {base::os::cause::major_faults, memory_kept},
+    {base::os::cause::reclaim, memory_kept},
+};
+
+std::string_view knob_for(const std::string& stressor, const Cause& cause)
 {
+    for (const EvidenceKnob& knob : evidence_knobs)
+        if (knob.cause == cause.evidence) return knob.words;
     const std::string kind = stressor.substr(0, stressor.find('.'));
     for (const Knob& knob : knobs)
-        if (knob.kind == kind && (knob.mechanism == mechanism || knob.mechanism == Mechanism::unknown))
-            return base::join(knob.words, ". Or ", keep_away, ".");
-    return base::join("K", keep_away.substr(1), ".");
+        if (knob.kind == kind && (knob.mechanism == cause.mechanism || knob.mechanism == Mechanism::unknown))
+            return knob.words;
+    return {};
 }
 
-std::string without_marks(std::string_view words)
+std::string limit(const std::string& stressor, const Cause& cause)
 {
-    return base::join_words(base::split(words, '`'), "");
+    const std::string_view words = knob_for(stressor, cause);
+    return words.empty() ? base::join("K", keep_away.substr(1), ".") : base::join(words, ". Or ", keep_away, ".");
 }
 
 // Every second part of the words is between backquotes.
-void add_commands(std::set<std::string>& commands, std::string_view words)
+Advice advice_in(std::string_view words)
 {
     const std::vector<std::string> parts = base::split(words, '`');
-    for (std::size_t i = 1; i < parts.size(); i += 2) commands.insert(parts[i]);
+    Advice advice{.text = base::join_words(parts, ""), .commands = {}};
+    for (std::size_t i = 1; i < parts.size(); i += 2) advice.commands.push_back(parts[i]);
+    return advice;
 }
 
 }  // namespace
 
-std::string advice(const std::string& stressor, Mechanism mechanism, const std::string& verdict)
+Advice advice(const std::string& stressor, const Cause& cause, const std::string& verdict)
 {
-    if (verdict == base::verdict_word::safe) return without_marks(idle_cores);
-    if (verdict != base::verdict_word::unsafe) return "None yet: measure longer first.";
-    return without_marks(limit(stressor, mechanism));
-}
-
-std::vector<std::string> commands_in(const std::string& advice)
-{
-    std::set<std::string> known;
-    for (const Knob& knob : knobs) add_commands(known, knob.words);
-    add_commands(known, keep_away);
-    add_commands(known, idle_cores);
-    std::vector<std::string> found;
-    for (std::size_t at = 0; at < advice.size();) {
-        const std::string* here = nullptr;
-        for (const std::string& command : known)  // the longest, where one begins as another
-            if (advice.compare(at, command.size(), command) == 0 && (here == nullptr || command.size() > here->size()))
-                here = &command;
-        if (here != nullptr) found.push_back(*here);
-        at += here == nullptr ? 1 : here->size();
-    }
-    return found;
+    if (verdict == base::verdict_word::safe) return advice_in(idle_cores);
+    if (verdict != base::verdict_word::unsafe) return advice_in("None yet: measure longer first.");
+    return advice_in(limit(stressor, cause));
 }
 
 std::optional<std::string> tried_setting(const std::string& level)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings by which an operator can limit each kind of noise, given what it got in the way of.
+// Settings by which an operator can limit each kind of noise, given what it got in the way of, and how.
 #pragma once
 
 #include "analysis/conclude/cause.hpp"
@@ -10,11 +10,13 @@
 
 namespace analysis {
 
-// verdict: safe, unsafe, undecided. What each setting does: docs/slurm.md.
-std::string advice(const std::string& stressor, Mechanism mechanism, const std::string& verdict);
+struct Advice {
+    std::string text;
+    std::vector<std::string> commands{};  // and settings, for readers to copy; in the order in which they stand in it
+};
 
-// Commands and settings that an advice names, as they stand in it, for readers to copy.
-std::vector<std::string> commands_in(const std::string& advice);
+// verdict: safe, unsafe, undecided. What each setting does: docs/slurm.md.
+Advice advice(const std::string& stressor, const Cause& cause, const std::string& verdict);
 
 // Levels without a setting, against which others are compared.
 inline constexpr const char* unlimited_levels[] = {"limit=none", "sched=other"};

@@ -248,27 +248,20 @@ std::optional<Cause> cause_on_gpu(const Analysis& analysis, const Effect& step, 
 struct EvidenceReason {
     const char* cause;
     const char* sentence;
-    const char* advice;
 };
 
 constexpr std::array evidence_reasons{
-    EvidenceReason{base::os::cause::neighbour, "Main threads wait for a CPU on which another job runs",
-                   "Give the training CPUs of its own (--exclusive, --cpu-bind)."},
+    EvidenceReason{base::os::cause::neighbour, "Main threads wait for a CPU on which another job runs"},
     EvidenceReason{base::os::cause::own_thread,
-                   "Main threads wait for a CPU on which other threads of the same job run",
-                   "Start fewer threads (OMP_NUM_THREADS), or give the job more CPUs."},
-    EvidenceReason{base::os::cause::kernel_thread, "Main threads wait for a CPU on which threads of the kernel run",
-                   "Reserve cores for the system (CoreSpecCount)."},
-    EvidenceReason{base::os::cause::runqueue_wait, "Main threads wait for a CPU", "Give the training CPUs of its own."},
-    EvidenceReason{base::os::cause::interrupt, "Interrupts take the CPUs of main threads",
-                   "Move interrupts to other cores (smp_affinity, or CoreSpecCount)."},
-    EvidenceReason{base::os::cause::softirq, "Soft interrupts take the CPUs of main threads",
-                   "Move interrupts of the disk and the network to other cores (smp_affinity, or CoreSpecCount)."},
-    EvidenceReason{base::os::cause::throttled, "The job's own CPU quota stops its main threads", "Raise its cpu.max."},
-    EvidenceReason{base::os::cause::block_io, "Main threads wait for a disk",
-                   "Keep the data on another disk, or limit the neighbour's I/O (io.max)."},
-    EvidenceReason{base::os::cause::reclaim, "Main threads look for free memory",
-                   "Limit the neighbour's memory (memory.max)."}};
+                   "Main threads wait for a CPU on which other threads of the same job run"},
+    EvidenceReason{base::os::cause::kernel_thread, "Main threads wait for a CPU on which threads of the kernel run"},
+    EvidenceReason{base::os::cause::runqueue_wait, "Main threads wait for a CPU"},
+    EvidenceReason{base::os::cause::interrupt, "Interrupts take the CPUs of main threads"},
+    EvidenceReason{base::os::cause::softirq, "Soft interrupts take the CPUs of main threads"},
+    EvidenceReason{base::os::cause::throttled, "The job's own CPU quota stops its main threads"},
+    EvidenceReason{base::os::cause::block_io, "Main threads wait for a disk"},
+    EvidenceReason{base::os::cause::major_faults, "Main threads wait for pages that come from a disk"},
+    EvidenceReason{base::os::cause::reclaim, "Main threads look for free memory"}};
 
 // A cause that the placebo shows, too, is there without noise.
 bool shown_by_placebo(const Analysis& analysis, const std::string& cause, double confidence)
@@ -279,8 +272,8 @@ bool shown_by_placebo(const Analysis& analysis, const std::string& cause, double
     });
 }
 
-// The most of what kept main threads from running, if it is a third of the slowdown or more.
-std::string cause_by_evidence(const Analysis& analysis, const Effect& step, double confidence)
+// Names what kept main threads from running most, if it is a third of the slowdown or more.
+void name_evidence(Cause& cause, const Analysis& analysis, const Effect& step, double confidence)
 {
     const EvidenceReason* reason = nullptr;
     double most = step.percent.value / 3.0;
@@ -292,8 +285,10 @@ std::string cause_by_evidence(const Analysis& analysis, const Effect& step, doub
         most = effect->percent.value;
         reason = &one;
     }
-    if (reason == nullptr) return {};
-    return base::join(reason->sentence, " (", share(most), " of ", share(step.percent.value), "). ", reason->advice);
+    if (reason == nullptr) return;
+    cause.evidence = reason->cause;
+    cause.sentence =
+        base::join(reason->sentence, " (", share(most), " of ", share(step.percent.value), "). ", cause.sentence);
 }
 
 }  // namespace
@@ -308,8 +303,7 @@ Cause cause_of(const DesignedRun& run, const Analysis& analysis, const Effect& s
         if (run.steps.ranks.size() > 1) on_gpu->sentence += " " + cause.sentence;
         cause = std::move(*on_gpu);
     }
-    if (const std::string evidence = cause_by_evidence(analysis, step, confidence); !evidence.empty())
-        cause.sentence = base::join(evidence, " ", cause.sentence);
+    name_evidence(cause, analysis, step, confidence);
     cause.made_of = std::move(made_of);
     return cause;
 }

@@ -17,7 +17,8 @@ std::string text(Mechanism mechanism);  // "compute"; empty for unknown
 struct Cause {
     std::string phase;  // or measure of GPUs, that carries most of the effect; empty if none was found
     Mechanism mechanism = Mechanism::unknown;
-    std::string sentence;                    // for an operator
+    std::string sentence;    // for an operator
+    std::string evidence{};  // the cause of os.csv that is a third of the slowdown or more; empty if none is
     std::optional<Decomposition> made_of{};  // the slowdown; none where the run does not say what steps were made of
 };
 

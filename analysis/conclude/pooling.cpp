@@ -243,8 +243,8 @@ FactorVerdict judge_pooled(const std::vector<AnalysedRun>& runs, const PooledRun
     judged.cause = common_cause(runs, pooled, verdict.confidence);
     if (!pooled.effect.percent.interval(verdict.confidence).contains(0.0))
         judged.cause.made_of = decomposition_of(all.parts, pooled.effect, verdict.confidence);
-    judged.setting = verdict.trustworthy ? advice(pooled.effect.stressor, judged.cause.mechanism, judged.verdict)
-                                         : "None: this report is not trustworthy.";
+    judged.setting = verdict.trustworthy ? advice(pooled.effect.stressor, judged.cause, judged.verdict)
+                                         : Advice{"None: this report is not trustworthy."};
     return judged;
 }
 

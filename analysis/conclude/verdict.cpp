@@ -203,8 +203,8 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
     if (judged.verdict == base::verdict_word::undecided || judged.verdict == base::verdict_word::insensitive)
         judged.forecast = forecast(effect.percent, confidence, verdict.budget_percent, verdict.run_minutes);
     judged.cause = cause_of(run, analysis, effect, verdict.confidence);
-    judged.setting = verdict.trustworthy ? advice(effect.stressor, judged.cause.mechanism, judged.verdict)
-                                         : "None: this run is not trustworthy.";
+    judged.setting = verdict.trustworthy ? advice(effect.stressor, judged.cause, judged.verdict)
+                                         : Advice{"None: this run is not trustworthy."};
     return judged;
 }
 

@@ -2,6 +2,7 @@
 // The verdict: what may run beside the training, and whether the run's controls allow to believe it.
 #pragma once
 
+#include "analysis/conclude/advice.hpp"
 #include "analysis/conclude/cause.hpp"
 #include "analysis/conclude/forecast.hpp"
 #include "analysis/estimate/analyse.hpp"
@@ -44,7 +45,7 @@ struct FactorVerdict {
     double p_holm = 1.0;
     std::optional<Forecast> forecast;  // of an undecided one with enough blocks
     Cause cause;
-    std::string setting;  // of Slurm or of the node, to act on
+    Advice setting;  // of Slurm or of the node, to act on
 };
 
 struct VerdictRules {

@@ -4,6 +4,7 @@
 #include "base/contract/os_table.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -41,11 +42,34 @@ PlaceOfRank places_of_ranks(const nlohmann::ordered_json& record, const StepTabl
     return places;
 }
 
+std::string host_of_first(const PlaceOfRank& places)
+{
+    const auto first = std::find_if(places.begin(), places.end(), [](const auto& rank) { return rank.second == 0; });
+    return first == places.end() ? "" : first->first.first;
+}
+
+// Empty if throttled time is known.
+std::string what_throttled_lacks(const fs::path& record)
+{
+    if (!fs::is_regular_file(record)) return base::join("there is no ", record.string());
+    const nlohmann::ordered_json json = base::read_json(record);
+    const nlohmann::json::json_pointer place{"/sources/cpu_stat"};
+    if (!json.contains(place)) return base::join(record.string(), " does not say");
+    return json.at(place).is_string() ? json.at(place).get<std::string>() : "";
+}
+
 // Rows of one host, as they are needed.
 struct HostRows {
     std::vector<os::Row> rows;  // of main threads, from one source
     std::vector<std::pair<std::int64_t, std::int64_t>> throttled;
+    std::vector<JobReading> readings;
 };
+
+bool is_of_job(const os::Row& row)
+{
+    return row.cause == os::cause::pressure || row.cause == os::cause::steal ||
+           (row.source == "cpu_stat" && row.cause == os::cause::throttled);
+}
 
 HostRows rows_of_host(const fs::path& file, const std::string& host, const PlaceOfRank& places)
 {
@@ -64,11 +88,13 @@ HostRows rows_of_host(const fs::path& file, const std::string& host, const Place
             base::fail(line.place("end_ns"), ": the interruption ends before it begins, or its time is negative");
         if (row.source == "cpu_stat" && row.cause == os::cause::throttled && row.ns > 0)
             found.throttled.emplace_back(row.begin_ns, row.end_ns);
+        if (is_of_job(row)) found.readings.push_back({row.begin_ns, row.end_ns, row.cause, row.by, row.ns});
         if (line.text("thread").empty()) return;
         row.thread = line.get<std::int64_t>("thread");
         if (!places.contains({host, *row.thread})) return;
         if (row.source == "bpf") by_kernel.push_back(std::move(row));
-        if (row.source == "schedstat") by_schedstat.push_back(std::move(row));
+        if (row.source == "schedstat" || (row.cause == os::cause::block_io && row.ns > 0))
+            by_schedstat.push_back(std::move(row));
     });
     found.rows = by_kernel.empty() ? std::move(by_schedstat) : std::move(by_kernel);
     return found;
@@ -114,7 +140,11 @@ Evidence read_evidence(const fs::path& run, const nlohmann::ordered_json& traini
         const fs::path file = host.path() / os::table;
         if (!fs::is_regular_file(file)) continue;
         const std::string name = host.path().filename().string();
-        const HostRows rows = rows_of_host(file, name, places);
+        HostRows rows = rows_of_host(file, name, places);
+        if (name == host_of_first(places)) {
+            evidence.readings = std::move(rows.readings);
+            evidence.throttled_lacks = what_throttled_lacks(host.path() / os::record);
+        }
         for (const os::Row& row : rows.rows) {
             const bool quota = row.cause == os::cause::idle_cpu && while_throttled(row, rows);
             divide(row, quota ? os::cause::throttled : row.cause, places.at({name, *row.thread}), steps, ms);

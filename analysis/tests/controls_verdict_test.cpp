@@ -128,7 +128,8 @@ TEST_CASE("a run whose controls hold is trustworthy")
     CHECK(verdict.factors[0].verdict == "unsafe");
     CHECK(verdict.factors[0].cause.phase == "backward");
     CHECK(verdict.factors[0].cause.mechanism == analysis::Mechanism::compute);
-    CHECK(verdict.factors[0].setting == analysis::advice("memory.stream", analysis::Mechanism::compute, "unsafe"));
+    CHECK(verdict.factors[0].setting.text ==
+          analysis::advice("memory.stream", {"", analysis::Mechanism::compute, ""}, "unsafe").text);
 }
 
 TEST_CASE("what would be safe in a run that is not trustworthy is untrusted, and what is unsafe is that there too")

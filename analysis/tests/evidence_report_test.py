@@ -36,6 +36,13 @@ def interruptions(rows, slots, start, slot_ms):
             beside = min(end, start + (number + 1) * slot_ms) - first
             if beside > 0:
                 yield row(first, beside * SLOW / (1 + SLOW), "neighbour", "taker")
+    for number, (_, _, on) in enumerate(slots):  # pressure half of the time beside `mem`, throttled a tenth
+        for begin, share in ((0.0, 0.5), (0.5, 0.5)):
+            at = ORIGIN + round((start + (number + begin) * slot_ms) * MS)
+            until = at + round(0.5 * slot_ms * MS)
+            if on == "mem":
+                yield f"{at},{until},psi,pressure,cpu some,,,,0,{round(share * (until - at))}"
+                yield f"{at},{until},cpu_stat,throttled,,,,,1,{round(0.1 * (until - at))}"
 
 
 def write(run, random):
@@ -47,6 +54,7 @@ def write(run, random):
     (run / "os" / "node").mkdir(parents=True)
     (run / "os" / "node" / "os.csv").write_text(
         "\n".join([COLUMNS, *interruptions(rows, slots, start, slot_ms)]) + "\n")
+    (run / "os" / "node" / "os.json").write_text(json.dumps({"sources": {"cpu_stat": True}}))
 
 
 def main(program):
@@ -63,6 +71,11 @@ def main(program):
             effects = {r["factor"]: r for r in csv.DictReader(table) if r["phase"] == "step" and r["rank"] == "all"}
         with open(run / "report" / "steps_evidence.csv") as table:
             steps = list(csv.DictReader(table))
+        with open(run / "report" / "pressure.csv") as table:
+            pressure = {r["treatment"]: r for r in csv.DictReader(table)}
+        with open(run / "report" / "evidence_parts.csv") as table:
+            parts_drawn = list(csv.DictReader(table))
+        page = (run / "report" / "index.html").read_text()
         verdict = json.loads((run / "report" / "verdict.json").read_text())
 
     taken = evidence["mem", "neighbour"]
@@ -76,9 +89,22 @@ def main(program):
         assert abs(parts - float(effects[factor]["effect_percent"])) < 1e-9, (factor, parts, effects[factor])
     assert abs(float(evidence["mem", "unexplained"]["effect_ms"])) < 0.3, evidence["mem", "unexplained"]
 
+    for treatment, row in pressure.items():
+        at, throttled = (50.0, 10.0) if treatment == "mem" else (0.0, 0.0)
+        assert abs(float(row["cpu_pressure_percent"]) - at) < 0.1, pressure
+        assert abs(float(row["throttled_percent"]) - throttled) < 0.1, pressure
+    bars = [row for row in parts_drawn if row["name"] == "mem"]  # each begins where the one before ends
+    assert [row["cause"] for row in bars][-2:] == ["unexplained", "step"], bars
+    for before, after in zip(bars[:-2], bars[1:-1]):
+        assert before["end_percent"] == after["begin_percent"], bars
+    assert bars[-2]["end_percent"] == bars[-1]["end_percent"], bars
+    for heading in ("Kept from running", "Throttling and pressure"):
+        assert heading in page, heading
+
     assert {row["by"] for row in steps} == {"taker", "TIMER"}
     assert abs(sum(float(r["ms"]) for r in steps if r["cause"] == "softirq") / (0.2 * len({r["step"] for r in steps})) - 1) < 0.02
     assert verdict["factors"]["mem"]["cause"].startswith("Main threads wait for a CPU on which another job runs"), verdict
+    assert verdict["factors"]["mem"]["setting"].startswith("Bind the training"), verdict
     assert "another job runs" not in verdict["factors"]["net"]["cause"], verdict
     print("a neighbour that takes 1 ms of each step is named, with 1 ms")
 

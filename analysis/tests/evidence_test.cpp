@@ -96,6 +96,25 @@ TEST_CASE("a wait on an idle CPU is the quota's while that throttles the job")
     CHECK(sum_of(evidence, 0, 7, "idle_cpu") == 0.0);
 }
 
+TEST_CASE("pressure comes with throttled time, or with why that is not known")
+{
+    const testing::Scratch run;
+    put_rows(run,
+             "0,10000000,psi,pressure,cpu some,,,,0,4000000\n"
+             "0,10000000,cpu_stat,throttled,,,,,1,3000000\n"
+             "0,10000000,stat,block_io,,,10,,0,2000000\n"
+             "0,10000000,status,preempted,,,10,,4,0\n");
+    base::write_whole(run / "os/node1/os.json", R"({"sources": {"cpu_stat": true}})");
+    const analysis::Evidence evidence = analysis::read_evidence(run.path(), record, three_steps());
+    REQUIRE(evidence.readings.size() == 2);
+    CHECK(evidence.readings[0].by == "cpu some");
+    CHECK(evidence.readings[1].ns == 3'000'000);
+    CHECK(evidence.throttled_lacks.empty());
+    CHECK(sum_of(evidence, 0, 5, "block_io") == doctest::Approx(2.0));
+    base::write_whole(run / "os/node1/os.json", R"({"sources": {"cpu_stat": "no cpu.stat"}})");
+    CHECK(analysis::read_evidence(run.path(), record, three_steps()).throttled_lacks == "no cpu.stat");
+}
+
 TEST_CASE("evidence of a damaged table, or of ranks without processes, is refused; none is no fault")
 {
     const testing::Scratch run;

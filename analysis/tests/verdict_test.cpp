@@ -166,11 +166,28 @@ TEST_CASE("below ten blocks nothing is forecast and beyond a day no more than th
     CHECK(analysis::forecast(Mean{0.5, 50.0, 19.0}, 0.95, 1.0, 10.0)->minutes == analysis::forecast_limit_minutes);
 }
 
+TEST_CASE("what kept threads from running decides the advice, whose commands stand in it")
+{
+    const auto first_command = [](const char* evidence) {
+        const analysis::Cause cause{"", analysis::Mechanism::compute, "", evidence};
+        const analysis::Advice advice = analysis::advice("io.write", cause, "unsafe");
+        CHECK(advice.text.find('`') == std::string::npos);
+        for (const std::string& command : advice.commands) CHECK(advice.text.find(command) != std::string::npos);
+        return advice.commands.at(0);
+    };
+    CHECK(first_command("softirq") == "echo 0 > /proc/irq/NUMBER/smp_affinity_list");
+    CHECK(first_command("own_thread") == "OMP_NUM_THREADS=1");
+    CHECK(first_command("throttled") == "--cpus-per-task=4");
+    CHECK(first_command("neighbour") == "--cpu-bind=cores");
+    CHECK(first_command("major_faults") == "echo 8G > memory.high");
+    CHECK(first_command("") == "echo MASK > /sys/devices/virtual/workqueue/cpumask");
+}
+
 TEST_CASE("advice depends on what noise got in the way of")
 {
     using analysis::Mechanism;
     const auto says = [](const char* stressor, Mechanism mechanism, const char* word) {
-        return analysis::advice(stressor, mechanism, "unsafe").find(word) != std::string::npos;
+        return analysis::advice(stressor, {"", mechanism, ""}, "unsafe").text.find(word) != std::string::npos;
     };
     CHECK(says("memory.stream", Mechanism::compute, "resctrl"));
     CHECK(says("memory.stream", Mechanism::input, "more readers"));
@@ -182,5 +199,6 @@ TEST_CASE("advice depends on what noise got in the way of")
     CHECK(says("gpu.copy", Mechanism::input, "nvidia-smi topo -m"));
     CHECK(says("gpu.launch", Mechanism::compute, "ConstrainDevices=yes"));
     CHECK(says("of.another.world", Mechanism::compute, "Keep such jobs off"));
-    CHECK(analysis::advice("io.write", Mechanism::input, "undecided").find("measure longer") != std::string::npos);
+    const analysis::Advice undecided = analysis::advice("io.write", {"", Mechanism::input, ""}, "undecided");
+    CHECK(undecided.text.find("measure longer") != std::string::npos);
 }

@@ -30,12 +30,16 @@ inline constexpr const char* block_io = "block_io";
 inline constexpr const char* reclaim = "reclaim";
 inline constexpr const char* throttled = "throttled";
 inline constexpr const char* steal = "steal";
-inline constexpr const char* major_faults = "major_faults";
+inline constexpr const char* major_faults = "major_faults";  // pages of files and swap that come from a disk
 inline constexpr const char* preempted = "preempted";
 inline constexpr const char* pressure = "pressure";
 inline constexpr const char* frequency = "frequency";
 inline constexpr const char* bandwidth = "bandwidth";
 inline constexpr const char* llc_occupancy = "llc_occupancy";
+inline constexpr const char* cycles = "cycles";
+inline constexpr const char* instructions = "instructions";
+inline constexpr const char* llc_misses = "llc_misses";
+inline constexpr const char* migrations = "migrations";
 }  // namespace cause
 
 // One interruption, or what a counter grew by between two readings.
@@ -48,7 +52,7 @@ struct Row {
     std::optional<std::int64_t> by_process;
     std::optional<std::int64_t> thread;  // that was kept from running; none: the whole CPU or job
     std::optional<std::int64_t> cpu;
-    std::int64_t count = 0;  // interruptions, switches, faults; bytes of bandwidth and occupancy, kHz of frequency
+    std::int64_t count = 0;  // interruptions, switches, faults, events; bytes of bandwidth, occupancy; kHz of frequency
     std::int64_t ns = 0;     // lost to them; 0 where only their number is known
 };
 

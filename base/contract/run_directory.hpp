@@ -5,6 +5,7 @@
 //     DIR/control/<host>.ranks                       what ranks agree on that report their steps by markers
 //     DIR/train/{run.json, steps.csv, trace/traces.otf2}, and what soft_error_tables.hpp names
 //     DIR/noise/<host>.<rank>/{noise.json, noise.csv, trace/traces.otf2}
+//     DIR/os/<host>/{os.csv, os.json, trace/traces.otf2}, see os_table.hpp
 //     DIR/report/{run.json, verdict.json, summary.json, ...}
 //     DIR/log, DIR/status.json, DIR/request.json     of what started the others
 //     DIR/part-2/{train, noise, ..}, DIR/part-3/..   the same of parts that were added to the run

@@ -7,6 +7,13 @@ namespace base {
 // --warmup of interference, and "warmup" of request.json: all steps that end before the noise's first slot begins.
 inline constexpr const char* warm_up_until_noise = "noise";
 
+// --evidence of crosstalk run, and "evidence" of request.json.
+namespace evidence_word {
+inline constexpr const char* by_rights = "auto";
+inline constexpr const char* cheap = "cheap";
+inline constexpr const char* off = "off";
+}  // namespace evidence_word
+
 }  // namespace base
 
 namespace base::file {

@@ -88,6 +88,7 @@ inline constexpr const char* schedule = "crosstalk::schedule";
 inline constexpr const char* seed = "crosstalk::seed";
 inline constexpr const char* design = "crosstalk::design";
 inline constexpr const char* factors = "crosstalk::factors";
+inline constexpr const char* watches = "crosstalk::watches";                                // of trace-os: "threads"
 inline constexpr const char* computes_while_stopped = "crosstalk::computes_while_stopped";  // "yes", on_gpu, "no"
 inline constexpr const char* cpus = "crosstalk::cpus";                // of a location: those its thread is bound to
 inline constexpr const char* stream = "crosstalk::stream";            // .. or its number on its accelerator

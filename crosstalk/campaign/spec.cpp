@@ -2,6 +2,7 @@
 #include "crosstalk/campaign/spec.hpp"
 
 #include "base/cli/cards.hpp"
+#include "base/contract/run_words.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/system/cpus.hpp"
@@ -61,6 +62,7 @@ const std::vector<Key>& keys()
         list_key("noise", &Spec::noise, "stressors, optionally with levels: memory.stream[rate=1GiB/s|4GiB/s]"),
         list_key("cores", &Spec::cores, "number(s) of noise cores, or all (all)"),
         list_key("designed", &Spec::designed, "schedules of designed runs: rotation(memory.stream, placebo, ..)"),
+        key("evidence", &Spec::evidence, "evidence of designed runs, as in crosstalk run: auto, cheap or off (auto)"),
         key("cpus", &Spec::cpus, "CPUs of the training, as in crosstalk run"),
         key("noise-cpus", &Spec::noise_cpus, "CPUs of the noise"),
         key("nodes", &Spec::nodes, "nodes per run, with equal CPUs; more than one needs Slurm (1)"),
@@ -150,6 +152,9 @@ void check(const Spec& spec)
     for (const std::string* list : {&spec.cpus, &spec.noise_cpus})
         if (!list->empty()) base::parse_cpus(*list);
     check_numbers(spec);
+    const std::set<std::string> known{base::evidence_word::by_rights, base::evidence_word::cheap,
+                                      base::evidence_word::off};
+    if (!known.contains(spec.evidence)) base::fail_usage("evidence: auto, cheap or off, not '", spec.evidence, "'");
 }
 
 // Keys that would be ignored are refused.

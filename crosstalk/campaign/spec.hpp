@@ -22,6 +22,7 @@ struct Spec {
     std::vector<int> ranks{2};
     std::string options;  // more words for ddl-train
     std::string command;
+    std::string evidence = "auto";
     std::string step_line;  // how crosstalk run finds the command's steps; at most one
     std::string step_from;
     std::string step_region;

@@ -3,6 +3,7 @@
 #include "base/cli/commands.hpp"
 #include "base/cli/option_checks.hpp"
 #include "base/contract/run_directory.hpp"
+#include "base/contract/run_words.hpp"
 #include "base/contract/verdict_words.hpp"
 #include "base/json.hpp"
 #include "base/system/environment.hpp"
@@ -111,6 +112,11 @@ class RunCommand : public base::Command {
             "known delay of ddl-train as positive control: a time, or a share of a quiet step, measured first; 0: "
             "use control.pause instead, as for other jobs",
             "DELAY");
+        options.add_choice(
+            "evidence", request_.evidence,
+            {base::evidence_word::by_rights, base::evidence_word::cheap, base::evidence_word::off},
+            "what trace-os records beside the job. auto: by eBPF who takes its CPUs, where this user may load that, "
+            "else as cheap: the kernel's counters; off: nothing");
         options.add_switch("dry-run", dry_run_, "print the commands without running them, and exit");
         crosstalk::add_step_options(options, request_);
         options.group("The result");
@@ -263,10 +269,11 @@ class RunCommand : public base::Command {
     // Everything else is as it was.
     int extend()
     {
-        for (const char* other : {"schedule",      "slot",           "seed",          "cpus",       "noise-cpus",
-                                  "control-delay", "ranks-per-node", "gpus-per-node", "step-from",  "step-region",
-                                  "step-every",    "step-line",      "steps",         "first-step", "budget",
-                                  "out",           "until",          "max-duration",  "noises",     "quick"})
+        for (const char* other :
+             {"schedule",       "slot",          "seed",      "cpus",        "noise-cpus", "control-delay",
+              "ranks-per-node", "gpus-per-node", "step-from", "step-region", "step-every", "step-line",
+              "steps",          "first-step",    "budget",    "out",         "until",      "max-duration",
+              "noises",         "quick",         "evidence"})
             if (options.given(other))
                 base::fail_usage("--extend repeats the settings of ", extend_, ": omit --", other);
         if (!request_.command.empty()) base::fail_usage("--extend runs the job of ", extend_, ": omit the command");

@@ -22,8 +22,6 @@
 #include <fstream>
 #include <set>
 
-#include <linux/perf_event.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace crosstalk {
@@ -111,37 +109,6 @@ Finding scratch()
             .advice = kept_in_memory ? "it is in memory, so io.* stresses memory: use another directory" : ""};
 }
 
-// Can this process count cycles of its own?
-bool counts_cycles(int& code)
-{
-    perf_event_attr event{};
-    event.size = sizeof event;
-    event.type = PERF_TYPE_HARDWARE;
-    event.config = PERF_COUNT_HW_CPU_CYCLES;
-    event.exclude_kernel = 1;
-    event.disabled = 1;
-    const long counter = ::syscall(SYS_perf_event_open, &event, 0, -1, -1, 0UL);
-    code = errno;
-    if (counter < 0) return false;
-    ::close(static_cast<int>(counter));
-    return true;
-}
-
-Finding counters()
-{
-    int code = 0;
-    if (counts_cycles(code)) return {.what = "performance counters", .found = "cycles can be counted"};
-    const std::string level = first_line("/proc/sys/kernel/perf_event_paranoid");
-    const bool refused = code == EACCES || code == EPERM;
-    return {.what = "performance counters",
-            .state = State::missing,
-            .advice = refused
-                          ? base::join("kernel.perf_event_paranoid is ", level, ": sysctl kernel.perf_event_paranoid=2",
-                                       " enables metrics such as cycles and cache misses")
-                          : base::join("no hardware counters (", std::strerror(code),
-                                       "), as in most virtual machines: no cycles and cache misses in traces")};
-}
-
 // "version 1: cpu, freezer, memory writable; blkio read only".
 std::string described(const std::vector<base::CgroupController>& controllers)
 {
@@ -186,6 +153,26 @@ Finding cgroups()
     finding.state = State::limited;
     finding.advice = base::join_words(advice, "; ");
     return finding;
+}
+
+// trace-os says itself what it can observe here.
+void add_evidence(std::vector<Finding>& findings)
+{
+    const auto missing = [&](const std::string& advice) {
+        findings.push_back({.what = "evidence", .state = State::missing, .advice = advice});
+    };
+    if (!fs::exists(path_of_program("trace-os"))) return missing("no trace-os beside this program: build it");
+    const Answer answer = answer_of({program("trace-os"), "--sources", "--json"}, Errors::in_the_text);
+    const auto said = nlohmann::ordered_json::parse(answer.text, nullptr, false);
+    if (!said.is_object() || !said.contains("sources")) return missing(std::string{base::trim(answer.text)});
+    for (const auto& source : said.at("sources")) {
+        const std::string lacks = source.at("lacks");
+        findings.push_back(
+            {.what = base::join("evidence: ", source.at("name").get<std::string>()),
+             .state = lacks.empty() ? State::there : State::missing,
+             .found = lacks.empty() ? source.at("gives").get<std::string>() : "",
+             .advice = lacks.empty() ? "" : base::join(source.at("gives").get<std::string>(), ": ", lacks)});
+    }
 }
 
 Finding resctrl()
@@ -241,7 +228,7 @@ std::string text(State state)
 
 std::vector<Finding> examine()
 {
-    return {
+    std::vector<Finding> findings{
         cpus(),
         machine(),
         clock(),
@@ -256,11 +243,12 @@ std::vector<Finding> examine()
         tool("MPI", "mpirun", false, "apt-get install openmpi-bin: starts trainings of several ranks"),
         tool("Slurm", "srun", false,
              "only for clusters; to try job scripts on this machine: apt-get install slurm-wlm munge"),
-        counters(),
         cgroups(),
         resctrl(),
         gpu(),
     };
+    add_evidence(findings);
+    return findings;
 }
 
 bool can_run(const std::vector<Finding>& findings)

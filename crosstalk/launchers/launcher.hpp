@@ -30,6 +30,7 @@ class Launcher {
     // The words in front of a program's own: "mpirun -n 2", "srun --overlap ..".
     virtual Words job(const Placement& placement) const = 0;
     virtual Words noise(const Placement& placement) const = 0;
+    virtual Words evidence(const Placement& placement) const { return noise(placement); }
 
     // Does Slurm choose the cores, so that a placement has none?
     virtual bool chooses_cores() const { return false; }
@@ -40,8 +41,9 @@ class Launcher {
     // Are the job's processes descendants of this one, that get its signals, and whose exit code is the child's?
     virtual bool is_parent() const { return true; }
 
-    // Asks the noise, or the job, to end and to finish its records.
+    // Asks the noise, the evidence, or the job, to end and to finish its records.
     virtual void end_noise(const base::Child& child) const;
+    virtual void end_evidence(const base::Child& child) const;
     virtual void end_job(const base::Child& child) const;
 
     // Ends leftovers of a run whose driver's machine went down and that would disturb the next one. Throws Error

@@ -35,6 +35,11 @@ void Launcher::end_noise(const base::Child& child) const
     child.signal(SIGTERM);
 }
 
+void Launcher::end_evidence(const base::Child& child) const
+{
+    child.signal(SIGTERM);
+}
+
 void Launcher::end_job(const base::Child& child) const
 {
     child.signal(SIGTERM);

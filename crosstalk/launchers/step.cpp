@@ -110,8 +110,13 @@ class StepLauncher : public Launcher {
     {
         return step("noise", nodes_, mask_of(placement.cores.noise));
     }
+    Words evidence(const Placement& placement) const override
+    {
+        return step("evidence", nodes_, mask_of(placement.cores.noise));
+    }
 
     void end_noise(const base::Child&) const override { end_step("noise"); }
+    void end_evidence(const base::Child&) const override { end_step("evidence"); }
     void end_job(const base::Child&) const override { end_step("training"); }
 
     void write_records(const std::filesystem::path& log) const override

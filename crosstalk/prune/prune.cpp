@@ -2,6 +2,7 @@
 #include "crosstalk/prune/prune.hpp"
 
 #include "base/contract/campaign_directory.hpp"
+#include "base/contract/os_table.hpp"
 #include "base/contract/pruned.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
@@ -159,6 +160,9 @@ void find_losses(PrunableRun& run, const PruneRules& rules)
     for (const fs::path& entry : entries_of(run.directory))  // of a training that was resumed
         if (is_numbered(entry, "train.") && is_folder(entry))
             add(run, (entry.filename() / base::file::trace).string(), "the archive of a training that was resumed");
+    for (const fs::path& host : entries_of(run.directory / base::os::folder))
+        add(run, (fs::path{base::os::folder} / host.filename() / base::file::trace).string(),
+            "interruptions as an archive: no merged time line; analyse reads os.csv");
     std::uint64_t logs = 0;
     for (const fs::path& log : logs_of(run.directory)) logs += bytes_in(log);
     if (!logs_of(run.directory).empty())

@@ -9,6 +9,7 @@
 #include "base/system/clock.hpp"
 #include "base/words.hpp"
 #include "crosstalk/programs/programs.hpp"
+#include "crosstalk/run/victims.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -73,6 +74,23 @@ void Job::start()
     job_.times = {.begin_ns = base::now_ns(), .end_ns = 0, .realtime_ahead_ns = base::realtime_offset_ns()};
     job_.began = fs::file_time_type::clock::now();
     child_ = crosstalk::start(launch, job_.cpus);
+}
+
+void Job::write_ranks() const
+{
+    const fs::path file = source_->part() / base::file::run_record;
+    const std::vector<pid_t> ranks = ranks_of(pid());
+    if (cooperates() || ranks.empty() || !fs::exists(file)) return;
+    nlohmann::ordered_json record = base::read_json(file);
+    nlohmann::ordered_json& each = record["result"]["each_rank"];
+    const nlohmann::ordered_json first = each.at(0);
+    each = nlohmann::ordered_json::array();
+    for (const pid_t rank : ranks) {
+        each.push_back(first);
+        each.back()["rank"] = each.size() - 1;
+        each.back()["pid"] = rank;
+    }
+    base::write_whole(file, base::json_text(record) + "\n");
 }
 
 bool Job::running()

@@ -28,6 +28,10 @@ class Job {
     void measure_quiet_step() { source_->measure_quiet_step(); }
 
     void start();
+
+    // Adds the processes of its ranks to the record of a job that writes none itself, where they are known.
+    void write_ranks() const;
+
     bool started() const { return child_ != nullptr; }
     bool running();
     int exit_code() const { return exit_code_; }

@@ -63,7 +63,8 @@ RunDriver::RunDriver(const Request& request)
       launched_{launched_by(request, *launcher_, placement_)},
       job_{launched_, placement_.each_rank.empty() ? cores_.job : base::CpuSet{}},
       schedule_{schedule_of(request_, job_.cooperates(), cores_.noise)},
-      noise_{request_, *launcher_}
+      noise_{request_, *launcher_},
+      evidence_{request_, *launcher_}
 {
     if ((!launcher_->is_parent() || !request.noise_launch.empty()) && !job_.cooperates())
         base::fail_usage(
@@ -89,10 +90,12 @@ void RunDriver::run()
     wait_for_first_steps(job_, request_);
     plan_anew();
     keep_noise_off_the_job();
+    start_evidence();
     start_noise();
     wait_for_noise();
     watch();
     noise_.end(ended_early_);
+    evidence_.end();
     end_started_processes();
 }
 
@@ -116,6 +119,7 @@ void RunDriver::keep()
         ask_to_end();
         if (!base::wait_until([this] { return !job_.running(); }, patience_to_job_ns, look_again_ns)) end_at_once();
         noise_.end(ended_early_);
+        evidence_.end();
         end_started_processes();
         if (!has_steps_) take_steps();
         is_kept_ = true;
@@ -131,6 +135,8 @@ void RunDriver::show() const
     std::cout << "job, on CPUs " << base::format_cpus(cores_.job) << ":\n  " << base::printable(job_.command_line())
               << "\nnoise, on CPUs " << base::format_cpus(cores_.noise) << ":\n  "
               << base::printable(base::shell_words(with_launcher(noise_words(request_, schedule_, cores_)))) << "\n";
+    if (const Words evidence = evidence_.words(placement_, "JOB"); !evidence.empty())
+        std::cout << "evidence, on the same CPUs:\n  " << base::printable(base::shell_words(evidence)) << "\n";
 }
 
 Words RunDriver::with_launcher(const Words& noise) const
@@ -209,6 +215,14 @@ void RunDriver::keep_noise_off_the_job()
                                                  ", which leaves none for the noise: bind it to fewer, or not at all")};
     base::warn("the job bound itself to CPUs ", base::format_cpus(elsewhere), ", so noise is on ",
                base::format_cpus(cores_.noise));
+}
+
+// Before the noise, so that what it records has quiet steps, too.
+void RunDriver::start_evidence()
+{
+    if (request_.evidence == base::evidence_word::off) return;
+    job_.write_ranks();
+    evidence_.start(placement_, job_.pid());
 }
 
 void RunDriver::start_noise()

@@ -2,6 +2,7 @@
 // Drives one designed run: a job, the noise beside it, and what is kept of both.
 #pragma once
 
+#include "crosstalk/run/evidence_process.hpp"
 #include "crosstalk/run/job.hpp"
 #include "crosstalk/run/noise_process.hpp"
 #include "crosstalk/run/placement.hpp"
@@ -48,6 +49,7 @@ class RunDriver {
     void rest() const;
     void plan_anew();
     void keep_noise_off_the_job();
+    void start_evidence();
     void start_noise();
     bool is_noise_everywhere();
     std::string nodes_without_noise() const;
@@ -66,6 +68,7 @@ class RunDriver {
     Job job_;
     std::string schedule_;
     NoiseProcess noise_;
+    EvidenceProcess evidence_;
     std::string slots_;
     std::int64_t noise_on_ns_ = 0;
     base::Nanoseconds needed_{};  // of noise, for a report

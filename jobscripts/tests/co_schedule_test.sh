@@ -164,6 +164,7 @@ case $1 in
         fi
         check "noise and training have told Prometheus, and have ended" test \
             "$(grep -hc '^crosstalk_\(noise\|training\)_running.* 0$' "$scratch"/metrics/{noise,training}.prom | paste -sd,)" = 1,1
+        check "threads were watched on two nodes" test "$(find "$out"/os -name os.csv | wc -l)" = 2
         check "two nodes made noise" test "$(find "$out"/noise -name noise.csv | wc -l)" = 2
         for archive in "$out"/train/trace/traces.otf2 "$out"/noise/*/trace/traces.otf2; do
             check "$archive is sound" trace-info "$archive"

@@ -337,6 +337,8 @@ def printed(runs, program, option):
         return runs.call("interference", command, *words, *option.split()).stdout
     if program == "crosstalk":
         return runs.call(program, "doctor", option).stdout
+    if program == "trace-os":
+        return runs.call(program, "--sources", option).stdout
     if program == "noisegen":
         return runs.call(program, "cpu.spin", "200ms", "--cpus", "all", "--share", option).stdout
     if program == "ddl-train":

@@ -4,7 +4,7 @@
 # its own or below a script that ends alone.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
-needs setpriv crosstalk noisegen interference
+needs setpriv crosstalk noisegen interference trace-os
 cat >"$scratch/job.sh" <<'SCRIPT'
 #!/usr/bin/env bash
 setsid sh -c 'while sleep 0.1; do :; done' &
@@ -17,6 +17,7 @@ CROSSTALK_TEST=$scratch crosstalk run --out "$scratch/run" --duration 60s --step
 run_pid=$!
 noise_takes_turns() { (($(cat "$scratch"/run/noise/*/noise.csv 2>/dev/null | wc -l) > 5)); }
 within 60 noise_takes_turns || broken "the noise takes turns" "$(cat "$scratch/log")"
+check "trace-os is one of them" grep -qs '^trace-os$' $(with_variable "CROSSTALK_TEST=$scratch" | sed 's|.*|/proc/&/comm|')
 check "five processes and more go on" test "$(with_variable "CROSSTALK_TEST=$scratch" | wc -l)" -ge 5
 kill -9 "$run_pid"
 within 20 none_with_variable "CROSSTALK_TEST=$scratch" ||

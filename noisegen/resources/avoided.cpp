@@ -102,13 +102,15 @@ std::vector<AvoidedProcess> avoided_processes(const Avoid& avoid, const base::Cp
     const std::set<pid_t> asked = base::with_descendants({avoid.processes.begin(), avoid.processes.end()}, all);
 
     const std::string me = program_of(::getpid());
+    const std::string observer = fs::path{me}.replace_filename("trace-os");
     std::vector<AvoidedProcess> found;
     for (const auto& [pid, process] : all) {
         if (family.contains(pid)) continue;
         const bool explicitly = asked.contains(pid);
         const bool of_the_job =
             training.contains(pid) || (job != nullptr && environment_of(pid, "SLURM_JOB_ID") == job);
-        if ((!explicitly && !of_the_job) || program_of(pid) == me) continue;
+        const std::string its = program_of(pid);
+        if ((!explicitly && !of_the_job) || its == me || its == observer) continue;
         base::CpuSet cpus = cpus_of_process(pid);
         const bool bound = !base::are_within(allowed, cpus);
         const bool launcher = !bound && parents.contains(pid);

@@ -147,7 +147,8 @@ class Marks {
     {
         auto team = std::make_unique<FileTeam>(run / base::part::log / "ranks", job.rank, job.size);
         FileTeam& all = *team;
-        const nlohmann::json mine{{"host", base::host_name()}, {"cpus", base::format_cpus(base::allowed_cpus())}};
+        const nlohmann::json mine{
+            {"host", base::host_name()}, {"pid", ::getpid()}, {"cpus", base::format_cpus(base::allowed_cpus())}};
         const std::vector<std::string> ranks = all.gather(base::json_text(mine, base::one_line));
         otf2::together(all, [&] {
             if (job.rank == 0) claim(run, ranks);

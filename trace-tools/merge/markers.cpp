@@ -256,7 +256,7 @@ void write(const fs::path& anchor, const std::string& group, const std::vector<M
 
 }  // namespace
 
-std::size_t write_markers(const fs::path& anchor, const fs::path& report, std::size_t noise_processes, Marked marked)
+std::size_t write_markers(const fs::path& anchor, const fs::path& report, std::size_t others, Marked marked)
 {
     const Judgement judged = judgement(report);
     const std::vector<Effect> effects = effects_to_mark(report, judged, marked);
@@ -266,7 +266,7 @@ std::size_t write_markers(const fs::path& anchor, const fs::path& report, std::s
     const otf2::Archive& archive = reader.archive();
     if (archive.clock.ticks_per_s != 1'000'000'000)
         base::fail("markers of a report need a clock that counts nanoseconds");
-    const std::uint32_t schedule = otf2::schedule_location(archive, noise_processes);
+    const std::uint32_t schedule = otf2::schedule_location(archive, others);
     if (schedule == otf2::nowhere) base::fail("the noise has no location 'schedule': not an archive of noisegen");
     otf2::SlotReader assigned{archive, schedule};
     reader.read_by_location(assigned);
@@ -275,7 +275,7 @@ std::size_t write_markers(const fs::path& anchor, const fs::path& report, std::s
     otf2::StepTable steps = otf2::read_steps(reader, *region);
     const std::vector<std::int64_t> ranks = otf2::ranks_of_locations(archive);
     for (otf2::StepsOfRank& rank : steps.ranks)
-        if (ranks[rank.location] < 0) rank.rank -= static_cast<std::int64_t>(noise_processes);
+        if (ranks[rank.location] < 0) rank.rank -= static_cast<std::int64_t>(others);
     exposure.refuse_unless_of(steps);
 
     std::vector<Marker> markers;

@@ -16,8 +16,8 @@ enum class Marked {
 // to be marked (significant: Holm, 5 %), on the location of the rank's steps, or everywhere for an effect on the whole
 // job, from the first to the last used step that the factor covered for at least half of its length. Their group says
 // whether the report is not trustworthy. Returns how many. Throws Error for a report that is not whole or not of this
-// training. noise_processes: of the archive, the first ones.
-std::size_t write_markers(const std::filesystem::path& anchor, const std::filesystem::path& report,
-                          std::size_t noise_processes, Marked marked);
+// training. others: processes of the archive before the training's.
+std::size_t write_markers(const std::filesystem::path& anchor, const std::filesystem::path& report, std::size_t others,
+                          Marked marked);
 
 }  // namespace merge

@@ -3,6 +3,7 @@
 
 #include "base/cli/progress.hpp"
 #include "base/contract/run_directory.hpp"
+#include "base/contract/trace_names.hpp"
 #include "base/version.hpp"
 #include "trace-tools/merge/local_definitions.hpp"
 #include "trace-tools/merge/merge_input.hpp"
@@ -139,6 +140,8 @@ class Merge {
             if (same != otf2::nowhere) definitions_.same_node(noise.number, noise.nodes[node], training().nodes[same]);
         }
         definitions_.add(noise.number);
+        merged_.others += noise.processes.size();
+        if (noise.archive.property(base::property::watches)) return;  // its processes have names already
         for (std::size_t process = 0; process < noise.processes.size(); ++process) {
             const std::uint32_t node = noise.archive.processes[process].node;
             const std::string name = node == otf2::nowhere ? "noise" : "noise on " + noise.archive.nodes[node].name;
@@ -146,7 +149,6 @@ class Merge {
             definitions_.rename_process(
                 definitions_.number(noise.number, Space::location_group, noise.processes[process]),
                 before == 0 ? name : base::join(name, " (", before + 1, ")"));
-            ++merged_.noise_processes;
         }
     }
 

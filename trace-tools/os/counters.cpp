@@ -240,25 +240,28 @@ std::vector<Source> Counters::sources(const Job& job) const
     const fs::path of_thread =
         job.threads.empty() ? fs::path{} : task(root_, job.threads.begin()->second.process, thread);
     const auto there = [](const fs::path& path) { return !path.empty() && fs::exists(path); };
-    const auto source = [](std::string name, bool has, std::string lacks) {
-        return Source{std::move(name), has ? std::string{} : std::move(lacks)};
+    const auto source = [](std::string name, std::string gives, bool has, std::string lacks) {
+        return Source{std::move(name), std::move(gives), has ? std::string{} : std::move(lacks)};
     };
     const bool delays = base::number_in(root_ / "proc/sys/kernel/task_delayacct").value_or(0) == 1;
     const fs::path quota = group_file(root_, job, "cpu", "cpu.stat");
     return {
-        source("schedstat", there(of_thread / "schedstat"),
+        source("schedstat", "waits for a CPU", there(of_thread / "schedstat"),
                "the kernel has no /proc/PID/schedstat (CONFIG_SCHED_INFO)"),
-        source("status", there(of_thread / "status"), "no thread of the job can be seen"),
-        source("block_io", delays, "delay accounting is off: sysctl kernel.task_delayacct=1, before the job begins"),
-        source("proc_stat", there(root_ / "proc/stat"), "there is no /proc/stat"),
-        source("interrupts", there(root_ / "proc/interrupts"), "there is no /proc/interrupts"),
-        source("cpu_stat",
+        source("status", "preemptions, faults", there(of_thread / "status"), "no thread of the job can be seen"),
+        source("block_io", "waits for disks", delays,
+               "delay accounting is off: sysctl kernel.task_delayacct=1, before the job begins"),
+        source("proc_stat", "interrupts and steal of each CPU", there(root_ / "proc/stat"), "there is no /proc/stat"),
+        source("interrupts", "interrupts by name", there(root_ / "proc/interrupts"), "there is no /proc/interrupts"),
+        source("cpu_stat", "throttling by the job's quota",
                !quota.empty() && (number_after(quota, "throttled_usec") || number_after(quota, "throttled_time")),
-               "the job's control group has no cpu.stat with throttled time"),
-        source("psi", there(pressure_file(root_, job, "cpu")), "no pressure stall information (boot option psi=1)"),
-        source("cpufreq", there(root_ / "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"),
+               "the job's control group has no cpu.stat with throttled time: a group of its own with the cpu "
+               "controller (Slurm: TaskPlugin=task/cgroup)"),
+        source("psi", "pressure on CPU, memory, I/O", there(pressure_file(root_, job, "cpu")),
+               "no pressure stall information: boot option psi=1"),
+        source("cpufreq", "clock rates", there(root_ / "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"),
                "the kernel shows no clock rates"),
-        source("resctrl", there(root_ / "sys/fs/resctrl/mon_data"),
+        source("resctrl", "memory bandwidth, cache occupancy", there(root_ / "sys/fs/resctrl/mon_data"),
                "no resctrl file system: mount -t resctrl resctrl /sys/fs/resctrl, where the CPU has it")};
 }
 

@@ -15,10 +15,11 @@
 
 namespace os {
 
-// A source, and what it lacks on this machine; empty if nothing.
+// A source of observations.
 struct Source {
     std::string name;
-    std::string lacks;
+    std::string gives;
+    std::string lacks;  // on this machine, and how to get it; empty if nothing
 };
 
 class Counters {

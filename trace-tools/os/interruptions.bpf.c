@@ -33,13 +33,27 @@ static void charge(__u32 tid, __u64 begin, __u64 end, __u32 number)
     }
 }
 
+// Is the task, which is this CPU's, in an exception and not in a system call? Of those that wait for I/O this is a
+// fault of a page that comes from a disk. Faults of the kernel itself, in the arguments of a call, are the call's.
+static __always_inline __u32 in_fault(struct task_struct* task)
+{
+    if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) return 0;
+    void* registers = (void*)bpf_task_pt_regs(task);
+    if (bpf_core_field_exists(struct pt_regs___x86, orig_ax))
+        return (long)BPF_CORE_READ((struct pt_regs___x86*)registers, orig_ax) == -1;
+    if (bpf_core_field_exists(struct pt_regs___arm64, syscallno))
+        return BPF_CORE_READ((struct pt_regs___arm64*)registers, syscallno) == -1;
+    return 0;
+}
+
 static __always_inline void starts_to_wait(__u32 tid, __u64 now, __s32 cpu)
 {
     struct waiting* old = bpf_map_lookup_elem(&threads, &tid);
     if (old) {
         if (old->blocked) {
             struct who unnamed = {};
-            add(tid, waits_for_io, old->blocked, now, now - old->blocked, cpu, &unnamed, 0);
+            __u32 why = old->in_fault ? waits_for_page : waits_for_io;
+            add(tid, why, old->blocked, now, now - old->blocked, cpu, &unnamed, 0);
             old->blocked = 0;
         }
         old->since = now;
@@ -72,7 +86,7 @@ int BPF_PROG(on_switch, _Bool preempt, struct task_struct* prev, struct task_str
         if (preempt || prev->__state == 0)
             starts_to_wait(tid, now, number);
         else if (BPF_CORE_READ_BITFIELD(prev, in_iowait)) {
-            struct waiting blocked = {.blocked = now, .cpu = -1};
+            struct waiting blocked = {.blocked = now, .in_fault = in_fault(prev), .cpu = -1};
             bpf_map_update_elem(&threads, &tid, &blocked, BPF_ANY);
         }
     }

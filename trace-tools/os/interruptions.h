@@ -15,7 +15,8 @@ enum cause {
     interrupt,              // `number`: the interrupt's
     vector_interrupt,       // `number`: one of `vector`
     interrupt_nmi,
-    softirq,  // `number`: the vector's
+    softirq,         // `number`: the vector's
+    waits_for_page,  // as waits_for_io, in a page fault of the program
     causes
 };
 

@@ -84,6 +84,9 @@ void explain(Row& row, std::uint32_t why, std::uint32_t number, const who& by)
         case waits_for_io:
             row.cause = cause::block_io;
             return;
+        case waits_for_page:
+            row.cause = cause::major_faults;
+            return;
         case reclaim:
             row.cause = cause::reclaim;
             return;
@@ -159,7 +162,7 @@ std::unique_ptr<KernelEvents> KernelEvents::start(const Job& job, std::int64_t l
     const auto failed = [&](const char* what) {
         const int code = errno;
         lacks = base::join(what, ": ", std::strerror(code),
-                           code == EPERM ? " (it takes root, or CAP_BPF and CAP_PERFMON)" : "");
+                           code == EPERM ? " (it takes root, or setcap cap_bpf,cap_perfmon+ep trace-os)" : "");
         return nullptr;
     };
     state.programs = interruptions_bpf__open();
@@ -245,7 +248,7 @@ KernelEvents::~KernelEvents() = default;
 
 std::unique_ptr<KernelEvents> KernelEvents::start(const Job&, std::int64_t, std::string& lacks)
 {
-    lacks = "built without clang, bpftool or libbpf";
+    lacks = "built without clang, bpftool or libbpf: install them and build again";
     return nullptr;
 }
 

@@ -28,6 +28,14 @@ struct task_struct {
     unsigned int __state;
 } KERNEL_TYPE;
 
+struct pt_regs___x86 {
+    unsigned long orig_ax;
+} KERNEL_TYPE;
+
+struct pt_regs___arm64 {
+    int syscallno;
+} KERNEL_TYPE;
+
 const volatile __u64 least_ns = 2000;
 
 struct {
@@ -55,7 +63,8 @@ struct waiting {
     __u64 since;
     __u64 blocked;  // since when it has waited for I/O; 0: it does not
     __u64 reclaims;
-    __s32 cpu;  // whose run queue it is in; -1: in none
+    __u32 in_fault;  // the wait for I/O
+    __s32 cpu;       // whose run queue it is in; -1: in none
 };
 
 struct {

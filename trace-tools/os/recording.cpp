@@ -2,6 +2,7 @@
 #include "trace-tools/os/recording.hpp"
 
 #include "base/contract/run_directory.hpp"
+#include "base/contract/trace_names.hpp"
 #include "base/words.hpp"
 
 #include <algorithm>
@@ -30,6 +31,7 @@ Recording::Recording(const std::filesystem::path& directory, const std::string& 
     : table_{directory / base::os::table, base::names_of(base::os::columns())},
       recorder_{directory / base::file::trace, std::make_unique<otf2::SoloTeam>(), base::join("threads on ", host)}
 {
+    recorder_.property(base::property::watches, "threads");
 }
 
 otf2::LocationRecorder& Recording::location(std::int64_t thread)

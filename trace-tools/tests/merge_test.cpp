@@ -86,6 +86,30 @@ TEST_CASE("noise is a process of the training's node, above it, and its rates ar
                                        of_train.nodes[1].name + "\" <1>"}));
 }
 
+TEST_CASE("threads that trace-os watched keep their name beside noise and training")
+{
+    if (!has_otf2_print()) return;
+    const testing::Scratch scratch;
+    const std::string train = write_training(scratch);
+    const std::string noise = write_noise(scratch / "noise");
+    const fs::path os = scratch / "os";
+    otf2::Recorder recorder{os, std::make_unique<otf2::SoloTeam>(), "threads on node"};
+    recorder.property("crosstalk::watches", "threads");
+    otf2::LocationRecorder& thread = recorder.location("program 4711");
+    thread.enter(recorder.region("neighbour: taker"), 1'010'000'000);
+    thread.leave(recorder.region("neighbour: taker"), 1'020'000'000);
+    recorder.finish();
+
+    REQUIRE(merge({train, os / "traces.otf2", noise}, scratch / "merged").err == "");
+    const std::string merged = scratch / "merged/traces.otf2";
+    const otf2::Archive archive = otf2::Reader{merged}.archive();
+    REQUIRE(archive.processes.size() == 4);
+    CHECK(archive.processes[0].name == "threads on node");
+    CHECK(archive.processes[1].name.starts_with("noise on "));
+    CHECK(archive.processes[2].name == "MPI Rank 0");
+    CHECK(differences(printed_events({merged}), printed_events({train, noise, os / "traces.otf2"})) == "");
+}
+
 TEST_CASE("a merged archive begins with the first event of all and knows its date")
 {
     const testing::Scratch scratch;

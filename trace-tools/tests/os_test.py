@@ -9,10 +9,24 @@ import json
 import os
 import pathlib
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+
+FAULTS = """
+import ctypes, mmap, os, sys
+file = os.open(sys.argv[1], os.O_RDONLY)
+size = os.fstat(file).st_size
+pages = mmap.mmap(file, size, prot=mmap.PROT_READ)
+pages.madvise(mmap.MADV_RANDOM)
+sys.stdout.write("ready"); sys.stdout.flush()
+sys.stdin.read()
+for at in range(0, size, 4096):
+    pages[at] if sys.argv[2] == "map" else os.pread(file, 1, at)
+"""
 
 BUSY = "import ctypes, sys\nctypes.CDLL(None).prctl(15, sys.argv[1].encode())\nwhile True: pass\n"
 
@@ -46,6 +60,10 @@ def ran_ns(pid):
     return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[0])
 
 
+def cpu_of(pid):
+    return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[36])
+
+
 def waited_ns(pid):
     return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[1])
 
@@ -72,7 +90,7 @@ def test_neighbour(program, cpu, scratch):
         if record["sources"]["bpf"] is not True:
             return record["sources"]["bpf"]
         by_kernel = sum(int(r["ns"]) for r in rows if r["source"] == "schedstat") / 1e6
-        waits = sum(ms(rows, c) for c in ("neighbour", "own_thread", "kernel_thread", "idle_cpu", "unknown"))
+        waits = sum(ms(rows, c) for c in ("neighbour", "own_thread", "kernel_thread", "idle_cpu", "unknown_task"))
         assert abs(waits - by_kernel) < 0.05 * by_kernel, (waits, by_kernel)  # one wait is cut at each end
         assert 0 < ms(rows, "neighbour", "taker") <= (ran_ns(taker.pid) - ran_before) / 1e6
         assert ms(rows, "own_thread") == 0
@@ -127,6 +145,88 @@ def test_without_bpf(program, cpu, scratch):
         assert again.returncode == 2 and again.stderr.count("\n") == 1, again.stderr
 
 
+def test_ranks_of_a_run(program, cpu, scratch):
+    """Without --pid the ranks are those of the control file, here as its documented layout has them."""
+    host = socket.gethostname().split(".")[0]
+    run = scratch / "run"
+    (run / "control").mkdir(parents=True)
+    with Busy("rank", cpu) as rank:
+        started = int(pathlib.Path(f"/proc/{rank.pid}/stat").read_text().rpartition(")")[2].split()[19])
+        page = bytearray(4096)
+        struct.pack_into("=II", page, 0, 0x58544C4B, 2)
+        struct.pack_into("=Q", page, 320, started << 22 | rank.pid)
+        (run / "control" / host).write_bytes(page)
+        done = subprocess.run([program, "-o", run, "--bpf", "off", "1s"], capture_output=True, text=True,
+                              env=os.environ | {"SLURMD_NODENAME": ""})
+        assert done.returncode == 0, done.stderr
+        with (run / "os" / host / "os.csv").open() as table:
+            threads = {row["thread"] for row in csv.DictReader(table)} - {""}
+        assert threads <= {str(rank.pid)} and threads, threads
+    alone = subprocess.run([program, "-o", scratch / "no_run", "1s"], capture_output=True, text=True)
+    assert alone.returncode == 2 and "names the ranks" in alone.stderr, alone.stderr
+
+
+def test_sources(program):
+    """Each source says what it gives, and what it lacks."""
+    listed = subprocess.run([program, "--sources", "--json"], capture_output=True, text=True)
+    assert listed.returncode == 0, listed.stderr
+    sources = {s["name"]: s for s in json.loads(listed.stdout)["sources"]}
+    assert {"schedstat", "cpu_stat", "psi", "resctrl", "perf", "migrations", "bpf"} <= set(sources), sources
+    assert all(s["gives"] for s in sources.values())
+    assert sources["schedstat"]["lacks"] == ""
+    return {name for name, source in sources.items() if source["lacks"] == ""}
+
+
+def test_migrations(program, cpu, scratch):
+    """A thread that is sent from one CPU to the other moves so many times, by perf's counter."""
+    others = sorted(os.sched_getaffinity(0) - {cpu})
+    if not others:
+        return
+    out = scratch / "migrations"
+    with Busy("mover", cpu) as mover:
+        watcher = subprocess.Popen([program, "--pid", str(mover.pid), "--bpf", "off", "-o", out],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until(lambda: any(table.stat().st_size > 200 for table in out.glob("os/*/os.csv")))
+        for _ in range(10):
+            for to in (others[0], cpu):
+                os.sched_setaffinity(mover.pid, {to})
+                until(lambda to=to: cpu_of(mover.pid) == to)
+                before = ran_ns(mover.pid)
+                until(lambda before=before: ran_ns(mover.pid) > before)  # perf counts a move once the thread runs
+        watcher.send_signal(signal.SIGTERM)
+        assert watcher.wait() == 0
+    (table,) = out.glob("os/*/os.csv")
+    with table.open() as rows:
+        moves = sum(int(r["count"]) for r in csv.DictReader(rows) if (r["source"], r["cause"]) == ("perf", "migrations"))
+    assert moves == 20, moves
+
+
+def test_pages_from_disk(program, scratch):
+    """A wait for a disk in a page fault is apart from one in a system call."""
+    data = scratch / "data"
+    data.write_bytes(os.urandom(16 << 20))
+    os.sync()
+    for how, of, other in (("map", "major_faults", "block_io"), ("read", "block_io", "major_faults")):
+        out = scratch / how
+        reader = subprocess.Popen([sys.executable, "-c", FAULTS, data, how], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert reader.stdout.read(5) == b"ready"
+        with data.open("rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        watcher = subprocess.Popen([program, "--pid", str(reader.pid), "-o", out], stdout=subprocess.DEVNULL)
+        until(lambda out=out: any(out.glob("os/*/os.csv")))
+        reader.stdin.close()
+        assert reader.wait() == 0 and watcher.wait() == 0
+        (table,) = out.glob("os/*/os.csv")
+        with table.open() as file:
+            rows = list(csv.DictReader(file))
+        faults = sum(int(r["count"]) for r in rows if (r["source"], r["cause"]) == ("stat", "major_faults"))
+        waits = sum(int(r["count"]) for r in rows if r["source"] == "bpf" and r["cause"] in (of, other))
+        if waits == 0:
+            print(f"no page came from a disk ({how}, {faults} major faults)")
+            return
+        assert ms(rows, of) > 20 * ms(rows, other), (how, ms(rows, of), ms(rows, other), faults)
+
+
 def test_wrong(program, cpu, scratch):
     for words, wanted in ((["--pid", "999999999", "1s"], "no process 999999999"), ([], "--pid PID 30s"),
                           (["--pid", "x", "1s"], "x"), (["--pid", str(os.getpid()), "0s"], "more than 0"),
@@ -157,10 +257,14 @@ def main(program):
         test_wrong(program, cpu, scratch)
         test_program(program, cpu, scratch)
         test_without_bpf(program, cpu, scratch)
+        test_ranks_of_a_run(program, cpu, scratch)
+        if "migrations" in test_sources(program):
+            test_migrations(program, cpu, scratch)
         if lacks := test_neighbour(program, cpu, scratch):
             print(f"SKIPPED: no programs in the kernel: {lacks}")
             sys.exit(77)
         test_own_thread(program, cpu, scratch)
+        test_pages_from_disk(program, scratch)
         test_killed(program, cpu, scratch)
     print("all causes as they were made")
 

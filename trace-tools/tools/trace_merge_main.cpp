@@ -66,8 +66,7 @@ int merge_all(const merge::MergePlan& plan, const fs::path& report, merge::Marke
     const merge::Merged merged = merge::merge_traces(plan, directory);
     for (const std::string& note : merged.notes) base::warn(note);
     const std::size_t markers =
-        report.empty() ? 0
-                       : merge::write_markers(directory / base::file::anchor, report, merged.noise_processes, marked);
+        report.empty() ? 0 : merge::write_markers(directory / base::file::anchor, report, merged.others, marked);
     std::printf("%s: %zu locations, %llu events, %.3f s\n", (shown / base::file::anchor).c_str(), merged.locations,
                 static_cast<unsigned long long>(merged.events), merged.length_s);
     if (!report.empty()) std::printf("%zu markers of effects in %s\n", markers, report.c_str());
@@ -85,7 +84,8 @@ try {
     std::string clock_offset;
     bool all_markers = false;
     base::Options options{"trace-merge", "merges a training and its noise into one OTF2 archive on one time line"};
-    options.add_positional("TRAIN.otf2 NOISE.otf2", archives, "the training's anchor file, then the noise's", 2);
+    options.add_positional("TRAIN.otf2 NOISE.otf2", archives,
+                           "the training's anchor file, then the noise's and those of trace-os", 2);
     options.add("out,o", out, "directory for the merged archive traces.otf2; must not exist", "DIR");
     options.add(
         "report", report,
@@ -99,11 +99,11 @@ try {
     options.section(
         {.title = "What the merged archive has",
          .text =
-             "First the noise's processes, called 'noise on HOST', with their rates as metrics of the node, then "
-             "the training's. Processes and locations are renumbered; other numbers are the training's. Markers, "
+             "First the noise's processes, called 'noise on HOST', with their rates as metrics of the node, and 'threads "
+             "on HOST', where trace-os saw them kept from running, then the training's. Processes and locations are renumbered; other numbers are the training's. Markers, "
              "snapshots and thumbnails are dropped. Noise that does not overlap the training is merged with a warning.",
          .entries = {}});
-    options.example("trace-merge run1/train/trace/traces.otf2 run1/noise/*/trace/traces.otf2 -o run1/merged");
+    options.example("trace-merge run1/train/trace/traces.otf2 run1/{noise,os}/*/trace/traces.otf2 -o run1/merged");
     options.example(
         "trace-merge TRAIN.otf2 NOISE.otf2 --report run1/report -o merged && otf2-marker merged/traces.otf2");
     if (!options.parse(argc, argv)) return base::exit_fine;

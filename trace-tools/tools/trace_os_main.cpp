@@ -2,11 +2,13 @@
 // trace-os: tasks and interrupts that keep a job's threads from running, on the clock of its trace.
 #include "base/cli/option_checks.hpp"
 #include "base/cli/options.hpp"
+#include "base/contract/control_file.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"
 #include "base/figures.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/programs/child.hpp"
 #include "base/system/launcher.hpp"
 #include "base/system/processes.hpp"
@@ -15,6 +17,7 @@
 #include "base/words.hpp"
 #include "trace-tools/os/counters.hpp"
 #include "trace-tools/os/kernel_events.hpp"
+#include "trace-tools/os/perf_counters.hpp"
 #include "trace-tools/os/recording.hpp"
 #include "trace-tools/os/summary.hpp"
 
@@ -47,7 +50,20 @@ struct Wanted {
     base::Nanoseconds interval = 100ms;
     base::Nanoseconds least = 2us;
     std::vector<std::string> program;
+    bool sources = false;
+    bool json = false;
 };
+
+// The ranks that the training in a run's directory has on this host.
+std::set<pid_t> ranks_in(const fs::path& run)
+{
+    const std::string host = base::host_name();
+    const fs::path control = run / base::part::control / host;
+    if (!fs::exists(control)) base::fail_usage("there is no ", control.string(), ", which names the ranks: give --pid");
+    const std::set<pid_t> ranks = base::training_processes(base::ControlFile::open(run, host).page());
+    if (ranks.empty()) base::fail_usage("no rank of the training in ", run.string(), " runs on this host");
+    return ranks;
+}
 
 std::set<pid_t> processes_of(const std::string& text)
 {
@@ -57,6 +73,45 @@ std::set<pid_t> processes_of(const std::string& text)
     for (const pid_t pid : pids)
         if (!living.contains(pid)) base::fail_usage("--pid: there is no process ", pid, ", or it is hidden");
     return pids;
+}
+
+// Starts the programs in the kernel, and appends what they lack.
+std::unique_ptr<os::KernelEvents> start_events(const Wanted& wanted, const os::Job& job,
+                                               std::vector<os::Source>& sources)
+{
+    std::string lacks = "not wanted (--bpf off)";
+    std::unique_ptr<os::KernelEvents> events;
+    if (wanted.bpf == "auto") events = os::KernelEvents::start(job, wanted.least.count(), lacks);
+    sources.push_back({"bpf", "who takes a CPU, and when", events != nullptr ? "" : lacks});
+    return events;
+}
+
+std::vector<os::Source> sources_for(const os::Job& job)
+{
+    std::vector<os::Source> sources = os::Counters{}.sources(job);
+    for (os::Source& source : os::PerfCounters{}.sources()) sources.push_back(std::move(source));
+    return sources;
+}
+
+// Those of this process.
+int list_sources(const Wanted& wanted)
+{
+    const os::Job own = os::job_of({::getpid()});
+    std::vector<os::Source> sources = sources_for(own);
+    start_events(wanted, own, sources);
+    if (!wanted.json) {
+        std::vector<std::vector<std::string>> lines{{"source", "gives", "lacks"}};
+        for (const os::Source& source : sources) lines.push_back({source.name, source.gives, source.lacks});
+        std::fputs(base::table_text(lines, 3).c_str(), stdout);
+    } else {
+        nlohmann::ordered_json all;
+        all["format"] = base::format_version;
+        for (const os::Source& source : sources)
+            all["sources"].push_back({{"name", source.name}, {"gives", source.gives}, {"lacks", source.lacks}});
+        std::printf("%s\n", base::json_text(all).c_str());
+    }
+    base::flush_stdout();
+    return base::exit_fine;
 }
 
 // The job that is watched, and the sums of what was seen.
@@ -81,8 +136,10 @@ void observe(Watch& watch, const Wanted& wanted, std::int64_t end_ns, os::Kernel
              os::Recording* recording)
 {
     os::Counters counters;
+    os::PerfCounters perf;
     const std::int64_t begin_ns = base::now_ns();
     counters.read(watch.job, begin_ns);
+    perf.read(watch.job, begin_ns);
     std::int64_t next_counters_ns = begin_ns + wanted.interval.count();
     std::int64_t next_threads_ns = begin_ns + looks_for_threads_every_ns;
     std::int64_t next_sums_ns = begin_ns + sums_every_ns;
@@ -100,6 +157,7 @@ void observe(Watch& watch, const Wanted& wanted, std::int64_t end_ns, os::Kernel
         }
         if (now_ns >= next_counters_ns) {
             take(watch, recording, counters.read(watch.job, now_ns));
+            take(watch, recording, perf.read(watch.job, now_ns));
             next_counters_ns = now_ns + wanted.interval.count();
         }
         if (events != nullptr && now_ns >= next_sums_ns) {
@@ -107,7 +165,9 @@ void observe(Watch& watch, const Wanted& wanted, std::int64_t end_ns, os::Kernel
             next_sums_ns = now_ns + sums_every_ns;
         }
     }
-    take(watch, recording, counters.read(watch.job, base::now_ns()));
+    now_ns = base::now_ns();
+    take(watch, recording, counters.read(watch.job, now_ns));
+    take(watch, recording, perf.read(watch.job, now_ns));
     if (events != nullptr) {
         take(watch, recording, events->read());
         take(watch, recording, events->read_sums(base::now_ns()));
@@ -152,7 +212,8 @@ std::vector<char*> own_words(int argc, char** argv, std::vector<std::string>& pr
 
 int watch(const Wanted& wanted)
 {
-    if (wanted.pids.empty() == wanted.program.empty())
+    const bool of_run = wanted.pids.empty() && wanted.program.empty() && !wanted.out.empty();
+    if (!of_run && wanted.pids.empty() == wanted.program.empty())
         base::fail_usage("whom to watch? trace-os --pid PID 30s, or trace-os -- ./program");
     std::optional<base::Nanoseconds> length;
     if (!wanted.length.empty()) length = base::parsed<base::Nanoseconds>("TIME", wanted.length);
@@ -170,14 +231,13 @@ int watch(const Wanted& wanted)
     std::optional<base::Child> child;
     if (!wanted.program.empty()) child.emplace(base::Launch{.words = wanted.program, .input = {}});
     Watch watch;
-    watch.job = os::job_of(child ? std::set<pid_t>{child->pid()} : processes_of(wanted.pids));
+    watch.job = os::job_of(child    ? std::set<pid_t>{child->pid()}
+                           : of_run ? ranks_in(wanted.out)
+                                    : processes_of(wanted.pids));
     watch.threads = watch.job.threads.size();
     watch.cpus = watch.job.cpus;
-    watch.sources = os::Counters{}.sources(watch.job);
-    std::string lacks = "not wanted (--bpf off)";
-    std::unique_ptr<os::KernelEvents> events;
-    if (wanted.bpf == "auto") events = os::KernelEvents::start(watch.job, wanted.least.count(), lacks);
-    watch.sources.push_back({"bpf", events != nullptr ? "" : lacks});
+    watch.sources = sources_for(watch.job);
+    const std::unique_ptr<os::KernelEvents> events = start_events(wanted, watch.job, watch.sources);
 
     std::optional<os::Recording> recording;
     if (part) recording.emplace(part->path(), host);
@@ -207,7 +267,10 @@ try {
     base::Options options{"trace-os", "who takes the CPUs from a job's threads, and for how long"};
     options.add_positional("TIME", length, "how long to watch, such as 30s; if not given, until the job ends", 0, 1);
     options.synopsis("--pid PID[,PID...] [options] [TIME] | [options] [TIME] -- PROGRAM [ARGUMENT...]");
-    options.add("pid", wanted.pids, "processes to watch, with their descendants and all threads", "PID[,PID...]");
+    options.add("pid", wanted.pids,
+                "processes to watch, with their descendants and all threads; neither these nor a program: the ranks "
+                "of the training in --out on this host",
+                "PID[,PID...]");
     options.add("out,o", wanted.out,
                 "a run's directory: os.csv, os.json and an OTF2 archive go to DIR/os/HOST; without it the table on "
                 "stdout is all",
@@ -217,6 +280,8 @@ try {
     options.add_choice("bpf", wanted.bpf, {"auto", "off"},
                        "programs in the kernel that know by whom: auto: if this user may load them");
     options.add("cpus", wanted.cpus, "CPUs on which trace-os itself runs: those of the noise, not of the job", "LIST");
+    options.add_switch("sources", wanted.sources, "list what can be observed here, and what the rest lacks");
+    options.add_switch("json", wanted.json, "with --sources: as JSON");
     options.section(
         {.title = "Causes",
          .text = "A thread is kept from running while it waits in the run queue of a CPU, or while an "
@@ -227,9 +292,11 @@ try {
                      {"interrupt, softirq", "by number and name, or by vector"},
                      {"unknown_task", "a task whose name is not known ran, since the wait was long or begun before"},
                      {"block_io, reclaim", "blocked in I/O; looking for memory"},
+                     {"major_faults", "blocked until a page comes from a disk"},
                      {"runqueue_wait", "all waits for a CPU, as schedstat counts them"},
                      {"throttled, steal", "by the quota of the control group; by the hypervisor"},
-                     {"pressure", "PSI of the control group: part of it may be throttling"}}});
+                     {"pressure", "PSI of the control group: part of it may be throttling"},
+                     {"cycles, instructions, llc_misses, migrations", "counts of each thread, where perf has them"}}});
     options.example("trace-os --pid 4711 30s");
     options.example("trace-os --out run1 --cpus 4-7 -- mpirun -n 2 ./program");
     options.epilogue("Exit code: 0, the program's own, 2 for a wrong option, 1 for a failure.");
@@ -240,7 +307,8 @@ try {
     if (wanted.interval < 50ms || wanted.interval > 10s)
         base::fail_usage("--interval: 50ms to 10s, not ", base::format(wanted.interval));
     if (wanted.least < 0ns) base::fail_usage("--least: not negative");
-    return watch(wanted);
+    if (wanted.json && !wanted.sources) base::fail_usage("--json needs --sources");
+    return wanted.sources ? list_sources(wanted) : watch(wanted);
 } catch (...) {
     return base::report_failure("trace-os");
 }

@@ -56,7 +56,7 @@ void write_verdicts(const std::filesystem::path& file, const Report& report)
                   text(factor.kind), factor.verdict, verdict.budget_percent, factor.percent, factor.interval.low,
                   factor.interval.high, factor.interval.half_width(), factor.p_holm, forecast(&Forecast::minutes),
                   forecast(&Forecast::half_width_percent), factor.cause.phase, text(factor.cause.mechanism),
-                  factor.cause.sentence, factor.setting);
+                  factor.cause.sentence, factor.setting.text);
     }
 }
 

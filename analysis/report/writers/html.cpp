@@ -52,17 +52,17 @@ std::string once_more(const Report& report)
                 {escape(run->what), base::page::code_to_copy(run->command)});
 }
 
-// An advice, its commands as code.
-std::string advice_html(const std::string& advice)
+// Its commands as code.
+std::string advice_html(const Advice& advice)
 {
     std::string html;
     std::size_t at = 0;
-    for (const std::string& command : commands_in(advice)) {
-        const std::size_t begin = advice.find(command, at);
-        html += escape(advice.substr(at, begin - at)) + base::page::code_to_copy(command);
+    for (const std::string& command : advice.commands) {
+        const std::size_t begin = advice.text.find(command, at);
+        html += escape(advice.text.substr(at, begin - at)) + base::page::code_to_copy(command);
         at = begin + command.size();
     }
-    return fill("<p>{}</p>\n", {html + escape(advice.substr(at))});
+    return fill("<p>{}</p>\n", {html + escape(advice.text.substr(at))});
 }
 
 std::string sentence_case(std::string text)
@@ -76,7 +76,7 @@ std::string row_html(const Report& report, const FactorVerdict& factor)
     std::string advice;
     if (!factor.cause.sentence.empty()) advice += fill("<p>{}</p>\n", {escape(factor.cause.sentence)});
     if (is_open(factor)) advice += fill("<p>{}</p>\n", {escape(sentence_case(outlook(report, factor)))});
-    if (!factor.setting.empty()) advice += advice_html(factor.setting);
+    if (!factor.setting.text.empty()) advice += advice_html(factor.setting);
     return fill(R"(<details class="row"><summary><span class="who">{}</span><span class="value">{}</span>)"
                 R"(<span class="interval">{}</span><span class="verdict">{}</span><span class="where">{}</span>)"
                 R"(<span class="more">what to do</span></summary>

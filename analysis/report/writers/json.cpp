@@ -80,7 +80,7 @@ Json factor_json(const Report& report, const FactorVerdict& factor)
     json["level"] = factor.level;
     json["kind"] = text(factor.kind);
     json["p_holm"] = factor.p_holm;
-    json["setting"] = factor.setting;
+    json["setting"] = factor.setting.text;
     const Effect* judged = find(analysis.effects, factor.factor, factor.level, factor.kind, "step");
     json["detectable_percent"] =
         judged == nullptr ? Json(nullptr) : Json(detectable_percent(judged->percent, report.verdict.confidence_each));

@@ -50,7 +50,7 @@ void write_noises(std::ostream& out, const Report& report)
         rows.push_back({plain_markdown(base::factor_name(factor.factor, factor.level)), signed_percent(factor.percent),
                         range(factor.interval), "**" + factor.verdict + "**",
                         plain_markdown(factor.cause.phase.empty() ? "-" : factor.cause.phase),
-                        plain_markdown(factor.setting)});
+                        plain_markdown(factor.setting.text)});
     if (rows.empty()) return;
     out << "\n### What may run beside this training\n\n"
         << markdown_table({"Noise", "Slowdown of a step", join(100.0 * report.verdict.confidence, " % interval"),

@@ -34,7 +34,7 @@ TidyJson verdict_rows(const Verdict& verdict)
         row["forecast_minutes"] = factor.forecast ? TidyJson(factor.forecast->minutes) : TidyJson(nullptr);
         row["phase"] = factor.cause.phase;
         row["cause"] = factor.cause.sentence;
-        row["setting"] = factor.setting;
+        row["setting"] = factor.setting.text;
         rows.push_back(std::move(row));
     }
     return rows;

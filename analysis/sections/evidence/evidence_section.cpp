@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Effects of the noise on what keeps main threads from running, and the part of each slowdown that this does not
-// explain.
+#include "analysis/sections/evidence/evidence_section.hpp"
+
 #include "analysis/metrics/metric.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/contract/os_table.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/contract/run_words.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -14,20 +17,11 @@
 
 namespace analysis {
 
-namespace {
-
-using base::join;
-
-constexpr const char* effects_of_evidence = "evidence.csv";
-constexpr const char* steps_evidence_file = "steps_evidence.csv";
-constexpr const char* unexplained = "unexplained";
-
 const Effect* effect_on(const Report& report, const Effect& step, const std::string& cause)
 {
     return find(report.analysis.effects, step.factor, step.level, step.kind, cause, all_ranks, Family::evidence);
 }
 
-// The slowdown without its parts, percent of the quiet mean step.
 double unexplained_of(const Report& report, const Effect& step)
 {
     double rest = step.percent.value;
@@ -43,6 +37,15 @@ std::vector<const Effect*> effects_on_step(const Report& report)
         if (effect.rank == all_ranks && effect.phase == "step") found.push_back(&effect);
     return found;
 }
+
+namespace {
+
+namespace fs = std::filesystem;
+using base::join;
+
+constexpr const char* effects_of_evidence = "evidence.csv";
+constexpr const char* steps_evidence_file = "steps_evidence.csv";
+constexpr const char* pressure_file = "pressure.csv";
 
 NoiseTable parts_of_slowdown(const Report& report)
 {
@@ -69,7 +72,7 @@ NoiseTable parts_of_slowdown(const Report& report)
     return table;
 }
 
-void write_evidence(const std::filesystem::path& file, const Report& report)
+void write_evidence(const fs::path& file, const Report& report)
 {
     base::CsvWriter table{file,
                           {"factor", "level", "cause", "kind", "effect_ms", "low_ms", "high_ms", "effect_percent",
@@ -88,7 +91,7 @@ void write_evidence(const std::filesystem::path& file, const Report& report)
     }
 }
 
-void write_steps_evidence(const std::filesystem::path& file, const Report& report)
+void write_steps_evidence(const fs::path& file, const Report& report)
 {
     base::CsvWriter table{file, {"rank", "step", "source", "cause", "by", "ms"}, base::CsvWriter::Appear::whole};
     for (const EvidenceRow& row : report.run.evidence.rows)
@@ -96,15 +99,36 @@ void write_steps_evidence(const std::filesystem::path& file, const Report& repor
     table.finish();
 }
 
+// The run's directory, of DIR/train/trace/traces.otf2 or DIR/train/steps.csv; empty where neither evidence nor a
+// request for it lies above.
+fs::path run_of(const fs::path& training)
+{
+    fs::path above = training.parent_path();
+    for (int level = 0; level < 3; ++level, above = above.parent_path())
+        if (fs::is_directory(above / base::os::folder) || fs::exists(above / base::file::request)) return above;
+    return {};
+}
+
+// Evidence that crosstalk run wanted and did not get.
+void note_failure(Report& report, const fs::path& run)
+{
+    const fs::path request = run / base::file::request;
+    if (fs::is_directory(run / base::os::folder) || !fs::exists(request)) return;
+    const auto wanted = base::read_json(request).value("evidence", std::string{base::evidence_word::off});
+    if (wanted != base::evidence_word::off)
+        report.notes.emplace_back("no evidence of the operating system: trace-os did not record (log/trace-os.log)");
+}
+
 void read_os(Report& report, const SectionInput&)
 {
     if (report.records.empty()) return;
     const Record& training = report.records.front();
-    // DIR/train/trace/traces.otf2, or DIR/train/steps.csv
-    std::filesystem::path run = training.archive.parent_path().parent_path();
-    if (!std::filesystem::is_directory(run / base::os::folder)) run = run.parent_path();
-    read_or_note(report, "evidence of the operating system is",
-                 [&] { report.run.evidence = read_evidence(run, training.json, report.run.steps); });
+    const fs::path run = run_of(training.archive);
+    if (run.empty()) return;
+    read_or_note(report, "evidence of the operating system is", [&] {
+        note_failure(report, run);
+        report.run.evidence = read_evidence(run, training.json, report.run.steps);
+    });
 }
 
 }  // namespace
@@ -115,11 +139,19 @@ extern const Section evidence{
     .read = read_os,
     .tables = [](const Report& report) -> std::vector<Table> {
         if (!report.run.evidence.known()) return {};
-        return {{effects_of_evidence, write_evidence}, {steps_evidence_file, write_steps_evidence}};
+        std::vector<Table> tables{{effects_of_evidence, write_evidence}, {steps_evidence_file, write_steps_evidence}};
+        if (!report.run.evidence.readings.empty()) tables.push_back({pressure_file, write_pressure});
+        return tables;
     },
     .below = [](const Report& report) -> std::vector<NoiseTable> {
         if (!report.run.evidence.known()) return {};
-        return {parts_of_slowdown(report)};
+        std::vector<NoiseTable> tables{parts_of_slowdown(report)};
+        if (!report.run.evidence.readings.empty()) tables.push_back(pressure_table(report));
+        return tables;
+    },
+    .plots = [](const fs::path& folder, const Report& report) -> std::vector<Plot> {
+        if (!report.run.evidence.known()) return {};
+        return {draw_evidence(folder, report)};
     },
 };
 

@@ -88,7 +88,7 @@ void tell_tried_settings(Verdict& verdict, const std::vector<Harvested>& harvest
         for (const FactorVerdict& other : verdict.factors)
             if (const auto setting = tried_setting(other.level); setting && other.factor == factor.factor)
                 all.push_back(tried(other, *setting, harvest));
-        if (!all.empty()) factor.setting = "Tried here: " + base::join_words(all, "; ") + ".";
+        if (!all.empty()) factor.setting = {.text = "Tried here: " + base::join_words(all, "; ") + "."};
     }
 }
 

@@ -25,7 +25,7 @@ Words words_of(const OneRun& one)
     const auto add = [&](const Words& more) { words.insert(words.end(), more.begin(), more.end()); };
     add(one.launcher.options_of_run(placement));
     add({"--duration", base::format(one.spec.duration), "--schedule", one.run.schedule});
-    add({"--seed", std::to_string(one.run.seed), "--budget", one.spec.budget});
+    add({"--seed", std::to_string(one.run.seed), "--budget", one.spec.budget, "--evidence", one.spec.evidence});
     if (!cores.shared) add({"--cpus", base::format_cpus(cores.job), "--noise-cpus", base::format_cpus(cores.noise)});
     for (const auto& [option, value] :
          {std::pair{"--step-line", one.spec.step_line}, std::pair{"--step-from", one.spec.step_from},

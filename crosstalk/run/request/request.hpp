@@ -45,6 +45,9 @@ struct Request {
     // For a set of runs: seed that decides which core of each two neighbours is the job's. 0: not drawn.
     std::uint64_t cores_seed = 0;
 
+    // Evidence of the operating system that is recorded beside the job: an evidence_word.
+    std::string evidence = "auto";
+
     // The known delay of a job that cooperates: a time, a share of its quiet step, or 0 for none.
     std::string control_delay = "5%";
 

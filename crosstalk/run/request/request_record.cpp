@@ -67,6 +67,7 @@ void write_request(const Request& request, const std::vector<std::string>& readi
     json["ranks_per_node"] = request.ranks_per_node;
     json["gpus_per_node"] = request.gpus_per_node;
     json["cores_seed"] = request.cores_seed;
+    json["evidence"] = request.evidence;
     json["delay"] = request.control_delay;
     json["step_region"] = request.step_region;
     json["step_from"] = request.step_from;
@@ -102,6 +103,7 @@ try {
     request.ranks_per_node = json.value("ranks_per_node", 0);
     request.gpus_per_node = json.value("gpus_per_node", 0);
     request.cores_seed = json.at("cores_seed");
+    request.evidence = json.value("evidence", request.evidence);
     request.control_delay = json.at("delay");
     request.step_region = json.at("step_region");
     request.step_from = json.at("step_from");
