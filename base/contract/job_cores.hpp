@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names by which noise that takes cores from a job is asked for, and known in its records.
+#pragma once
+
+namespace base::job_cores {
+
+inline constexpr const char* stressor = "job.cores";
+inline constexpr const char* keep = "keep";            // its option: physical cores that each rank keeps
+inline constexpr const char* neighbour = "neighbour";  // its option: what runs on the cores that are freed
+inline constexpr const char* no_neighbour = "none";
+
+// Before the list of CPUs that all ranks of a host keep, in `how` of the stressor in noise.json.
+inline constexpr const char* kept_cpus = " to CPUs ";
+
+}  // namespace base::job_cores
