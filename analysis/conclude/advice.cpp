@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/conclude/advice.hpp"
 
+#include "base/contract/job_cores.hpp"
 #include "base/contract/verdict_words.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
@@ -115,6 +116,10 @@ void add_commands(std::set<std::string>& commands, std::string_view words)
 
 std::string advice(const std::string& stressor, Mechanism mechanism, const std::string& verdict)
 {
+    if (stressor == base::job_cores::stressor && verdict == base::verdict_word::safe)
+        return "The cores that this leaves may go to other jobs; for settings see the number of cores to keep.";
+    if (stressor == base::job_cores::stressor && verdict == base::verdict_word::unsafe)
+        return "The job needs more cores than that.";
     if (verdict == base::verdict_word::safe) return without_marks(idle_cores);
     if (verdict != base::verdict_word::unsafe) return "None yet: measure longer first.";
     return without_marks(limit(stressor, mechanism));

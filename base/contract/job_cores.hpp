@@ -9,7 +9,9 @@ inline constexpr const char* keep = "keep";            // its option: physical c
 inline constexpr const char* neighbour = "neighbour";  // its option: what runs on the cores that are freed
 inline constexpr const char* no_neighbour = "none";
 
-// Before the list of CPUs that all ranks of a host keep, in `how` of the stressor in noise.json.
+// In `how` of the stressor in noise.json: before the number of ranks of the host, and before the CPUs that all of them
+// keep: "confined 2 processes (9 threads) to CPUs 0-3".
+inline constexpr const char* confined = "confined ";
 inline constexpr const char* kept_cpus = " to CPUs ";
 
 }  // namespace base::job_cores
