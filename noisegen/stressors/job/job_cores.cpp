@@ -60,7 +60,7 @@ std::map<pid_t, base::Process> ranks_of(const Place& place)
     return base::processes(base::training_processes(control.page()));
 }
 
-// What the instances share: who keeps what, and the neighbour's own shared part.
+// Shared by the instances: who keeps what, and the neighbour's own shared part.
 struct FreedCores : Shared {
     std::map<pid_t, base::Process> ranks;
     KeptCpus kept;
@@ -166,9 +166,9 @@ class Confiner {
     {
         base::CpuSet kept;
         for (const auto& [rank, cpus] : cores_.kept) kept.insert(cpus.begin(), cpus.end());
-        return base::join("confined ", cores_.kept.size(), cores_.kept.size() == 1 ? " process (" : " processes (",
-                          threads_, threads_ == 1 ? " thread)" : " threads)", contract::kept_cpus,
-                          base::format_cpus(kept));
+        return base::join(contract::confined, cores_.kept.size(),
+                          cores_.kept.size() == 1 ? " process (" : " processes (", threads_,
+                          threads_ == 1 ? " thread)" : " threads)", contract::kept_cpus, base::format_cpus(kept));
     }
 
     std::string not_kept() const
