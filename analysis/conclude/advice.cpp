@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/conclude/advice.hpp"
 
+#include "base/contract/job_cores.hpp"
 #include "base/contract/os_table.hpp"
 #include "base/contract/verdict_words.hpp"
 #include "base/error.hpp"
@@ -159,6 +160,11 @@ Advice advice_in(std::string_view words)
 
 Advice advice(const std::string& stressor, const Cause& cause, const std::string& verdict)
 {
+    if (stressor == base::job_cores::stressor && verdict == base::verdict_word::safe)
+        return advice_in(
+            "The cores that this leaves may go to other jobs; for settings see the number of cores to keep.");
+    if (stressor == base::job_cores::stressor && verdict == base::verdict_word::unsafe)
+        return advice_in("The job needs more cores than that.");
     if (verdict == base::verdict_word::safe) return advice_in(idle_cores);
     if (verdict != base::verdict_word::unsafe) return advice_in("None yet: measure longer first.");
     return advice_in(limit(stressor, cause));

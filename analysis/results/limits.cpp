@@ -5,6 +5,7 @@
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/record.hpp"
 #include "base/contract/factor_name.hpp"
+#include "base/contract/job_cores.hpp"
 #include "base/error.hpp"
 #include "base/system/cpus.hpp"
 #include "base/words.hpp"
@@ -84,10 +85,23 @@ std::size_t cores_of(const Json& noise, const base::CpuSet& cpus)
     return cores.empty() ? cpus.size() : cores.size();
 }
 
+// Is all noise of the kind that takes cores from the job, and runs on these alone?
+bool takes_cores(const Json& noise)
+{
+    bool any = false;
+    for (const Json& level : list_in(noise, "factor_levels")) {
+        const std::string stressor = word(level, "stressor");
+        if (stressor == "placebo" || stressor.starts_with("control.")) continue;
+        if (stressor != base::job_cores::stressor) return false;
+        any = true;
+    }
+    return any;
+}
+
 void add_noise_place(std::vector<std::string>& limits, const Json& noise, const base::CpuSet& training)
 {
     const base::CpuSet cpus = cpus_in(noise, "cpus");
-    if (cpus.empty()) return;
+    if (cpus.empty() || takes_cores(noise)) return;
     const std::string host = word(noise, "host");
     const base::CpuSet both = common(cpus, training);
     if (!both.empty())

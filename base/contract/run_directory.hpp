@@ -51,8 +51,10 @@ inline constexpr const char* verdict = "verdict.json";
 inline constexpr const char* summary = "summary.json";
 inline constexpr const char* verdicts = "verdicts.csv";
 inline constexpr const char* effects = "effects.csv";
-inline constexpr const char* status = "status.json";      // of the whole run
-inline constexpr const char* request = "request.json";    // how crosstalk run was asked for it
-inline constexpr const char* pressure = "pressure.json";  // of probe/: what a neighbour presses on
+inline constexpr const char* cores = "cores.csv";          // how many cores the job needs, as the next
+inline constexpr const char* cores_record = "cores.json";  // of report/, and of a run for each number of threads
+inline constexpr const char* status = "status.json";       // of the whole run
+inline constexpr const char* request = "request.json";     // how crosstalk run was asked for it
+inline constexpr const char* pressure = "pressure.json";   // of probe/: what a neighbour presses on
 
 }  // namespace base::file

@@ -13,6 +13,8 @@
 #include <memory>
 
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace base {
 
@@ -148,8 +150,9 @@ CpuSet affinity_of(pid_t task)
 {
     KernelMask mask;
     CpuSet cpus;
-    if (sched_getaffinity(task, KernelMask::size(), mask.get()) != 0) return cpus;
-    for (int cpu = 0; cpu <= largest_cpu; ++cpu)
+    // Unlike sched_getaffinity() it says how many bytes the kernel has: few of those that a mask may have.
+    const long bytes = ::syscall(SYS_sched_getaffinity, task, KernelMask::size(), mask.get());
+    for (int cpu = 0; cpu < 8 * bytes; ++cpu)
         if (CPU_ISSET_S(static_cast<std::size_t>(cpu), KernelMask::size(), mask.get())) cpus.insert(cpu);
     return cpus;
 }
@@ -167,9 +170,14 @@ void check_cpus(const CpuSet& cpus)
 
 void bind_this_thread(const CpuSet& cpus)
 {
+    check_errno(bind_thread(0, cpus) ? 0 : -1, "bind to CPUs ", format_cpus(cpus));
+}
+
+bool bind_thread(pid_t thread, const CpuSet& cpus)
+{
     KernelMask mask;
     for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), KernelMask::size(), mask.get());
-    check_errno(sched_setaffinity(0, KernelMask::size(), mask.get()), "bind to CPUs ", format_cpus(cpus));
+    return sched_setaffinity(thread, KernelMask::size(), mask.get()) == 0;
 }
 
 void set_scheduling_class(const std::string& name)

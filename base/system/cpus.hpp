@@ -38,6 +38,9 @@ void check_cpus(const CpuSet& cpus);
 // Binds the calling thread (threads it starts later inherit the mask). Throws std::system_error.
 void bind_this_thread(const CpuSet& cpus);
 
+// Binds a thread, of this process or of another one, by its id. False, with errno, where the kernel refuses.
+bool bind_thread(pid_t thread, const CpuSet& cpus);
+
 // How the kernel treats the calling thread beside others (sched(7)): "other", "batch" or "idle". Throws
 // std::system_error.
 void set_scheduling_class(const std::string& name);

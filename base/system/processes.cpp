@@ -5,12 +5,14 @@
 
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace base {
 
@@ -42,18 +44,24 @@ std::optional<Process> process(const fs::path& directory)
     return found;
 }
 
-}  // namespace
-
-std::map<pid_t, Process> processes()
+// The processes, or threads, that have directories there.
+std::map<pid_t, Process> processes_in(const fs::path& directory)
 {
     std::map<pid_t, Process> all;
     std::error_code code;
-    for (const auto& entry : fs::directory_iterator{proc, code}) {
+    for (const auto& entry : fs::directory_iterator{directory, code}) {
         const std::string word = entry.path().filename().string();
         if (word.find_first_not_of("0123456789") != std::string::npos) continue;
         if (std::optional<Process> found = process(entry.path())) all[parse<int>(word)] = std::move(*found);
     }
     return all;
+}
+
+}  // namespace
+
+std::map<pid_t, Process> processes()
+{
+    return processes_in(proc);
 }
 
 std::map<pid_t, Process> processes(const std::set<pid_t>& only)
@@ -62,6 +70,20 @@ std::map<pid_t, Process> processes(const std::set<pid_t>& only)
     for (const pid_t pid : only)
         if (std::optional<Process> found = process(proc / std::to_string(pid))) all[pid] = std::move(*found);
     return all;
+}
+
+std::map<pid_t, Process> threads_of(pid_t pid)
+{
+    return processes_in(proc / std::to_string(pid) / "task");
+}
+
+std::uint64_t ticks_since_boot()
+{
+    timespec now{};
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+    const auto per_s = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+    return static_cast<std::uint64_t>(now.tv_sec) * per_s +
+           static_cast<std::uint64_t>(now.tv_nsec) * per_s / 1'000'000'000U;
 }
 
 std::set<pid_t> hidden_children(const std::set<pid_t>& parents)

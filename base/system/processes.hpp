@@ -25,6 +25,12 @@ std::map<pid_t, Process> processes();
 // None if it has ended, is a zombie, or is hidden.
 std::map<pid_t, Process> processes(const std::set<pid_t>& only);
 
+// Threads of a process by their ids, as processes() describes them.
+std::map<pid_t, Process> threads_of(pid_t pid);
+
+// Now, as Process::started counts.
+std::uint64_t ticks_since_boot();
+
 // Children of these that live and that /proc does not show: of another user, where it is mounted with hidepid.
 std::set<pid_t> hidden_children(const std::set<pid_t>& parents);
 

@@ -24,6 +24,23 @@ class TryCommand : public base::Command {
     std::string noise_cpus_;
 };
 
+class CoresCommand : public base::Command {
+ public:
+    CoresCommand();
+    int run() override;
+
+ private:
+    Request request_;
+    std::string out_;
+    std::string neighbour_ = "memory.stream";
+    std::string levels_;
+    std::string threads_;
+    std::string duration_ = "5min";
+    std::string first_step_ = "10min";
+    std::string cpus_;
+    bool dry_run_ = false;
+};
+
 class DiffCommand : public base::Command {
  public:
     DiffCommand();

@@ -358,8 +358,8 @@ try {
     base::Options options{"crosstalk", "measures how noise slows a job: one command from job to verdict"};
     return base::run_program(
         options,
-        base::commands<RunCommand, crosstalk::TryCommand, crosstalk::ViewCommand, crosstalk::DiffCommand,
-                       CampaignCommand, crosstalk::PruneCommand, DoctorCommand>(),
+        base::commands<RunCommand, crosstalk::CoresCommand, crosstalk::TryCommand, crosstalk::ViewCommand,
+                       crosstalk::DiffCommand, CampaignCommand, crosstalk::PruneCommand, DoctorCommand>(),
         argc, argv);
 } catch (...) {
     return base::report_failure("crosstalk");

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/run/run_driver.hpp"
 
+#include "base/contract/control_file.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_words.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/system/clock.hpp"
+#include "base/system/launcher.hpp"
 #include "base/system/stop.hpp"
 #include "base/system/waiting.hpp"
 #include "base/words.hpp"
 #include "crosstalk/run/analysis.hpp"
+#include "crosstalk/run/core_levels.hpp"
 #include "crosstalk/run/first_steps.hpp"
 #include "crosstalk/run/noise_command.hpp"
 #include "crosstalk/run/noise_plan.hpp"
@@ -62,7 +65,7 @@ RunDriver::RunDriver(const Request& request)
       cores_{placement_.cores},
       launched_{launched_by(request, *launcher_, placement_)},
       job_{launched_, placement_.each_rank.empty() ? cores_.job : base::CpuSet{}},
-      schedule_{schedule_of(request_, job_.cooperates(), cores_.noise)},
+      schedule_{schedule_for(base::physical_cores(cores_.job).size())},
       noise_{request_, *launcher_},
       evidence_{request_, *launcher_}
 {
@@ -150,7 +153,8 @@ void RunDriver::say_where() const
 {
     base::warn("job on CPUs ", base::format_cpus(cores_.job), ", noise on ", base::format_cpus(cores_.noise),
                launcher_->nodes() > 1 ? base::join(" of each of ", launcher_->nodes(), " nodes: ") : ": ", schedule_);
-    if (cores_.shared) base::warn("noise and job share cores: this measures core sharing, not noise on idle cores");
+    if (cores_.shared && !takes_cores(schedule_))
+        base::warn("noise and job share cores: this measures core sharing, not noise on idle cores");
 }
 
 void RunDriver::take_steps()
@@ -189,15 +193,28 @@ void RunDriver::rest() const
     base::sleep_until_ns(base::now_ns() + look_again_ns);
 }
 
-// A job that turned out to mark its steps gets another schedule.
+// A job that turned out to mark its steps gets another schedule, and so does one whose ranks have other numbers of
+// cores than was assumed.
 void RunDriver::plan_anew()
 {
-    const std::string schedule = schedule_of(request_, job_.cooperates(), cores_.noise);
+    const std::string schedule =
+        schedule_for(takes_cores(schedule_) ? cores_of_a_rank(ranks()) : base::physical_cores(cores_.job).size());
     if (schedule == schedule_) return;
     schedule_ = schedule;
     plan();
     base::write_whole(request_.out / base::part::log / "slots.txt", slots_);
-    base::warn("the job reports its steps: ", schedule_);
+    base::warn("now that the job runs: ", schedule_);
+}
+
+std::string RunDriver::schedule_for(std::size_t cores_of_rank) const
+{
+    return with_core_levels(schedule_of(request_, job_.cooperates(), cores_.noise), cores_of_rank);
+}
+
+std::set<pid_t> RunDriver::ranks() const
+{
+    if (!job_.cooperates()) return victims_of(job_.pid());
+    return base::training_processes(base::ControlFile::open(request_.out, base::host_name()).page());
 }
 
 // A launcher may bind ranks to CPUs that it was not given.

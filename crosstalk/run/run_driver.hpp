@@ -7,8 +7,12 @@
 #include "crosstalk/run/noise_process.hpp"
 #include "crosstalk/run/placement.hpp"
 
+#include <cstddef>
 #include <memory>
+#include <set>
 #include <string>
+
+#include <sys/types.h>
 
 namespace crosstalk {
 
@@ -48,6 +52,8 @@ class RunDriver {
     void signal_job(int signal) const;
     void rest() const;
     void plan_anew();
+    std::string schedule_for(std::size_t cores_of_rank) const;
+    std::set<pid_t> ranks() const;
     void keep_noise_off_the_job();
     void start_evidence();
     void start_noise();

@@ -3,6 +3,7 @@
 #include "noisegen/stressors/control/pause_guardian.hpp"
 #include "noisegen/stressors/io/remove_tree.hpp"
 #include "noisegen/stressors/io/scratch_directory.hpp"
+#include "noisegen/stressors/job/confinement_guardian.hpp"
 #include "noisegen/stressors/job/job_keeper.hpp"
 
 #include <cerrno>
@@ -19,6 +20,11 @@ int guard(Guardian::Duty duty, const char* word)
     if (duty == Guardian::Duty::pause) {
         close_from(guarded_first);
         end_pauses(guarded_pipe);
+        return 0;
+    }
+    if (duty == Guardian::Duty::cores) {
+        close_from(guarded_first);
+        end_confinement(guarded_pipe);
         return 0;
     }
     if (duty == Guardian::Duty::job) {

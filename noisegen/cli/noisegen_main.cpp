@@ -52,10 +52,10 @@ std::set<pid_t> parse_victims(const std::vector<std::string>& words)
 void check_victims(const noisegen::Request& request)
 {
     if (request.victims.empty()) return;
-    const auto pauses = [](const noisegen::Configured& stressor) { return stressor.card->role == base::Role::pause; };
+    const auto acts = [](const noisegen::Configured& stressor) { return stressor.card->acts_on_the_job; };
     const std::vector<noisegen::Configured>& stressors = request.schedule.stressors;
-    if (std::none_of(stressors.begin(), stressors.end(), pauses))
-        base::fail_usage("--victim is for control.pause, which '", request.schedule.text, "' does not have");
+    if (std::none_of(stressors.begin(), stressors.end(), acts))
+        base::fail_usage("--victim is for control.pause and job.cores; '", request.schedule.text, "' has neither");
     if (base::job_rank().size > base::local_rank().size)
         base::fail_usage("--victim is a process of one host, but this job has several");
 }
@@ -161,7 +161,9 @@ try {
     options.add("control", control, "the training's run directory if not OUT, for control.*, follow and slot=auto",
                 "DIR");
     options.add("victim", victims,
-                "processes that control.pause stops, with descendants; default: those in the control file", "PID");
+                "processes of the job, with descendants, for control.pause and job.cores; default: those in the "
+                "control file",
+                "PID");
     options.add("openmetrics", openmetrics,
                 "write the active noise and its rate every 5 s, for Prometheus' node exporter", "FILE");
     options.add_switch("json", request.json, "print noise.json at the end; with --list: the list as JSON");

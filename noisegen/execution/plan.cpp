@@ -31,8 +31,8 @@ bool needs_training(const Request& request)
 {
     const Schedule& schedule = request.schedule;
     const auto asks = [&](const Configured& stressor) {
-        const bool knows_whom = stressor.card->role == base::Role::pause && !request.victims.empty();
-        return base::is_control(stressor.card->role) && !knows_whom;
+        const bool acts = stressor.card->acts_on_the_job;
+        return acts ? request.victims.empty() : base::is_control(stressor.card->role);
     };
     const auto follows = [](const FactorLevel& level) { return !level.intensity.follow.empty(); };
     return std::any_of(schedule.stressors.begin(), schedule.stressors.end(), asks) ||

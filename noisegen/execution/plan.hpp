@@ -29,7 +29,7 @@ struct Request {
     std::filesystem::path limits_file;  // for rate=60%; empty: the default
     std::filesystem::path out;          // the run's directory
     std::filesystem::path control_run;  // the run whose control file asks the training and counts its steps
-    std::set<pid_t> victims = {};       // processes that control.pause stops; none: those in the control file
+    std::set<pid_t> victims = {};       // processes of the job; none: those in the control file
     std::filesystem::path openmetrics;  // a file that says what is on, while it runs; empty: none
     bool designed = false;              // refuse a schedule of which interference could make no report
     bool json = false;                  // print the whole record in the end, instead of a line for each level

@@ -23,12 +23,23 @@ namespace {
 constexpr std::string_view scratch_mode = "--guard-scratch";
 constexpr std::string_view pause_mode = "--guard-pause";
 constexpr std::string_view job_mode = "--guard-job";
+constexpr std::string_view cores_mode = "--guard-cores";
 constexpr const char* guardian_name = "crosstalk-guard";  // the kernel keeps 15 letters
 bool can_guard = false;
 
 std::string_view mode_of(Guardian::Duty duty)
 {
-    return duty == Guardian::Duty::scratch ? scratch_mode : duty == Guardian::Duty::pause ? pause_mode : job_mode;
+    switch (duty) {
+        case Guardian::Duty::scratch:
+            return scratch_mode;
+        case Guardian::Duty::pause:
+            return pause_mode;
+        case Guardian::Duty::job:
+            return job_mode;
+        case Guardian::Duty::cores:
+            return cores_mode;
+    }
+    return {};
 }
 
 // A copy with a number that none of the guardian's descriptors has.
@@ -109,7 +120,8 @@ Guardian::~Guardian()
 std::optional<Guardian::Duty> asked_to_guard(int argc, char** argv)
 {
     can_guard = true;
-    for (const Guardian::Duty duty : {Guardian::Duty::scratch, Guardian::Duty::pause, Guardian::Duty::job})
+    for (const Guardian::Duty duty :
+         {Guardian::Duty::scratch, Guardian::Duty::pause, Guardian::Duty::job, Guardian::Duty::cores})
         if (argc == 3 && argv[1] == mode_of(duty)) {
             ::prctl(PR_SET_NAME, guardian_name);
             return duty;

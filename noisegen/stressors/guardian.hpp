@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A second process that sets right what noisegen leaves undone when it is killed: removes its scratch directory, lets
-// processes continue that it had stopped, ends a neighbour's job.
+// processes continue that it had stopped, ends a neighbour's job, gives a job its CPUs back.
 //
 // It is this program again, in a hidden mode, started with posix_spawn: unlike a plain fork that is safe while MPI has
 // threads and memory that a network card writes to, and it copies nothing. It sits in a session of its own, blocks the
@@ -20,7 +20,7 @@ namespace noisegen {
 
 class Guardian {
  public:
-    enum class Duty { scratch, pause, job };
+    enum class Duty { scratch, pause, job, cores };
 
     // Hands over `word` as an argument and `files` (two at most) as open descriptors. Starts no process if this program
     // has not called asked_to_guard(). Throws std::system_error.

@@ -74,7 +74,7 @@ struct Place {
     std::size_t count = 1;              // how many do
     std::vector<int> cpus = {};         // all of them
     std::filesystem::path control_run;  // the run whose control file asks the training; empty if none was given
-    std::set<pid_t> victims = {};       // processes to stop instead of those in the control file
+    std::set<pid_t> victims = {};       // processes of the job, instead of those in the control file
     std::filesystem::path noise;        // the run's directory of noise; empty outside of a run
     base::JobRank job;
     Shared* shared = nullptr;  // what the card's `share` made
@@ -111,7 +111,8 @@ struct StressorCard {
     base::Role role = base::Role::treatment;
     std::vector<base::OptionCard> options = {};
     Cpus cpus = Cpus::own;
-    bool counts_bytes = false;  // what its `rate` may limit
+    bool acts_on_the_job = false;  // on processes of --victim, or of the control file
+    bool counts_bytes = false;     // what its `rate` may limit
     bool counts_operations = false;
 
     // Reads every option; throws UsageError for a wrong value. Called before anything runs.
@@ -120,7 +121,7 @@ struct StressorCard {
     // Makes what the instances share; the place is that of the first of them. May be empty.
     std::function<std::unique_ptr<Shared>(const base::Settings&, const Place&)> share = {};
 
-    // Makes nothing for a stressor whose stress is sleep.
+    // Makes nothing for a stressor whose stress is sleep, at all or on this CPU.
     std::function<std::unique_ptr<Stressor>(const base::Settings&, const Place&)> make = {};
 };
 

@@ -48,6 +48,19 @@ NoiseInRun noise_of(const std::string& factor, const SummaryJson& json)
             .interval = {json.at("low_percent").get<double>(), json.at("high_percent").get<double>()}};
 }
 
+std::vector<CoresInRun> cores_of(const SummaryJson& verdict)
+{
+    std::vector<CoresInRun> all;
+    for (const SummaryJson& cores : verdict.value("cores", SummaryJson::array())) {
+        CoresInRun& one = all.emplace_back();
+        if (cores.at("keep").is_number_integer()) one.keep = cores.at("keep").get<int>();
+        one.at_least = cores.at("at_least").get<int>();
+        one.most = cores.at("most").get<int>();
+        one.neighbour = cores.at("neighbour").get<std::string>();
+    }
+    return all;
+}
+
 RunSummary run_of(const fs::path& directory, const fs::path& report)
 {
     const SummaryJson json = base::read_json(report / base::file::verdict);
@@ -74,13 +87,15 @@ RunSummary run_of(const fs::path& directory, const fs::path& report)
         else
             run.noises.push_back(noise_of(factor, of_factor));
     }
+    run.cores = cores_of(json);
     return run;
 }
 
 // Where its verdict.json is; empty if nowhere.
 fs::path report_in(const fs::path& directory)
 {
-    for (const fs::path& folder : {directory / base::part::report, directory})
+    const fs::path of_cores = directory.filename() == base::file::cores_record ? directory.parent_path() : directory;
+    for (const fs::path& folder : {directory / base::part::report, of_cores})
         if (fs::is_regular_file(folder / base::file::verdict)) return folder;
     return {};
 }

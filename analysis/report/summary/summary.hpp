@@ -25,6 +25,14 @@ struct NoiseInRun {
     Interval interval;
 };
 
+// Number of cores that a job must keep, by the run's report.
+struct CoresInRun {
+    std::optional<int> keep;  // none: the run does not say
+    int at_least = 0;
+    int most = 0;  // that were measured
+    std::string neighbour;
+};
+
 struct RunSummary {
     std::filesystem::path directory;        // as it was given
     std::filesystem::path report;           // that holds its verdict.json
@@ -41,6 +49,7 @@ struct RunSummary {
     double quiet_step_ms = 0.0;
     double budget_percent = 0.0;
     std::vector<NoiseInRun> noises;
+    std::vector<CoresInRun> cores;
 };
 
 // Straight line through the effects of the trustworthy runs of one training (hosts, model, data, strategy, ranks).
@@ -81,8 +90,8 @@ struct Summary {
     std::vector<NoReport> without;
 };
 
-// Each is a run's directory, or the report's own; one that is given twice counts once. Throws Error if none has a
-// report.
+// Each is a run's directory, or the report's own, or its cores.json; one that is given twice counts once. Throws Error
+// if none has a report.
 Summary summary_of(const std::vector<std::string>& directories);
 
 // Noises with their levels, in order of appearance.
@@ -97,6 +106,9 @@ std::vector<std::size_t> newest_runs(const Summary& summary);
 // One row per node type and its hosts, one column per week up to the newest, at most `most_weeks`: the worst
 // verdict and its noise. The head comes first.
 std::vector<std::vector<std::string>> week_map(const Summary& summary, std::size_t most_weeks);
+
+// A row for each number of cores in the runs, by node type and job; the head comes first. Empty if there is none.
+std::vector<std::vector<std::string>> cores_table(const Summary& summary);
 
 // Effects, bounds, verdicts and trust of the newest runs for Prometheus: names in docs/formats.md.
 std::vector<base::MetricFamily> metrics_of(const Summary& summary);

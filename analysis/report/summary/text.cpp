@@ -12,6 +12,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace analysis {
 
 namespace {
@@ -44,6 +46,12 @@ TextRows rows_of_runs(const Summary& summary)
     return rows;
 }
 
+std::string keep_text(const RunSummary& run, const CoresInRun& cores)
+{
+    if (!cores.keep) return "not shown";
+    return join(*cores.keep, " (", cores.at_least, " to ", *cores.keep, " at ", run.budget_percent, " %)");
+}
+
 std::string sentence(const Trend& trend)
 {
     return join(base::factor_name(trend.factor, trend.level), trend.of.model.empty() ? "" : " beside " + trend.of.model,
@@ -58,6 +66,19 @@ std::string sentence(const NoReport& without)
 
 }  // namespace
 
+std::vector<std::vector<std::string>> cores_table(const Summary& summary)
+{
+    TextRows rows;
+    for (const RunSummary& run : summary.runs)
+        for (const CoresInRun& cores : run.cores)
+            rows.push_back({or_dash(run.node_type), or_dash(run.model), join(run.ranks), keep_text(run, cores),
+                            join(cores.most), cores.neighbour, run.directory.string()});
+    std::sort(rows.begin(), rows.end());
+    if (!rows.empty())
+        rows.insert(rows.begin(), {"node type", "job", "ranks", "cores to keep", "most measured", "neighbour", "run"});
+    return rows;
+}
+
 void print(std::ostream& out, const Summary& summary)
 {
     TextRows rows = rows_of_runs(summary);
@@ -69,6 +90,11 @@ void print(std::ostream& out, const Summary& summary)
         for (std::vector<std::string>& row : map)
             for (std::string& cell : row) cell = base::printable(cell);
         out << "\nworst verdict of each week:\n" << base::table_text(map, map.front().size());
+    }
+    if (TextRows cores = cores_table(summary); !cores.empty()) {
+        for (std::vector<std::string>& row : cores)
+            for (std::string& cell : row) cell = base::printable(cell);
+        out << "\ncores of a rank that the job must keep:\n" << base::table_text(cores, cores.front().size());
     }
     if (!summary.trends.empty()) out << "\nchange over time, trustworthy runs:\n";
     for (const Trend& trend : summary.trends) out << "  " << base::printable(sentence(trend)) << "\n";
@@ -91,6 +117,13 @@ void print_markdown(std::ostream& out, const Summary& summary)
         map.erase(map.begin());
         out << "\n### Worst verdict of each week\n\n" << markdown_table(weeks, map);
     }
+    if (TextRows cores = cores_table(summary); !cores.empty()) {
+        for (std::vector<std::string>& row : cores)
+            for (std::string& cell : row) cell = plain_markdown(cell);
+        const std::vector<std::string> columns = cores.front();
+        cores.erase(cores.begin());
+        out << "\n### Cores of a rank that the job must keep\n\n" << markdown_table(columns, cores);
+    }
     if (!summary.trends.empty()) out << "\n### Change over time, trustworthy runs\n\n";
     for (const Trend& trend : summary.trends) out << "- " << plain_markdown(sentence(trend)) << "\n";
     if (!summary.without.empty()) out << "\n### Without a report\n\n";
@@ -100,11 +133,8 @@ void print_markdown(std::ostream& out, const Summary& summary)
 nlohmann::ordered_json json_of(const Summary& summary)
 {
     using Json = nlohmann::ordered_json;
-    Json json{{"format", base::format_version},
-              {"runs", Json::array()},
-              {"trends", Json::array()},
-              {"weeks", Json::array()},
-              {"without_report", Json::array()}};
+    Json json{{"format", base::format_version}, {"runs", Json::array()},  {"trends", Json::array()},
+              {"weeks", Json::array()},         {"cores", Json::array()}, {"without_report", Json::array()}};
     for (const RunSummary& run : summary.runs)
         for (const NoiseInRun& noise : run.noises)
             json["runs"].push_back({{"run", run.directory.string()},
@@ -149,6 +179,17 @@ nlohmann::ordered_json json_of(const Summary& summary)
                                  {"effect_percent", week.percent},
                                  {"low_percent", week.interval.low},
                                  {"high_percent", week.interval.high}});
+    for (const RunSummary& run : summary.runs)
+        for (const CoresInRun& cores : run.cores)
+            json["cores"].push_back({{"run", run.directory.string()},
+                                     {"node_type", run.node_type},
+                                     {"model", run.model},
+                                     {"ranks", run.ranks},
+                                     {"budget_percent", run.budget_percent},
+                                     {"keep", cores.keep ? Json(*cores.keep) : Json(nullptr)},
+                                     {"at_least", cores.at_least},
+                                     {"most", cores.most},
+                                     {"neighbour", cores.neighbour}});
     for (const NoReport& without : summary.without)
         json["without_report"].push_back({{"directory", without.directory.string()}, {"why", without.why}});
     return json;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/sections/response/response.hpp"
 
-#include "analysis/estimate/random_effects.hpp"
+#include "base/contract/job_cores.hpp"
 #include "base/random.hpp"
 
 #include <algorithm>
@@ -13,9 +13,6 @@ namespace {
 
 constexpr int parts_of_a_segment = 256;  // between two levels, at which effects are looked at
 constexpr int draws_of_break = 2000;
-
-// [part], of all runs in order: weights of its treatments.
-using Weights = std::vector<Eigen::VectorXd>;
 
 // A dose and the contrasts that measure its effect; no dose is no contrast.
 struct Knot {
@@ -31,107 +28,7 @@ Weights mixed(const Weights& a, double share_of_b, const Weights& b)
     return mix;
 }
 
-// Basis of effects: the fit of each part of each run.
-class Basis {
- public:
-    Basis(const std::vector<RunOfCurve>& runs, const CurveRules& rules) : rules_{rules}
-    {
-        for (const RunOfCurve& parts : runs) {
-            std::vector<OfPart>& of_run = runs_.emplace_back();
-            std::vector<double>& blocks = blocks_.emplace_back();
-            for (const PartOfCurve& part : parts) {
-                of_run.push_back(of_part(*part.run, *part.analysis));
-                blocks.push_back(static_cast<double>(of_run.back().fitted.blocks.size()));
-            }
-        }
-    }
-
-    const CurveRules& rules() const { return rules_; }
-    Mean effect(const Weights& weights) const { return together(weights, false).mean; }
-    // The highest that the effect can be, with what may or may not be chance: see Effect::at_worst.
-    double highest(const Weights& weights) const
-    {
-        return std::max(interval(effect(weights)).high, interval(together(weights, true).mean).high);
-    }
-    Interval interval(const Mean& percent) const { return percent.interval(rules_.confidence); }
-
-    // [block, of several runs: run]: what it moves the effect by, times their number.
-    Eigen::VectorXd influence(const Weights& weights) const
-    {
-        return runs_.size() == 1 ? influence_of_blocks(weights) : influence_of_runs(weights);
-    }
-
- private:
-    struct OfPart {
-        Fit fitted;
-        StepsOf steps;
-    };
-
-    static OfPart of_part(const DesignedRun& run, const Analysis& analysis)
-    {
-        const Series job = job_series(run, analysis, measures_of(run.steps).only(1), {"step"});
-        StepsOf steps = steps_of(run, analysis);
-        Fit fitted = fit(job, steps);
-        return {std::move(fitted), std::move(steps)};
-    }
-
-    static Mean effect_of(const OfPart& part, const Eigen::VectorXd& weights, bool at_worst)
-    {
-        return at_worst ? percent_at_worst(part.fitted, weights)
-                        : estimated_percent(part.fitted, weights, 0, part.steps);
-    }
-
-    TakenTogether together(const Weights& weights, bool at_worst) const
-    {
-        std::vector<std::vector<Mean>> effects;
-        auto of_part = weights.begin();
-        for (const std::vector<OfPart>& parts : runs_) {
-            effects.emplace_back();
-            for (const OfPart& part : parts) {
-                effects.back().push_back(effect_of(part, *of_part++, at_worst));
-                effects.back().back().looked_at = rules_.looked;
-            }
-        }
-        return take_together(effects, blocks_);
-    }
-
-    // Each part's by the share that it has in the mean, so that the squares of all give the variance of the mean.
-    Eigen::VectorXd influence_of_blocks(const Weights& weights) const
-    {
-        double all_blocks = 0.0;
-        for (const double blocks : blocks_.front()) all_blocks += blocks;
-        const auto scale = [](double blocks) { return blocks * (blocks - 1.0); };
-        Eigen::VectorXd all(0);
-        for (std::size_t p = 0; p < runs_.front().size(); ++p) {
-            const OfPart& part = runs_.front()[p];
-            const double share = blocks_.front()[p] / all_blocks;
-            const Eigen::VectorXd own =
-                percent_influence(part.fitted, combination(part.fitted, weights[p], part.steps.lasting), 0,
-                                  accidents_count(weights[p], part.steps.long_steps));
-            all.conservativeResize(all.size() + own.size());
-            all.tail(own.size()) = own * (share * std::sqrt(scale(all_blocks) / scale(blocks_.front()[p])));
-        }
-        return all;
-    }
-
-    // Its squares add up to Hartung and Knapp's variance.
-    Eigen::VectorXd influence_of_runs(const Weights& weights) const
-    {
-        const TakenTogether effect = together(weights, false);
-        Eigen::VectorXd all(static_cast<Eigen::Index>(effect.runs.size()));
-        for (std::size_t r = 0; r < effect.runs.size(); ++r)
-            all[static_cast<Eigen::Index>(r)] =
-                std::sqrt(static_cast<double>(effect.runs.size()) * effect.between->weights[r]) *
-                (effect.runs[r].value - effect.mean.value);
-        return all;
-    }
-
-    CurveRules rules_;
-    std::vector<std::vector<OfPart>> runs_;
-    std::vector<std::vector<double>> blocks_;
-};
-
-// Keyed by factor and level; only the kind of contrast that gets the verdict.
+// By factor and level; the kind of contrast that gets the verdict.
 using Levels = std::map<std::string, Contrast>;
 using LevelsOfFactors = std::map<std::string, Levels>;
 
@@ -199,6 +96,7 @@ void fit_curve(ResponseCurve& curve, const Basis& basis, bool from_zero)
     std::vector<double> values;
     std::vector<double> lows;
     std::vector<double> highs;
+    std::vector<double> with_accidents;
     std::vector<double> weights;
     for (const CurvePoint& point : curve.points) {
         const Interval interval = basis.interval(point.percent);
@@ -206,15 +104,18 @@ void fit_curve(ResponseCurve& curve, const Basis& basis, bool from_zero)
         values.push_back(point.percent.value);
         lows.push_back(interval.low);
         highs.push_back(interval.high);
+        with_accidents.push_back(point.fitted_with_accidents);
         weights.push_back(error > 0.0 ? 1.0 / (error * error) : 1.0);
     }
     values = base::isotonic(values, weights);
     lows = base::isotonic(lows, weights);
     highs = base::isotonic(highs, weights);
+    with_accidents = base::isotonic(with_accidents, weights);
     for (std::size_t i = 0; i < curve.points.size(); ++i) {
         // A curve that begins at nothing and never falls is nowhere below it.
         curve.points[i].fitted_percent = from_zero ? std::max(0.0, values[i]) : values[i];
         curve.points[i].fitted = {lows[i], highs[i]};
+        curve.points[i].fitted_with_accidents = with_accidents[i];
     }
 }
 
@@ -330,20 +231,45 @@ Weights weights_of(const std::vector<Levels>& parts, const std::string& level)
     return weights;
 }
 
+std::optional<Achieved> achieved_at(const Doses& doses, const std::string& factor, const std::string& level)
+{
+    const auto found = doses.find({factor, level});
+    return found == doses.end() ? std::nullopt : std::optional{found->second};
+}
+
 ResponseCurve curve_of(const std::string& factor, const std::vector<Levels>& parts, const Axis& axis,
-                       const Basis& basis)
+                       const Doses& doses, const Basis& basis)
 {
     const Levels& levels = parts.front();
-    ResponseCurve curve{factor, levels.begin()->second.stressor, axis.option, axis.unit, axis.achieved, {}, {}, {}};
-    for (const auto& [level, contrast] : levels)
-        curve.points.push_back({level, axis.dose.at(level), basis.effect(weights_of(parts, level)), 0.0, {}});
-    std::sort(curve.points.begin(), curve.points.end(),
-              [](const CurvePoint& a, const CurvePoint& b) { return a.dose < b.dose; });
+    const std::string& stressor = levels.begin()->second.stressor;
+    ResponseCurve curve{.factor = factor,
+                        .stressor = stressor,
+                        .option = axis.option,
+                        .unit = axis.unit,
+                        .achieved = axis.achieved,
+                        .falls = stressor == base::job_cores::stressor && axis.option == base::job_cores::keep,
+                        .points = {},
+                        .break_point = {},
+                        .tolerated = {}};
+    for (const auto& [level, contrast] : levels) {
+        const Weights weights = weights_of(parts, level);
+        curve.points.push_back({.level = level,
+                                .dose = axis.dose.at(level),
+                                .achieved = achieved_at(doses, factor, level),
+                                .percent = basis.effect(weights),
+                                .fitted_percent = 0.0,
+                                .fitted = {},
+                                .fitted_with_accidents = basis.highest_with_accidents(weights)});
+    }
+    std::sort(curve.points.begin(), curve.points.end(), [&](const CurvePoint& a, const CurvePoint& b) {
+        return curve.falls ? a.dose > b.dose : a.dose < b.dose;
+    });
     std::vector<Knot> knots;
     for (const CurvePoint& point : curve.points) knots.push_back({point.dose, weights_of(parts, point.level)});
     curve.break_point = break_point(knots, basis);
     const bool from_zero = begins_at_zero(axis);
     fit_curve(curve, basis, from_zero);
+    if (curve.falls) return curve;
     if (from_zero) {
         knots.insert(knots.begin(), {0.0, knots.front().weights});
         for (Eigen::VectorXd& weights : knots.front().weights) weights.setZero();
@@ -383,7 +309,8 @@ std::vector<ResponseCurve> response_curves(const std::vector<RunOfCurve>& runs, 
         const std::vector<Levels> of_parts = levels_in_all(parts, factor);
         if (!asked || of_parts.empty()) continue;
         if (!basis) basis.emplace(runs, rules);
-        curves.push_back(curve_of(factor, of_parts, achieved_axis(factor, *asked, doses).value_or(*asked), *basis));
+        const Axis axis = achieved_axis(factor, *asked, doses).value_or(*asked);
+        curves.push_back(curve_of(factor, of_parts, axis, doses, *basis));
     }
     return curves;
 }

@@ -3,7 +3,7 @@
 // the budget tolerates.
 #pragma once
 
-#include "analysis/estimate/analyse.hpp"
+#include "analysis/sections/response/basis.hpp"
 
 #include <cstdint>
 #include <map>
@@ -25,9 +25,11 @@ using Doses = std::map<std::pair<std::string, std::string>, Achieved>;  // by fa
 struct CurvePoint {
     std::string level;  // "rate=4GiB/s"
     double dose = 0.0;
-    Mean percent;                 // effect on the step, as in Analysis::effects
-    double fitted_percent = 0.0;  // on the monotone curve
-    Interval fitted;              // pointwise, made monotone likewise
+    std::optional<Achieved> achieved;    // if it is on record
+    Mean percent;                        // effect on the step, as in Analysis::effects
+    double fitted_percent = 0.0;         // on the monotone curve
+    Interval fitted;                     // pointwise, made monotone likewise
+    double fitted_with_accidents = 0.0;  // the highest that the effect can be with accidents, likewise
 };
 
 // A dose with its interval; none: beyond the doses that were run.
@@ -43,34 +45,21 @@ struct ResponseCurve {
     std::string option;              // that has the levels: "rate"
     std::string unit;                // of the doses, as in Amount
     bool achieved = false;           // doses are what was achieved, else what was asked for
-    std::vector<CurvePoint> points;  // two or more, by dose
+    bool falls = false;              // with the dose: of cores that a job keeps
+    std::vector<CurvePoint> points;  // two or more, by dose; from the highest down where the curve falls
 
     // The lowest level of those, from the highest down without a gap, whose interval lies above zero: the minimum
     // effective dose. Testing in that fixed order needs no correction for the number of levels. Its interval is from
     // draws of the effects.
     DoseEstimate break_point;
 
-    // The dose at which the curve reaches the budget; none: above the highest. Up to `low` all effects have an interval
-    // below the budget (none: not even the lowest dose has), from `high` on all above it. Between levels the effect is
-    // taken as linear, and below the lowest rate as linear from nothing. Both bounds are those doses at which a t test
-    // of "the effect is the budget" ends to reject it, so that each is on the wrong side in (1 - confidence) / 2 at
-    // most.
+    // The dose at which the curve reaches the budget; none: above the highest, or the curve falls. Up to `low` all
+    // effects have an interval below the budget (none: not even the lowest dose has), from `high` on all above it.
+    // Between levels the effect is taken as linear, and below the lowest rate as linear from nothing. Both bounds are
+    // those doses at which a t test of "the effect is the budget" ends to reject it, so that each is on the wrong side
+    // in (1 - confidence) / 2 at most.
     DoseEstimate tolerated;
 };
-
-struct CurveRules {
-    double budget_percent = 1.0;
-    double confidence = 0.95;
-    bool looked = false;     // as Rules::looked
-    std::uint64_t seed = 1;  // of the draws
-};
-
-// One part of a run, analysed separately; a run and the parts that were added to it.
-struct PartOfCurve {
-    const DesignedRun* run = nullptr;
-    const Analysis* analysis = nullptr;
-};
-using RunOfCurve = std::vector<PartOfCurve>;
 
 // Curves of each noise with two or more levels, in all runs, that are amounts of one option. The curve is the isotonic
 // regression of the levels' effects, weighted by their precision (pool adjacent violators), the interval at each level

@@ -19,6 +19,11 @@ namespace {
 using base::join;
 using Json = nlohmann::ordered_json;
 
+struct Curves {
+    std::vector<ResponseCurve> rising;
+    std::vector<ResponseCurve> falling;
+};
+
 // The prefixes with which the levels were written.
 base::Prefixes prefixes_of(const ResponseCurve& curve)
 {
@@ -161,15 +166,23 @@ void write_response(const std::filesystem::path& file, const Report& report)
 
 const std::vector<ResponseCurve>& curves_of(const Report& report)
 {
-    return report.kept.of<std::vector<ResponseCurve>>();
+    return report.kept.of<Curves>().rising;
+}
+
+const std::vector<ResponseCurve>& falling_curves_of(const Report& report)
+{
+    return report.kept.of<Curves>().falling;
 }
 
 void add_curves(Report& report, const std::vector<RunOfCurve>& runs)
 {
     const Verdict& verdict = report.verdict;
-    report.kept.of<std::vector<ResponseCurve>>() =
-        response_curves(runs, doses_on_record(report),
-                        {verdict.budget_percent, verdict.confidence_each, verdict.looked, report.rules.draws.seed});
+    for (ResponseCurve& curve :
+         response_curves(runs, doses_on_record(report),
+                         {verdict.budget_percent, verdict.confidence_each, verdict.looked, report.rules.draws.seed})) {
+        Curves& kept = report.kept.of<Curves>();
+        (curve.falls ? kept.falling : kept.rising).push_back(std::move(curve));
+    }
 }
 
 std::vector<std::string> curve_sentences(const Report& report)

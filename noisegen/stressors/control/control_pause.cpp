@@ -105,6 +105,7 @@ extern const StressorCard control_pause{
     .role = base::Role::pause,
     .options = {{"stop", "4ms", "length of a pause"}, {"every", "100ms", "approximate time between pauses"}},
     .cpus = StressorCard::Cpus::none,
+    .acts_on_the_job = true,
     .needs = [](const base::Settings& settings) -> Needs {
         rhythm(settings);
         return {};

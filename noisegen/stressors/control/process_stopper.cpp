@@ -76,8 +76,8 @@ ProcessStopper::Pause ProcessStopper::pause(std::int64_t length_ns)
         const std::map<pid_t, base::Process> found = base::processes(pids);
         pause.all_stopped =
             std::all_of(found.begin(), found.end(), [](const auto& entry) { return is_stopped(entry.second); });
-        // Had this process been held up, the guardian would have ended the pause.
-        pause.end_ns = std::min(base::now_ns(), told_ns + pause_grace_ns);
+        // Had this process been held up, the guardian would have ended the pause, perhaps before it began here.
+        pause.end_ns = std::max(pause.begin_ns, std::min(base::now_ns(), told_ns + pause_grace_ns));
     }
     tell({.kind = PauseNews::Kind::end});
     return pause;

@@ -199,7 +199,7 @@ TEST_CASE("a victim without a pause in the schedule is refused")
     const Outcome outcome =
         run_noisegen({"--schedule", "C1S1", "--victim", std::to_string(::getpid()), "--out", "nowhere"});
     CHECK(outcome.status == 2);
-    CHECK(outcome.err.find("--victim is for control.pause") != std::string::npos);
+    CHECK(outcome.err.find("--victim is for control.pause and job.cores") != std::string::npos);
 }
 
 TEST_CASE("pauses that would be no pauses are refused")

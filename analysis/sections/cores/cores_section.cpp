@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/sections/cores/cores_section.hpp"
+
+#include "analysis/results/identity.hpp"
+#include "analysis/results/node_placement.hpp"
+#include "analysis/results/numbers.hpp"
+#include "analysis/results/record.hpp"
+#include "analysis/sections/cores/core_settings.hpp"
+#include "analysis/sections/response/response_section.hpp"
+#include "base/contract/job_cores.hpp"
+#include "base/contract/run_directory.hpp"
+#include "base/csv.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/words.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace analysis {
+
+namespace {
+
+using base::join;
+namespace contract = base::job_cores;
+using CoresJson = nlohmann::ordered_json;
+
+// "job.cores" of noise.json with so many cores kept; a null value if there is none.
+CoresJson stressor_of(const CoresJson& noise, int keep)
+{
+    for (const CoresJson& stressor : list_in(noise, "stressors"))
+        if (word(stressor, "name") == contract::stressor &&
+            word(object_in(stressor, "options"), contract::keep) == std::to_string(keep))
+            return stressor;
+    return nullptr;
+}
+
+std::string neighbour_of(const Report& report, const ResponseCurve& curve)
+{
+    const int keep = static_cast<int>(std::lround(curve.points.front().dose));
+    for (const Record* record : noise_records(report))
+        if (const CoresJson stressor = stressor_of(record->json, keep); !stressor.is_null())
+            return word(object_in(stressor, "options"), contract::neighbour);
+    return contract::no_neighbour;
+}
+
+// Ranks of a host, and the CPUs that they keep together.
+struct Ranks {
+    std::size_t count = 0;  // 0: its record does not say
+    base::CpuSet cpus;
+};
+
+Ranks ranks_in(const CoresJson& noise, int keep)
+{
+    const std::string how = word(stressor_of(noise, keep), "how");
+    const std::size_t at = how.find(contract::kept_cpus);
+    if (!how.starts_with(contract::confined) || at == std::string::npos) return {};
+    try {
+        const std::string number = how.substr(std::string{contract::confined}.size());
+        const std::string list = how.substr(at + std::string{contract::kept_cpus}.size());
+        return {.count = base::parse<std::size_t>(number.substr(0, number.find(' '))),
+                .cpus = base::parse_cpus(list.substr(0, list.find(';')))};
+    } catch (const base::UsageError&) {
+        return {};
+    }
+}
+
+// Of the first node: all are taken to be alike.
+CoresKept kept_of(const Report& report, int cores)
+{
+    CoresKept kept{.cores_of_rank = cores, .kept_list = {}, .rank_is_gpu = report.run.computes_on_gpu};
+    for (const Record* record : noise_records(report)) {
+        const Ranks ranks = ranks_in(record->json, cores);
+        if (ranks.count == 0) continue;
+        kept.cpus_of_rank = static_cast<int>(ranks.cpus.size() / ranks.count);
+        kept.cpus_of_node = static_cast<int>(number_in(record->json, "cpus_online").value_or(0.0));
+        kept.kept_of_node = static_cast<int>(ranks.cpus.size());
+        kept.kept_list = base::format_cpus(ranks.cpus);
+        break;
+    }
+    return kept;
+}
+
+// Why the run cannot say; empty if it can.
+std::string why_not(const Report& report, const ResponseCurve& curve)
+{
+    const Verdict& verdict = report.verdict;
+    if (!verdict.trustworthy)
+        return verdict.reasons.empty() ? "it is not trustworthy" : "it is not trustworthy: " + verdict.reasons.front();
+    if (!verdict.insensitive.empty()) return verdict.insensitive.front();
+    for (const auto& [noise, why] : verdict.lacked)
+        if (noise.first == curve.factor) return why;
+    return "";
+}
+
+std::string of_a_rank(const Report& report, const ResponseCurve& curve)
+{
+    if (report.run.computes_on_gpu) return " per GPU";
+    const int keep = static_cast<int>(std::lround(curve.points.front().dose));
+    const auto has_several = [&](const Record* record) { return ranks_in(record->json, keep).count > 1; };
+    const std::vector<const Record*> records = noise_records(report);
+    const bool several = report.run.steps.ranks.size() > 1 || std::any_of(records.begin(), records.end(), has_several);
+    return several ? " per rank" : "";
+}
+
+std::string numbers(const std::vector<int>& cores)
+{
+    std::vector<std::string> words;
+    for (const int number : cores) words.push_back(std::to_string(number));
+    return base::join_words(words, ",");
+}
+
+std::string answer_of(const Report& report, const ResponseCurve& curve)
+{
+    if (const std::string why = why_not(report, curve); !why.empty())
+        return join("How many cores the job needs, this run does not say: ", why, ".");
+    const double budget = report.verdict.budget_percent;
+    const CoresNeeded needed = cores_needed(curve, budget);
+    const std::string at = join(" at ", budget, " %");
+    if (!needed.enough)
+        return join("How many cores the job needs, this run does not say: not even with all ", needed.most,
+                    " is the cost shown to be below ", budget, " %. Measure longer.");
+    std::string text = join("Keep ", *needed.enough, *needed.enough == 1 ? " core" : " cores", of_a_rank(report, curve),
+                            " for this job (", 100.0 * report.verdict.confidence_each, " %: ");
+    if (needed.at_least < *needed.enough) text += join(needed.at_least, " to ");
+    text += join(*needed.enough, at, "; ", needed.most, " were the most).");
+    if (*needed.enough == needed.most) text += " No fewer are shown to be enough.";
+    if (needed.by_the_curve < needed.enough)
+        text += join(" The curve alone says ", *needed.by_the_curve, ": a longer run may show it.");
+    if (!needed.not_measured.empty()) text += join(" Not measured: ", numbers(needed.not_measured), ".");
+    return text;
+}
+
+std::string break_of(const ResponseCurve& curve, double budget_percent)
+{
+    const CoresNeeded needed = cores_needed(curve, budget_percent);
+    return needed.break_point ? join("With ", *needed.break_point, " or fewer it costs more than chance explains.")
+                              : "With no number that was run, the fewest included, it costs more than chance explains.";
+}
+
+std::vector<CoreSetting> settings_of(const Report& report, const ResponseCurve& curve)
+{
+    const CoresNeeded needed = cores_needed(curve, report.verdict.budget_percent);
+    if (!needed.enough || !why_not(report, curve).empty()) return {};
+    return core_settings(kept_of(report, *needed.enough));
+}
+
+std::string settings_sentence(const std::vector<CoreSetting>& settings)
+{
+    const bool two = std::any_of(settings.begin(), settings.end(),
+                                 [](const CoreSetting& setting) { return setting.system == "slurm_before_24_05"; });
+    std::vector<std::string> parts;
+    for (const CoreSetting& setting : settings)
+        parts.push_back(join(setting.system == "slurm"     ? (two ? "Slurm 24.05 and later" : "Slurm")
+                             : setting.system == "kubelet" ? "kubelet"
+                                                           : "before",
+                             ": ", setting.text));
+    return parts.empty() ? "" : base::join_words(parts, "; ") + ".";
+}
+
+std::vector<std::string> cores_sentences(const Report& report)
+{
+    std::vector<std::string> all;
+    for (const ResponseCurve& curve : falling_curves_of(report)) {
+        all.push_back(answer_of(report, curve) + " " + break_of(curve, report.verdict.budget_percent));
+        if (const std::string settings = settings_sentence(settings_of(report, curve)); !settings.empty())
+            all.push_back(settings);
+    }
+    return all;
+}
+
+void write_cores(const std::filesystem::path& file, const Report& report)
+{
+    base::CsvWriter table{file,
+                          {"factor", "keep", "effect_percent", "low_percent", "high_percent", "fitted_percent",
+                           "fitted_low_percent", "fitted_high_percent", "with_accidents_percent", "neighbour",
+                           "neighbour_bytes_per_s", "neighbour_operations_per_s"}};
+    for (const ResponseCurve& curve : falling_curves_of(report)) {
+        const std::string neighbour = neighbour_of(report, curve);
+        for (const CurvePoint& point : curve.points) {
+            const Interval interval = point.percent.interval(report.verdict.confidence_each);
+            const Achieved achieved = point.achieved.value_or(Achieved{});
+            table.row(curve.factor, point.dose, point.percent.value, interval.low, interval.high, point.fitted_percent,
+                      point.fitted.low, point.fitted.high, point.fitted_with_accidents, neighbour, achieved.bytes_per_s,
+                      achieved.operations_per_s);
+        }
+    }
+}
+
+CoresJson or_null(const std::optional<int>& number)
+{
+    return number ? CoresJson(*number) : CoresJson(nullptr);
+}
+
+CoresJson cores_json(const Report& report, const ResponseCurve& curve)
+{
+    const std::string why = why_not(report, curve);
+    const CoresNeeded needed = cores_needed(curve, report.verdict.budget_percent);
+    CoresJson json;
+    json["factor"] = curve.factor;
+    json["keep"] = why.empty() ? or_null(needed.enough) : CoresJson(nullptr);
+    json["at_least"] = needed.at_least;
+    json["by_the_curve"] = or_null(needed.by_the_curve);
+    json["most"] = needed.most;
+    json["break_point"] = or_null(needed.break_point);
+    json["not_measured"] = needed.not_measured;
+    json["why"] = why;
+    json["neighbour"] = neighbour_of(report, curve);
+    json["answer"] = answer_of(report, curve);
+    json["settings"] = CoresJson::object();
+    const std::vector<CoreSetting> settings = settings_of(report, curve);
+    for (const CoreSetting& setting : settings) json["settings"][setting.system] = setting.text;
+    json["advice"] = settings_sentence(settings);
+    return json;
+}
+
+CoresJson all_cores_json(const Report& report)
+{
+    CoresJson list = CoresJson::array();
+    for (const ResponseCurve& curve : falling_curves_of(report)) list.push_back(cores_json(report, curve));
+    return list;
+}
+
+void write_cores_json(const std::filesystem::path& file, const Report& report)
+{
+    const Identity run = identity(report);
+    CoresJson json;
+    json["format"] = 1;
+    json["trustworthy"] = report.verdict.trustworthy;
+    json["budget_percent"] = report.verdict.budget_percent;
+    json["confidence_percent"] = 100.0 * report.verdict.confidence_each;
+    json["quiet_step_ms"] = report.verdict.quiet_step_ms;
+    json["hosts"] = run.hosts;
+    json["cpu_model"] = run.cpu_model;
+    json["ranks"] = run.ranks;
+    json["cores"] = all_cores_json(report);
+    base::write_whole(file, json.dump(2, ' ', false, CoresJson::error_handler_t::replace) + "\n");
+}
+
+}  // namespace
+
+namespace section {
+
+extern const Section cores{
+    .tables = [](const Report& report) -> std::vector<Table> {
+        if (falling_curves_of(report).empty()) return {};
+        return {{base::file::cores, write_cores, true}, {base::file::cores_record, write_cores_json, true}};
+    },
+    .sentences = cores_sentences,
+    .plots = [](const std::filesystem::path& folder, const Report& report) -> std::vector<Plot> {
+        if (falling_curves_of(report).empty()) return {};
+        return {draw_cores(folder, report)};
+    },
+    .terminal = cores_sentences,
+    .markdown_title = "Cores",
+    .markdown = cores_sentences,
+    .json =
+        [](nlohmann::ordered_json& verdict, const Report& report) {
+            if (!falling_curves_of(report).empty()) verdict["cores"] = all_cores_json(report);
+        },
+};
+
+}  // namespace section
+
+}  // namespace analysis

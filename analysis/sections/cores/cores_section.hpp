@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many cores the job needs: the number, its settings, the curve, and what a neighbour gets of the others.
+#pragma once
+
+#include "analysis/sections/cores/cores.hpp"
+#include "analysis/sections/section.hpp"
+
+#include <filesystem>
+
+namespace analysis {
+
+// cores.svg from cores_points.csv, a panel for each curve.
+Plot draw_cores(const std::filesystem::path& folder, const Report& report);
+
+}  // namespace analysis

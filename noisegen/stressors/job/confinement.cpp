@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "noisegen/stressors/job/confinement.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+
+#include <unistd.h>
+
+namespace noisegen {
+
+namespace {
+
+// Threads may be born between a look at the threads and the binding of their creator.
+constexpr int most_passes = 100;
+
+base::CpuSet in_both(const base::CpuSet& a, const base::CpuSet& b)
+{
+    base::CpuSet cpus;
+    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(cpus, cpus.end()));
+    return cpus;
+}
+
+// False for a thread that has ended.
+bool refused_to_bind(pid_t thread, const base::CpuSet& cpus)
+{
+    return !base::bind_thread(thread, cpus) && errno != ESRCH;
+}
+
+const ConfinedThread* on_record(const Confined& confined, pid_t id, const base::Process& thread)
+{
+    const auto found = confined.threads.find(id);
+    return found != confined.threads.end() && found->second.started == thread.started ? &found->second : nullptr;
+}
+
+// The recorded thread whose mask a thread without record has inherited; none if it was not born since the begin, or has
+// given itself another mask. The first thread of its own process comes before others, that before the rank's.
+const ConfinedThread* creator_of(const Confined& confined, pid_t rank, pid_t process, const base::Process& thread,
+                                 const base::CpuSet& mask)
+{
+    if (thread.started < confined.since) return nullptr;
+    const auto nearness = [&](pid_t id, const ConfinedThread& other) {
+        if (other.process == process) return id == process ? 3 : 2;
+        return id == rank ? 1 : 0;
+    };
+    const ConfinedThread* nearest = nullptr;
+    int best = -1;
+    for (const auto& [id, other] : confined.threads)
+        if (other.rank == rank && other.within == mask && nearness(id, other) > best) {
+            nearest = &other;
+            best = nearness(id, other);
+        }
+    return nearest;
+}
+
+// By rank: recorded processes that still live.
+std::map<pid_t, std::set<pid_t>> living(const Confined& confined, const std::map<pid_t, base::Process>& all)
+{
+    std::map<pid_t, std::set<pid_t>> ranks;
+    for (const auto& [id, thread] : confined.threads) {
+        const auto found = all.find(id);
+        if (id == thread.process && found != all.end() && found->second.started == thread.started)
+            ranks[thread.rank].insert(id);
+    }
+    return ranks;
+}
+
+}  // namespace
+
+KeptCpus kept_cpus(const std::map<pid_t, base::CpuSet>& may_use, std::size_t keep, const std::vector<base::Core>& cores)
+{
+    KeptCpus kept;
+    base::CpuSet taken;
+    for (const auto& [rank, cpus] : may_use) {
+        std::size_t count = 0;
+        for (const base::Core& core : cores) {
+            const base::CpuSet usable = in_both(core.cpus, cpus);
+            if (count == keep || usable.empty() || base::have_common(core.cpus, taken)) continue;
+            kept[rank].insert(usable.begin(), usable.end());
+            taken.insert(core.cpus.begin(), core.cpus.end());
+            ++count;
+        }
+        if (count < keep)
+            base::fail_usage("job.cores[keep=", keep, "]: process ", rank, " of the job may use ", count,
+                             count == 1 ? " core" : " cores", " that no other keeps (CPUs ", base::format_cpus(cpus),
+                             ")");
+    }
+    return kept;
+}
+
+base::CpuSet cpus_of_threads(pid_t pid)
+{
+    base::CpuSet cpus;
+    for (const auto& [id, thread] : base::threads_of(pid)) cpus.merge(base::affinity_of(id));
+    return cpus;
+}
+
+void check_may_confine(const std::set<pid_t>& processes, const std::map<pid_t, base::Process>& all)
+{
+    const std::set<pid_t> family = base::with_ancestors(::getpid(), all);
+    for (const pid_t pid : processes) {
+        const auto found = all.find(pid);
+        if (found == all.end()) continue;
+        if (family.contains(pid)) base::fail("process ", pid, " is noisegen or its ancestor and is not confined");
+        if (found->second.owner != ::geteuid())
+            base::fail("process ", pid, " (", found->second.name, ") belongs to another user and is not confined");
+    }
+}
+
+std::size_t confine(const KeptCpus& kept, Confined& confined,
+                    const std::function<void(pid_t, const ConfinedThread&)>& remember)
+{
+    std::set<pid_t> refused;
+    bool any_new = true;
+    for (int pass = 0; any_new && pass < most_passes; ++pass) {
+        any_new = false;
+        const std::map<pid_t, base::Process> all = base::processes();
+        std::map<pid_t, std::set<pid_t>> ranks = living(confined, all);  // also what a parent that ended has left
+        for (const auto& [rank, cpus] : kept) {
+            ranks[rank].insert(rank);
+            const std::set<pid_t> family = base::with_descendants(ranks[rank], all);
+            check_may_confine(family, all);
+            for (const pid_t pid : family)
+                for (const auto& [id, thread] : base::threads_of(pid)) {
+                    if (on_record(confined, id, thread) != nullptr) continue;
+                    const base::CpuSet mask = base::affinity_of(id);
+                    if (mask.empty()) continue;  // it has ended
+                    ConfinedThread one{
+                        .rank = rank, .process = pid, .started = thread.started, .before = mask, .within = {}};
+                    if (const ConfinedThread* creator = creator_of(confined, rank, pid, thread, mask))
+                        one.before = creator->before;
+                    one.within = in_both(one.before, cpus);
+                    if (one.within.empty()) one.within = cpus;
+                    remember(id, one);
+                    confined.threads[id] = one;
+                    if (refused_to_bind(id, one.within)) refused.insert(id);
+                    any_new = true;
+                }
+        }
+    }
+    return refused.size();
+}
+
+std::size_t restore(const Confined& confined)
+{
+    std::set<pid_t> bound_otherwise;
+    bool any_restored = true;
+    for (int pass = 0; any_restored && pass < most_passes; ++pass) {
+        any_restored = false;
+        bound_otherwise.clear();
+        const std::map<pid_t, base::Process> all = base::processes();
+        for (const auto& [rank, roots] : living(confined, all))
+            for (const pid_t pid : base::with_descendants(roots, all))
+                for (const auto& [id, thread] : base::threads_of(pid)) {
+                    const base::CpuSet mask = base::affinity_of(id);
+                    const ConfinedThread* own = on_record(confined, id, thread);
+                    if (own != nullptr && mask != own->within && mask != own->before) bound_otherwise.insert(id);
+                    if (own != nullptr && mask != own->within) continue;
+                    if (own == nullptr) own = creator_of(confined, rank, pid, thread, mask);
+                    if (own == nullptr || own->before == mask) continue;
+                    if (base::bind_thread(id, own->before)) any_restored = true;
+                }
+    }
+    return bound_otherwise.size();
+}
+
+}  // namespace noisegen
