@@ -263,32 +263,40 @@ constexpr std::array evidence_reasons{
     EvidenceReason{base::os::cause::major_faults, "Main threads wait for pages that come from a disk"},
     EvidenceReason{base::os::cause::reclaim, "Main threads look for free memory"}};
 
+constexpr double matters = 1.0 / 3.0;
+
 // A cause that the placebo shows, too, is there without noise.
-bool shown_by_placebo(const Analysis& analysis, const std::string& cause, double confidence)
+bool shown_by_placebo(const Analysis& analysis, const Effect& part, double confidence)
 {
     return std::any_of(analysis.effects.begin(), analysis.effects.end(), [&](const Effect& effect) {
-        return effect.family == Family::evidence && effect.role == base::Role::placebo && effect.phase == cause &&
-               slower(&effect, confidence);
+        return effect.family == Family::evidence && effect.role == base::Role::placebo && effect.phase == part.phase &&
+               slower(&effect, confidence) && effect.percent.value >= matters * part.percent.value;
     });
 }
 
-// Names what kept main threads from running most, if it is a third of the slowdown or more.
+// Names the part of the slowdown with the highest lower bound, if it may be a third of the slowdown. The bound decides
+// and not the estimate: a thread that wakes up from a wait for a disk then also waits for others on its CPU, for a time
+// that varies much.
 void name_evidence(Cause& cause, const Analysis& analysis, const Effect& step, double confidence)
 {
     const EvidenceReason* reason = nullptr;
-    double most = step.percent.value / 3.0;
+    const Effect* part = nullptr;
+    double most = 0.0;
     for (const EvidenceReason& one : evidence_reasons) {
         const Effect* const effect =
             find(analysis.effects, step.factor, step.level, step.kind, one.cause, all_ranks, Family::evidence);
-        if (!slower(effect, confidence) || effect->percent.value < most) continue;
-        if (shown_by_placebo(analysis, one.cause, confidence)) continue;
-        most = effect->percent.value;
+        if (effect == nullptr) continue;
+        const Interval interval = effect->percent.interval(confidence);
+        if (interval.low <= most || interval.high < matters * step.percent.value) continue;
+        if (shown_by_placebo(analysis, *effect, confidence)) continue;
+        most = interval.low;
+        part = effect;
         reason = &one;
     }
     if (reason == nullptr) return;
     cause.evidence = reason->cause;
-    cause.sentence =
-        base::join(reason->sentence, " (", share(most), " of ", share(step.percent.value), "). ", cause.sentence);
+    cause.sentence = base::join(reason->sentence, " (", share(part->percent.value), " of ", share(step.percent.value),
+                                "). ", cause.sentence);
 }
 
 }  // namespace

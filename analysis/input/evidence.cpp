@@ -58,23 +58,41 @@ std::string what_throttled_lacks(const fs::path& record)
     return json.at(place).is_string() ? json.at(place).get<std::string>() : "";
 }
 
-// Rows of one host, as they are needed.
-struct HostRows {
-    std::vector<os::Row> rows;  // of main threads, from one source
-    std::vector<std::pair<std::int64_t, std::int64_t>> throttled;
-    std::vector<JobReading> readings;
-};
-
 bool is_of_job(const os::Row& row)
 {
     return row.cause == os::cause::pressure || row.cause == os::cause::steal ||
            (row.source == "cpu_stat" && row.cause == os::cause::throttled);
 }
 
+// Time for which the job's control group was throttled, by begin and end of the reading.
+using Throttled = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
+
+// schedstat counts the time in which a thread is throttled as a wait for a CPU. The group's time is that of all of its
+// threads, so this is the most that it can be of one.
+void split_off_throttled(std::vector<os::Row>& waits, const Throttled& throttled)
+{
+    const std::size_t count = waits.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto found = throttled.find({waits[i].begin_ns, waits[i].end_ns});
+        if (found == throttled.end() || waits[i].cause != os::cause::runqueue_wait) continue;
+        os::Row part = waits[i];
+        part.cause = os::cause::throttled;
+        part.ns = std::min(part.ns, found->second);
+        waits[i].ns -= part.ns;
+        waits.push_back(std::move(part));
+    }
+}
+
+struct HostRows {
+    std::vector<os::Row> rows;  // of main threads: of the programs in the kernel, else of its counters
+    std::vector<JobReading> readings;
+};
+
 HostRows rows_of_host(const fs::path& file, const std::string& host, const PlaceOfRank& places)
 {
-    std::vector<os::Row> by_kernel;
-    std::vector<os::Row> by_schedstat;
+    std::vector<os::Row> by_programs;
+    std::vector<os::Row> by_counters;
+    Throttled throttled;
     HostRows found;
     base::read_rows(file, [&](const base::CsvRow& line) {
         os::Row row;
@@ -86,31 +104,26 @@ HostRows rows_of_host(const fs::path& file, const std::string& host, const Place
         row.ns = line.get<std::int64_t>("ns");
         if (row.end_ns <= row.begin_ns || row.ns < 0)
             base::fail(line.place("end_ns"), ": the interruption ends before it begins, or its time is negative");
-        if (row.source == "cpu_stat" && row.cause == os::cause::throttled && row.ns > 0)
-            found.throttled.emplace_back(row.begin_ns, row.end_ns);
+        if (row.source == "cpu_stat" && row.cause == os::cause::throttled)
+            throttled[{row.begin_ns, row.end_ns}] = row.ns;
         if (is_of_job(row)) found.readings.push_back({row.begin_ns, row.end_ns, row.cause, row.by, row.ns});
         if (line.text("thread").empty()) return;
         row.thread = line.get<std::int64_t>("thread");
         if (!places.contains({host, *row.thread})) return;
-        if (row.source == "bpf") by_kernel.push_back(std::move(row));
-        if (row.source == "schedstat" || (row.cause == os::cause::block_io && row.ns > 0))
-            by_schedstat.push_back(std::move(row));
+        if (row.source == "bpf")
+            by_programs.push_back(std::move(row));
+        else if (row.cause == os::cause::runqueue_wait || (row.cause == os::cause::block_io && row.ns > 0))
+            by_counters.push_back(std::move(row));
     });
-    found.rows = by_kernel.empty() ? std::move(by_schedstat) : std::move(by_kernel);
+    split_off_throttled(by_counters, throttled);
+    found.rows = by_programs.empty() ? std::move(by_counters) : std::move(by_programs);
     return found;
-}
-
-bool while_throttled(const os::Row& row, const HostRows& host)
-{
-    return std::any_of(host.throttled.begin(), host.throttled.end(),
-                       [&](const auto& span) { return row.begin_ns < span.second && row.end_ns > span.first; });
 }
 
 using Key =
     std::tuple<std::size_t, std::size_t, std::string, std::string, std::string>;  // rank, step, source, cause, by
 
-void divide(const os::Row& row, const std::string& cause, std::size_t place, const StepTable& steps,
-            std::map<Key, double>& ms)
+void divide(const os::Row& row, std::size_t place, const StepTable& steps, std::map<Key, double>& ms)
 {
     const RankSteps& rank = steps.ranks[place];
     const double share = static_cast<double>(row.ns) / static_cast<double>(row.end_ns - row.begin_ns);
@@ -120,7 +133,7 @@ void divide(const os::Row& row, const std::string& cause, std::size_t place, con
         const std::int64_t end_ns = std::min(row.end_ns, rank.end_ns[i]);
         if (rank.begin_ns[i] >= row.end_ns) break;
         if (end_ns > begin_ns)
-            ms[{place, i, row.source, cause, row.by}] += share * static_cast<double>(end_ns - begin_ns) / 1e6;
+            ms[{place, i, row.source, row.cause, row.by}] += share * static_cast<double>(end_ns - begin_ns) / 1e6;
     }
 }
 
@@ -145,10 +158,7 @@ Evidence read_evidence(const fs::path& run, const nlohmann::ordered_json& traini
             evidence.readings = std::move(rows.readings);
             evidence.throttled_lacks = what_throttled_lacks(host.path() / os::record);
         }
-        for (const os::Row& row : rows.rows) {
-            const bool quota = row.cause == os::cause::idle_cpu && while_throttled(row, rows);
-            divide(row, quota ? os::cause::throttled : row.cause, places.at({name, *row.thread}), steps, ms);
-        }
+        for (const os::Row& row : rows.rows) divide(row, places.at({name, *row.thread}), steps, ms);
     }
     std::map<std::string, Eigen::Index> columns;
     for (const auto& [key, time] : ms) columns.try_emplace(std::get<3>(key), 0);

@@ -44,10 +44,9 @@ struct Evidence {
 
 // The processes of the ranks stand in the record of the training. Empty where the run's directory has no os/. A row
 // that reaches over several steps is divided over them by time: exact for an interruption, an even spread for a sum.
-// Where the kernel's programs recorded, only their rows count; else run-queue waits by schedstat, and delays of block
-// I/O. A wait on an idle CPU
-// while the job's quota throttled it is `throttled`. Throws Error if the record does not name the
-// ranks' processes, or the table is damaged.
+// Where the kernel's programs recorded, only their rows count; else waits for a disk by delay accounting and waits for
+// a CPU by schedstat, of which as much is `throttled` as the job's quota throttled it. Throws Error if the record does
+// not name the ranks' processes, or the table is damaged.
 Evidence read_evidence(const std::filesystem::path& run, const nlohmann::ordered_json& training_record,
                        const StepTable& steps);
 

@@ -73,27 +73,37 @@ TEST_CASE("an interruption over two steps is divided by time and belongs to the 
     CHECK(evidence.ms(0, 1) == doctest::Approx(0.25));
 }
 
-TEST_CASE("waits by schedstat spread evenly where the kernel's programs did not record")
+TEST_CASE("waits by counters spread evenly where the kernel's programs did not record")
 {
     const testing::Scratch run;
-    put_rows(run, "5000000,25000000,schedstat,runqueue_wait,,,10,,3,4000000\n");
+    put_rows(run,
+             "5000000,25000000,schedstat,runqueue_wait,,,10,,3,4000000\n"
+             "10000000,20000000,stat,block_io,,,10,,0,5000000\n"
+             "10000000,20000000,stat,major_faults,,,10,,7,0\n");
     const analysis::Evidence evidence = analysis::read_evidence(run.path(), record, three_steps());
     CHECK(sum_of(evidence, 0, 5, "runqueue_wait") == doctest::Approx(1.0));
     CHECK(sum_of(evidence, 0, 6, "runqueue_wait") == doctest::Approx(2.0));
     CHECK(sum_of(evidence, 0, 7, "runqueue_wait") == doctest::Approx(1.0));
+    CHECK(evidence.names == std::vector<std::string>{"block_io", "runqueue_wait"});
+    CHECK(sum_of(evidence, 0, 6, "block_io") == doctest::Approx(5.0));
 }
 
-TEST_CASE("a wait on an idle CPU is the quota's while that throttles the job")
+TEST_CASE("schedstat's waits are the quota's for as long as that throttled the job")
 {
     const testing::Scratch run;
     put_rows(run,
-             "1000000,2000000,bpf,idle_cpu,,,10,0,1,1000000\n"
-             "21000000,24000000,bpf,idle_cpu,,,10,0,1,3000000\n"
-             "20000000,30000000,cpu_stat,throttled,,,,,1,3000000\n");
+             "0,10000000,schedstat,runqueue_wait,,,10,,3,4000000\n"
+             "0,10000000,cpu_stat,throttled,,,,,1,3000000\n"
+             "10000000,20000000,schedstat,runqueue_wait,,,10,,3,1000000\n"
+             "10000000,20000000,cpu_stat,throttled,,,,,1,9000000\n"
+             "20000000,30000000,schedstat,runqueue_wait,,,10,,3,2000000\n");
     const analysis::Evidence evidence = analysis::read_evidence(run.path(), record, three_steps());
-    CHECK(sum_of(evidence, 0, 5, "idle_cpu") == doctest::Approx(1.0));
-    CHECK(sum_of(evidence, 0, 7, "throttled") == doctest::Approx(3.0));
-    CHECK(sum_of(evidence, 0, 7, "idle_cpu") == 0.0);
+    CHECK(sum_of(evidence, 0, 5, "throttled") == doctest::Approx(3.0));
+    CHECK(sum_of(evidence, 0, 5, "runqueue_wait") == doctest::Approx(1.0));
+    CHECK(sum_of(evidence, 0, 6, "throttled") == doctest::Approx(1.0));
+    CHECK(sum_of(evidence, 0, 6, "runqueue_wait") == 0.0);
+    CHECK(sum_of(evidence, 0, 7, "throttled") == 0.0);
+    CHECK(sum_of(evidence, 0, 7, "runqueue_wait") == doctest::Approx(2.0));
 }
 
 TEST_CASE("pressure comes with throttled time, or with why that is not known")

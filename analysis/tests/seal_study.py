@@ -142,10 +142,13 @@ def train(random, what, slots):
     return rows, start, slot_ms
 
 
-def write_noise(folder, slots, start, slot_ms):
+ROLES = {**{noise: "treatment" for noise in NOISES}, **CONTROLS}
+
+
+def write_noise(folder, slots, start, slot_ms, roles=ROLES):
     with otf2.writer.open(str(folder), timer_resolution=10**9) as trace:
         for key, value in (("DESIGN", "rotation"), ("SCHEDULE", "rotation(simulated)"), ("SEED", "1"),
-                           ("FACTORS", ",".join([*NOISES, *CONTROLS]))):
+                           ("FACTORS", ",".join(roles))):
             _otf2.Archive_SetProperty(trace.handle, "CROSSTALK::" + key, value, True)
         define = trace.definitions
         machine = define.system_tree_node("machine", "machine")
@@ -154,7 +157,7 @@ def write_noise(folder, slots, start, slot_ms):
                                       system_tree_parent=node)
         schedule = define.location("schedule", type=LocationType.CPU_THREAD, group=group)
         thread = define.location("cpu 1", type=LocationType.CPU_THREAD, group=group)
-        regions = {name: define.region(name) for name in ("quiet", *NOISES, *CONTROLS)}
+        regions = {name: define.region(name) for name in ("quiet", *roles)}
         attributes = {name: define.attribute(name, type=kind)
                       for name, kind in (("block", Type.UINT64), ("position", Type.UINT64), ("level", Type.STRING),
                                          ("stressor", Type.STRING), ("role", Type.STRING))}
@@ -165,7 +168,7 @@ def write_noise(folder, slots, start, slot_ms):
             end = ORIGIN + round((start + (number + 1) * slot_ms) * MS)
             values = {attributes["block"]: block, attributes["position"]: place, attributes["level"]: "",
                       attributes["stressor"]: on or "quiet",
-                      attributes["role"]: CONTROLS.get(on, "treatment") if on else ""}
+                      attributes["role"]: roles[on] if on else ""}
             planned.enter(begin, regions[on or "quiet"], attributes=values)
             planned.leave(end, regions[on or "quiet"])
             if on:

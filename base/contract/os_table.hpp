@@ -21,14 +21,14 @@ namespace cause {
 inline constexpr const char* neighbour = "neighbour";    // ran on the CPU that the thread waited for
 inline constexpr const char* own_thread = "own_thread";  // likewise, of the same job
 inline constexpr const char* kernel_thread = "kernel_thread";
-inline constexpr const char* idle_cpu = "idle_cpu";            // runnable on an idle CPU: a wake-up, or a quota
+inline constexpr const char* idle_cpu = "idle_cpu";            // runnable on an idle CPU: a wake-up
 inline constexpr const char* unknown_task = "unknown_task";    // runnable; who ran is not known
 inline constexpr const char* runqueue_wait = "runqueue_wait";  // all of the former together, by schedstat
 inline constexpr const char* interrupt = "interrupt";
 inline constexpr const char* softirq = "softirq";
 inline constexpr const char* block_io = "block_io";
 inline constexpr const char* reclaim = "reclaim";
-inline constexpr const char* throttled = "throttled";
+inline constexpr const char* throttled = "throttled";  // runnable; the job's quota is used up, whoever runs
 inline constexpr const char* steal = "steal";
 inline constexpr const char* major_faults = "major_faults";  // pages of files and swap that come from a disk
 inline constexpr const char* preempted = "preempted";

@@ -46,7 +46,19 @@ static __always_inline __u32 in_fault(struct task_struct* task)
     return 0;
 }
 
-static __always_inline void starts_to_wait(__u32 tid, __u64 now, __s32 cpu)
+// The end of a wait in a run queue, or of a part of it.
+static void ends_to_wait(__u32 tid, const struct waiting* waited, __u64 now)
+{
+    if (waited->throttled) {
+        struct who unnamed = {};
+        if (now > waited->since)
+            add(tid, waits_for_quota, waited->since, now, now - waited->since, waited->cpu, &unnamed, 0);
+        return;
+    }
+    charge(tid, waited->since, now, waited->cpu);
+}
+
+static __always_inline void starts_to_wait(__u32 tid, __u64 now, __s32 cpu, __u32 throttled)
 {
     struct waiting* old = bpf_map_lookup_elem(&threads, &tid);
     if (old) {
@@ -58,9 +70,10 @@ static __always_inline void starts_to_wait(__u32 tid, __u64 now, __s32 cpu)
         }
         old->since = now;
         old->cpu = cpu;
+        old->throttled = throttled;
         return;
     }
-    struct waiting fresh = {.since = now, .cpu = cpu};
+    struct waiting fresh = {.since = now, .cpu = cpu, .throttled = throttled};
     bpf_map_update_elem(&threads, &tid, &fresh, BPF_ANY);
 }
 
@@ -84,7 +97,7 @@ int BPF_PROG(on_switch, _Bool preempt, struct task_struct* prev, struct task_str
     if (of_the_job(prev->tgid)) {
         __u32 tid = prev->pid;
         if (preempt || prev->__state == 0)
-            starts_to_wait(tid, now, number);
+            starts_to_wait(tid, now, number, throttles(prev));
         else if (BPF_CORE_READ_BITFIELD(prev, in_iowait)) {
             struct waiting blocked = {.blocked = now, .in_fault = in_fault(prev), .cpu = -1};
             bpf_map_update_elem(&threads, &tid, &blocked, BPF_ANY);
@@ -94,7 +107,7 @@ int BPF_PROG(on_switch, _Bool preempt, struct task_struct* prev, struct task_str
         __u32 tid = next->pid;
         struct waiting* waited = bpf_map_lookup_elem(&threads, &tid);
         if (waited && waited->cpu >= 0) {
-            charge(tid, waited->since, now, number);
+            ends_to_wait(tid, waited, now);
             waited->cpu = -1;
         }
     }
@@ -106,7 +119,7 @@ static __always_inline int woken(struct task_struct* task)
     __u32 number = task->thread_info.cpu;
     struct cpu* cpu = watched_cpu(number);
     if (!cpu || !of_the_job(task->tgid) || cpu->current.pid == task->pid) return 0;
-    starts_to_wait(task->pid, bpf_ktime_get_ns(), number);
+    starts_to_wait(task->pid, bpf_ktime_get_ns(), number, throttles(task));
     return 0;
 }
 
@@ -130,7 +143,7 @@ int BPF_PROG(on_migrate, struct task_struct* task, int to)
     struct waiting* waiting = bpf_map_lookup_elem(&threads, &tid);
     if (!waiting || waiting->cpu < 0) return 0;
     __u64 now = bpf_ktime_get_ns();
-    charge(tid, waiting->since, now, waiting->cpu);
+    ends_to_wait(tid, waiting, now);
     waiting->since = now;
     waiting->cpu = to;
     return 0;

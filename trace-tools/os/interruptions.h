@@ -10,6 +10,7 @@ enum { name_bytes = 16, most_cpus = 1024 };
 enum cause {
     waits_for_cpu,          // runnable; `by` ran on that CPU (pid 0: it idled)
     waits_for_cpu_unknown,  // runnable; the running task is unknown
+    waits_for_quota,        // runnable, but stopped by the quota of its control group, whichever task ran meanwhile
     waits_for_io,           // blocked, in a wait that the kernel counts as I/O
     reclaim,                // looked for memory that others can give back; may hold waits of the other causes
     interrupt,              // `number`: the interrupt's

@@ -69,17 +69,27 @@ std::string interrupt_name(std::uint32_t number)
     return place->second;
 }
 
+const char* cause_of_wait(const who& by, const std::string& name)
+{
+    if (by.pid == 0) return cause::idle_cpu;
+    if (by.kind == of_this_job) return cause::own_thread;
+    if (by.kind == somebody_else) return cause::neighbour;
+    return name.starts_with("ksoftirqd/") ? cause::softirq : cause::kernel_thread;  // where they are too many
+}
+
 void explain(Row& row, std::uint32_t why, std::uint32_t number, const who& by)
 {
     row.source = "bpf";
     switch (why) {
         case waits_for_cpu:
-            row.by = by.pid == 0 ? "" : name_of(by);
-            if (by.pid != 0) row.by_process = by.tgid;
-            row.cause = by.pid == 0                ? cause::idle_cpu
-                        : by.kind == of_this_job   ? cause::own_thread
-                        : by.kind == of_the_kernel ? cause::kernel_thread
-                                                   : cause::neighbour;
+            if (by.pid != 0) {
+                row.by = name_of(by);
+                row.by_process = by.tgid;
+            }
+            row.cause = cause_of_wait(by, row.by);
+            return;
+        case waits_for_quota:
+            row.cause = cause::throttled;
             return;
         case waits_for_io:
             row.cause = cause::block_io;

@@ -18,8 +18,17 @@ struct thread_info {
     __u32 cpu;
 } KERNEL_TYPE;
 
+struct cfs_rq {
+    int throttle_count;
+} KERNEL_TYPE;
+
+struct sched_entity {
+    struct cfs_rq* cfs_rq;
+} KERNEL_TYPE;
+
 struct task_struct {
     struct thread_info thread_info;
+    struct sched_entity se;
     unsigned int flags;
     int pid;
     int tgid;
@@ -65,6 +74,7 @@ struct waiting {
     __u64 reclaims;
     __u32 in_fault;  // the wait for I/O
     __s32 cpu;       // whose run queue it is in; -1: in none
+    __u32 throttled;
 };
 
 struct {
@@ -114,6 +124,13 @@ static __always_inline struct cpu* watched_cpu(__u32 number)
 static __always_inline int of_the_job(__u32 tgid)
 {
     return bpf_map_lookup_elem(&groups, &tgid) != 0;
+}
+
+// Is the quota used up, on this CPU, of a control group that holds the task?
+static __always_inline int throttles(const struct task_struct* task)
+{
+    if (!bpf_core_field_exists(struct cfs_rq, throttle_count)) return 0;
+    return BPF_CORE_READ(task, se.cfs_rq, throttle_count) > 0;
 }
 
 static __always_inline void identify(struct who* who, const struct task_struct* task)

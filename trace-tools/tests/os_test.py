@@ -4,6 +4,8 @@
 
     os_test.py BIN    BIN: the folder of the programs
 """
+import bisect
+import contextlib
 import csv
 import json
 import os
@@ -28,6 +30,25 @@ for at in range(0, size, 4096):
     pages[at] if sys.argv[2] == "map" else os.pread(file, 1, at)
 """
 
+CPU_WAITS = ("neighbour", "own_thread", "kernel_thread", "idle_cpu", "unknown_task", "throttled")
+# As osnoise measures: a loop that does nothing but read the clock finds what keeps it from running.
+PROBE = """
+import array, gc, signal, time
+gc.disable()
+ended = []
+signal.signal(signal.SIGTERM, lambda *_: ended.append(True))
+gaps = array.array("q", bytes(64 << 16))
+count, last = 0, time.monotonic_ns()
+while not ended and count < len(gaps):
+    now = time.monotonic_ns()
+    if now - last >= 2000:
+        gaps[count] = last
+        gaps[count + 1] = now
+        count += 2
+        now = time.monotonic_ns()
+    last = now
+print(*gaps[:count])
+"""
 BUSY = "import ctypes, sys\nctypes.CDLL(None).prctl(15, sys.argv[1].encode())\nwhile True: pass\n"
 
 
@@ -48,12 +69,12 @@ class Busy:
         self.child.wait()
 
 
-def until(holds):
-    for _ in range(600):
+def until(holds, tries=600):
+    for _ in range(tries):
         if holds():
             return
         time.sleep(0.1)
-    raise AssertionError("waited a minute in vain")
+    raise AssertionError(f"waited {tries // 10} s in vain")
 
 
 def ran_ns(pid):
@@ -71,15 +92,57 @@ def waited_ns(pid):
 def watch(program, pids, out, length):
     run = subprocess.run([program, "--pid", ",".join(map(str, pids)), "-o", out, length], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
+    return run, *recorded(out)
+
+
+def recorded(out):
     (folder,) = (pathlib.Path(out) / "os").iterdir()
-    record = json.loads((folder / "os.json").read_text())
     with (folder / "os.csv").open() as table:
-        return run, folder, record, list(csv.DictReader(table))
+        return folder, json.loads((folder / "os.json").read_text()), list(csv.DictReader(table))
 
 
 def ms(rows, cause, by=None, source="bpf"):
     return sum(int(r["ns"]) for r in rows
                if r["source"] == source and r["cause"] == cause and (by is None or r["by"] == by)) / 1e6
+
+
+def waits_by_both(rows):
+    """All waits for a CPU in ms, by the programs in the kernel and by schedstat."""
+    of_ksoftirqd = sum(int(r["ns"]) for r in rows if r["cause"] == "softirq" and r["by"].startswith("ksoftirqd/")) / 1e6
+    return sum(ms(rows, cause) for cause in CPU_WAITS) + of_ksoftirqd, ms(rows, "runqueue_wait", source="schedstat")
+
+
+def interruptions_by_both(program, cpu, out, seconds):
+    """Interruptions of a probe beside a taker: (by trace-os, by the probe itself) in ms, and the share of those above
+    20 us in which the probe has a gap."""
+    def seconds_seen():
+        begins = [line.split(",", 1)[0] for table in out.glob("os/*/os.csv") for line in table.read_text().splitlines()
+                  if ",bpf," in line]
+        return (int(begins[-1]) - int(begins[0])) / 1e9 if begins else 0
+
+    with Busy("taker", cpu):
+        probe = subprocess.Popen([sys.executable, "-c", PROBE], stdout=subprocess.PIPE, text=True)
+        os.sched_setaffinity(probe.pid, {cpu})
+        watcher = subprocess.Popen([program, "--pid", str(probe.pid), "-o", out], stdout=subprocess.DEVNULL)
+        until(lambda: seconds_seen() >= seconds, 600 + 20 * seconds)
+        probe.terminate()
+        times = list(map(int, probe.communicate()[0].split()))
+        assert watcher.wait() == 0
+    found = [(int(r["begin_ns"]), int(r["end_ns"]), int(r["ns"])) for r in recorded(out)[2]
+             if r["source"] == "bpf" and r["count"] == "1"]
+    begin, end = found[0][0], times[-1]
+    found = [row for row in found if row[0] >= begin and row[1] <= end]
+    gaps = [gap for gap in zip(times[::2], times[1::2]) if gap[0] >= begin - 100_000]
+    long = [row for row in found if row[2] > 20_000]
+    seen = sum(any(gap[0] < row[1] and gap[1] > row[0] for gap in gaps[max(0, at - 1):at + 1])
+               for row in long for at in [bisect.bisect_left(gaps, (row[0],))])
+    return sum(ns for _, _, ns in found) / 1e6, sum(b - a for a, b in gaps) / 1e6, seen / len(long)
+
+
+def test_probe(program, cpu, scratch):
+    by_kernel, by_probe, seen = interruptions_by_both(program, cpu, scratch / "probe", 4)
+    assert abs(by_kernel - by_probe) < 0.05 * by_probe, (by_kernel, by_probe)
+    assert seen > 0.95, seen  # a few lie between two reads of a gap
 
 
 def test_neighbour(program, cpu, scratch):
@@ -89,8 +152,7 @@ def test_neighbour(program, cpu, scratch):
         _, folder, record, rows = watch(program, [victim.pid], scratch / "neighbour", "4s")
         if record["sources"]["bpf"] is not True:
             return record["sources"]["bpf"]
-        by_kernel = sum(int(r["ns"]) for r in rows if r["source"] == "schedstat") / 1e6
-        waits = sum(ms(rows, c) for c in ("neighbour", "own_thread", "kernel_thread", "idle_cpu", "unknown_task"))
+        waits, by_kernel = waits_by_both(rows)
         assert abs(waits - by_kernel) < 0.05 * by_kernel, (waits, by_kernel)  # one wait is cut at each end
         assert 0 < ms(rows, "neighbour", "taker") <= (ran_ns(taker.pid) - ran_before) / 1e6
         assert ms(rows, "own_thread") == 0
@@ -110,6 +172,40 @@ def test_own_thread(program, cpu, scratch):
         _, _, _, rows = watch(program, [victim.pid, sibling.pid], scratch / "own", "3s")
         assert ms(rows, "own_thread", "sibling") > 0 and ms(rows, "own_thread", "victim") > 0
         assert ms(rows, "neighbour", "sibling") == 0
+
+
+@contextlib.contextmanager
+def group_with_quota(percent):
+    """A control group that may use so much of a CPU, or None where none can be made."""
+    top = pathlib.Path("/sys/fs/cgroup")
+    group = (top / "cpu" if (top / "cpu").is_dir() else top) / f"crosstalk-os-test-{os.getpid()}"
+    try:
+        group.mkdir()
+        if (group / "cpu.cfs_quota_us").exists():
+            (group / "cpu.cfs_quota_us").write_text(str(percent * 1000))
+        else:
+            (group / "cpu.max").write_text(f"{percent * 1000} 100000")
+    except OSError:
+        group = None if not group.is_dir() else group.rmdir()
+    try:
+        yield group
+    finally:
+        if group:
+            group.rmdir()
+
+
+def test_throttled(program, cpu, scratch):
+    """While its quota stops a job, others have its CPU: it is the quota all the same."""
+    with group_with_quota(20) as group:
+        if group is None:
+            return
+        with Busy("taker", cpu), Busy("victim", cpu) as victim:
+            (group / "cgroup.procs").write_text(str(victim.pid))
+            _, _, _, rows = watch(program, [victim.pid], scratch / "throttled", "4s")
+            by_group = ms(rows, "throttled", source="cpu_stat")
+            assert by_group > 0 and ms(rows, "throttled") > 0.8 * by_group, (by_group, ms(rows, "throttled"))
+            waits, by_schedstat = waits_by_both(rows)
+            assert abs(waits - by_schedstat) < 0.1 * by_schedstat, (waits, by_schedstat)
 
 
 def test_killed(program, cpu, scratch):
@@ -153,7 +249,7 @@ def test_ranks_of_a_run(program, cpu, scratch):
     with Busy("rank", cpu) as rank:
         started = int(pathlib.Path(f"/proc/{rank.pid}/stat").read_text().rpartition(")")[2].split()[19])
         page = bytearray(4096)
-        struct.pack_into("=II", page, 0, 0x58544C4B, 2)
+        struct.pack_into("=II", page, 0, 0x58544C4B, 3)
         struct.pack_into("=Q", page, 320, started << 22 | rank.pid)
         (run / "control" / host).write_bytes(page)
         done = subprocess.run([program, "-o", run, "--bpf", "off", "1s"], capture_output=True, text=True,
@@ -263,8 +359,10 @@ def main(program):
         if lacks := test_neighbour(program, cpu, scratch):
             print(f"SKIPPED: no programs in the kernel: {lacks}")
             sys.exit(77)
+        test_probe(program, cpu, scratch)
         test_own_thread(program, cpu, scratch)
         test_pages_from_disk(program, scratch)
+        test_throttled(program, cpu, scratch)
         test_killed(program, cpu, scratch)
     print("all causes as they were made")
 
