@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_bytes = std::size_t{16} << 20U;
 constexpr std::size_t most_levels = 64;
-constexpr std::size_t most_members = 10'000;  // ordered_json compares each new name with all names before it
+constexpr std::size_t most_members = 10'000;  // ordered_json compares each new name with all earlier names
 
 }  // namespace
 
