@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names in the directory of a campaign, DIR:
+//
 //     DIR/{spec.ini, plan.csv}       the runs to do
 //     DIR/runs/<run>/                a run that counts; it appears by rename
 //     DIR/runs/<run>.partial/        a run in progress, or one that was cut off

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names in the directory of a run, DIR. Each program writes its own part and reads those of the others:
+//
 //     DIR/control/<host>                             the control file
 //     DIR/control/<host>.ranks                       shared state of ranks that report their steps by markers
 //     DIR/train/{run.json, steps.csv, trace/traces.otf2}, and the tables of soft_error_tables.hpp

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking the training, through the control file, for what control.delay and control.sham want of its steps.
+// Requests of control.delay and control.sham to the training, through the control file.
 #pragma once
 
 #include "base/contract/control_file.hpp"
@@ -9,7 +9,8 @@
 
 namespace noisegen {
 
-// Asks during each slot. An operation is a step that looked. Ends with the slot, and 20 ms after noisegen was killed.
+// Makes the request during each slot. An operation is a step that read the request. A request expires at the slot's
+// end, or 20 ms after noisegen was killed.
 std::unique_ptr<Stressor> asking_for(base::ControlRequest request, const Place& place);
 
 }  // namespace noisegen
