@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which schedules a report can be made of.
+// Schedules for which a report is possible, and others.
 #include "noisegen/schedule/designed.hpp"
 
 #include "noisegen/schedule/parser.hpp"

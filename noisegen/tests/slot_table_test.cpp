@@ -87,7 +87,7 @@ TEST_CASE("the order of blocks is random and each order about equally frequent")
     for (const auto& [block, order] : blocks) ++orders[order];
     CHECK(orders.size() == 6);
     for (const auto& [order, count] : orders) {
-        CHECK(count > 850);  // of 6000 expected 1000, standard deviation 29
+        CHECK(count > 850);  // expected 1000 of 6000, standard deviation 29
         CHECK(count < 1150);
     }
 }

@@ -47,7 +47,7 @@ void ProcessStopper::choose(std::set<pid_t> roots, const std::map<pid_t, base::P
         const auto file = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
         if (file < 0 && errno == ESRCH) continue;
         base::Descriptor opened = base::check_errno(file, "open process ", pid);
-        // It may have ended since, and another one have its number.
+        // The process may have ended since, and another one may have its PID.
         if (const auto now = base::processes({pid}); now.empty() || now.at(pid).started != found->second.started)
             continue;
         files_[pid] = opened.release();
@@ -57,7 +57,7 @@ void ProcessStopper::choose(std::set<pid_t> roots, const std::map<pid_t, base::P
 
 ProcessStopper::Pause ProcessStopper::pause(std::int64_t length_ns)
 {
-    // Sends SIGCONT however the pause ends.
+    // Sends SIGCONT when the pause ends, even by an exception.
     struct GoOn {
         const ProcessStopper& stopper;
         ~GoOn() { stopper.signal(SIGCONT); }
@@ -76,7 +76,7 @@ ProcessStopper::Pause ProcessStopper::pause(std::int64_t length_ns)
         const std::map<pid_t, base::Process> found = base::processes(pids);
         pause.all_stopped =
             std::all_of(found.begin(), found.end(), [](const auto& entry) { return is_stopped(entry.second); });
-        // Had this process been held up, the guardian would have ended the pause.
+        // If this process was delayed, the guardian has ended the pause at that time.
         pause.end_ns = std::min(base::now_ns(), told_ns + pause_grace_ns);
     }
     tell({.kind = PauseNews::Kind::end});
