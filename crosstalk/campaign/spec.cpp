@@ -152,7 +152,7 @@ void check(const Spec& spec)
     check_numbers(spec);
 }
 
-// Keys that would be ignored are refused.
+// Refuses keys that would be ignored.
 void check_kind(const Spec& spec, const std::set<std::string>& given)
 {
     if (spec.command.empty()) {

@@ -111,7 +111,7 @@ Finding scratch()
             .advice = kept_in_memory ? "it is in memory, so io.* stresses memory: use another directory" : ""};
 }
 
-// Can this process count cycles of its own?
+// May this process count its own CPU cycles?
 bool counts_cycles(int& code)
 {
     perf_event_attr event{};
@@ -142,7 +142,7 @@ Finding counters()
                                        "), as in most virtual machines: no cycles and cache misses in traces")};
 }
 
-// "version 1: cpu, freezer, memory writable; blkio read only".
+// Text such as "version 1: cpu, freezer, memory writable; blkio read only".
 std::string described(const std::vector<base::CgroupController>& controllers)
 {
     std::vector<std::string> writable;

@@ -23,7 +23,7 @@ const std::string spec_text =
     "designed = rotation(memory.stream, placebo; slot=auto)\n"
     "repetitions = 2\n";
 
-// With all that its page can show, and what it links to.
+// A page with all possible contents, and the files that it links to.
 fs::path made_page(const fs::path& folder)
 {
     std::ofstream{folder / "spec.ini"} << spec_text;

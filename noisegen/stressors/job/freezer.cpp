@@ -53,7 +53,8 @@ class Group : public Freezer {
 constexpr Group::Kind version_2{2, "cgroup v2", "cgroup.freeze", "1", "0", "cgroup.events", "frozen 1"};
 constexpr Group::Kind version_1{1, "cgroup v1", "freezer.state", "FROZEN", "THAWED", "freezer.state", "FROZEN"};
 
-// Null if this user may not create a group or move the process. Tests that the group can be frozen while it is empty.
+// Null if this user may not create a group or move the process into it. An empty group would report frozen anyway, so
+// only the move shows that freezing works.
 std::unique_ptr<Freezer> group_of(pid_t pid, const Group::Kind& kind)
 {
     for (const base::CgroupDirectory& own : base::cgroup_directories("freezer")) {

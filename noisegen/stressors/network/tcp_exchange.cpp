@@ -54,8 +54,8 @@ class OwnPort {
     std::uint16_t port_;
 };
 
-// The address in the list that belongs to this host; all addresses if there are several or none. Loopback is used only
-// if no host is elsewhere: a hosts file may map this host's name to loopback while peers use another address.
+// This host's address among those of the list, or any_address if it has none or several there. Loopback is used only if
+// no host is elsewhere: a hosts file may map this host's name to loopback while peers use another address.
 std::string address_to_listen_on(const std::vector<std::string>& hosts, const std::vector<std::string>& addresses)
 {
     const std::vector<std::string> own = own_addresses();
