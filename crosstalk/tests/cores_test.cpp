@@ -88,7 +88,7 @@ struct ThreeGpus {
     std::filesystem::path devices = scratch.path() / "bus/pci/devices";
 };
 
-// CPUs of each rank and of the noise: "0,4; 2,6 beside 1,3". Ranks are near GPUs, of which each socket has one.
+// CPUs of each rank and of the noise: "0,4; 2,6 beside 1,3". Each socket has `ranks` GPUs with a rank each.
 std::string deal(std::size_t ranks, const base::CpuSet& job = {}, const base::CpuSet& noise = {})
 {
     std::vector<base::CpuSet> near;
