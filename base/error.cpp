@@ -14,7 +14,7 @@ namespace base {
 namespace {
 
 constexpr std::size_t longest_text = 400;  // two paths and a sentence; a quoted text may be a whole file
-constexpr std::size_t longest_line = 200;  // of a line on the terminal, including the program's name
+constexpr std::size_t longest_line = 200;  // limit for a terminal line, including the program's name
 
 // Removes nlohmann's tag from "[json.exception.parse_error.101] parse error at ..": users cannot do anything with it.
 std::string without_library_tag(std::string text)

@@ -18,7 +18,7 @@ enum ExitCode : int {
     exit_failed = 1,
     exit_usage = 2,
     exit_promise_not_kept = 3,  // the program ran, but missed a rate, or noise did not cover the training
-    exit_unavailable = 77       // not possible on this machine
+    exit_unavailable = 77       // the request is not possible on this machine
 };
 
 // The message is made fit for a terminal: one line of at most 400 bytes, escaped by printable() and, if too long,

@@ -49,7 +49,7 @@ struct Manual {
     std::vector<std::string> examples;  // command lines
     std::string epilogue;
     std::string see_also;                         // "mpirun(1), srun(1)"; in the man page only
-    std::map<std::string, PlugInWords> plug_ins;  // by option name, or by `positional`
+    std::map<std::string, PlugInWords> plug_ins;  // keyed by option name, or by `positional`
     std::string positional;                       // name of the words without dashes: "TRACE"
     std::vector<Manual> commands;                 // manuals of "git commit" and "git log" in that of "git"
 };

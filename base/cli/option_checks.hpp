@@ -9,7 +9,7 @@
 
 namespace base {
 
-constexpr int most_threads = 1024;  // of one kind in one process
+constexpr int most_threads = 1024;  // limit for threads of one kind in one process
 
 // Parses an option's text; errors name the option.
 template <class T>

@@ -21,7 +21,7 @@ inline constexpr const char* stop = "stop";     // if this file exists, the camp
 inline constexpr const char* site = "site.sh";  // the cluster's lines for job scripts
 inline constexpr const char* driver_lock = "driver.lock";
 
-inline constexpr const char* run_table = "runs.csv";  // in report/, as are the next ones
+inline constexpr const char* run_table = "runs.csv";  // files in report/: this one and the next ones
 inline constexpr const char* left_out_table = "left_out.csv";
 inline constexpr const char* effect_table = "effects.csv";
 inline constexpr const char* designed_table = "designed.csv";

@@ -12,7 +12,7 @@
 
 namespace base::os {
 
-inline constexpr const char* folder = "os";  // in a run's directory; has a folder per host
+inline constexpr const char* folder = "os";  // folder in a run's directory, with a subfolder per host
 inline constexpr const char* table = "os.csv";
 inline constexpr const char* record = "os.json";
 

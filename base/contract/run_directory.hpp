@@ -16,7 +16,7 @@ namespace base::part {
 
 inline constexpr const char* control = "control";
 inline constexpr const char* train = "train";
-inline constexpr const char* noise = "noise";  // has one folder for each process
+inline constexpr const char* noise = "noise";  // folder with a subfolder for each process
 inline constexpr const char* report = "report";
 inline constexpr const char* log = "log";
 inline constexpr const char* probe = "probe";       // written by noisegen probe, in a directory of its own
@@ -34,7 +34,7 @@ inline constexpr const char* until_decided = "decided";  // value of "until" in 
 
 namespace base::file {
 
-inline constexpr const char* run_record = "run.json";  // in train/ and report/
+inline constexpr const char* run_record = "run.json";  // file in train/ and report/
 inline constexpr const char* steps = "steps.csv";
 inline constexpr const char* pauses = "pauses.csv";
 inline constexpr const char* of_ranks = ".ranks";  // suffix of the host's name in control/
@@ -44,7 +44,7 @@ inline constexpr const char* anchor = "traces.otf2";
 inline constexpr const char* anchor_in_part = "trace/traces.otf2";
 inline constexpr const char* noise_record = "noise.json";
 inline constexpr const char* noise_rows = "noise.csv";
-inline constexpr const char* noise_plan = "plan.json";  // for all noise processes of a run, as are the next
+inline constexpr const char* noise_plan = "plan.json";  // common to all noise processes of a run, as the next
 inline constexpr const char* noise_token = "token";
 inline constexpr const char* verdict = "verdict.json";
 inline constexpr const char* summary = "summary.json";
@@ -52,6 +52,6 @@ inline constexpr const char* verdicts = "verdicts.csv";
 inline constexpr const char* effects = "effects.csv";
 inline constexpr const char* status = "status.json";      // status of the whole run
 inline constexpr const char* request = "request.json";    // the options of crosstalk run for this run
-inline constexpr const char* pressure = "pressure.json";  // in probe/: the resources that a neighbour presses on
+inline constexpr const char* pressure = "pressure.json";  // file in probe/: resources that a neighbour presses on
 
 }  // namespace base::file

@@ -28,7 +28,7 @@ inline constexpr const char* index = "checkpoint.h5";
 inline constexpr const char* shard_begin = "shard-";  // prefix of the shard's number
 inline constexpr const char* shard_end = ".h5";
 inline constexpr const char* meta = "meta";        // group that holds the attributes
-inline constexpr const char* program = "program";  // attribute of meta, as is the next
+inline constexpr const char* program = "program";  // attributes of meta: this one and the next
 inline constexpr const char* steps_per_epoch = "steps_per_epoch";
 inline constexpr const char* checksum = "crc32c";  // attribute of a tensor
 

@@ -18,7 +18,7 @@ namespace base::region {
 inline constexpr const char* step = "step";
 inline constexpr const char* bucket_ready = "bucket_ready";
 inline constexpr const char* bucket_exchange = "bucket_exchange";
-inline constexpr const char* read = "read";  // of input, by a reader
+inline constexpr const char* read = "read";  // a reader reads input
 inline constexpr const char* parameter_exchange = "parameter_exchange";
 inline constexpr const char* negotiate = "negotiate";    // ranks agree on what they exchange next
 inline constexpr const char* quiet = "quiet";            // no noise is assigned
@@ -28,7 +28,7 @@ inline constexpr const char* stored_weights = "stored weights";  // weights are 
 inline constexpr const char* repair = "repair";                  // a value that a guard found is repaired
 inline constexpr const char* rollback = "rollback";              // the state is reset to that of an earlier step
 inline constexpr const char* golden = "golden";                  // the state is compared with an unaltered training's
-inline constexpr const char* training_stopped = "training stopped";  // by control.pause
+inline constexpr const char* training_stopped = "training stopped";  // control.pause has stopped the training
 
 }  // namespace base::region
 
@@ -47,7 +47,7 @@ inline constexpr const char* guards = "guards";
 namespace base::attribute {
 
 inline constexpr const char* step = "step";              // number of the training step, from 0
-inline constexpr const char* unfinished = "unfinished";  // at a step's end: the program ended within this step
+inline constexpr const char* unfinished = "unfinished";  // attribute of a step's end: the program ended within it
 inline constexpr const char* bucket = "bucket";          // number of the bucket in its step, from 0
 inline constexpr const char* bytes = "bytes";
 inline constexpr const char* block = "block";              // number of the block in the run
@@ -57,7 +57,7 @@ inline constexpr const char* stressor = "stressor";        // stressor under the
 inline constexpr const char* role = "role";                // role of the factor, see roles.hpp
 inline constexpr const char* correlation = "correlation";  // links a call with the GPU activity that it started
 inline constexpr const char* external_id = "External id";  // links an operator with its calls and kernels
-inline constexpr const char* waits_for_stream = "waits for stream";  // of a call; -1: waits for the whole device
+inline constexpr const char* waits_for_stream = "waits for stream";  // attribute of a call; -1: the whole device
 inline constexpr const char* tensor = "tensor";                      // path of the altered tensor
 inline constexpr const char* element = "element";                    // index of the altered element, row by row
 inline constexpr const char* bits = "bits";                          // flipped bits, counted from the left
@@ -89,16 +89,16 @@ inline constexpr const char* seed = "crosstalk::seed";
 inline constexpr const char* design = "crosstalk::design";
 inline constexpr const char* factors = "crosstalk::factors";
 inline constexpr const char* computes_while_stopped = "crosstalk::computes_while_stopped";  // "yes", on_gpu, "no"
-inline constexpr const char* cpus = "crosstalk::cpus";      // property of a location: CPUs its thread is bound to
-inline constexpr const char* stream = "crosstalk::stream";  // .. stream number on its accelerator
-inline constexpr const char* annotations = "crosstalk::annotations";  // .. number of the stream that they annotate
-inline constexpr const char* thread = "crosstalk::thread";            // .. system number of its thread
-inline constexpr const char* gpu_activities = "crosstalk::gpu_activities";  // of a process: those in the archive
-inline constexpr const char* gpu_dropped = "crosstalk::gpu_dropped";        // .. activities that the recording dropped
-inline constexpr const char* gpu_late = "crosstalk::gpu_late";  // .. activities that came too late for their row
+inline constexpr const char* cpus = "crosstalk::cpus";                // location: CPUs that its thread is bound to
+inline constexpr const char* stream = "crosstalk::stream";            // location: stream number on its accelerator
+inline constexpr const char* annotations = "crosstalk::annotations";  // location: number of the annotated stream
+inline constexpr const char* thread = "crosstalk::thread";            // location: system number of its thread
+inline constexpr const char* gpu_activities = "crosstalk::gpu_activities";  // number of GPU activities in the archive
+inline constexpr const char* gpu_dropped = "crosstalk::gpu_dropped";  // number of those that the recording dropped
+inline constexpr const char* gpu_late = "crosstalk::gpu_late";        // number of those that came too late
 inline constexpr const char* gpu_without_launch = "crosstalk::gpu_without_launch";
 inline constexpr const char* gpu_before_launch = "crosstalk::gpu_before_launch";
-inline constexpr const char* gpu_clock_error = "crosstalk::gpu_clock_error_ns";  // upper bound
+inline constexpr const char* gpu_clock_error = "crosstalk::gpu_clock_error_ns";  // upper bound of the error
 inline constexpr const char* cut_off = "crosstalk::cut_off";  // the reason why the program ended before its recording
 
 }  // namespace base::property

@@ -11,7 +11,7 @@
 
 namespace base::file {
 
-inline constexpr const char* trials = "trials.csv";        // in train/, as are the next ones
+inline constexpr const char* trials = "trials.csv";        // files in train/: this one and the next ones
 inline constexpr const char* outcomes = "outcomes.csv";    // one row per trial that ended, in the trials' order
 inline constexpr const char* trial_begun = "trial-begun";  // holds the name of the trial in progress
 
@@ -80,7 +80,7 @@ struct Outcome {
     std::string path = {};  // altered tensors, separated by path_separator
     std::string bits = {};  // flipped bits, counted from the left
     std::string guard = {};
-    std::string what = {};                              // outcome_class; the column class
+    std::string what = {};                              // an outcome_class, in the column class
     std::optional<double> accuracy = {};                // 0 to 1, of the held-out samples
     std::optional<double> loss = {};                    // rank 0, last step; NaN if any rank's loss is not finite
     std::optional<std::int64_t> first_difference = {};  // steps until a loss differs from the null trial's
@@ -94,8 +94,8 @@ struct Outcome {
     std::int64_t not_finite = 0;                        // NaN and infinite numbers in the state
     std::int64_t steps = 0;
     double seconds = 0.0;
-    std::optional<std::int64_t> flipped = {};   // kind stored: bits, over all reads of all ranks
-    std::optional<std::int64_t> detected = {};  // kind stored: weights, over all reads of all ranks
+    std::optional<std::int64_t> flipped = {};   // kind stored: bits flipped in all reads of all ranks
+    std::optional<std::int64_t> detected = {};  // kind stored: weights found damaged in all reads
 };
 
 const std::vector<std::string>& outcome_columns();

@@ -37,7 +37,7 @@ constexpr std::array families{
 };
 
 struct Fixed {
-    Rgb colour;  // as in the plots' scripts
+    Rgb colour;  // the colour in the plots' scripts
     std::string_view variable;
 };
 

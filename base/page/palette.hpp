@@ -9,8 +9,8 @@
 namespace base::page {
 
 struct Colour {
-    std::string light;     // "#0072b2", on a light background; the plots' files use it
-    std::string dark;      // on a dark background
+    std::string light;     // "#0072b2", for a light background; the plots' files use it
+    std::string dark;      // colour for a dark background
     std::string variable;  // variable in the page's style sheet: "--memory-0"
 };
 

@@ -11,7 +11,7 @@ namespace base::page {
 // The marks of one colour in a plot; a reader can hide them.
 struct Lane {
     std::string name;
-    std::string variable;  // of the style sheet: "--memory-0"
+    std::string variable;  // variable in the style sheet: "--memory-0"
 };
 
 struct Plot {

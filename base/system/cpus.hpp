@@ -53,8 +53,8 @@ void take_memory_from(const std::set<int>& nodes);
 std::vector<pid_t> threads_of_this_process();
 
 struct Core {
-    CpuSet cpus;    // its SMT siblings
-    int index = 0;  // in topology order among the machine's cores (L# of lstopo)
+    CpuSet cpus;    // the core's SMT siblings
+    int index = 0;  // position in the machine's topology order (L# of lstopo)
     int numa_node = 0;
     int package = 0;
 };

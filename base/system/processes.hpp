@@ -14,7 +14,7 @@ namespace base {
 struct Process {
     pid_t parent = 0;
     std::string name;
-    char state = '?';           // as in /proc/PID/stat: R, S, D, T (stopped), ..
+    char state = '?';           // state letter of /proc/PID/stat: R, S, D, T (stopped), ..
     std::uint64_t started = 0;  // clock ticks since boot; distinguishes processes with the same PID
     std::uint32_t owner = 0;    // effective user id
 };
@@ -22,7 +22,7 @@ struct Process {
 // All processes but zombies. A process that ends during the call may be missing.
 std::map<pid_t, Process> processes();
 
-// Those of `only` that are running; without processes that have ended, are zombies, or are hidden.
+// The processes in `only` that are running: without those that have ended, are zombies, or are hidden.
 std::map<pid_t, Process> processes(const std::set<pid_t>& only);
 
 // Living children of these processes that /proc does not show: those of another user if it is mounted with hidepid.

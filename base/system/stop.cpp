@@ -21,7 +21,7 @@ static_assert(std::atomic<int>::is_always_lock_free);
 
 constexpr int asked_by_program = -1;
 
-std::atomic<time_t> asked_at{0};  // in seconds
+std::atomic<time_t> asked_at{0};  // seconds since the epoch
 std::atomic<int> event{-1};
 
 void signal_event()

@@ -128,7 +128,7 @@ std::vector<double> cycles_ms(const fs::path& steps, int warmup)
         std::int64_t end_ns = 0;
     };
     const base::CsvTable table{steps};
-    std::map<std::int64_t, Open> open;  // by rank
+    std::map<std::int64_t, Open> open;  // keyed by rank
     std::vector<double> lengths_ms;
     const auto close = [&lengths_ms](const Open& step, std::int64_t end_ns) {
         lengths_ms.push_back(static_cast<double>(end_ns - step.begin_ns) / 1e6);

@@ -18,10 +18,10 @@ struct CollectedRun {
     std::string hosts;  // "n1 n2"
     std::string started;
     int attempt = 1;
-    std::size_t steps = 0;  // all ranks, after the warm-up, as the next two
+    std::size_t steps = 0;  // steps of all ranks after the warm-up, as for the next two
     double step_ms = 0.0;   // mean
     double median_step_ms = 0.0;
-    double bytes_per_s = 0.0;  // of the noise, summed over its CPUs
+    double bytes_per_s = 0.0;  // the noise's rate, summed over its CPUs
     double operations_per_s = 0.0;
     std::optional<double> effect_percent;  // relative to its block's quiet runs; none for quiet runs or without any
 };

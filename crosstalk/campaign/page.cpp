@@ -135,7 +135,7 @@ base::page::Trust placebo_check(const Collection& all)
 
 std::vector<base::page::Trust> trust_in(const CampaignDirectory& campaign, const Collection& all)
 {
-    constexpr std::size_t enough_blocks = 5;  // as interference requires
+    constexpr std::size_t enough_blocks = 5;  // as many as interference requires
     std::size_t blocks = all.effects.empty() ? 0 : all.effects.front().blocks;
     for (const CollectedEffect& effect : all.effects) blocks = std::min(blocks, effect.blocks);
     const bool whole = all.runs.size() == campaign.plan().size();

@@ -14,9 +14,9 @@ namespace crosstalk {
 
 struct PlannedRun {
     std::string name;   // "b03.2": second run of block 3
-    int block = 0;      // from 1
-    int position = 0;   // in its block, from 1
-    std::string model;  // or the command
+    int block = 0;      // number, from 1
+    int position = 0;   // position in its block, from 1
+    std::string model;  // model, or the command
     std::string data;   // empty for a command, as is strategy
     std::string strategy;
     int ranks = 0;         // 0 for a command
@@ -25,7 +25,7 @@ struct PlannedRun {
     std::string cores;     // number of cores for the noise, or "all"; 0 without noise
     std::string schedule;  // schedule for noisegen; empty without noise
     std::uint64_t seed = 0;
-    std::int64_t wait_ms = 0;  // from the noise's start to the training's
+    std::int64_t wait_ms = 0;  // time from the noise's start to the training's start
 
     bool operator==(const PlannedRun&) const = default;
 };

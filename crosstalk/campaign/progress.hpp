@@ -14,7 +14,7 @@ struct Standing {
     std::size_t done = 0;
     std::size_t given_up = 0;   // runs that do not count after the last retry
     std::size_t failures = 0;   // attempts that do not count
-    std::size_t running = 0;    // in progress, or cut off if no process runs the campaign
+    std::size_t running = 0;    // runs in progress, or cut off if no process runs the campaign
     base::Nanoseconds left{0};  // estimate from past runs, or from the plan
 
     std::size_t pending() const { return runs - done - given_up; }

@@ -126,7 +126,7 @@ void write_report(const CampaignDirectory& campaign, Collection& collection)
 {
     const fs::path wanted = campaign.path() / base::part::report;
     const fs::path fresh = campaign.path() / "report-new";
-    base::remove_tree(fresh);  // left by a killed process
+    base::remove_tree(fresh);  // may be left by a killed process
     base::WholeDirectory report{fresh};
     write_runs(report.path() / base::campaign::run_table, collection.runs);
     write_effects(report.path() / base::campaign::effect_table, collection.effects);

@@ -40,7 +40,7 @@ struct Spec {
     base::Nanoseconds duration{60'000'000'000};
     base::Nanoseconds wait{2'000'000'000};            // the training starts up to this long after the noise, at random
     base::Nanoseconds start_within{120'000'000'000};  // a training without a step for this long has failed
-    int warmup = 10;                                  // in steps
+    int warmup = 10;                                  // number of steps
     std::uint64_t seed = 1;
     std::string budget = "1%";
 };

@@ -15,7 +15,7 @@ namespace crosstalk {
 
 // CPUs and ranks of job and noise on each node; all nodes are alike.
 struct Placement {
-    int ranks = 0;                          // of the job on all nodes; 0: its command starts the ranks
+    int ranks = 0;                          // ranks of the job on all nodes; 0: its command starts them
     Split cores;                            // empty: Slurm chooses them
     std::string noise_cores;                // if Slurm chooses: number of noise cores on each node
     std::vector<base::CpuSet> each_rank{};  // CPUs of each rank of a node; empty: ranks share the job's

@@ -15,7 +15,7 @@ namespace crosstalk {
 
 namespace {
 
-constexpr std::int64_t start_up_ns = 5'000'000'000;  // for a job whose steps are known only at its end
+constexpr std::int64_t start_up_ns = 5'000'000'000;  // start-up time of a job whose steps are known only at its end
 
 bool has_first_steps(Job& job, std::int64_t waited_ns)
 {

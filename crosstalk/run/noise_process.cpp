@@ -27,7 +27,7 @@ bool NoiseProcess::runs()
 
 void NoiseProcess::end(bool ended_by_itself)
 {
-    constexpr std::int64_t patience_ns = 60'000'000'000;  // for the writing of its archive
+    constexpr std::int64_t patience_ns = 60'000'000'000;  // time to write its archive
     if (runs()) {
         launcher_.end_noise(*process_);
         if (!base::wait_until([this] { return !runs(); }, patience_ns, look_again_ns)) {

@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr base::Nanoseconds noise_ready_within = std::chrono::minutes{5};
-constexpr std::int64_t patience_to_end_ns = 20'000'000'000;  // for a job that was asked to end
+constexpr std::int64_t patience_to_end_ns = 20'000'000'000;  // time for a job to end on request
 
 Request launched_by(const Request& request, const Launcher& launcher, const Placement& placement)
 {
@@ -155,8 +155,8 @@ void RunDriver::take_steps()
     has_steps_ = true;
 }
 
-// For some jobs signals the processes rather than the launcher, which would kill ranks that take long to write their
-// archive.
+// Signals the processes of jobs whose launcher would kill ranks that take long to write their archive; else the
+// launcher.
 void RunDriver::ask_to_end()
 {
     if (!launcher_->is_parent())

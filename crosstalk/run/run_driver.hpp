@@ -62,7 +62,7 @@ class RunDriver {
     std::unique_ptr<Launcher> launcher_;
     Placement placement_;
     Split& cores_;
-    Request launched_;  // with the launcher's prefix in the job's command
+    Request launched_;  // the request, with the launcher's prefix in the job's command
     Job job_;
     std::string schedule_;
     NoiseProcess noise_;

@@ -103,7 +103,7 @@ base::Nanoseconds length_for_budget(const TriedSteps& steps, base::Nanoseconds s
                                     std::size_t slots, double budget_percent)
 {
     constexpr std::size_t least_slots = 6;
-    constexpr double normal_quantile = 1.96;  // for a 95 % interval
+    constexpr double normal_quantile = 1.96;  // quantile for a 95 % interval
     std::vector<double> means;                // mean of the steps that begin in a slot
     double sum = 0.0;
     double count = 0.0;

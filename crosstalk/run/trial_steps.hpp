@@ -26,7 +26,7 @@ std::size_t warm_up_of(const TriedSteps& steps);
 
 double mean_ms(const TriedSteps& steps);
 double median_ms(const TriedSteps& steps, double from_share = 0.0,
-                 double to_share = 1.0);  // of the steps after the warm-up
+                 double to_share = 1.0);  // shares refer to the steps after the warm-up
 
 // Number of consecutive steps after which lengths repeat, as with several collectives in one step of a job: the
 // smallest number, up to 12, whose sums vary by less than half as much as those of independent steps. 1: lengths do not

@@ -64,7 +64,7 @@ TEST_CASE("a directory that a run writes into is refused until that has ended")
         CHECK_THROWS_WITH_AS(crosstalk::claim_directory(request),
                              doctest::Contains("another crosstalk run writes into"), base::UsageError);
     }
-    CHECK_NOTHROW(crosstalk::claim_directory(request));  // it contains nothing of a run
+    CHECK_NOTHROW(crosstalk::claim_directory(request));  // the directory contains nothing of a run
     fs::create_directory(scratch / "run/train");
     CHECK_THROWS_WITH_AS(crosstalk::claim_directory(request), doctest::Contains("run/train is already there"),
                          base::UsageError);

@@ -50,6 +50,6 @@ TEST_CASE("times that are within the time of the job on no known clock are refus
     };
     refused(9'000s, 28s);
     refused(101s, 31s);               // longer than the job
-    refused(101s, 28s, ahead + 50s);  // from an earlier run
+    refused(101s, 28s, ahead + 50s);  // an archive of an earlier run
     refused(ahead + 98s, 1s);
 }

@@ -22,7 +22,7 @@ constexpr std::size_t partial_columns = 8;
 // Hand-written loops: each makes one pass over whole arrays, one vector after the other.
 struct HandLoops {
     std::string unit;
-    std::map<std::string, Loop> loops;  // by shape
+    std::map<std::string, Loop> loops;  // keyed by shape
 };
 
 #if defined(__x86_64__)

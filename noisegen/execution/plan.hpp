@@ -24,9 +24,9 @@ struct Request {
     Avoid avoid;
     std::string scheduling = "other";   // scheduling class of the noise threads: other, batch, idle
     std::string memory = "local";       // "local", or the NUMA nodes that memory is taken from
-    std::string on_overlap = "report";  // or "stop": reaction to an avoided process on a noise CPU
+    std::string on_overlap = "report";  // "report" or "stop": reaction to an avoided process on a noise CPU
     Budgets budgets;
-    std::filesystem::path limits_file;  // for rates like 60%; empty: the default file
+    std::filesystem::path limits_file;  // limits for rates like 60%; empty: the default file
     std::filesystem::path out;          // the run's directory
     std::filesystem::path control_run;  // run whose control file is used to request delays and count steps
     std::set<pid_t> victims = {};       // processes that control.pause stops; empty: those in the control file
@@ -41,7 +41,7 @@ struct Plan {
     base::CpuSet cpus;                     // noise CPUs
     std::vector<CpuPlacement> placements;  // locations of the noise CPUs
     std::vector<std::vector<int>> runs;    // [stressor]: the CPUs that run it
-    std::vector<Demand> demands;           // of the stressors on these CPUs
+    std::vector<Demand> demands;           // demands of the stressors on these CPUs
     std::set<int> memory_nodes;            // empty: memory near each CPU
     std::vector<Slot> table;               // empty until the slot length is known (slot=auto)
 };

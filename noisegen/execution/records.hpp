@@ -68,7 +68,7 @@ class Records {
     Names quiet_;
     std::vector<Names> levels_;
     otf2::LocationRecorder* assigned_ = nullptr;
-    std::vector<otf2::LocationRecorder*> locations_;  // by CPU
+    std::vector<otf2::LocationRecorder*> locations_;  // one for each CPU
     std::vector<const Slot*> entered_;                // by CPU: slot whose region is open
     std::vector<std::int64_t> on_since_ns_;           // by CPU: when a level that follows the training was switched on
 };

@@ -47,10 +47,10 @@ struct Item {
     Configured stressor;
     std::size_t cores = 1;
     base::CpuSet cpus;
-    std::vector<double> bytes;  // by round
+    std::vector<double> bytes;  // one value per round
     std::vector<double> operations;
     std::vector<double> waited;
-    Windows windows;  // of all rounds
+    Windows windows;  // windows of all rounds
 
     std::string name() const { return stressor_text(stressor.card->name, own_options(stressor.settings)); }
     std::string text() const { return base::join(name(), " on ", cpus.size(), cpus.size() == 1 ? " CPU" : " CPUs"); }

@@ -16,7 +16,7 @@
 namespace noisegen {
 
 struct Calibration {
-    std::vector<std::string> stressors;  // as in a schedule; empty: all that can have a rate
+    std::vector<std::string> stressors;  // words of a schedule; empty: all stressors that can have a rate
     base::CpuSet cpus;                   // measured with 1, 2, 4, ... and all of their cores
     std::size_t rounds = 9;
     base::Nanoseconds round{300'000'000};

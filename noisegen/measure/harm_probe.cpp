@@ -125,7 +125,7 @@ void leave_out_first_block(ProbeRun& run)
 struct Measured {
     Schedule schedule;
     ProbeRun run;
-    std::vector<WorkByBlock> work;  // by victim of the pass
+    std::vector<WorkByBlock> work;  // one element per victim of the pass
 };
 
 Measured measure_pass(const HarmProbe& given, const Pass& pass, const std::vector<std::string>& noises,

@@ -18,7 +18,7 @@
 namespace noisegen {
 
 struct Probe {
-    std::vector<std::string> stressors;  // as in a rotation; empty: the controls, cache and memory stressors
+    std::vector<std::string> stressors;  // words of a rotation; empty: the controls, cache and memory stressors
     int victim = 0;                      // CPU of the victim
     std::string array = "auto";          // size of the victim's array, see Victim::setup()
     base::CpuSet cpus;                   // noise CPUs, without the victim's
@@ -26,7 +26,7 @@ struct Probe {
     base::Nanoseconds slot{300'000'000};
     std::uint64_t seed = 1;
     Budgets budgets;
-    std::filesystem::path limits_file;  // for rates like 60%; empty: the default file
+    std::filesystem::path limits_file;  // limits for rates like 60%; empty: the default file
     std::filesystem::path out;          // output goes to OUT/probe/; empty: only the table is printed
 };
 
@@ -36,7 +36,7 @@ struct ProbeRun {
     std::int64_t start_ns = 0;  // CLOCK_MONOTONIC
     std::vector<Slice> slices;
     std::vector<LevelTotal> levels;  // the noise's own traffic, summed over CPUs
-    std::vector<std::string> notes;  // by stressor
+    std::vector<std::string> notes;  // one note per stressor
 
     // Share of the noise's time in which other threads had its CPUs.
     double noise_waited() const;

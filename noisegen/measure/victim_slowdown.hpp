@@ -42,7 +42,7 @@ using DoneByBlock = std::map<std::uint64_t, std::vector<std::array<Done, Slice::
 struct VictimDone {
     DoneByBlock blocks;
     std::size_t slices = 0;     // slices that count
-    std::size_t disturbed = 0;  // of those: another thread had the victim's CPU for at least a tenth of the time
+    std::size_t disturbed = 0;  // slices in which another thread had the victim's CPU for a tenth of the time or more
     // Rates per second of each slice in quiet, by kind; disturbed slices are left out if there are others.
     std::array<std::vector<double>, Slice::kinds> quiet_per_second;
 };
@@ -64,9 +64,9 @@ struct Damage {
     double own_bytes_per_s = 0.0;
     double own_operations_per_s = 0.0;
     // Ratios noise / quiet of means within a block, see estimate_ratio().
-    Estimate bandwidth_kept;        // when reading memory
-    Estimate latency_factor;        // of a load from memory
-    Estimate cache_latency_factor;  // of a load from the last-level cache
+    Estimate bandwidth_kept;        // bandwidth of reading memory
+    Estimate latency_factor;        // latency of a load from memory
+    Estimate cache_latency_factor;  // latency of a load from the last-level cache
     std::string name() const { return base::factor_name(stressor, level); }
 };
 
@@ -80,11 +80,11 @@ struct Alone {
 
 struct DamageReport {
     Alone alone;
-    std::vector<Damage> damages;  // by level
+    std::vector<Damage> damages;  // one element per level
     std::size_t slices = 0;       // slices that count
     // Share of the noise's time in which other threads had its CPUs. Filled by the caller.
     double noise_waited = 0.0;
-    std::size_t disturbed = 0;  // of those: another thread had the victim's CPU for at least a tenth of the time
+    std::size_t disturbed = 0;  // slices in which another thread had the victim's CPU for a tenth of the time or more
 };
 
 // Uses victim_done(). The caller fills in the noise's own traffic.

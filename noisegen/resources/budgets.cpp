@@ -127,7 +127,7 @@ void check_demands(const std::vector<Demand>& demands, const Budgets& budgets, i
 
 void allow_descriptors(const std::vector<Demand>& demands)
 {
-    constexpr double opened_anyway = 256.0;  // for records, MPI, libraries
+    constexpr double opened_anyway = 256.0;  // descriptors for records, MPI and libraries
     double open = opened_anyway;
     for (const Demand& demand : demands)
         open += static_cast<double>(demand.needs.descriptors) * static_cast<double>(demand.instances);

@@ -22,8 +22,8 @@ struct Demand {
 std::vector<Demand> demands(const Schedule& schedule, const std::vector<std::vector<int>>& runs);
 
 struct Budgets {
-    base::Percent max_memory{50.0};  // of the available memory
-    base::Percent max_disk{50.0};    // of the free space and free inodes, for each file system
+    base::Percent max_memory{50.0};  // percent of the available memory
+    base::Percent max_disk{50.0};    // percent of the free space and free inodes, for each file system
 };
 
 // Adds --max-memory and --max-disk.

@@ -25,7 +25,7 @@ struct CpuRequest {
     std::string near = "";       // gpu:0: only the socket of that device
     std::string far = "";        // gpu:0: only other sockets than the device's
     std::string smt = "no";      // "yes": also siblings of avoided CPUs and single CPUs of a core
-    bool share = false;          // also avoided CPUs
+    bool share = false;          // also use avoided CPUs
 };
 
 // Adds these options; `avoid` receives the words for parse_avoid().
@@ -66,7 +66,7 @@ base::CpuSet choose_cpus(const CpuRequest& cpu_request, const Machine& machine);
 // Location of a noise CPU.
 struct CpuPlacement {
     int cpu = 0;
-    base::Core core;             // with all its siblings
+    base::Core core;             // the CPU's core, with all siblings
     bool avoided = false;        // an avoided CPU, shared on purpose
     base::CpuSet busy_siblings;  // siblings that are avoided CPUs
 };

@@ -15,7 +15,7 @@ struct WorstShape {
     std::string shape;       // "partial"
     int victim = 0;          // CPU of the victim
     std::string noise_cpus;  // "1-3"
-    double slowdown = 0.0;   // of the victim's bandwidth, with its 95 % interval
+    double slowdown = 0.0;   // slowdown of a bandwidth victim, with its 95 % interval
     double low = 0.0;
     double high = 0.0;
     std::string measured;  // "2026-01-31T12:00:00Z"

@@ -13,12 +13,12 @@
 namespace noisegen {
 
 struct Intensity {
-    std::optional<base::Rate> rate;           // of the whole process while on; none: unlimited
+    std::optional<base::Rate> rate;           // rate of the whole process while on; none: unlimited
     std::optional<base::Percent> of_limit;    // the rate as a share of this node's calibrated limit, until resolved
     base::Percent duty{100.0};                // share of each period in which it is on
     base::Nanoseconds period{100'000'000};    // bursts begin at multiples of it since the start of the run
     bool poisson = false;                     // steps arrive at random; the rate is their mean
-    std::vector<base::TrainingPhase> follow;  // on only while the training is in one of these; empty: always
+    std::vector<base::TrainingPhase> follow;  // phases of the training in which it is on; empty: always on
     std::optional<ResourceLimit> limit;       // limit set in the operating system while on
     std::string sched;  // scheduling class while on: other, batch, idle; empty: that of the process
     // Does it request a rate or duty that may be missed?

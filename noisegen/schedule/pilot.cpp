@@ -86,7 +86,7 @@ std::vector<LeftBehind> left_behind(const Schedule& schedule, const std::vector<
                                     std::span<const SeenSteps> steps)
 {
     const std::vector<std::optional<double>> times = step_times(table, steps);
-    std::map<std::size_t, std::vector<double>> differences;  // by noise, in percent
+    std::map<std::size_t, std::vector<double>> differences;  // keyed by noise, in percent
     for (std::size_t i = 1; i + quiet_after_each < table.size(); ++i) {
         if (table[i].treatment.empty()) continue;
         std::vector<double>& of_noise = differences[table[i].treatment.front()];

@@ -68,12 +68,12 @@ struct Shared {
     virtual ~Shared() = default;
 };
 
-// Where an instance runs.
+// The CPU and context of an instance.
 struct Place {
     int cpu = 0;
     std::size_t index = 0;              // index of this CPU among those that run the stressor in this process
     std::size_t count = 1;              // number of those CPUs
-    std::vector<int> cpus = {};         // all of those CPUs
+    std::vector<int> cpus = {};         // all CPUs that run the stressor in this process
     std::filesystem::path control_run;  // run whose control file is used for requests; empty if none
     std::set<pid_t> victims = {};       // processes to stop instead of those in the control file
     std::filesystem::path noise;        // noise directory of the run; empty outside of a run
@@ -85,7 +85,7 @@ struct Place {
 // Demand of an instance on a GPU.
 struct GpuNeeds {
     std::string device;   // number of the GPU, or "auto"
-    base::Bytes memory;   // of the GPU, beside that of the context
+    base::Bytes memory;   // GPU memory needed, without that of the context
     base::Percent spare;  // share of the GPU's memory that must stay free for others
 };
 
@@ -103,9 +103,8 @@ struct Needs {
 struct StressorCard {
     enum class Cpus {
         own,   // stresses the CPU it runs on: a factorial gives each such stressor CPUs of its own
-        one,   // needs one CPU, which is its own in a factorial: runs on the first of those it gets, the others are
-               // quiet
-        none,  // needs no CPU: runs on the first noise CPU, beside nothing else
+        one,   // runs on the first of its CPUs (of its own CPUs in a factorial); the others are quiet
+        none,  // needs no CPU: one instance, on the first noise CPU
     };
     std::string name;
     std::string summary;

@@ -113,7 +113,7 @@ TEST_CASE("random slots take their shares of the time")
     const std::vector<Slot> table = slot_table(schedule, 3, 1000s);
     const auto quiet =
         std::count_if(table.begin(), table.end(), [](const Slot& slot) { return slot.treatment.empty(); });
-    CHECK(quiet > 7300);  // of 10000, standard deviation 43
+    CHECK(quiet > 7300);  // 10000 draws, standard deviation 43
     CHECK(quiet < 7700);
 }
 

@@ -33,12 +33,12 @@ struct TrialSpec {
     std::vector<std::string> detections{"none"};
     std::vector<std::string> rates{"1e-6", "1e-5", "1e-4", "1e-3", "1e-2"};
     std::vector<std::string> reads{"once"};
-    int stored_trials = 5;  // of each of those combinations, per block
-    int trials = 10;        // of each combination, per block
+    int stored_trials = 5;  // trials of each of those combinations, per block
+    int trials = 10;        // trials of each combination, per block
     int controls = 2;       // null trials, and positive trials, of each moment and guard, per block
     int blocks = 5;
     int seeds = 8;                              // undisturbed trainings that define the band
-    base::Nanoseconds trial_time{500'000'000};  // for the estimate of hours
+    base::Nanoseconds trial_time{500'000'000};  // expected time of a trial, for the estimate of hours
     std::string half_width = "5%";              // half width that intervals may have
     std::uint64_t seed = 1;
 };

@@ -90,7 +90,7 @@ bool train_seed(const TrialSpec& spec, const fs::path& directory, int number)
 {
     const fs::path out = seed_directory(directory, number);
     if (has_ended(out)) return true;
-    base::remove_tree(out);                 // of an interrupted training
+    base::remove_tree(out);                 // left by an interrupted training
     constexpr std::uint64_t beyond = 1000;  // distance from the training's own seed, by default 1
     TrialWords words = training_of(spec, spec.strategies.front());
     for (const std::string& word :

@@ -26,7 +26,7 @@ struct TrialStanding {
     int seeds = 0;  // number of undisturbed trainings
     int seeds_done = 0;
     std::size_t trials = 0;                   // number for each strategy
-    std::map<std::string, std::size_t> done;  // by strategy
+    std::map<std::string, std::size_t> done;  // number of ended trials by strategy
     double seconds_left = 0.0;                // estimate from past trials, or from the spec
     bool is_being_run = false;
 };

@@ -49,7 +49,7 @@ class Calls : public StepSource {
 
     Words finish(const LineKinds& kinds) override
     {
-        if (fs::exists(job_.own_table()))  // of a program that reported its steps too late for the noise
+        if (fs::exists(job_.own_table()))  // the program reported its steps too late for the noise
             return marks_source.make(job_)->finish(kinds);
         become_training();
         if (scorep_directory(job_.request.folder, job_.began)) {

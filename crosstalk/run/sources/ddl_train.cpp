@@ -106,7 +106,7 @@ class DdlTrain : public StepSource {
         if (device != words.end() && std::next(device) != words.end() && std::next(device)->starts_with("cuda"))
             return true;
         return std::any_of(words.begin(), words.end(), [](const std::string& word) {
-            return word.find("device=cuda") != std::string::npos;  // of --device, or of the emulated model
+            return word.find("device=cuda") != std::string::npos;  // an option of --device, or of the emulated model
         });
     }
 };

@@ -178,7 +178,7 @@ void LineKinds::add(const std::string& line, std::int64_t at_ns)
     if (kind.empty() || (kinds_.size() >= most_kinds && !kinds_.contains(kind))) return;
     Lines& lines = kinds_[kind];
     lines.has_numbers = name.find('#') != std::string::npos;
-    constexpr std::int64_t together_ns = 1'000'000;  // for ranks that print the same line
+    constexpr std::int64_t together_ns = 1'000'000;  // ranks that print the same line differ by less
     if (!lines.has_numbers && !lines.at_ns.empty() && at_ns - lines.at_ns.back() < together_ns) return;
     if (lines.name.empty()) lines.name = name;
     lines.same.push_back(!lines.at_ns.empty() && lines.last == line);

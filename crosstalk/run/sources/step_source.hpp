@@ -20,10 +20,10 @@ namespace crosstalk {
 struct MeasuredJob {
     const Request& request;
     base::CpuSet cpus;               // empty: the job chooses its CPUs
-    std::string control_delay;       // as requested; a time once a quiet step was measured
+    std::string control_delay;       // the requested delay; a time once a quiet step was measured
     std::unique_ptr<Output> output;  // reads the output; null: the output goes to the log directly
     JobTimes times;
-    std::filesystem::file_time_type began;  // by the clock of the job's file system
+    std::filesystem::file_time_type began;  // time stamp of the job's file system
 
     std::filesystem::path log() const;        // the job's output
     std::filesystem::path own_table() const;  // path of train/steps.csv
@@ -75,7 +75,7 @@ class StepSource {
     // If steps are known only at the end: has the job begun with events that may be steps?
     virtual bool may_have_steps() const { return true; }
 
-    virtual bool records_calls() const { return false; }  // of MPI, at present
+    virtual bool records_calls() const { return false; }  // is it recording MPI calls at present?
 
     // The source that turned out to be the right one; null: this one.
     virtual std::unique_ptr<StepSource> successor() const { return nullptr; }

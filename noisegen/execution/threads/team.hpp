@@ -71,7 +71,7 @@ class Team {
 
     // Noise threads that were taken off their CPUs by somebody (taskset, a cpuset). Each CPU is reported once.
     std::vector<MovedNoise> newly_moved() { return places_.newly_moved(); }
-    const std::vector<MovedNoise>& moved() const { return places_.all(); }  // all reported so far
+    const std::vector<MovedNoise>& moved() const { return places_.all(); }  // all moves reported so far
 
     // By level: work of all CPUs together, times summed over CPUs. Valid after stop().
     std::vector<LevelTotal> totals() const;

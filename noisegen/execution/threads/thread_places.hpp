@@ -16,7 +16,7 @@ namespace noisegen {
 // A noise thread that was taken off its CPU.
 struct MovedNoise {
     int cpu = 0;
-    base::CpuSet to;         // where it was seen, or may run now
+    base::CpuSet to;         // CPUs where it was seen, or may run now
     std::int64_t at_ns = 0;  // CLOCK_MONOTONIC time at which the move was noticed
 };
 
@@ -32,7 +32,7 @@ class ThreadPlaces {
 
     // Called by the main thread. Each moved thread is returned once.
     std::vector<MovedNoise> newly_moved();
-    const std::vector<MovedNoise>& all() const { return moved_; }  // all returned so far
+    const std::vector<MovedNoise>& all() const { return moved_; }  // all moves returned so far
 
  private:
     struct Thread {

@@ -35,7 +35,7 @@ class VictimThread {
 
     std::promise<void> made_;
     std::promise<void> go_;
-    bool waited_ = false;  // used by the thread only
+    bool waited_ = false;  // read and written by the thread only
     std::atomic<bool> over_ = false;
     bool started_ = false;
     std::exception_ptr error_;

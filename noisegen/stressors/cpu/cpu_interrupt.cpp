@@ -110,7 +110,7 @@ class CpuInterrupt final : public Stressor {
 
     Interrupts interrupts_;
     std::int64_t phase_ns_;
-    std::int64_t phase_here_ns_ = 0;  // of the interrupts, on CLOCK_MONOTONIC
+    std::int64_t phase_here_ns_ = 0;  // phase on CLOCK_MONOTONIC
     std::int64_t deadline_ns_ = 0;
     std::int64_t next_ns_ = 0;
     std::int64_t burst_end_ns_ = 0;  // 0: no burst in progress

@@ -72,7 +72,7 @@ class Copies {
 struct CopyPlan {
     std::vector<Way> ways;
     bool pinned = true;
-    base::Bytes size;  // of each buffer: one on the host and one on the GPU for each direction
+    base::Bytes size;  // size of each buffer: one on the host and one on the GPU for each direction
 };
 
 const std::string copy_name = "gpu.copy";

@@ -25,7 +25,7 @@ class GpuContext {
     void use() const;
 
     struct Memory {
-        std::size_t free = 0;  // not used by any process; this context counts as used
+        std::size_t free = 0;  // bytes not used by any process; this context counts as used
         std::size_t total = 0;
     };
     Memory memory() const;

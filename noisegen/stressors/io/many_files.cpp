@@ -13,7 +13,7 @@ namespace noisegen {
 namespace {
 
 constexpr std::uint64_t most_files = 50'000;     // below the link limit of common file systems, too
-constexpr std::int64_t bytes_of_an_entry = 512;  // at most, for a name and an inode
+constexpr std::int64_t bytes_of_an_entry = 512;  // upper limit, for a name and an inode
 
 }  // namespace
 

@@ -268,7 +268,7 @@ JobStart job_start(const std::string& word)
 
 void keep_job(const JobStart& start, int pipe, int answers)
 {
-    for (const int file : {pipe, answers}) ::fcntl(file, F_SETFD, FD_CLOEXEC);  // not to be kept open by the job
+    for (const int file : {pipe, answers}) ::fcntl(file, F_SETFD, FD_CLOEXEC);  // the job must not inherit them
     // Real-time priority over the job, which keeps a CPU busy; without permission the keeper runs when the kernel
     // schedules it.
     sched_param priority{};

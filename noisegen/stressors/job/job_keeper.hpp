@@ -19,7 +19,7 @@ constexpr JobUntil freeze_job_now = 0;
 // The keeper's reply, sent once at its start and then after each message.
 struct JobNews {
     std::int64_t frozen_ns = 0;       // CLOCK_MONOTONIC: when the job was last frozen
-    std::int64_t resident_bytes = 0;  // of all its processes
+    std::int64_t resident_bytes = 0;  // memory of all its processes
     std::int32_t processes = 0;       // number of living processes
     std::int32_t refused = 0;         // errno, if the job could not be started
     std::int32_t strays = 0;          // processes that left the frozen group: stopped by signals

@@ -110,7 +110,7 @@ class CacheLlc final : public Stressor {
     }
 
     Cache cache_;
-    std::size_t bytes_;  // of this cache, for all instances that share it
+    std::size_t bytes_;  // bytes in this cache, for all instances that share it
     Sharers* sharers_;
     Pages pages_;
     std::size_t touched_ = 0;

@@ -121,7 +121,7 @@ class AllReduce final : public Pattern {
     std::size_t items(long round) const { return std::min(bucket_, out_.size() - first(round)); }
 
     int size_;
-    std::size_t bucket_;  // in items
+    std::size_t bucket_;  // number of items
     std::vector<float> out_;
     std::vector<float> in_;
     long buckets_;

@@ -16,7 +16,7 @@ bool mpi_available();
 // The summary of a stressor that needs MPI, with a remark if noisegen was built without MPI.
 std::string mpi_summary(const std::string& summary);
 
-// Makes `place.shared` for the patterns; collective over the job, see share_rounds().
+// Makes the state that the stressors below share (Place::shared); collective over the job, see share_rounds().
 std::unique_ptr<Shared> share_mpi(const Place& place);
 
 // The stressors below work with any number of ranks; a single rank sends to itself. They count the bytes that a rank

@@ -268,7 +268,7 @@ class MpiRounds final : public Stressor {
     Lane& lane_;
     std::uint64_t most_bytes_ = 0;  // maximum in a step
     std::uint64_t most_operations_ = 0;
-    Work done_;  // not reported yet
+    Work done_;  // work not reported yet
     bool under_way_ = false;
     long rounds_ = 0;    // number of rounds begun
     int fruitless_ = 0;  // steps since a round was completed
