@@ -23,7 +23,7 @@ constexpr std::size_t least_steps = 10;
 constexpr double least_time_on = 0.95;  // share of the training on each CPU; noise rests between slots
 constexpr double least_rate = 0.90;     // share of the requested rate
 
-// A process that was stopped, or got no CPU, within a slot records a slot that is too long.
+// A slot that is recorded as longer than this shows that the process was stopped, or got no CPU, within the slot.
 constexpr std::int64_t longest_slot_ns = slot_of_steady_noise.count() * 6 / 5;
 
 std::string in_seconds(std::int64_t ns)

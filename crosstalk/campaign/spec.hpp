@@ -30,7 +30,7 @@ struct Spec {
     std::vector<std::string> noise;     // stressors; an option may list levels: rate=1GiB/s|4GiB/s
     std::vector<std::string> cores;     // cores for the noise: a number, or "all"
     std::vector<std::string> designed;  // schedules of designed runs
-    std::string cpus;                   // of training and noise; empty: chosen by crosstalk run
+    std::string cpus;                   // CPUs of the training (and below of the noise); empty: crosstalk run chooses
     std::string noise_cpus;
     int nodes = 1;  // nodes of each run
 

@@ -68,7 +68,7 @@ struct Case {
     std::string family;
     std::string stressor;  // "memory.stream[shape=update"
     std::string column;    // column of samples.csv
-    double mean_goal;      // in percent
+    double mean_goal;      // target for the error of the mean, in percent
 };
 
 const std::vector<Case> cases{{"memory", "memory.stream[shape=update", "bytes", 0.3},

@@ -9,8 +9,8 @@
 
 namespace crosstalk {
 
-// CPUs on each node: as the spec says, or else every other core for the noise. Throws UsageError if there are too few
-// cores, or if the launcher cannot place them.
+// CPUs on each node: as the spec says, or else alternate cores for training and noise. Throws UsageError if there are
+// too few cores, or if the launcher cannot place them.
 Placement placement_of(const PlannedRun& run, const Spec& spec, const Launcher& launcher);
 
 // Command line of the training: ddl-train with options, or the spec's command.

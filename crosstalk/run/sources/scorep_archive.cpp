@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr const char* directory_variable = "SCOREP_EXPERIMENT_DIRECTORY";
 constexpr std::int64_t same_ns = 1'000'000;  // tolerance of two consecutive readings of one clock
 
-// Do the events lie within the job?
+// Does the job's time contain all events of the archive, if its clock is ahead by `ahead_ns`?
 bool within(const ArchiveTimes& archive, const JobTimes& job, std::int64_t ahead_ns)
 {
     const std::int64_t begin_ns = archive.begin_ns - ahead_ns;

@@ -22,7 +22,7 @@ struct MovedNoise {
 
 class ThreadPlaces {
  public:
-    // own_binding: nothing else of ours changes the threads' binding (a limit may).
+    // own_binding: false if a limit may change the threads' binding.
     ThreadPlaces(const std::vector<int>& cpus, bool own_binding);
 
     // Called by thread `index`: after it is bound to its CPU, to check where it runs, and before it ends.
