@@ -73,7 +73,7 @@ class Options {
         });
     }
 
-    // Adds a line or more to the end of --help.
+    // Add text to the end of --help: an example, a section, and the last lines.
     void example(std::string text) { manual_.examples.push_back(std::move(text)); }
     void section(Section section) { manual_.sections.push_back(std::move(section)); }
     void epilogue(std::string text) { manual_.epilogue = std::move(text); }

@@ -50,8 +50,8 @@ std::string why_not_covered(const TrainingByNode& training, const NoiseByNode& n
 // The data for that decision, for the status file: CPUs and times of each node, on the node's clock.
 nlohmann::ordered_json proof_by_node(const TrainingByNode& training, const NoiseByNode& noise);
 
-// Reads the data from the run's directory. `known_cpus` are the CPUs of a job that does not record its own. Throws
-// Error if there are no steps.
+// Read the data for why_not_covered() from the run's directory. `known_cpus` are the CPUs of a job that does not record
+// its own. Throw Error if there are no steps.
 TrainingByNode training_by_node(const std::filesystem::path& run, int warmup, const base::CpuSet& known_cpus);
 NoiseByNode noise_by_node(const std::filesystem::path& run);
 

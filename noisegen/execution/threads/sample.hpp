@@ -100,12 +100,12 @@ constexpr double rate_exceeded = 1.05;
 struct NoiseObservers {
     // Called after each slot.
     std::function<void(std::size_t, const SlotDone&)> on_slot = {};
-    // Called about every tenth of a second while a level is on: the slot so far, and the work since the last call.
+    // Called about every tenth of a second while a level is on, with the slot so far and the work since the last call.
     std::function<void(std::size_t, const SlotDone&, const Sample&)> on_sample = {};
-    // Called when a level that follows the training is switched on or off: the slot so far, whether it is on, and the
-    // time.
+    // Called when a level that follows the training is switched on or off, with the slot so far, whether it is on, and
+    // the time.
     std::function<void(std::size_t, const SlotDone&, bool, std::int64_t)> on_followed = {};
-    // Called after a step that stopped the training: the slot so far, begin and end of the stop.
+    // Called after a step that stopped the training, with the slot so far and the begin and end of the stop.
     std::function<void(std::size_t, const SlotDone&, std::int64_t, std::int64_t)> on_stopped = {};
 };
 
