@@ -41,7 +41,7 @@ void append_quoted(std::string& line, std::string_view text)
 // Splits text, which may come in pieces, into lines of cells; a quoted cell may hold commas and newlines.
 class CsvLines {
  public:
-    // The cells of a line, which it may take, and the line's number.
+    // Receives the cells of a line, which it may move from, and the line's number.
     using WithLine = std::function<void(std::vector<std::string>& cells, std::size_t number)>;
     explicit CsvLines(WithLine with_line) : with_line_{std::move(with_line)} {}
 
@@ -56,7 +56,7 @@ class CsvLines {
     {
         if (c == '\n') ++number_;
         const bool was_quote = std::exchange(quote_in_quotes_, false);
-        if (was_quote && c == '"') {  // two of them are one in the cell
+        if (was_quote && c == '"') {  // two quotes stand for one in the cell
             in_quotes_ = true;
             cell_ += '"';
         } else if (in_quotes_) {
@@ -89,12 +89,12 @@ class CsvLines {
     std::vector<std::string> line_;
     std::string cell_;
     bool in_quotes_ = false;
-    bool quote_in_quotes_ = false;  // the last one, which ends the quotes unless another one follows
+    bool quote_in_quotes_ = false;  // the last character was a quote: it ends the cell unless another follows
     std::size_t number_ = 1;
     std::size_t begin_ = 1;
 };
 
-// Columns of the first line. Spreadsheets put a mark (U+FEFF) before it that says how the file is encoded.
+// Columns of the first line. Spreadsheets put a byte order mark (U+FEFF) before it.
 std::vector<std::string> header(std::vector<std::string> cells)
 {
     constexpr std::string_view mark = "\xEF\xBB\xBF";
@@ -139,7 +139,7 @@ CsvWriter::CsvWriter(std::filesystem::path path, const std::vector<std::string>&
     if (shared_) return;
     try {
         write(columns);
-    } catch (...) {  // no destructor runs, and without its header the file is no table
+    } catch (...) {  // the destructor will not run, and a file without a header is no table
         ::close(file_);
         ::unlink(file.c_str());
         throw;
@@ -170,8 +170,8 @@ void CsvWriter::add(std::string_view text)
     held_ += ',';
 }
 
-// A decimal of up to 15 digits is the shortest that reads back as its nearest double: no other one with as few digits
-// does. As std::to_chars() writes it: 0.0012, 1.2e-05.
+// A decimal of up to 15 digits is the shortest text that reads back as its nearest double. The format is that of
+// std::to_chars(): 0.0012, 1.2e-05.
 void CsvWriter::add(CsvSeconds time)
 {
     constexpr std::int64_t most_ns = 1'000'000'000'000'000;

@@ -14,7 +14,7 @@
 
 namespace base {
 
-// A text as it stands in the file, quoted where needed: made once for the cells of many rows.
+// A text as it stands in the file, quoted if needed. Made once and then used for cells of many rows.
 class CsvText {
  public:
     explicit CsvText(std::string_view text);
@@ -24,26 +24,27 @@ class CsvText {
     std::string quoted_;
 };
 
-// The cell of a time in seconds, as that of static_cast<double>(ns) / 1e9 is.
+// A time as a cell in seconds: the same text as for static_cast<double>(ns) / 1e9.
 struct CsvSeconds {
     std::int64_t ns = 0;
 };
 
 class CsvWriter {
  public:
-    // Rows appear one by one, which makes the file a record of a crash, or the table appears as a whole, which is
-    // faster and leaves no half of it. Several processes may add rows to a table that one of them has made.
+    // rows: rows appear one by one, so they survive a crash. whole: the table appears when it is finished, which is
+    // faster and never leaves half a table. more_rows: adds rows to a table that another process has created; several
+    // processes may do so.
     enum class Appear { rows, whole, more_rows };
 
-    // Creates the file (it must not exist yet, else std::system_error) and writes the header, or leaves no file behind;
-    // or opens it for more rows.
+    // Creates the file and writes the header; if that fails, no file is left behind. Throws std::system_error if the
+    // file exists. more_rows opens an existing file.
     CsvWriter(std::filesystem::path path, const std::vector<std::string>& columns, Appear appear = Appear::rows);
-    ~CsvWriter();  // a whole table that was not finished is taken away
+    ~CsvWriter();  // removes a whole table that was not finished
     CsvWriter(const CsvWriter&) = delete;
     CsvWriter& operator=(const CsvWriter&) = delete;
 
-    // Throws std::system_error, Error (a full disk), std::logic_error for a wrong number of cells. The file has whole
-    // rows whatever happens.
+    // Throws std::system_error, Error (a full disk), or std::logic_error for a wrong number of cells. The file never
+    // holds part of a row.
     template <class... Cells>
     void row(const Cells&... cells)
     {
@@ -53,7 +54,7 @@ class CsvWriter {
     }
     void write(const std::vector<std::string>& cells);
 
-    // The last call for a whole table: gives it its name. Errors as above.
+    // Must be the last call for a whole table: gives the file its name. Errors as for row().
     void finish();
 
  private:
@@ -80,26 +81,26 @@ class CsvWriter {
             add_number(static_cast<std::uint64_t>(number));
     }
     template <class Number>
-    void add_number(Number number);  // the shortest text that reads back as the same number
+    void add_number(Number number);  // writes the shortest text that reads back as the same number
     void end_row();
 
     std::filesystem::path path_;
     std::size_t columns_ = 0;
-    std::filesystem::path unfinished_;  // what a whole table is called until it is finished, or empty
+    std::filesystem::path unfinished_;  // temporary path of a whole table until it is finished, else empty
     std::string held_;                  // rows that are not in the file yet
     int file_ = -1;
-    bool shared_ = false;    // others add rows, too
-    std::int64_t size_ = 0;  // of the rows in the file
+    bool shared_ = false;    // other processes add rows, too
+    std::int64_t size_ = 0;  // length of the rows in the file, in bytes
 };
 
-// A row of a table while it is read.
+// A row of a table while the table is read.
 class CsvRow {
  public:
     const std::vector<std::string>& columns() const { return columns_; }
     bool has(const std::string& column) const { return index_.contains(column); }
     std::size_t line() const { return line_; }
 
-    // Like those of CsvTable.
+    // These functions correspond to those of CsvTable.
     std::string place(const std::string& column) const;
     const std::string& text(const std::string& column) const;
     template <class T>
@@ -115,25 +116,27 @@ class CsvRow {
     std::size_t line_ = 0;
 };
 
-// A table row by row, of which one is in memory. A last line without its newline is dropped; then it returns false.
-// Throws as CsvTable does.
+// Reads a table row by row and keeps one row in memory. Returns false if the last line lacks its newline; that line is
+// dropped. Throws as CsvTable does.
 bool read_rows(const std::filesystem::path& path, const std::function<void(const CsvRow&)>& with_row);
 
 extern template std::int64_t CsvRow::get(const std::string&) const;
 
-// A whole file in memory. A last line without its newline (a killed writer) is dropped and remembered.
+// A whole file in memory. If the last line lacks its newline (the writer was killed), it is dropped and cut_off() is
+// true.
 class CsvTable {
  public:
-    // Throws Error that names file and line for a missing file, a file without a header, rows of another width.
+    // Throws Error that names file and line if the file is missing or has no header, or if a row has another number of
+    // cells.
     explicit CsvTable(const std::filesystem::path& path);
 
     std::size_t rows() const { return cells_.size(); }
     const std::vector<std::string>& columns() const { return columns_; }
     bool has(const std::string& column) const { return index_.contains(column); }
     bool cut_off() const { return cut_off_; }
-    void refuse_cut_off() const;  // throws Error; for a table that only a damage can have cut
+    void refuse_cut_off() const;  // throws Error if cut_off(): for tables that appear whole
 
-    // "steps.csv line 7 column end_ns", for an error.
+    // "steps.csv line 7 column end_ns", for error messages.
     std::string place(std::size_t row, const std::string& column) const;
 
     // Throws Error that names file, line and column.

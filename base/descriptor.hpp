@@ -11,7 +11,7 @@ namespace base {
 class Descriptor {
  public:
     Descriptor() = default;
-    Descriptor(int number) : number_{number} {}  // a negative one is none
+    Descriptor(int number) : number_{number} {}  // a negative number means none
     ~Descriptor() { close(); }
     Descriptor(Descriptor&& other) noexcept : number_{std::exchange(other.number_, -1)} {}
     Descriptor& operator=(Descriptor&& other) noexcept
@@ -20,13 +20,13 @@ class Descriptor {
         return *this;
     }
 
-    // The number for system calls; -1 if it is closed.
+    // The number for system calls; -1 if the descriptor is closed.
     operator int() const { return number_; }
 
-    // Somebody else closes it.
+    // Returns the number without closing it; the caller must do so.
     int release() { return std::exchange(number_, -1); }
 
-    // Like close(2); 0 where there is none.
+    // Like close(2); returns 0 if there is nothing to close.
     int close() { return number_ < 0 ? 0 : ::close(std::exchange(number_, -1)); }
 
  private:

@@ -13,10 +13,10 @@ namespace base {
 
 namespace {
 
-constexpr std::size_t longest_text = 400;  // two paths and a sentence; what is quoted may be a whole file
-constexpr std::size_t longest_line = 200;  // on the terminal, with the program's name
+constexpr std::size_t longest_text = 400;  // two paths and a sentence; a quoted text may be a whole file
+constexpr std::size_t longest_line = 200;  // limit for a terminal line, including the program's name
 
-// "[json.exception.parse_error.101] parse error at .." without what only its library's authors can use.
+// Removes nlohmann's tag from "[json.exception.parse_error.101] parse error at ..": users cannot do anything with it.
 std::string without_library_tag(std::string text)
 {
     const std::size_t begin = text.find("[json.exception.");
@@ -50,7 +50,7 @@ void flush_stdout()
 
 void warn_line(const std::string& text) noexcept
 {
-    // In one write: ranks and threads share stderr.
+    // One write for the line, since ranks and threads share stderr.
     const std::string line = std::string{program_invocation_short_name} + ": " + printable(text) + "\n";
     std::fwrite(line.data(), 1, line.size(), stderr);
 }
@@ -71,7 +71,7 @@ try {
 } catch (const std::filesystem::filesystem_error& error) {
     return print(program, join("cannot use ", error.path1().string(), ": ", error.code().message()), exit_failed);
 } catch (const std::system_error& error) {
-    // Our exceptions say what failed; those of the standard library's threads and locks do not.
+    // Our exceptions say what failed; those of std::thread and std::mutex do not.
     const bool bare =
         error.what() == error.code().message() && error.code() == std::errc::resource_unavailable_try_again;
     return print(program, bare ? "cannot start a thread (ulimit -u, pids.max of the cgroup)" : error.what(),

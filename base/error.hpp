@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of failure and what they make a program return. One catch (...) in main() reports them all.
+// Kinds of failure and their exit codes. One catch (...) in main() reports them all.
 #pragma once
 
 #include "base/words.hpp"
@@ -17,17 +17,17 @@ enum ExitCode : int {
     exit_fine = 0,
     exit_failed = 1,
     exit_usage = 2,
-    exit_promise_not_kept = 3,  // ran, but a rate was not reached or noise did not cover the training
-    exit_unavailable = 77       // not possible on this machine
+    exit_promise_not_kept = 3,  // the program ran, but missed a rate, or noise did not cover the training
+    exit_unavailable = 77       // the request is not possible on this machine
 };
 
-// The message is fit for a terminal: one line of at most 400 bytes, escaped (printable()), without its middle
-// (shortened()).
+// The message is made fit for a terminal: one line of at most 400 bytes, escaped by printable() and, if too long,
+// shortened in the middle by shortened().
 struct Error : std::runtime_error {
     explicit Error(const std::string& text);
 };
 
-// The user asked for something that makes no sense: exit code 2.
+// The user asked for something impossible or contradictory: exit code 2.
 struct UsageError : Error {
     using Error::Error;
 };
@@ -37,7 +37,7 @@ struct Unavailable : Error {
     using Error::Error;
 };
 
-// A signal asks for the end: no failure to report, and the program ends by that signal once it has cleaned up.
+// A signal asked the program to end. This is not a failure: after cleaning up, the program ends by that signal.
 struct Interrupted {
     int signal = 0;
 };
@@ -60,8 +60,8 @@ template <class... Parts>
     throw Unavailable{join(parts...)};
 }
 
-// For calls that set errno: check_errno(::ftruncate(fd, size), "resize ", path) throws std::system_error if the result
-// is negative, and hands the result through otherwise.
+// For calls that set errno. check_errno(::ftruncate(fd, size), "resize ", path) throws std::system_error if the result
+// is negative; otherwise it returns the result.
 template <class Result, class... Parts>
 Result check_errno(Result result, const Parts&... parts)
 {
@@ -72,8 +72,8 @@ Result check_errno(Result result, const Parts&... parts)
     return result;
 }
 
-// One line on stderr: "program: text". The program is this one, by the name of its file. Characters that would confuse
-// a terminal are escaped.
+// Prints one line on stderr: "program: text", with the file name of this program. Characters that would disturb a
+// terminal are escaped.
 void warn_line(const std::string& text) noexcept;
 
 template <class... Parts>
@@ -82,10 +82,10 @@ void warn(const Parts&... parts)
     warn_line(join(parts...));
 }
 
-// Whatever was printed on stdout, by streams or printf, is written. Throws Error if it could not be.
+// Flushes stdout, both of streams and of printf. Throws Error if the output could not be written.
 void flush_stdout();
 
-// To be called in main's catch (...): prints "program: why" as one line on stderr and returns the exit code.
+// Call it in main's catch (...): prints "program: why" as one line on stderr and returns the exit code.
 int report_failure(const char* program) noexcept;
 
 }  // namespace base

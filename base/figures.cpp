@@ -25,7 +25,7 @@ std::string with_prefix(double amount, const std::string& unit, Prefixes which =
     if (std::isnan(amount)) return "-";
     const std::array<Prefix, 4>& prefixes = which == Prefixes::binary ? binary : decimal;
     std::size_t i = 0;
-    while (i + 1 < prefixes.size() && amount < 999.5 * prefixes[i + 1].factor) ++i;  // which would be printed as 1e+03
+    while (i + 1 < prefixes.size() && amount < 999.5 * prefixes[i + 1].factor) ++i;  // 999.5 and more print as 1e+03
     std::ostringstream text;
     text.precision(3);
     text << amount / prefixes[i].factor << " " << prefixes[i].name << unit;

@@ -28,7 +28,7 @@ namespace {
 std::vector<std::string> names_in(int directory)
 {
     std::vector<std::string> names;
-    Descriptor own = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // with a position of its own
+    Descriptor own = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // own read position
     DIR* const entries = own < 0 ? nullptr : ::fdopendir(own);
     if (entries == nullptr) return names;
     own.release();
@@ -41,7 +41,7 @@ std::vector<std::string> names_in(int directory)
 void empty(int directory, int depth)
 {
     constexpr int rounds = 3;
-    constexpr int deepest = 200;  // each level holds a descriptor
+    constexpr int deepest = 200;  // each level holds a descriptor open
     for (int round = 0; round < rounds; ++round) {
         const std::vector<std::string> names = names_in(directory);
         if (names.empty() || depth == deepest) return;
@@ -122,7 +122,8 @@ ClaimedPart::~ClaimedPart()
 
 namespace {
 
-// Directories beside wanted whose process was killed. A process of another host that writes there holds the lock.
+// Removes temporary directories beside `wanted` whose process was killed. A live process on another host holds the
+// lock.
 void remove_left_overs(const fs::path& wanted)
 {
     const std::string begin = wanted.filename().string() + ".tmp";
@@ -151,11 +152,11 @@ WholeDirectory::WholeDirectory(const fs::path& wanted)
     if (fs::exists(fs::symlink_status(wanted_))) fail_taken(wanted);
     std::error_code code;
     fs::create_directories(wanted_.parent_path(), code);
-    remove_tree(beside_, code);  // of a dead process that had our number
+    remove_tree(beside_, code);  // left by a dead process with the same PID
     remove_left_overs(wanted_);
     const bool created = fs::create_directory(beside_, code);
     if (code) fail("cannot create ", wanted_.string(), ": ", code.message());
-    if (!created) fail_taken(beside_);  // by somebody else: it may be a link
+    if (!created) fail_taken(beside_);  // another user's file, perhaps a link
     lock_ = ::open(beside_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (lock_ >= 0) ::flock(lock_, LOCK_EX | LOCK_NB);
 }
@@ -207,7 +208,7 @@ struct Beside {
     Descriptor file;
 };
 
-// Where others may write too, a link that they planted under a name known beforehand would be followed.
+// In a directory that others can write to, a link planted under a predictable name would be followed.
 Beside create_beside(const fs::path& path, unsigned mode)
 {
     for (int tries = 1;; ++tries) {
@@ -235,7 +236,7 @@ void write_whole(const fs::path& path, std::string_view content, unsigned mode)
         }
         content.remove_prefix(static_cast<std::size_t>(written));
     }
-    // Some file systems report only here that the disk is full.
+    // Some file systems report a full disk only in close().
     if (file.close() != 0 || ::rename(beside.c_str(), path.c_str()) != 0) {
         const int why = errno;
         ::unlink(beside.c_str());
@@ -252,7 +253,7 @@ void refuse_irregular(const fs::path& path)
 
 namespace {
 
-// Waits until there is something to read, or no writer is left.
+// Waits until data can be read or the last writer has closed the pipe.
 void await_bytes(int file, int patience_ms)
 {
     pollfd awaited{.fd = file, .events = POLLIN, .revents = 0};
@@ -282,7 +283,7 @@ void read_pieces(const fs::path& path, const std::function<void(std::string_view
 {
     constexpr int patience_ms = 1'000;
     const Descriptor file =
-        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // or a pipe without a writer holds us
+        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // so that a pipe without a writer does not block
     struct stat found {};
     if (file < 0 || ::fstat(file, &found) < 0 || S_ISDIR(found.st_mode)) fail("cannot read ", path.string());
     const bool pipe = S_ISFIFO(found.st_mode);

@@ -16,13 +16,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_bytes = std::size_t{16} << 20U;
 constexpr std::size_t most_levels = 64;
-constexpr std::size_t most_members = 10'000;  // ordered_json compares each new name with all names before it
+constexpr std::size_t most_members = 10'000;  // ordered_json compares each new name with all earlier names
 
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view source)
 {
-    std::vector<std::size_t> members(most_levels + 1);  // of the open object on each level
+    std::vector<std::size_t> members(most_levels + 1);  // number of members of the open object on each level
     const auto within_bounds = [&](int depth, Json::parse_event_t event, const Json&) {
         const auto level = static_cast<std::size_t>(depth);
         const bool opens = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;

@@ -7,7 +7,7 @@
 
 namespace base {
 
-// & < > " ' as entities, control characters (which are in no XML) as spaces.
+// Writes & < > " ' as entities, and control characters, which XML does not allow, as spaces.
 std::string escape_markup(std::string_view text);
 
 }  // namespace base

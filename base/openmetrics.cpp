@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t between_writes_ns = 5'000'000'000;
 
-// In help and in values of labels; quotes need it in the latter only, and may have it in the former.
+// Escapes help texts and label values. Quotes must be escaped in label values, and may be in help texts.
 std::string escaped_text(const std::string& text)
 {
     std::string safe;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeded randomness that gives the same numbers with every compiler and library.
+// Seeded random numbers that are the same with every compiler and library.
 #pragma once
 
 #include <cmath>
@@ -11,13 +11,13 @@
 
 namespace base {
 
-// The engine is fixed by the standard; its distributions are not, so draws are ours.
+// The C++ standard fixes the engine's output but not that of its distributions, so the draws below are our own.
 using Random = std::mt19937_64;
 
-// One stream of numbers for each `stream` of a seed: an epoch, an image, a block.
+// An independent stream of numbers for each `stream` of a seed: an epoch, an image, a block.
 inline Random random_stream(std::uint64_t seed, std::uint64_t stream)
 {
-    std::seed_seq mixed{seed, seed >> 32U, stream, stream >> 32U};  // takes the low 32 bits of each
+    std::seed_seq mixed{seed, seed >> 32U, stream, stream >> 32U};  // seed_seq takes the low 32 bits of each
     return Random{mixed};
 }
 
@@ -30,20 +30,20 @@ inline std::uint64_t draw_below(Random& random, std::uint64_t bound)
     return number % bound;
 }
 
-// Uniform in [0, 1), 53 random bits.
+// Uniform in [0, 1); 53 random bits.
 inline double draw_unit(Random& random)
 {
     return static_cast<double>(random() >> 11U) * 0x1.0p-53;
 }
 
-// Mean 0 and standard deviation 1 (Box and Muller).
+// Normal with mean 0 and standard deviation 1 (Box and Muller).
 inline double draw_normal(Random& random)
 {
     const double radius = std::sqrt(-2.0 * std::log(1.0 - draw_unit(random)));
     return radius * std::cos(2.0 * std::numbers::pi * draw_unit(random));
 }
 
-// Fisher-Yates.
+// Fisher-Yates shuffle.
 template <class T>
 void shuffle(Random& random, std::span<T> items)
 {

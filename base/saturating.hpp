@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and differences that stop at the largest or smallest number instead of overflowing: for what a damaged file
-// makes up.
+// Sums and differences that saturate at the largest or smallest number instead of overflowing, for numbers from a
+// damaged file.
 #pragma once
 
 #include <cstdint>

@@ -16,9 +16,9 @@ namespace base {
 
 namespace {
 
-constexpr double mixture = 0.6;  // rho of the confidence sequence: from simulations, docs/statistics.md
+constexpr double mixture = 0.6;  // rho of the confidence sequence, chosen by simulations: docs/statistics.md
 
-// The level at which sequence_half_width() ends at zero.
+// The p-value: the level at which sequence_half_width() reaches zero from the mean.
 double sequence_p(double t, double count)
 {
     const double grown = count * mixture * mixture;
@@ -173,7 +173,7 @@ Interval clopper_pearson(double count, double trials, double confidence)
 std::int64_t trials_for_half_width(double half_width, double confidence)
 {
     const double z = boost::math::quantile(boost::math::complement(boost::math::normal{}, (1.0 - confidence) / 2.0));
-    return static_cast<std::int64_t>(std::ceil(z * z / (4.0 * half_width * half_width) - z * z));  // widest at 1/2
+    return static_cast<std::int64_t>(std::ceil(z * z / (4.0 * half_width * half_width) - z * z));  // widest at p = 1/2
 }
 
 double mcnemar_p(std::int64_t only_first, std::int64_t only_second)
@@ -194,7 +194,7 @@ std::optional<std::int64_t> mcnemar_least_difference(std::int64_t differing, dou
 std::vector<double> isotonic(std::span<const double> values, std::span<const double> weights)
 {
     struct Pool {
-        double sum;  // weighted
+        double sum;  // weighted sum
         double weight;
         std::size_t count;
         double mean() const { return sum / weight; }

@@ -17,28 +17,29 @@ struct Interval {
     double half_width() const { return (high - low) / 2.0; }
 };
 
-// A weighted sum of rare, independent events (a compound Poisson sum): their weights' sum, the sum's variance (at least
-// the sum of squared weights), and the largest weight that an event could have had.
+// A weighted sum of rare, independent events (a compound Poisson sum): the sum of weights, its variance (at least the
+// sum of squared weights), and the largest weight that an event can have.
 struct RareEvents {
     double sum = 0.0;
     double variance = 0.0;
     double largest = 0.0;
 
     void add(const RareEvents& other);
-    // For the expected sum: the gamma interval of Fay and Feuer (1997), which covers well with few events, or none.
+    // Interval of the expected sum: the gamma interval of Fay and Feuer (1997), whose coverage is good for few events
+    // or none.
     Interval interval(double confidence) const;
 };
 
-// Mean of independent values (blocks, runs) with its standard error. Needs two values or more.
+// Mean of independent values (blocks, runs) with its standard error. Needs at least two values.
 struct Mean {
     double value = 0.0;
     double standard_error = 0.0;
     double degrees_of_freedom = 0.0;
-    bool looked_at = false;  // while it grew, so that it may have been ended at a look: see sequence_half_width()
-    RareEvents more{};       // rare events that are part of the value and of the standard error: `more` added to it,
-    RareEvents fewer{};      // `fewer` taken from it
+    bool looked_at = false;  // tested while data came in, see sequence_half_width()
+    RareEvents more{};       // rare events in the value and the standard error: `more` was added,
+    RareEvents fewer{};      // `fewer` was subtracted
 
-    // Another estimate that the data do not rule out: the interval spans that one's, too.
+    // Another estimate that the data do not rule out; the interval then covers its interval, too.
     struct Alternative {
         bool any = false;
         double value = 0.0;
@@ -48,49 +49,51 @@ struct Mean {
     };
     Alternative or_else{};
 
-    // From Student's t, or valid at all looks; 0.95 for 95 %. With rare events not symmetric: the distances of the
-    // value, of `more` and of `fewer` from their own bounds add up in squares (MOVER; Zou and Donner 2008).
+    // Interval from Student's t, or one that is valid at all looks if looked_at; confidence 0.95 for 95 %. With rare
+    // events it is asymmetric: the distances of the value, of `more` and of `fewer` from their own bounds add up in
+    // squares (MOVER; Zou and Donner 2008).
     Interval interval(double confidence) const;
-    double p_value() const;  // two-sided, of a true mean of zero; likewise
+    double p_value() const;  // two-sided, for a true mean of zero; looked_at as above
 };
 Mean mean_of(std::span<const double> values);
 
-double median(std::vector<double> values);  // of one value or more
+double median(std::vector<double> values);  // `values` must not be empty
 
-// Two-sided: P(|t| <= t_quantile(c, dof)) = c.
+// Two-sided quantile: P(|t| <= t_quantile(c, dof)) = c.
 double t_quantile(double confidence, double degrees_of_freedom);
 double t_test_p(double t, double degrees_of_freedom);
 
-// Half the width of an interval that holds at all looks at once, of a mean of `count` values so far: asymptotic
-// confidence sequence with a normal mixture (Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas 2021), the mixture narrowest
-// near the tenth value. With fewer than ten values their spread is known too badly for it.
+// Half the width of an interval for a mean of `count` values that is valid at all looks at once: an asymptotic
+// confidence sequence with a normal mixture (Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas 2021), narrowest near the
+// tenth value. With fewer than ten values their spread is not known well enough.
 double sequence_half_width(double standard_error, double count, double confidence);
 
-// Holm's step-down: adjusted p-values, in the order given. Each hypothesis with p <= alpha is rejected with a chance of
-// any false rejection of at most alpha.
+// Holm's step-down procedure: adjusted p-values, in the order given. If the hypotheses with p <= alpha are rejected,
+// the chance of any false rejection is at most alpha.
 std::vector<double> holm(const std::vector<double>& p);
 
-// Benjamini and Hochberg's step-up: adjusted p-values, in the order given. Of the hypotheses with p <= alpha a share of
-// at most alpha is expected to be rejected falsely, if the tests are independent or depend on each other positively.
+// Benjamini and Hochberg's step-up procedure: adjusted p-values, in the order given. If the hypotheses with p <= alpha
+// are rejected, at most a share alpha of the rejections is expected to be false, provided that the tests are
+// independent or positively dependent.
 std::vector<double> benjamini_hochberg(const std::vector<double>& p);
 
-// Intervals of a probability, from `count` of `trials` (not whole where trials are weighted). Wilson 1927 (score
-// interval); Clopper and Pearson 1934, which never covers too rarely and so mostly too often. No trials: 0 to 1.
+// Intervals of a probability, from `count` of `trials` (fractions are allowed for weighted trials). Wilson 1927 (score
+// interval); Clopper and Pearson 1934, whose coverage is never too low and so mostly too high. Without trials: 0 to 1.
 Interval wilson(double count, double trials, double confidence);
 Interval clopper_pearson(double count, double trials, double confidence);
 
-// Number of trials that give Wilson's interval that half width at most, whatever the probability.
+// Number of trials after which Wilson's interval has at most this half width, whatever the probability is.
 std::int64_t trials_for_half_width(double half_width, double confidence);
 
-// McNemar's exact test of paired trials: `only_first` and `only_second` are pairs in which one of the two failed alone.
-// Two-sided, of no difference.
+// McNemar's exact two-sided test of paired trials against no difference. `only_first` and `only_second` count the pairs
+// in which only the first or only the second trial failed.
 double mcnemar_p(std::int64_t only_first, std::int64_t only_second);
 
-// The smallest difference of failures with p <= alpha among `differing` pairs; none if no difference has it.
+// The smallest difference of failures with p <= alpha among `differing` pairs; none if no difference reaches it.
 std::optional<std::int64_t> mcnemar_least_difference(std::int64_t differing, double alpha);
 
-// Least squares among sequences that do not decrease (pool adjacent violators; Ayer, Brunk, Ewing, Reid, Silverman
-// 1955). Without weights all count alike.
+// The non-decreasing sequence closest to the values by least squares (pool adjacent violators; Ayer, Brunk, Ewing,
+// Reid, Silverman 1955). Without weights all values count alike.
 std::vector<double> isotonic(std::span<const double> values, std::span<const double> weights = {});
 
 }  // namespace base

@@ -30,7 +30,7 @@ constexpr std::array<Unit, 9> byte_units{{{"B", 1.0},
                                           {"GiB", 1073741824.0},
                                           {"TiB", 1099511627776.0}}};
 
-// Reads a leading non-negative decimal number; what follows it is left in `text`.
+// Reads a leading non-negative decimal number and removes it from `text`.
 double take_number(std::string_view& text, std::string_view whole, std::string_view example)
 {
     double number = 0.0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantities as users write them: 64MiB, 1.5s, 4GiB/s, 30%. A number needs its unit, except where zero is zero.
+// Quantities as users write them: 64MiB, 1.5s, 4GiB/s, 30%. A number needs a unit; where zero means the same in all
+// units, 0 may stand alone.
 #pragma once
 
 #include <chrono>
@@ -16,7 +17,7 @@ struct Bytes {
     auto operator<=>(const Bytes&) const = default;
 };
 
-// An amount per second: of bytes ("4GiB/s") or of operations ("2000/s"). `of` says which.
+// An amount per second: bytes ("4GiB/s") or operations ("2000/s"), as `of` says.
 struct Rate {
     enum class Of { bytes, operations };
     double per_second = 0.0;
@@ -30,8 +31,8 @@ struct Percent {
     auto operator<=>(const Percent&) const = default;
 };
 
-// Each throws UsageError that names the text and shows a right one. `parse<T>(text)` for T = Nanoseconds (ns, us, ms,
-// s, m, min, h), Bytes (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB), Rate, Percent, std::int64_t, int, std::uint64_t,
+// Throws UsageError that names the text and shows a valid example. `parse<T>(text)` exists for T = Nanoseconds (ns, us,
+// ms, s, m, min, h), Bytes (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB), Rate, Percent, std::int64_t, int, std::uint64_t,
 // double, bool, std::string.
 template <class T>
 T parse(std::string_view text);
@@ -56,10 +57,10 @@ bool parse(std::string_view text);
 template <>
 std::string parse(std::string_view text);
 
-// A difference of times in ns: "1.5s", "-20ms". Throws as parse() does.
+// A signed time in ns from text such as "1.5s" or "-20ms". Throws as parse() does.
 std::int64_t parse_difference_ns(std::string_view text);
 
-// The shortest exact text: format(Bytes{67108864}) is "64MiB", format(1500ms) "1.5s".
+// The shortest exact text: format(Bytes{67108864}) is "64MiB", format(1500ms) is "1.5s".
 std::string format(Nanoseconds time);
 std::string format(Bytes bytes);
 std::string format(Rate rate);

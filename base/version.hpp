@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which Crosstalk this is.
+// Version and git revision of this build of Crosstalk.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 namespace base {
 
 std::string version();       // "0.1.0"
-std::string git_revision();  // of the sources when they were built, "unknown" outside a checkout
+std::string git_revision();  // git revision of the sources at build time; "unknown" outside a checkout
 
-std::string revision_date();  // of that revision, "2026-11-30"; empty outside a checkout
+std::string revision_date();  // date of that revision, "2026-11-30"; empty outside a checkout
 
 }  // namespace base

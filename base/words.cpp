@@ -61,7 +61,8 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t lengt
 
 namespace {
 
-// Bytes of the UTF-8 character that begins here; 0 if none does, or one that is not to be shown (C1 controls).
+// Length in bytes of the UTF-8 character at the start of the text; 0 if it is invalid or must not be shown (C1
+// controls).
 std::size_t utf8_length(std::string_view text)
 {
     const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -76,8 +77,8 @@ std::size_t utf8_length(std::string_view text)
     const bool overlong = (byte(0) == 0xe0U && byte(1) < 0xa0U) || (byte(0) == 0xf0U && byte(1) < 0x90U);
     const bool no_character = (byte(0) == 0xedU && byte(1) > 0x9fU) || (byte(0) == 0xf4U && byte(1) > 0x8fU);
     const bool control = byte(0) == 0xc2U && byte(1) < 0xa0U;
-    // Line and paragraph separators (U+2028, U+2029) and marks that turn the direction of what follows (U+202A to
-    // U+202E, U+2066 to U+2069).
+    // Line and paragraph separators (U+2028, U+2029), and marks that change the direction of the following text (U+202A
+    // to U+202E, U+2066 to U+2069).
     const bool turns = byte(0) == 0xe2U && ((byte(1) == 0x80U && byte(2) >= 0xa8U && byte(2) <= 0xaeU) ||
                                             (byte(1) == 0x81U && byte(2) >= 0xa6U && byte(2) <= 0xa9U));
     return overlong || no_character || control || turns ? 0 : length;
@@ -132,7 +133,7 @@ std::string shortened(std::string_view text, std::size_t most)
 
 namespace {
 
-// "--api-key", "HF_TOKEN", "db.password"
+// Does the name look like a secret's: "--api-key", "HF_TOKEN", "db.password"?
 bool names_a_secret(std::string_view name)
 {
     std::string lower = lower_case(name);
@@ -152,7 +153,7 @@ bool names_a_secret(std::string_view name)
 
 constexpr const char* hidden = "***";
 
-// https://USER:***@HOST, Authorization: ***, Bearer ***
+// Replaces credentials in a word: https://USER:***@HOST, Authorization: ***, Bearer ***.
 std::string without_credentials(std::string word)
 {
     const auto hide = [&](std::size_t begin, std::size_t end) { word.replace(begin, end - begin, hidden); };
@@ -201,7 +202,7 @@ namespace {
 
 std::size_t edit_distance(std::string_view a, std::string_view b)
 {
-    std::vector<std::size_t> before(b.size() + 1);  // the row before the last
+    std::vector<std::size_t> before(b.size() + 1);  // the row before the previous one
     std::vector<std::size_t> last(b.size() + 1);
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});

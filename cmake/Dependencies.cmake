@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the house stands on. Each dependency found sets CROSSTALK_HAS_<NAME>; what is missing leaves its room out.
+# Dependencies. Each one found sets CROSSTALK_HAS_<NAME>; if one is missing, the rooms that need it are left out.
 
 include(CTest)
 find_package(PkgConfig REQUIRED)
@@ -8,7 +8,7 @@ find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
 find_package(nlohmann_json 3.11 REQUIRED)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 
-# house_found(NAME VARIABLE): CROSSTALK_HAS_<NAME> is what VARIABLE holds.
+# house_found(NAME VARIABLE): sets CROSSTALK_HAS_<NAME> to the value of VARIABLE.
 macro(house_found name)
   set(CROSSTALK_HAS_${name} ${${ARGV1}})
 endmacro()
@@ -29,7 +29,7 @@ endif()
 pkg_check_modules(URING QUIET IMPORTED_TARGET liburing)
 house_found(URING URING_FOUND)
 
-find_package(ZLIB QUIET)  # of HDF5's chunks, Keras's zip archives, the data set digits
+find_package(ZLIB QUIET)  # for HDF5's chunks, Keras's zip archives, the data set digits
 pkg_search_module(HDF5 QUIET IMPORTED_TARGET hdf5-serial hdf5)
 if(HDF5_FOUND AND ZLIB_FOUND)
   set(CROSSTALK_HAS_HDF5 TRUE)
@@ -75,16 +75,16 @@ if(NOT benchmark_FOUND)
   house_left_out("benchmarks" "Google Benchmark")
 endif()
 
-# A sanitizer's runtime, which wants to be preloaded before anything else is.
+# A sanitizer's runtime must be preloaded before all other libraries.
 set(CROSSTALK_PRELOAD_FIRST "")
 if(CROSSTALK_SANITIZE MATCHES address)
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libasan.so
                   OUTPUT_VARIABLE CROSSTALK_PRELOAD_FIRST OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()
 
-# Debian's LibTorch and OpenMPI are not instrumented: what they leak or hide is not ours to report. LibTorch loads faster
-# where less of the memory that was freed is kept to catch its use. The leak checker takes other memory for headers of
-# thread-local storage, and crashes, if it looks for that of libraries loaded later.
+# Debian's LibTorch and OpenMPI are not instrumented, so their leaks are suppressed. A small quarantine of freed memory
+# makes LibTorch load faster. intercept_tls_get_addr=0: the leak checker would mistake other memory for the headers of
+# thread-local storage of libraries loaded later, and crash.
 if(CROSSTALK_SANITIZE)
   set(CROSSTALK_TEST_ENVIRONMENT
     "ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=1:abort_on_error=0:quarantine_size_mb=16:intercept_tls_get_addr=0"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds OTF2, Debian's (libopen-trace-format2) or one of the user's own (OTF2_ROOT, or otf2-config on PATH): OTF2::OTF2.
+# Finds OTF2, either Debian's (libopen-trace-format2) or the user's (OTF2_ROOT, or otf2-config on PATH): OTF2::OTF2.
 find_program(OTF2_CONFIG otf2-config HINTS ${OTF2_ROOT} ENV OTF2_ROOT PATH_SUFFIXES bin)
 if(OTF2_CONFIG)
   cmake_path(GET OTF2_CONFIG PARENT_PATH otf2_bin)

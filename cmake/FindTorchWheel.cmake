@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds a LibTorch other than the system's: Python's package torch, or LibTorch as it is unpacked. PyTorch's own
-# TorchConfig.cmake wants the whole CUDA toolkit where its LibTorch could use CUDA; this one asks for nothing but LibTorch.
+# Finds a LibTorch other than the system's: Python's package torch, or an unpacked LibTorch. PyTorch's own
+# TorchConfig.cmake requires the whole CUDA toolkit if its LibTorch supports CUDA; this module only requires LibTorch.
 #
-#   CROSSTALK_LIBTORCH   its folder, one of a Python environment that has it, or a Python interpreter
-#   CMAKE_PREFIX_PATH    .. or a path in here, such as torch.utils.cmake_prefix_path
+#   CROSSTALK_LIBTORCH   LibTorch's folder, a Python environment that contains it, or a Python interpreter
+#   CMAKE_PREFIX_PATH    or a path in here, such as torch.utils.cmake_prefix_path
 #
-# Target: torch, without what needs CUDA, unless CROSSTALK_CUDA is on and the package has it. Variables: TorchWheel_FOUND,
+# Target: torch, with its CUDA part only if CROSSTALK_CUDA is on and the package has one. Variables: TorchWheel_FOUND,
 # TorchWheel_FOLDER, TorchWheel_VERSION, TorchWheel_CUDA, TORCH_INCLUDE_DIRS.
 
 set(candidates ${CROSSTALK_LIBTORCH})
@@ -41,7 +41,7 @@ if(TorchWheel_LIBRARY)
   endforeach()
   list(TRANSFORM version REPLACE ".* ([0-9]+).*" "\\1")
   list(JOIN version "." TorchWheel_VERSION)
-  # Those of before GCC 5's C++ ABI name std::string otherwise, and no link succeeds.
+  # Libraries with the C++ ABI from before GCC 5 name std::string differently, so linking would fail.
   file(STRINGS ${library_folder}/libc10.so new_strings REGEX "St7__cxx1112basic_string" LIMIT_COUNT 1)
   if(NOT new_strings)
     set(TorchWheel_NOT_FOUND_MESSAGE "${TorchWheel_FOLDER} was built with the C++ ABI of before GCC 5: take a later one")
@@ -58,12 +58,12 @@ if(TorchWheel_FOUND AND NOT TARGET torch)
   add_library(torch INTERFACE IMPORTED)
   target_include_directories(torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
   target_link_libraries(torch INTERFACE ${TorchWheel_LIBRARY} ${library_folder}/libc10.so)
-  # What LibTorch itself needs stands in its run path, which ld does not follow.
+  # LibTorch's own dependencies are found by its run path, which ld does not follow.
   target_link_options(torch INTERFACE LINKER:--allow-shlib-undefined)
   set(TorchWheel_CUDA FALSE)
   if(CROSSTALK_CUDA AND EXISTS ${library_folder}/libtorch_cuda.so)
     set(TorchWheel_CUDA TRUE)
-    # Nothing calls libtorch_cuda by name: it registers what it can do when it is loaded.
+    # No symbol of libtorch_cuda is referenced: the library registers its functions when it is loaded.
     target_link_libraries(torch INTERFACE -Wl,--push-state,--no-as-needed ${library_folder}/libtorch_cuda.so
                           ${library_folder}/libc10_cuda.so -Wl,--pop-state)
   endif()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The house's rules: where programs land, how rooms are built, tested and left out.
+# Functions for rooms: where programs are built, how rooms are built, tested and left out.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -20,17 +20,17 @@ set(CROSSTALK_SANITIZE "" CACHE STRING "sanitizers to build with, for example ad
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without the first two ccache does not cache what uses a precompiled header.
+  # Without pch_defines and time_macros ccache does not cache files that use a precompiled header.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
   add_compile_options($<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-fpch-preprocess>)
 endif()
 
-# What every target of ours is compiled with; dependencies are included as SYSTEM and spared the warnings.
+# Compile options of all our targets. Dependencies are included as SYSTEM, without these warnings.
 add_library(house_rules INTERFACE)
 set(shadow -Wshadow)
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  set(shadow -Wshadow=local -Wno-subobject-linkage)  # sources that are compiled as one see each other's private names
+  set(shadow -Wshadow=local -Wno-subobject-linkage)  # sources in one unity file see each other's private names
 endif()
 target_compile_options(house_rules INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion ${shadow}>
@@ -39,15 +39,16 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   target_compile_options(house_rules INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)  # false alarms (GCC bug 105329)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # The compiler's own garbage collection begins at 512 MiB, not at 128: a tenth less time for 160 MB more.
+  # The compiler's own garbage collection begins at 512 MiB instead of 128: a tenth less time for 160 MB more.
   target_compile_options(house_rules INTERFACE $<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=524288>)
 endif()
 target_include_directories(house_rules INTERFACE ${CMAKE_SOURCE_DIR})
-# CMake's targets that compile each header by itself are known by this property. What they make is never run.
+# This property marks CMake's targets that compile each header alone. Their output is never run.
 set(only_checked $<BOOL:$<TARGET_PROPERTY:DISABLE_PRECOMPILE_HEADERS>>)
 target_compile_options(house_rules INTERFACE $<$<AND:${only_checked},$<COMPILE_LANGUAGE:CXX>>:-O0 -g0>)
 if(CROSSTALK_SANITIZE)
-  # A third of the code generated; ASan finds what the first two would. The fuzz programs check them all.
+  # These checks are a third of the generated code. ASan finds what null and object-size would; the fuzz programs use
+  # all.
   set(checks_of_each_access null,object-size,alignment)
   if(CROSSTALK_FUZZ)
     set(checks_of_each_access function)
@@ -56,10 +57,10 @@ if(CROSSTALK_SANITIZE)
     $<$<AND:$<NOT:${only_checked}>,$<COMPILE_LANGUAGE:CXX>>:-fsanitize=${CROSSTALK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize=vptr,${checks_of_each_access}>)
   target_link_options(house_rules INTERFACE -fsanitize=${CROSSTALK_SANITIZE})
   if(CROSSTALK_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    target_compile_options(house_rules INTERFACE -Wno-tsan)  # fences, which it does not know
+    target_compile_options(house_rules INTERFACE -Wno-tsan)  # it does not know fences
   endif()
-  # Most of a test's compile time would go into optimising and instrumenting code that runs once. What is tested is
-  # instrumented in its library; of a test, what it reads and writes outside of its stack is checked, by calls.
+  # Most of a test's compile time would go into optimising and instrumenting code that runs once. The tested code is
+  # instrumented in its library; in a test, only accesses outside of its stack are checked, by calls.
   set(of_tests -O0 -fno-sanitize=undefined)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     list(APPEND of_tests --param=asan-stack=0 --param=asan-instrumentation-with-call-threshold=0)
@@ -71,8 +72,8 @@ if(CROSSTALK_FUZZ)
   target_compile_options(house_rules INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# house_room(NAME [NEEDS DEPENDENCY...] [USES LIBRARY...]): builds the room, or leaves it out and says so in the summary.
-# The libraries are those of rooms before it.
+# house_room(NAME [NEEDS DEPENDENCY...] [USES LIBRARY...]): builds the room, or leaves it out and says so in the
+# summary. The libraries are those of earlier rooms.
 function(house_room name)
   cmake_parse_arguments(room "" "" "NEEDS;USES" ${ARGN})
   if(NOT CROSSTALK_ROOMS STREQUAL "all" AND NOT name IN_LIST CROSSTALK_ROOMS)
@@ -96,7 +97,7 @@ function(house_room name)
   endif()
 endfunction()
 
-# house_left_out(WHAT WHY): one line of the summary.
+# house_left_out(WHAT WHY): adds a line to the summary.
 function(house_left_out what why)
   set_property(GLOBAL APPEND PROPERTY house_left_out "left out: ${what} (no ${why})")
 endfunction()
@@ -108,13 +109,14 @@ function(house_summary)
   endforeach()
 endfunction()
 
-# What runs once, like reading options, is compiled in two thirds of the time if it is optimised less.
+# Code that runs once, such as option parsing, compiles in two thirds of the time with less optimisation.
 set(house_quick_to_compile $<$<CONFIG:Release>:-O1>)
 
 # house_library(NAME [FOLDERS FOLDER...] [ONCE FOLDER...] [HEADERS <HEADER>...] [USES TARGET...]): a static library of
-# every .cpp in these folders (default: this one), except programs (*_main.cpp) and benchmarks (*_bench.cpp). ONCE: whose
-# speed nobody waits for. Each PATH/X.gp there is in it as text. CMAKE_UNITY_BUILD compiles the sources of a folder as
-# one, so private names in a folder differ, and the headers of many folders once: those of the standard and HEADERS.
+# every .cpp in these folders (default: this one), except programs (*_main.cpp) and benchmarks (*_bench.cpp). ONCE:
+# folders whose code runs once and is optimised less. Each PATH/X.gp in the folders is included as text.
+# CMAKE_UNITY_BUILD compiles the sources of a folder as one, so private names in a folder must differ; a library of many
+# folders precompiles the standard headers and HEADERS.
 function(house_library name)
   cmake_parse_arguments(lib "" "" "FOLDERS;ONCE;HEADERS;USES" ${ARGN})
   if(NOT lib_FOLDERS AND NOT lib_ONCE)
@@ -145,14 +147,14 @@ function(house_library name)
   foreach(source ${sources})
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(GET folder PARENT_PATH above)
-    if(above IN_LIST folders_of_one)  # FOLDER/*: all below it are one
+    if(above IN_LIST folders_of_one)  # FOLDER/*: all its subfolders are one group
       set(folder ${above})
     endif()
     cmake_path(GET folder FILENAME folder)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
   endforeach()
   target_link_libraries(${name} PUBLIC house_rules ${lib_USES})
-  # Compiled once, where many folders include them.
+  # Headers that many folders include are compiled once.
   list(LENGTH lib_FOLDERS folders)
   if(CMAKE_UNITY_BUILD AND folders GREATER 5)
     target_precompile_headers(${name} PRIVATE <algorithm> <array> <cmath> <filesystem> <functional> <map> <memory> <optional>
@@ -163,7 +165,8 @@ function(house_library name)
   house_texts(${name} ${scripts})
 endfunction()
 
-# house_texts(LIBRARY FILE...): each FILE as a string literal that its sources include as "PATH/FILE.inc".
+# house_texts(LIBRARY FILE...): makes each FILE a string literal, which the library's sources include as
+# "PATH/FILE.inc".
 function(house_texts library)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
   foreach(file ${ARGN})
@@ -176,8 +179,8 @@ function(house_texts library)
   endif()
 endfunction()
 
-# house_headers_without_source(VARIABLE HEADER...): those that no source of the same name includes first. Compiling that
-# source shows that its header stands by itself; the others are compiled by themselves for this.
+# house_headers_without_source(VARIABLE HEADER...): headers that no source of the same name includes first. Such a
+# source shows that its header compiles alone; the other headers are compiled alone to check this.
 function(house_headers_without_source result)
   set(lone)
   foreach(header ${ARGN})
@@ -194,7 +197,7 @@ function(house_headers_without_source result)
   set(${result} ${lone} PARENT_SCOPE)
 endfunction()
 
-# house_tool(NAME [IN FOLDER] FROM LIBRARY... [COMMANDS COMMAND...]): the program NAME from NAME_main.cpp (dashes as
+# house_tool(NAME [IN FOLDER] FROM LIBRARY... [COMMANDS COMMAND...]): the program NAME from NAME_main.cpp (dashes become
 # underscores) in that folder (default: this one), installed with its manual.
 function(house_tool name)
   cmake_parse_arguments(tool "" "IN" "FROM;COMMANDS" ${ARGN})
@@ -208,13 +211,13 @@ function(house_tool name)
   install(TARGETS ${name} RUNTIME)
   house_manual(${name} ${tool_COMMANDS})
   if(NOT TARGET programs)
-    add_custom_target(programs)  # what is installed
+    add_custom_target(programs)  # all installed programs
   endif()
   add_dependencies(programs ${name} ${name}-manual)
 endfunction()
 
-# house_manual(PROGRAM [COMMAND...]): its man page, that of each of its commands (program-command.1) and its bash
-# completion, written by the program itself and installed.
+# house_manual(PROGRAM [COMMAND...]): the program writes its man page, the man page of each command (program-command.1)
+# and its bash completion; they are installed.
 function(house_manual program)
   if(CMAKE_CROSSCOMPILING)
     house_left_out("man page of ${program}" "way to run it here")
@@ -247,8 +250,9 @@ function(house_manual program)
 endfunction()
 
 # house_tests(LIBRARY [ALONE] [RUNS PROGRAM...] [USES TARGET...] [FROM FOLDER...] [LABELS L...]): every case in
-# FOLDER/*_test.cpp (default: tests/) becomes a ctest of its own. A case that this machine cannot run exits 77 and says
-# why. ALONE: no other test runs beside them, whatever ctest's --parallel. The target tests-L builds all tests of a label.
+# FOLDER/*_test.cpp (default: tests/) becomes a separate ctest. A case that this machine cannot run exits 77 and says
+# why. ALONE: no other test runs at the same time, whatever ctest's --parallel says. The target tests-L builds all tests
+# with the label L.
 function(house_tests library)
   cmake_parse_arguments(test "ALONE" "" "FROM;RUNS;USES;LABELS" ${ARGN})
   if(NOT test_FROM)
@@ -263,7 +267,7 @@ function(house_tests library)
     return()
   endif()
   set(target ${library}-tests)
-  # What all test programs share is compiled once: their main() and the headers that most of them include.
+  # The main() of test programs and the headers that most of them include are compiled once.
   if(NOT TARGET tests-main)
     add_library(tests-main OBJECT ${CMAKE_SOURCE_DIR}/cmake/test_main.cpp)
     target_link_libraries(tests-main PRIVATE testing doctest::doctest)
@@ -282,7 +286,7 @@ function(house_tests library)
     CROSSTALK_BIN="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" CROSSTALK_SOURCE="${CMAKE_SOURCE_DIR}")
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests HOUSE_TESTS ON
     UNITY_BUILD_MODE GROUP)
-  # Which tests are compiled as one depends on nothing but their names: one more changes no other group.
+  # Tests are grouped by a hash of their names, so a new test does not change other groups.
   foreach(source ${sources})
     cmake_path(GET source FILENAME file)
     string(MD5 hash ${file})
@@ -309,16 +313,16 @@ function(house_tests library)
     list(APPEND properties LABELS ${test_LABELS})
   endif()
   if(CROSSTALK_TEST_ENVIRONMENT)
-    # The list passes through three macros of doctest's, each of which takes a layer of escapes.
+    # The list passes through three macros of doctest, each of which removes one level of escapes.
     string(REPLACE ";" "\\\\\\\\\\\\;" environment "${CROSSTALK_TEST_ENVIRONMENT}")
     list(APPEND properties ENVIRONMENT "${environment}")
   endif()
   doctest_discover_tests(${target} TEST_PREFIX "${library}: " PROPERTIES ${properties})
 endfunction()
 
-# house_fuzz(NAME [REPLAYED] USES TARGET...): NAME_fuzz.cpp, which takes any bytes, as the libFuzzer program NAME-fuzz where
-# the preset is `fuzz`. REPLAYED: a test also feeds it thousands of mutations of the files in seeds/NAME, whatever the
-# compiler.
+# house_fuzz(NAME [REPLAYED] USES TARGET...): builds NAME_fuzz.cpp, which accepts any bytes, as the libFuzzer program
+# NAME-fuzz if the preset is `fuzz`. REPLAYED: with any compiler, a test also feeds it thousands of mutations of the
+# files in seeds/NAME.
 function(house_fuzz name)
   cmake_parse_arguments(fuzz "REPLAYED" "" "USES" ${ARGN})
   foreach(library ${fuzz_USES})
@@ -353,8 +357,9 @@ function(house_bench name)
   house_bench_step(${name}-bench COMMAND $<TARGET_FILE:${name}-bench>)
 endfunction()
 
-# house_bench_step(TARGET COMMAND ... [DEPENDS PROGRAM...] [QUICK SECONDS]): the target `bench` runs COMMAND too, one
-# after the other; `bench-quick` gives it about so many of its 600 s. The target `benchmarks` builds all, and runs none.
+# house_bench_step(TARGET COMMAND ... [DEPENDS PROGRAM...] [QUICK SECONDS]): adds COMMAND to the target `bench`, which
+# runs one command after the other; `bench-quick` gives it about SECONDS of its 600 s. The target `benchmarks` builds
+# all benchmarks without running them.
 function(house_bench_step target)
   cmake_parse_arguments(step "" "QUICK" "COMMAND;DEPENDS" ${ARGN})
   if(NOT step_QUICK)
@@ -380,8 +385,8 @@ function(house_bench_step target)
   set_property(GLOBAL APPEND_STRING PROPERTY house_bench_steps "${line}\n")
 endfunction()
 
-# For bench.py: lines of words between tabs. The first one is the environment, the others are a name,
-# its seconds of a quick run and its command.
+# Writes benchmarks.txt for bench.py: lines of words separated by tabs. The first line is the environment; each other
+# line is a name, its seconds in a quick run, and its command.
 function(house_write_bench_steps)
   get_property(steps GLOBAL PROPERTY house_bench_steps)
   string(JOIN "\t" environment ${CROSSTALK_TEST_ENVIRONMENT})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Run at every build: writes version.cpp anew if the version or the state of the checkout has changed.
-# -D SOURCE=the source tree -D PROJECT_VERSION=... -D OUT=version.cpp
+# Runs at every build: writes version.cpp if the version or the state of the checkout has changed. -D SOURCE=the source
+# tree -D PROJECT_VERSION=... -D OUT=version.cpp
 
 execute_process(COMMAND git -c safe.directory=* -C ${SOURCE} describe --always --dirty --abbrev=12
   OUTPUT_VARIABLE CROSSTALK_REVISION OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Run by cpack on what it is about to pack.
+# cpack runs this script on the files that it is about to pack.
 find_program(CROSSTALK_SHLIBDEPS dpkg-shlibdeps)
 find_program(CROSSTALK_FILE file)
 if(NOT CROSSTALK_SHLIBDEPS OR NOT CROSSTALK_FILE)

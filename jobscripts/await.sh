@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced: waiting for what another process does.
+# Waiting for other processes. To be sourced.
 # shellcheck shell=bash
 
-# Waits until COMMAND works: await SECONDS COMMAND... Returns 1 if it did not in that time.
+# await SECONDS COMMAND...: repeats COMMAND until it succeeds. Returns 1 if it does not within SECONDS.
 await() {
     local end=$((SECONDS + $1))
     shift

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a script starts ends with it, however it ends. To be sourced by scripts that run under `set -euo pipefail`.
+# Ends everything that a script started when the script ends, however it ends. To be sourced by scripts that run under
+# `set -euo pipefail`.
 # shellcheck shell=bash
 #
-#   guard_begin             from here on every process started carries this script's mark in its environment
+#   guard_begin             marks all processes started from here on, by an environment variable
 #   guard_run COMMAND...    runs COMMAND in the foreground, but reacts to Ctrl-C at once
-#   guard_wait PID          waits for a job of this script; its exit code is the function's
-#   guard_finally COMMAND...  is run at the very end, with its words as they are; the last one given goes first
-#   guard_processes         the ids of everything started since, children of children and daemons included
+#   guard_wait PID          waits for a job of this script and returns its exit code
+#   guard_finally COMMAND...  runs COMMAND at the end of the script, the last one given first
+#   guard_processes         prints the ids of all processes started since, including descendants and daemons
 #
-# Marks, not process groups: mpirun gives every rank a group of its own, and daemons leave theirs. Marks nest (a guarded
-# script may start another one), because each script adds its own to the list it inherited.
+# Marks are used instead of process groups, since mpirun gives every rank its own group and daemons leave theirs. Marks
+# nest (a guarded script may start another one), because each script adds its own to the list it inherited.
 
 guard_commands=()
 guard_grace_s=8 # mpirun gives its ranks 2 s to end in good order
@@ -25,7 +26,7 @@ guard_begin() {
 
 guard_finally() {
     local command
-    printf -v command '%q ' "$@" # back to the same words by eval, whatever is in them
+    printf -v command '%q ' "$@" # quoted so that eval gives the same words
     guard_commands=("$command" "${guard_commands[@]}")
 }
 
@@ -41,7 +42,7 @@ guard_wait() {
 }
 
 guard_processes() {
-    # A zombie has no environment, and so does not count. The searching grep must not carry the mark itself.
+    # A zombie has no environment, so it does not count. The grep itself must not carry the mark.
     local file
     # shellcheck disable=SC2013 # process ids hold no blanks
     for file in $(CROSSTALK_GUARD='' grep -lsz -- "^CROSSTALK_GUARD=.*:$guard_mark:" /proc/[0-9]*/environ); do
@@ -50,7 +51,7 @@ guard_processes() {
     done
 }
 
-# Asks everything that was started to end, what turns up meanwhile too, and insists after a while.
+# Asks all started processes to end, including those that appear meanwhile, and kills them after a while.
 guard_sweep() {
     local tenths pid processes asked=' '
     for ((tenths = 0; tenths < guard_grace_s * 10 + 20; ++tenths)); do
@@ -75,7 +76,7 @@ guard_end() {
 }
 
 guard_interrupted() {
-    trap '' HUP INT TERM # a second Ctrl-C does not stop the cleaning up
+    trap '' HUP INT TERM # a second Ctrl-C does not interrupt the clean-up
     echo >&2
     echo "${0##*/}: stopped by SIG$2, ending what was started" >&2
     exit $((128 + $1))

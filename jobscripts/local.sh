@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `crosstalk run` with a training of ours: the options of both in one line.
+# Runs `crosstalk run` with ddl-train: the options of both on one command line.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/programs.sh"
@@ -39,7 +39,7 @@ fail() { echo "local.sh: ${2//[[:cntrl:]]/?}" >&2; exit "$1"; }
 
 # ------------------------------------------------------------------------------------------------ options
 model='resnet18[width=32]' data=digits strategy=ddp batch=4 ranks=2
-declare -A of_the_run=() # the last one given counts
+declare -A of_the_run=() # if an option is repeated, the last one counts
 more=()
 while (($# > 0)); do
     case $1 in

@@ -2,8 +2,8 @@
 # Finds Crosstalk's programs, and starts MPI jobs. To be sourced.
 # shellcheck shell=bash
 
-# find_programs PROGRAM...: puts the programs' folder in front of PATH, and fails with a message unless all are found. The
-# folder is CROSSTALK_BIN, else the one these scripts were installed or built with, else PATH has them.
+# find_programs PROGRAM...: puts the programs' folder at the front of PATH, and fails with a message unless all are
+# found. The folder is CROSSTALK_BIN, else the one of this installation or build, else PATH is unchanged.
 find_programs() {
     local here folder program
     here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -22,9 +22,9 @@ find_programs() {
     done
 }
 
-# mpi_run RANKS COMMAND...: on this machine, in place of the shell that calls it. Binding is ddl-train's own work. mpirun
-# ends with whoever started it. Its ranks get two seconds to end in good order: if one was killed, the others wait for it
-# in vain, and should not live on for long.
+# mpi_run RANKS COMMAND...: runs mpirun on this machine, in place of the calling shell. ddl-train binds its ranks.
+# mpirun ends with its parent process. Ranks get two seconds to end in good order: if one was killed, the others wait
+# for it in vain, and should not live on for long.
 mpi_run() {
     local ranks=$1
     shift

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# What quickstart.sh and check.sh share: packages, building. To be sourced from the top of the source tree.
+# Functions of quickstart.sh and check.sh: packages, building. To be sourced in the top folder of the source tree.
 # shellcheck shell=bash disable=SC2034 # the lists are read by whoever sources this
 . jobscripts/guard.sh
 
-# What building needs, what the demonstration needs, and what only the checks need (Debian 12).
+# Debian 12 packages for building, for the demonstration, and for the checks only.
 packages_to_build=(
     g++ cmake ninja-build pkg-config ccache git
     libboost-program-options-dev libboost-math-dev libeigen3-dev nlohmann-json3-dev libhwloc-dev
@@ -15,7 +15,7 @@ packages_to_check=(clang bpftool libbpf-dev gfortran iproute2 clang-format clang
 
 say() { echo "${0##*/}: $*" >&2; }
 
-# only_help ARGUMENT...: prints help() of the script and ends it, if that is asked for; refuses any other argument.
+# only_help ARGUMENT...: for --help prints help() of the script and ends it; refuses any other argument.
 only_help() {
     case ${1-} in
         '') ;;
@@ -30,10 +30,10 @@ only_help() {
     esac
 }
 
-# in_lines WORD...: as a block of text.
+# in_lines WORD...: prints the words as a block of text.
 in_lines() { fold -s -w 90 <<<"$*" | sed 's/^/     /; s/ *$//'; }
 
-# need_packages PACKAGE...: installs those that are missing. Not root: says which, and ends the script.
+# need_packages PACKAGE...: installs missing packages. Without root rights, names them and ends the script.
 need_packages() {
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
         say "not Debian: cannot check for missing packages, continuing"
@@ -60,8 +60,8 @@ need_packages() {
     let_services_start
 }
 
-# patiently COMMAND...: a failure while another installation holds the package manager's locks is tried again, for two
-# minutes at most.
+# patiently COMMAND...: runs COMMAND, and for up to two minutes repeats it while another installation holds the package
+# manager's locks.
 patiently() {
     local tries status
     for tries in {1..24}; do
@@ -75,9 +75,9 @@ patiently() {
 }
 packages_are_locked() { grep -qE '^/var/(lib|cache)/(dpkg|apt)/' <<<"$(lslocks --noheadings --output PATH)"; }
 
-# Installing munge and Slurm would start them as services, or try to where no service can start. The tests bring up
-# their own, so nothing is started meanwhile; a machine that has a policy of its own keeps it. The mark tells ours, also
-# one that was left by a script killed before it could remove it.
+# Installing munge and Slurm would start them as services, or fail to where services cannot run. The tests start their
+# own, so a policy-rc.d prevents that for the time of the installation; an existing policy of the machine is kept. A
+# mark identifies our policy, so that one left by a killed script is removed.
 services_policy=/usr/sbin/policy-rc.d
 services_policy_mark="# Crosstalk's, while it installs packages"
 keep_services_down() {
@@ -91,7 +91,7 @@ let_services_start() {
     if grep -qsF "$services_policy_mark" "$services_policy"; then rm -f "$services_policy"; fi
 }
 
-# No more jobs at once than the memory holds: compiling a file that includes Torch takes more than 1 GiB.
+# Limits parallel jobs by memory: compiling a file that includes Torch takes more than 1 GiB.
 limit_jobs() {
     local fits
     fits=$(awk '/^MemAvailable/ { print int($2 / 1500000) }' /proc/meminfo)
@@ -100,7 +100,8 @@ limit_jobs() {
     export CMAKE_BUILD_PARALLEL_LEVEL=$fits
 }
 
-# A second reader of .cubex files, for tests to compare with; without it (no network) they are skipped, and say so.
+# Fetches a second reader of .cubex files for comparisons in tests. Without it (no network) these tests are skipped, and
+# say so.
 fetch_pycubexr() {
     [[ ! -x build/python/bin/python ]] || ! build/python/bin/python -c "import pycubexr" 2>/dev/null || return 0
     guard_run python3 -m venv --clear build/python >/dev/null &&

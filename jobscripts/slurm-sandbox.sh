@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # A private Slurm on this machine, for tests: munge, slurmctld and several slurmd in one directory, no systemd, no root.
 #
-#   slurm-sandbox.sh up DIR [NODES]   starts it with NODES virtual nodes (default 1); fine if it runs already
+#   slurm-sandbox.sh up DIR [NODES]   starts it with NODES virtual nodes (default 1); does nothing if it is running
 #   slurm-sandbox.sh up DIR --on VIRTUAL   starts it on the nodes of virtual-nodes.sh in VIRTUAL: the controller on their
-#                                     front, from which jobs are submitted, and a slurmd on each
-#   slurm-sandbox.sh env DIR          prints what to evaluate in order to use it: eval "$(slurm-sandbox.sh env DIR)"
+#                                     front, from which jobs are submitted, and a slurmd on each node
+#   slurm-sandbox.sh env DIR          prints its environment variables: eval "$(slurm-sandbox.sh env DIR)"
 #   slurm-sandbox.sh status DIR       prints its nodes; exit code 1 if it is not up
 #   slurm-sandbox.sh down DIR         ends its jobs and daemons; the directory keeps the logs
 #
-# Where only the controller or a slurmd was lost, up starts it again, and jobs go on. Its nodes share this machine's
-# cores: it shows that placement, signals and exit codes work, never how fast anything is. It listens on loopback only where
-# this machine's name resolves to that, else on all interfaces; DIR, with munge's key and socket, is this user's alone.
+# If only the controller or a slurmd has died, up starts it again, and jobs continue. Its nodes share this machine's
+# cores, so it can test placement, signals and exit codes, but not speed. It listens on loopback only if this machine's
+# name resolves to that, else on all interfaces; DIR, with munge's key and socket, is accessible to this user only.
 # Exit codes: 0 fine, 1 failed, 2 wrong usage, 77 not possible here (no Slurm, or fewer than two cores).
 set -euo pipefail
 
@@ -24,28 +24,29 @@ usage() { fail 2 "$1 (usage: slurm-sandbox.sh up DIR [NODES | --on VIRTUAL] | en
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/await.sh"
 
-# at PLACE COMMAND...: on the front or a node, or here where all nodes are this machine.
+# at PLACE COMMAND...: runs COMMAND on the front or a node; directly if all nodes are this machine.
 at() {
     local place=$1
     shift
     if [[ -n $virtual ]]; then "$here/virtual-nodes.sh" run "$virtual" "$place" "$@"; else "$@"; fi
 }
 
-# A zombie is not alive: where process 1 reaps slowly, a killed daemon would look as if it still ran.
+# A zombie is not alive: where process 1 reaps slowly, a killed daemon would seem to run.
 alive() {
     local state
     state=$(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null) || return 1
     [[ -n $state && $state != Z && $state != X ]]
 }
 
-# Whether a process is a daemon of this sandbox: of that name, and started with a path in the directory. The number in an
-# old pid file may be anybody's by now.
+# Is a process a daemon of this sandbox: does it have that name, and a path in the directory on its command line? The
+# number in an old pid file may belong to another process.
 is_ours() {
     [[ $(cat "/proc/$1/comm" 2>/dev/null) == "$2" ]] &&
         grep -qszF -- "=$dir/" "/proc/$1/cmdline" "/proc/$1/environ"
 }
 
-# The daemon's process id if it runs: daemon NAME. On a virtual node it has written how that counts processes.
+# daemon NAME: prints the daemon's process id if it runs. On a virtual node the pid file holds the number in that node's
+# namespace.
 daemon() {
     local own file pid
     own=$(cat "$dir/run/$1.pid" 2>/dev/null) || return 1
@@ -61,7 +62,7 @@ daemon() {
     return 1
 }
 
-# Ends a daemon in good order, and by force after ten seconds.
+# Ends a daemon in good order, or kills it after ten seconds.
 end_daemon() {
     local pid
     pid=$(daemon "$1") || return 0
@@ -75,18 +76,19 @@ write_config() {
     user=$(id -un)
     cores=$(nproc)
     memory=$(awk '/^MemTotal/ { print int($2 / 1024 / 2) }' /proc/meminfo)
-    # Slurm listens on the address of this machine's name, or on all. Where that is loopback, no other machine reaches it.
+    # Slurm listens on the address of this machine's name, or on all. If that address is loopback, no other machine can
+    # connect.
     here_is=$(getent ahostsv4 "$(uname -n)" | awk 'NR == 1 { print $1 }') || true
     [[ $here_is == 127.* ]] || here_is=""
     controller="$(uname -n | cut -d. -f1)(${here_is:-127.0.0.1})"
     [[ -z $virtual ]] || controller=front
     mkdir -p "$dir"/{run,log,state,spool,scratch,etc}
     [[ -z $virtual ]] || echo "$virtual" >"$dir/etc/virtual"
-    chmod 700 "$dir" "$dir/run" # who reaches munge's socket may run jobs
+    chmod 700 "$dir" "$dir/run" # any user who can connect to munge's socket may run jobs
     if [[ ! -s $dir/etc/munge.key ]]; then
         (umask 077 && head -c 1024 /dev/urandom >"$dir/etc/munge.key")
     fi
-    # Nothing here uses cgroups, but slurmd looks for them at its start; the plugin of version 2 would insist on systemd.
+    # Cgroups are not used here, but slurmd looks for them at its start; the plugin for version 2 would require systemd.
     echo "CgroupPlugin=cgroup/v1" >"$dir/etc/cgroup.conf"
     {
         cat <<CONF
@@ -104,7 +106,7 @@ SlurmctldLogFile=$dir/log/slurmctld.log
 SlurmdSpoolDir=$dir/spool/%n
 SlurmdPidFile=$dir/run/slurmd-%n.pid
 SlurmdLogFile=$dir/log/slurmd-%n.log
-# Without a directory of its own per virtual node, the PMIx servers of one step fight over the same one.
+# Without a separate directory per virtual node, the PMIx servers of one step would use the same one and fail.
 TmpFS=$dir/scratch/%n
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/affinity
@@ -119,8 +121,8 @@ MpiDefault=none
 ReturnToService=2
 KillWait=5
 SlurmctldTimeout=30
-# A restarted controller asks each node what really runs there only now and then, after 20 of the pings of which there
-# are three in this time: until then it believes in jobs that were killed while it was away.
+# A restarted controller asks nodes for their jobs only after 20 pings, of which there are three in this time: until
+# then it lists jobs that were killed while it was down.
 SlurmdTimeout=20
 InactiveLimit=0
 CONF
@@ -147,7 +149,7 @@ start() {
         command -v "$program" >/dev/null || fail 77 "Slurm is not available: $program is missing (Debian: slurm-wlm and munge)"
     done
     (($(nproc) >= 2)) || fail 77 "needs at least two cores, one for each of two steps"
-    # Above the ports of services, below the ephemeral ones; the same directory always gets the same ports.
+    # Above the ports of services and below the ephemeral ones; a directory always gets the same ports.
     port=$((20000 + $(cksum <<<"$dir" | cut -d' ' -f1) % 10900))
     ((${#dir} <= 85)) || fail 2 "'$dir' is too long for the path of a socket"
 
@@ -165,18 +167,19 @@ start() {
         say "controller restarted"
         return
     fi
-    stop # what is left of an earlier one
+    stop # ends daemons of an earlier start
     write_config "$nodes" "$port"
     trap 'stop; say "could not start, see the logs in $dir/log"' EXIT
 
-    # --force: a directory whose parents belong to somebody else is fine for a cluster that nobody else uses.
+    # --force: accepts a directory whose parents belong to another user, since no one else uses this cluster.
     at front munged --force --num-threads=2 --key-file="$dir/etc/munge.key" --socket="$dir/run/munge.socket" \
         --pid-file="$dir/run/munged.pid" --log-file="$dir/log/munged.log" --seed-file="$dir/run/munge.seed" \
         >/dev/null 2>"$dir/log/munged.err" || { cat "$dir/log/munged.err" >&2; exit 1; }
     await 5 test -S "$dir/run/munge.socket" || exit 1
 
     at front slurmctld -i >/dev/null 2>&1 || { tail -n 3 "$dir/log/slurmctld.log" >&2; exit 1; }
-    # A slurmd without a controller writes its pid file late, and nobody would find it again: so wait first.
+    # A slurmd without a controller writes its pid file late and could not be found again, so the controller must answer
+    # first.
     await 14 at front scontrol ping || { tail -n 3 "$dir/log/slurmctld.log" >&2; exit 1; }
     start_nodes "$nodes"
     await 20 all_nodes_idle "$nodes" || { at front sinfo >&2; exit 1; }
@@ -184,7 +187,7 @@ start() {
     say "up with $nodes node(s) of $(nproc) cores"
 }
 
-# start_nodes NODES: the slurmd of each node that has none.
+# start_nodes NODES: starts the slurmd of each node that has none.
 start_nodes() {
     local node
     for ((node = 1; node <= $1; ++node)); do
@@ -205,7 +208,7 @@ any_slurmd() {
 stop() {
     local file name
     if [[ -f $dir/etc/slurm.conf ]] && daemon slurmctld >/dev/null; then
-        # Jobs first: the processes of a job outlive the slurmd that started them.
+        # Ends jobs first, since a job's processes outlive the slurmd that started them.
         export SLURM_CONF=$dir/etc/slurm.conf
         at front scancel --user="$(id -un)" 2>/dev/null || true
         await 15 no_jobs || true
@@ -225,7 +228,8 @@ kill_steps() {
         kill -KILL "$step" 2>/dev/null || true
     done
 }
-# What still ends a job's step. It has no pid file and overwrites its command line, but keeps its slurmd's folder.
+# Prints the slurmstepd processes that are still running. They have no pid file and overwrite their command line, but
+# keep slurmd's working directory.
 steps() {
     local process
     for process in /proc/[0-9]*; do

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Two to four virtual nodes on this machine, for tests: each has a host name, loopback, network, process numbers, shared
-# memory and clock of its own. A fifth place, the front, is where mpirun and Slurm's controller run.
+# Two to four virtual nodes on this machine, for tests: each has its own host name, loopback, network, process numbers,
+# shared memory and clock. A fifth place, the front, is where mpirun and Slurm's controller run.
 #
 #   virtual-nodes.sh start DIR [--nodes 2] [--rate 1gbit] [--delay TIME] [--clocks 1000,2000,3000,4000]
-#                                       starts n1, n2 ..; what they send is as slow, and their clocks are as far ahead of
-#                                       this machine's (in whole seconds), as is said; --delay needs the kernel's netem
-#   virtual-nodes.sh run DIR NODE COMMAND...    runs it on that node, or on the `front`
-#   virtual-nodes.sh env DIR            prints what makes mpirun on the front start ranks on the nodes, to be evaluated
+#                                       starts n1, n2 .. with this send rate and delay, and clocks that are ahead of this
+#                                       machine's by these numbers of seconds; --delay needs the kernel's netem
+#   virtual-nodes.sh run DIR NODE COMMAND...    runs COMMAND on that node, or on the `front`
+#   virtual-nodes.sh env DIR            prints, for eval, the settings by which mpirun on the front starts ranks on the nodes
 #   virtual-nodes.sh status DIR         prints the nodes; exit code 1 if they are not up
-#   virtual-nodes.sh stop DIR           ends all that runs on them, and removes DIR's files
+#   virtual-nodes.sh stop DIR           ends all processes on them, and removes DIR's files
 #
-# The nodes share this machine's cores and files: they show that something works, never how fast it is. They end with
-# the files in DIR. All is done by namespaces: the network of this machine is not touched.
+# The nodes share this machine's cores and files, so they can test that something works, but not its speed. They end
+# with the files in DIR. Everything is done by namespaces; this machine's network is not touched.
 # Exit codes: 0 fine, 1 failed, 2 wrong usage, 77 not possible here; those of COMMAND.
 set -euo pipefail
 
@@ -25,18 +25,18 @@ say() { echo "virtual-nodes: $*" >&2; }
 fail() { say "$2"; exit "$1"; }
 usage() { fail 2 "$1 (virtual-nodes.sh --help)"; }
 
-# Processes of this user and of no other user namespace: anybody may have such an environment, and be number 1 of a
-# namespace of his own, whose programs are not to be run here.
+# Is the process this user's and not in another user's namespace? Any user may create processes with such an environment
+# as number 1 of a namespace, and programs must not be run there.
 made_here() { [[ -O /proc/$1 && /proc/$1/ns/user -ef /proc/self/ns/user ]]; }
 
-# The first process of a node, as this one counts processes. When it ends, the kernel ends all others of the node; with
-# that of the front, those of all nodes.
+# first_process NODE: PID of the node's first process in this namespace. When it ends, the kernel ends all others of the
+# node; when that of the front ends, those of all nodes.
 first_process() {
     local file pid
     # shellcheck disable=SC2013 # process ids hold no blanks
     for file in $(grep -lsz -- "^CROSSTALK_VIRTUAL_NODE=$dir/$1\$" /proc/[0-9]*/environ); do
         pid=${file//[^0-9]/}
-        # Numbers of a process from the outermost to its own namespace.
+        # NSpid lists the numbers of a process from the outermost to its own namespace.
         if made_here "$pid" && grep -qs '^NSpid:.*[[:space:]]1$' "/proc/$pid/status"; then
             echo "$pid"
             return
@@ -46,7 +46,7 @@ first_process() {
 }
 
 # ------------------------------------------------------------------------------------------------ inside the namespaces
-# What only a node has: hold NAME PLACES...: PLACES are options of unshare besides those that all have.
+# hold NAME PLACES...: creates the namespaces of one node; PLACES are further options of unshare.
 hold() {
     local name=$1
     shift
@@ -54,7 +54,7 @@ hold() {
         unshare --net --uts --ipc --mount --pid --fork --kill-child --mount-proc "$@" "$self" be "$dir" "$name"
 }
 
-# As the first process of a node: it settles in, and then waits for orphans, whom it has to reap, and for its end.
+# Runs as the first process of a node: sets the node up, then reaps orphans and waits for its end.
 be() {
     hostname "$1"
     ip link set lo up
@@ -65,7 +65,7 @@ be() {
     while [[ -e $dir/hosts ]]; do sleep 1; done
 }
 
-# On the front: a bridge, and each node at the other end of a cable.
+# Runs on the front: creates a bridge, and a virtual cable to each node.
 build_nodes() {
     local number
     ip link add name bridge type bridge
@@ -87,7 +87,7 @@ build_node() {
     slow_down "$name"
 }
 
-# What a node sends waits in its own queue: netem delays and limits, tbf, which more kernels have, only limits.
+# Packets that a node sends wait in its own queue: netem delays and limits; tbf, which more kernels have, only limits.
 slow_down() {
     if [[ -n $delay ]]; then
         on "$1" tc qdisc add dev eth0 root netem delay "$delay" rate "$rate"
@@ -96,7 +96,7 @@ slow_down() {
     fi
 }
 
-# on NODE COMMAND...: ends with whoever started it.
+# on NODE COMMAND...: runs COMMAND on the node; it ends with its parent process.
 on() {
     local pid
     pid=$(first_process "$1") || fail 1 "no node '$1' is up in $dir (virtual-nodes.sh status DIR)"
@@ -120,7 +120,7 @@ start() {
     for program in unshare nsenter setpriv ip tc; do
         command -v "$program" >/dev/null || fail 77 "virtual nodes are not available: $program is missing (Debian: util-linux and iproute2)"
     done
-    end_nodes # what is left of earlier ones
+    end_nodes # ends nodes of an earlier start
     mkdir -p "$dir"
     {
         echo "127.0.0.1 localhost"
@@ -128,7 +128,7 @@ start() {
         for ((number = 1; number <= nodes; ++number)); do echo "$network.$number n$number"; done
     } >"$dir/hosts"
     printf '%s=%q\n' nodes "$nodes" delay "$delay" rate "$rate" clocks "$clocks" >"$dir/settings"
-    # mpirun starts its daemons by it, as it would by ssh: the words behind the node are for a shell.
+    # mpirun starts its daemons by this script, as by ssh: the words after the node are for a shell.
     # shellcheck disable=SC2016 # they are for that script
     printf '#!/bin/sh\nnode=$1\nshift\nexec %q run %q "$node" sh -c "$*"\n' "$self" "$dir" >"$dir/rsh"
     chmod +x "$dir/rsh"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capabilities that plug-ins offer, and need of each other. Their cards say both, so that no code asks for a plug-in by
-// its name.
+// Capabilities that plug-ins offer to each other and need from each other. The plug-ins' cards list both, so that no
+// code refers to a plug-in by name.
 #pragma once
 
 #include <string>
@@ -9,22 +9,22 @@
 
 namespace base {
 
-// Defined once, as an inline constant beside the cards that may offer it; compared by address.
+// A capability is defined once, as an inline constant beside the cards that may offer it, and is compared by address.
 struct Capability {
-    std::string_view text;  // what offers it: "a transport that exchanges host memory"
+    std::string_view text;  // description of what offers it: "a transport that exchanges host memory"
 };
 using Capabilities = std::vector<const Capability*>;
 
 bool contains(const Capabilities& capabilities, const Capability& wanted);
 
-// A plug-in or an option, as the user gave it.
+// A plug-in or an option as the user wrote it, with its capabilities.
 struct Choice {
     std::string text;  // "--strategy ddp"
     Capabilities offers = {};
     Capabilities needs = {};
 };
 
-// Throws UsageError if one of the choices needs what none of them offers, naming the alternatives that do.
+// Throws UsageError if a choice needs a capability that no choice offers. The message names alternatives that offer it.
 void check_needs(const std::vector<Choice>& choices, const std::vector<Choice>& alternatives);
 
 }  // namespace base

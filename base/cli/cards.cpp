@@ -12,7 +12,7 @@ namespace base {
 
 namespace {
 
-// They go into tables, traces and onto terminals.
+// Names and values appear in tables and traces and on terminals.
 void check_printable(std::string_view text)
 {
     if (printable(text) != text) fail_usage("'", text, "' contains an unprintable character");
@@ -74,7 +74,7 @@ bool same(const OptionCard& a, const OptionCard& b)
     return a.name == b.name && a.default_text == b.default_text && a.help == b.help;
 }
 
-// The first of the cards that has the option in the same words.
+// The first card that has the option with the same default and help.
 const CardText& first_with(const OptionCard& option, const std::vector<CardText>& cards)
 {
     return *std::find_if(cards.begin(), cards.end(), [&](const CardText& card) {
@@ -87,7 +87,7 @@ void print(std::ostream& out, const CardText& card, const std::vector<CardText>&
 {
     out << "  " << card.name << std::string(card.name.size() < 20 ? 20 - card.name.size() : 1, ' ') << card.summary
         << "\n";
-    std::vector<std::pair<std::string, std::string>> as_of;  // a card's name, the options
+    std::vector<std::pair<std::string, std::string>> as_of;  // name of an earlier card, options that are the same there
     for (const OptionCard& option : card.options) {
         const CardText& first = first_with(option, cards);
         if (&first == &card) {

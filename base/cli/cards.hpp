@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plug-ins on a registry: each ends in its card (name, summary, options, factory); the registry lists the cards. Names,
-// --list, help and the checking of options come from the cards.
+// Registries of plug-ins. Each plug-in's file ends in its card (name, summary, options, factory), and the registry
+// lists the cards. Names, --list, help and the checks of options are derived from the cards.
 #pragma once
 
 #include "base/error.hpp"
@@ -18,11 +18,11 @@ namespace base {
 
 struct OptionCard {
     std::string name;
-    std::string default_text;  // also tells the reader the unit: "64MiB"
+    std::string default_text;  // also shows the unit to the reader: "64MiB"
     std::string help;
 };
 
-// "mem=memory.stream[rate=4GiB/s,bytes=256MiB]": a plug-in as users name it.
+// A plug-in as users write it: "mem=memory.stream[rate=4GiB/s,bytes=256MiB]".
 struct PlugInText {
     std::string label;  // "mem"; empty if none was given
     std::string name;   // "memory.stream"
@@ -32,13 +32,13 @@ struct PlugInText {
 // Throws UsageError for text that does not have this form.
 PlugInText parse_plug_in(std::string_view text);
 
-// The options of one plug-in: every card option has a value, given or default; no other is accepted.
+// The options of one plug-in. Every option on the card has a value, given or default; other options are refused.
 class Settings {
  public:
     Settings(const std::string& plug_in, std::span<const OptionCard> cards,
              const std::map<std::string, std::string>& given);
 
-    // Parsed as parse<T>() does; errors name the plug-in and the option.
+    // The option's value, parsed by parse<T>(); errors name the plug-in and the option.
     template <class T>
     T get(const std::string& name) const
     {
@@ -59,27 +59,27 @@ class Settings {
     std::vector<std::string> given_;
 };
 
-// A kind of plug-in as --list shows it.
+// A plug-in as --list shows it.
 struct CardText {
     std::string name;
     std::string summary;
     std::vector<OptionCard> options;
 };
 struct Catalogue {
-    std::string heading;  // "stressors"
+    std::string heading;  // plural of the kind: "stressors"
     std::vector<CardText> cards;
 };
 
-// One plug-in a line, its options indented below it; what an earlier one has in the same words is named only. As JSON:
-// an object with the headings as keys (a blank becomes _), each a list of name, summary and options (name, default,
-// help).
+// Prints one plug-in a line with its options indented below it. Options that an earlier plug-in has with the same
+// default and help are listed by name only. As JSON: an object with the headings as keys (blanks become _), each a list
+// of name, summary and options (name, default, help).
 void list(std::ostream& out, const std::vector<Catalogue>& catalogues, bool json);
 
 // The registry of one kind of plug-in. Card needs .name, .summary, .options (a range of OptionCard).
 template <class Card>
 class Registry {
  public:
-    // kind: "stressor"; program: the one whose --list shows all.
+    // kind: "stressor"; program: the program whose --list shows all plug-ins, for error messages.
     Registry(std::string kind, std::string program, std::vector<const Card*> cards)
         : kind_{std::move(kind)}, program_{std::move(program)}, cards_{std::move(cards)}
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of a program, "commit" and "log" of "git", each with options, help and man page of its own.
+// Commands of a program, such as "commit" and "log" of "git". Each has its own options, help and man page.
 #pragma once
 
 #include "base/cli/options.hpp"
@@ -12,10 +12,10 @@
 
 namespace base {
 
-// Its constructor adds the options; run() finds their values.
+// A command. Its constructor adds the options; run() finds their values.
 class Command {
  public:
-    // `name` with the program's: "git commit".
+    // `name` includes the program's name: "git commit".
     Command(const std::string& name, const std::string& summary) : options{name, summary} {}
     virtual ~Command() = default;
     Command(const Command&) = delete;
@@ -24,7 +24,7 @@ class Command {
     // Returns the exit code.
     virtual int run() = 0;
 
-    // Reads the words behind its name, which is the first of them, and runs it.
+    // Parses the command line, whose first word is the command's name, and runs the command.
     virtual int main(int argc, char** argv) { return options.parse(argc, argv) ? run() : exit_fine; }
 
     Options options;
@@ -32,7 +32,7 @@ class Command {
 
 using Commands = std::vector<std::unique_ptr<Command>>;
 
-// A command whose uses are all commands: "git remote add" and "git remote remove" of "git remote".
+// A command that has only subcommands: "git remote" with "git remote add" and "git remote remove".
 class CommandGroup : public Command {
  public:
     CommandGroup(const std::string& name, const std::string& summary, Commands commands);
@@ -51,17 +51,17 @@ Commands commands()
     return all;
 }
 
-// First words of the command line: "commit", "log".
+// The names of the commands: "commit", "log".
 std::vector<std::string> words_of(const Commands& commands);
 
-// Runs the command that the first argument names. Returns its exit code, or none if the first argument names none.
+// Runs the command that the first argument names. Returns its exit code, or none if the first argument is no command.
 std::optional<int> run_command(const Commands& commands, int argc, char** argv);
 
-// Throws UsageError: the word is no command, with the right ones.
+// Throws UsageError: the word is no command; the message suggests the right ones.
 [[noreturn]] void fail_command(const std::string& word, const Commands& commands, const std::string& hint = {});
 
-// main() of a program whose uses are all commands. `program` may hold options that end it, such as --list: `alone` is
-// called after they are parsed; it returns false if none was given. Returns the exit code.
+// main() of a program that has only commands. `program` may have options that end it, such as --list: `alone` is called
+// after they are parsed and returns false if none was given. Returns the exit code.
 int run_program(
     Options& program, const Commands& commands, int argc, char** argv,
     const std::function<bool()>& alone = [] { return false; });

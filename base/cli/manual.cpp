@@ -12,7 +12,7 @@ namespace base {
 
 namespace {
 
-// The page of a command: git-commit(1) is that of git commit.
+// Name of a command's man page: git-commit(1) for "git commit".
 std::string one_word(std::string program)
 {
     std::replace(program.begin(), program.end(), ' ', '-');
@@ -26,7 +26,7 @@ std::string upper(std::string text)
     return text;
 }
 
-// Text that roff prints as it stands: dashes stay dashes, so that options can be copied, and no line is a request.
+// Text that roff prints unchanged: dashes stay ASCII dashes, so that options can be copied, and no line is a request.
 std::string roff(const std::string& text)
 {
     std::string safe;
@@ -74,7 +74,7 @@ class ManPage {
     {
         page_ << ".TH " << upper(one_word(manual.program)) << " 1 \"" << revision_date() << "\" \"Crosstalk "
               << version() << "\" \"Crosstalk\"\n"
-              << ".nh\n.ad l\n";  // words can be searched and copied whole
+              << ".nh\n.ad l\n";  // no hyphenation: words can be searched and copied
     }
 
     void section(const std::string& title) { page_ << ".SH \"" << upper(title) << "\"\n"; }
@@ -82,14 +82,14 @@ class ManPage {
 
     void line(const std::string& text) { page_ << text << "\n"; }
 
-    // Short lines, as those who lint manuals like them.
+    // Breaks the text into short lines, as linters of man pages prefer.
     void sentences(const std::string& text)
     {
         constexpr std::size_t length = 64;  // before dashes are escaped
         page_ << (text.empty() ? "\\&\n" : roff(wrapped(text, 0, length)));
     }
 
-    // An empty line between two paragraphs.
+    // Splits the text into paragraphs at empty lines.
     void paragraphs(std::string_view text)
     {
         for (std::size_t end = text.find("\n\n"); end != std::string_view::npos; end = text.find("\n\n")) {
@@ -156,7 +156,7 @@ void write_options(ManPage& page, const Manual& manual)
     }
 }
 
-// "--one --two", of those options that the condition takes.
+// The names of the options for which `takes` is true: "--one --two".
 template <class Condition>
 std::string option_words(const Manual& manual, const std::string& between, Condition takes)
 {
@@ -166,13 +166,13 @@ std::string option_words(const Manual& manual, const std::string& between, Condi
     return join_words(words, between);
 }
 
-// A case of bash's, or nothing if no option is in it.
+// A branch of a bash case statement; empty if there are no options.
 std::string bash_case(const std::string& options, const std::string& command)
 {
     return options.empty() ? "" : "    " + options + ")\n        " + command + "\n        return ;;\n";
 }
 
-// One word of bash's, whatever is in it.
+// The text quoted as one bash word.
 std::string quoted(const std::string& text)
 {
     std::string safe = "'";
@@ -180,7 +180,7 @@ std::string quoted(const std::string& text)
     return safe + "'";
 }
 
-// Which option the word belongs to, and what was typed of its value: bash cuts words at = and : too.
+// Finds the option that the word belongs to and the typed part of its value: bash splits words at = and : too.
 constexpr const char* bash_value =
     R"(    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} option= typed= i
     COMPREPLY=()
@@ -227,7 +227,7 @@ constexpr const char* bash_plug_ins = R"(
 }
 )";
 
-// `function` is that of the program: its commands share it.
+// `function` is the program's completion function; its commands share it.
 std::string plug_in_call(const std::string& function, const PlugInWords& words)
 {
     std::string call = function + "_plug_ins \"$typed\" \"$current\" " + quoted(join_words(words.forms, " "));
@@ -244,13 +244,13 @@ std::string function_name(const std::string& program)
     return function;
 }
 
-// Where on the command line a command of it stands: "git remote" has its own behind two words.
+// Position of a command's own subcommand on the command line: 2 for "git remote".
 std::string place_of_commands(const Manual& manual)
 {
     return std::to_string(1 + std::count(manual.program.begin(), manual.program.end(), ' '));
 }
 
-// Hands over to the function of a command.
+// Calls the completion function of the command.
 std::string bash_commands(const Manual& manual)
 {
     if (manual.commands.empty()) return "";
@@ -261,7 +261,7 @@ std::string bash_commands(const Manual& manual)
     return cases + "    esac\n";
 }
 
-// Words that may stand where no option's value is: plug-ins, commands, options.
+// Words that may stand where no option value is expected: plug-ins, commands, options.
 std::string bash_words(const Manual& manual, const std::string& program_function)
 {
     std::string words;

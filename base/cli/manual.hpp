@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's manual as plain data, and its man page and bash completion written from it: no second list.
+// A program's manual as plain data. Help, man page and bash completion are all written from it.
 #pragma once
 
 #include <map>
@@ -9,17 +9,17 @@
 namespace base {
 
 struct OptionText {
-    std::string group = {};                 // the heading it stands under, "Where"
+    std::string group = {};                 // heading in the help: "Where"
     std::string name;                       // "cpus"
-    std::string letter = {};                // "h"; most have none
-    std::string value = {};                 // "LIST"; empty: a switch. DIR and FILE... are completed as such
-    std::string help;                       // without the default
-    std::string default_text = {};          // empty: none
-    std::vector<std::string> choices = {};  // the words it takes; empty: others too
-    bool several = false;                   // may be given several times
+    std::string letter = {};                // "h"; empty: no letter
+    std::string value = {};                 // "LIST"; empty: a switch. DIR and FILE... are completed as paths
+    std::string help;                       // does not repeat the default
+    std::string default_text = {};          // empty: no default
+    std::vector<std::string> choices = {};  // accepted words; empty: any word
+    bool several = false;                   // may be given more than once
 };
 
-// A term's explanation, with entries of its own below.
+// A term with its explanation and subordinate entries.
 struct Entry {
     std::string term;
     std::string text;
@@ -28,49 +28,49 @@ struct Entry {
 
 struct Section {
     std::string title;  // "Exit status"
-    std::string text;   // before the entries; may be empty
+    std::string text;   // text before the entries; may be empty
     std::vector<Entry> entries;
-    bool in_help = true;  // else only in the man page
+    bool in_help = true;  // false: only in the man page
 };
 
-// Words that an option's value may contain: plug-ins with options in brackets, among others.
+// Words that an option's value may contain: plug-ins with options in brackets, and other forms.
 struct PlugInWords {
-    std::map<std::string, std::vector<std::string>> options;  // by plug-in
-    std::vector<std::string> forms;                           // "rotation(": words that begin a value
+    std::map<std::string, std::vector<std::string>> options;  // options by plug-in
+    std::vector<std::string> forms;                           // words that begin a value, such as "rotation("
 };
 
 struct Manual {
     std::string program;
     std::string summary;      // one line
-    std::string description;  // paragraphs, an empty line between two
-    std::string synopsis;     // after the program's name: "[options] TRACE..."
+    std::string description;  // paragraphs, separated by an empty line
+    std::string synopsis;     // follows the program's name: "[options] TRACE..."
     std::vector<OptionText> options;
     std::vector<Section> sections;
-    std::vector<std::string> examples;  // lines, as they are typed
+    std::vector<std::string> examples;  // command lines
     std::string epilogue;
-    std::string see_also;                         // "mpirun(1), srun(1)"; for the man page alone
-    std::map<std::string, PlugInWords> plug_ins;  // by option, or by `positional`
-    std::string positional;                       // what the words without dashes are called: "TRACE"
-    std::vector<Manual> commands;                 // whose programs are "git commit", "git log" of "git"
+    std::string see_also;                         // "mpirun(1), srun(1)"; in the man page only
+    std::map<std::string, PlugInWords> plug_ins;  // keyed by option name, or by `positional`
+    std::string positional;                       // name of the words without dashes: "TRACE"
+    std::vector<Manual> commands;                 // manuals of "git commit" and "git log" in that of "git"
 };
 
-// "commit" of "git commit".
+// The last word of a command's name: "commit" of "git commit".
 std::string command_word(const Manual& command);
 
-// A line for each of the program's commands.
+// A section with one line for each command of the program.
 Section commands_section(const Manual& manual);
 
-// The options under their headings, in the order they were added; those without one come last.
+// Options by heading, in the order they were added; options without a heading come last.
 struct OptionGroup {
     std::string title;
     std::vector<OptionText> options;
 };
 std::vector<OptionGroup> option_groups(const Manual& manual);
 
-// In the man(7) language, section 1.
+// The man page in the man(7) language, for section 1.
 std::string man_page(const Manual& manual);
 
-// A script to be sourced. Needs nothing but bash: not the package bash-completion.
+// A script to be sourced by bash. It does not need the package bash-completion.
 std::string bash_completion(const Manual& manual);
 
 }  // namespace base

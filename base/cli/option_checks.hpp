@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of option values, worded for their users.
+// Checks of option values, with error messages for users.
 #pragma once
 
 #include "base/error.hpp"
@@ -9,9 +9,9 @@
 
 namespace base {
 
-constexpr int most_threads = 1024;  // of a kind in a process
+constexpr int most_threads = 1024;  // limit for threads of one kind in one process
 
-// For an option that is empty if it is not given.
+// Parses an option's text; errors name the option.
 template <class T>
 T parsed(const char* option, const std::string& text)
 {
@@ -22,7 +22,7 @@ T parsed(const char* option, const std::string& text)
     }
 }
 
-// "1.5s", "-20ms".
+// Parses a signed time, such as "1.5s" or "-20ms"; errors name the option.
 inline std::int64_t parsed_difference_ns(const char* option, const std::string& text)
 {
     try {

@@ -48,7 +48,7 @@ Options::Options(std::string program, std::string summary) : boost_{std::make_un
                                                                        "print the shell completion (bash) and exit");
 }
 
-// No value: a switch that is looked up by its name.
+// Without `value` the option is a switch, found by its name.
 void Options::describe(OptionText text, const po::value_semantic* value)
 {
     const std::string name = text.letter.empty() ? text.name : text.name + "," + text.letter;
@@ -167,7 +167,7 @@ void print_options(std::ostream& out, const Manual& manual)
     out << all;
 }
 
-// Two columns; long text continues on the next line.
+// Prints entries in two columns; long text continues on the next line.
 void print_section(std::ostream& out, const Section& section)
 {
     constexpr std::size_t indent = 2;
@@ -243,8 +243,8 @@ try {
     fail_usage("cannot read the config file ", path);
 }
 
-// Boost's messages have placeholders, %option% for example, which it replaces by what was given for as long as there
-// are any: for ever where what was given has the placeholder. So it gets no wrong names and lines with one.
+// Boost replaces placeholders such as %option% in its messages by the user's text until none is left: forever if that
+// text contains the placeholder. So names and lines with a % are refused before Boost sees them.
 void check_names(int argc, char** argv)
 {
     for (int i = 1; i < argc; ++i) {
@@ -255,7 +255,7 @@ void check_names(int argc, char** argv)
     }
 }
 
-// Leaves the file at its beginning.
+// Checks the lines of a config file, and rewinds it.
 void check_settings(std::istringstream& file, const std::string& path)
 {
     std::string text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Command-line options over Boost.Program_options: typed values with units, a config file, help with an example, and
-// the right word for a wrong one. From the same words the program writes its man page and its bash completion.
+// suggestions for misspelt words. The man page and the bash completion are written from the same texts.
 #pragma once
 
 #include "base/cli/manual.hpp"
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-// Its headers cost seconds in every file that includes them.
+// Forward declaration: Boost's headers would cost seconds in every file that includes this one.
 namespace boost::program_options {
 class value_semantic;
 }
@@ -27,11 +27,12 @@ class Options {
     ~Options();
     Options(Options&&) noexcept;
 
-    // The heading of the options added from here on.
+    // Sets the heading for the options added after this call.
     void group(std::string title) { group_ = std::move(title); }
 
-    // The option's value goes to `variable`, whose present value is the default shown by --help. T as in parse<T>().
-    // `value` is what help calls it; DIR and FILE are completed as such. A name like "out,o" also has a letter.
+    // Adds an option whose value goes to `variable`; its present value is the default that --help shows. T is any type
+    // of parse<T>(). `value` is the placeholder in the help; DIR and FILE are completed as paths. A name like "out,o"
+    // adds the letter o.
     template <class T>
     void add(const std::string& name, T& variable, const std::string& help, const std::string& value = "VALUE")
     {
@@ -39,27 +40,27 @@ class Options {
                  [&variable](const std::string& text) { variable = base::parse<T>(text); });
     }
 
-    // May be given several times; each value is appended.
+    // Adds an option that may be given several times; each value is appended.
     void add(const std::string& name, std::vector<std::string>& values, const std::string& help,
              const std::string& value = "VALUE");
 
-    // A word that is there or not: --dry-run.
+    // Adds an option without a value, such as --dry-run.
     void add_switch(const std::string& name, bool& variable, const std::string& help);
 
-    // One word out of a few; another is refused with the right ones.
+    // Adds an option that accepts one of `choices`; the error for another word lists them.
     void add_choice(const std::string& name, std::string& variable, std::vector<std::string> choices,
                     const std::string& help);
 
-    // One word without dashes, which must be there.
+    // Adds one required word without dashes.
     void add_positional(const std::string& name, std::string& value, const std::string& help);
 
-    // Words without dashes, in order; `least` of them must be there.
+    // Adds words without dashes, in order: at least `least`, at most `most`.
     static constexpr std::size_t any_number = SIZE_MAX;
     void add_positional(const std::string& name, std::vector<std::string>& values, const std::string& help,
                         std::size_t least = 1, std::size_t most = any_number);
 
-    // Words without dashes that name parts, each a name and what it stands for: of `parts` those that were named are
-    // left, or all if none was.
+    // Adds words without dashes that select from `parts` (pairs of a name and its part). Parts that were not named are
+    // erased from `parts`; if no word is given, all stay.
     template <class Part>
     void add_parts(const std::string& name, std::vector<std::pair<std::string, Part>>& parts)
     {
@@ -72,26 +73,26 @@ class Options {
         });
     }
 
-    // A line or more for the end of --help.
+    // Add text to the end of --help: an example, a section, and the last lines.
     void example(std::string text) { manual_.examples.push_back(std::move(text)); }
     void section(Section section) { manual_.sections.push_back(std::move(section)); }
     void epilogue(std::string text) { manual_.epilogue = std::move(text); }
 
-    // In the place of what follows from the positional: "[options] -- PROGRAM [ARGUMENT...]".
+    // Replaces the synopsis that follows from the positional words: "[options] -- PROGRAM [ARGUMENT...]".
     void synopsis(std::string text) { manual_.synopsis = std::move(text); }
 
-    // For the man page alone.
+    // Texts that only the man page has.
     void description(std::string text) { manual_.description = std::move(text); }
     void see_also(std::string text) { manual_.see_also = std::move(text); }
 
-    // Another manual's worth of options, behind a word: "git commit" of "git".
+    // Adds a command with the options in its manual: "git commit" for "git".
     void command(Manual command) { manual_.commands.push_back(std::move(command)); }
 
-    // The values of the option, or of the positional of this name, are plug-ins: completion knows them.
+    // States that the values of this option, or positional word, are plug-ins, so that completion offers them.
     void plug_ins(const std::string& option, PlugInWords words) { manual_.plug_ins[option] = std::move(words); }
 
-    // False if --help, --version, --man or --completion was asked for and has been printed. Throws UsageError.
-    // `--config FILE.ini` supplies what the command line does not.
+    // Returns false if --help, --version, --man or --completion was given and its text has been printed. Throws
+    // UsageError. `--config FILE.ini` supplies options that the command line does not give.
     bool parse(int argc, char** argv);
 
     // Was the option given, on the command line or in the config file?

@@ -14,10 +14,11 @@ class Progress {
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    // fraction 0..1; the detail ("step 120 of 500, loss 0.31") follows. Cheap: prints at most ten times a second.
+    // Prints the fraction (0..1) and the detail ("step 120 of 500, loss 0.31"), at most ten times a second, so it is
+    // cheap.
     void show(double fraction, const std::string& detail);
 
-    // Would show() print now? Lets a caller spare the making of the detail.
+    // Would show() print now? A caller may ask before it makes the detail.
     bool due() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A column of values that may be longer than memory: its first page, its last page and the page that was used last are
+// A column of values that may be longer than memory. Its first page, its last page and the page used most recently are
 // in memory, the others on disk.
 #pragma once
 
@@ -17,8 +17,8 @@
 
 namespace base {
 
-// Read it in order, or nearly so: each jump to another page reads a page. A reference to a value holds until the next
-// value is asked for. One thread at a time, also for reading. Throws std::system_error where the disk is full.
+// Read it more or less in order: each jump to another page reads a page. A reference to a value is valid until the next
+// access. Only one thread at a time may use a column, even to read it. Throws std::system_error if the disk is full.
 template <class T>
 class LongColumn {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -135,7 +135,7 @@ class LongColumn {
     }
 
  private:
-    // The last page is full: it goes to disk, unless it is also the first.
+    // Called when the last page is full: writes it to disk, unless it is also the first page.
     void store_last()
     {
         if (size_ == per_page) {
@@ -180,9 +180,9 @@ class LongColumn {
     }
 
     std::size_t size_ = 0;
-    std::vector<std::uint32_t> pages_;  // the second, the third, ..
+    std::vector<std::uint32_t> pages_;  // numbers of the second page, the third, ..
     mutable std::vector<T> first_;
-    mutable std::vector<T> last_;  // empty as long as it is the first
+    mutable std::vector<T> last_;  // empty while the first page is the last one
     mutable std::vector<T> window_;
     mutable std::size_t in_window_ = no_page;
     mutable bool altered_ = false;

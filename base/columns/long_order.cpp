@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_in_memory = std::size_t{1} << 17U;
 
-// Unsigned numbers in the order of the doubles: the sign turned around, negative ones back to front.
+// Maps doubles to unsigned numbers in the same order: flips the sign bit, and all bits of negative numbers.
 std::uint64_t key_of(double value)
 {
     const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);  // minus zero becomes zero
@@ -34,7 +34,7 @@ std::vector<double> values_of(const LongColumn<double>& column, std::size_t from
 
 }  // namespace
 
-// Sixteen bits of the key at a time: how many values lie in each of their places.
+// Determines the key sixteen bits at a time, by counting the values in each range.
 double nth_value(const LongColumn<double>& column, std::size_t from, std::size_t until, std::size_t rank)
 {
     std::uint64_t known = 0;

@@ -9,14 +9,14 @@
 
 namespace base {
 
-// The value that has `rank` (from 0) smaller or equal ones before it in [from, until), none of them NaN: exact.
+// The order statistic of `rank` (from 0) in [from, until): exact. None of the values may be NaN.
 double nth_value(const LongColumn<double>& column, std::size_t from, std::size_t until, std::size_t rank);
 
-// Like base::median() of the values in [from, until), one or more: to the bit.
+// The median of the values in [from, until), at least one: the same bits as base::median().
 double median(const LongColumn<double>& column, std::size_t from, std::size_t until);
 double median(const LongColumn<double>& column);
 
-// In order, as std::sort() would leave it: stretches that fit into memory are sorted and then merged.
+// A sorted copy, in the order of std::sort(). Stretches that fit into memory are sorted and then merged.
 template <class T, class Before>
 LongColumn<T> sorted(const LongColumn<T>& column, Before before)
 {

@@ -17,7 +17,7 @@ namespace base::scratch {
 namespace {
 
 struct Pages {
-    std::mutex mutex;  // of what follows; a page itself has one owner
+    std::mutex mutex;  // guards the members below; each page has a single owner
     Descriptor file;
     ::pid_t owner = 0;
     std::uint32_t count = 0;

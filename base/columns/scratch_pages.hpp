@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of bytes on disk, for what may be more than memory holds.
+// Pages of bytes on disk, for data that may exceed memory.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@ namespace base::scratch {
 
 inline constexpr std::size_t page_bytes = 8192;
 
-// In an unnamed file in $TMPDIR, or in /var/tmp: /tmp may itself be memory. One a process, made with its first page,
-// gone with the process. A child of fork() starts with a file of its own, so it cannot read the pages of its parent.
-// Throws std::system_error where there is no room.
+// The pages are in an unnamed file in $TMPDIR, or in /var/tmp, since /tmp may itself be in memory. Each process has one
+// file, created with its first page and gone when the process ends. A child of fork() starts with a file of its own, so
+// it cannot read its parent's pages. All three functions throw std::system_error if there is no room.
 std::uint32_t new_page();
 void write_page(std::uint32_t page, const void* bytes);
 void read_page(std::uint32_t page, void* bytes);

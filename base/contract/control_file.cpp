@@ -66,7 +66,7 @@ ControlRequest request_for_next_step(const ControlPage& page, std::int64_t now_n
 void publish_phase(ControlPage& page, TrainingPhase phase, std::int64_t at_ns)
 {
     page.updated_ns.store(at_ns, std::memory_order_release);
-    page.phase.store(static_cast<std::uint32_t>(phase));  // before the look: a sleeper asks first, then compares
+    page.phase.store(static_cast<std::uint32_t>(phase));  // first: a sleeper sets followed_until_ns, then compares
     if (page.followed_until_ns.load() <= at_ns) return;
     ::syscall(SYS_futex, &page.phase, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
@@ -74,7 +74,7 @@ void publish_phase(ControlPage& page, TrainingPhase phase, std::int64_t at_ns)
 TrainingPhase sleep_on_phase(ControlPage& page, TrainingPhase seen, std::int64_t deadline_ns)
 {
     constexpr std::int64_t second_ns = 1'000'000'000;
-    constexpr std::int64_t longest_ns = 50'000'000;  // a training that was killed wakes nobody
+    constexpr std::int64_t longest_ns = 50'000'000;  // bounds the sleep, since a killed training wakes nobody up
     const std::int64_t now = now_ns();
     if (page.followed_until_ns.load() < now + second_ns) page.followed_until_ns.store(now + 2 * second_ns);
     const std::int64_t rest = std::clamp<std::int64_t>(deadline_ns - now, 0, longest_ns);
@@ -95,7 +95,7 @@ TrainingProcess::TrainingProcess(ControlPage& page)
 {
     const pid_t me = ::getpid();
     const std::map<pid_t, Process> own = processes({me});
-    if (own.empty()) return;  // no /proc
+    if (own.empty()) return;  // /proc is not mounted
     const std::uint64_t entry = own.at(me).started << pid_bits | static_cast<std::uint64_t>(me);
     for (auto& slot : page.processes) {
         std::uint64_t taken = slot.load();
@@ -120,11 +120,11 @@ ControlFile ControlFile::open(const std::filesystem::path& run, const std::strin
     struct stat status {};
     void* memory = MAP_FAILED;
     check_errno(::fstat(file, &status), "look at ", path.string());
-    // It names the processes that control.pause stops, and root may stop those of everybody.
+    // The file names the processes that control.pause stops, and root could stop anybody's.
     if (::geteuid() == 0 && status.st_uid != 0) fail(path.string(), " belongs to another user: root does not use it");
     const bool other_size = status.st_size != 0 && status.st_size != page_bytes;
     int why = 0;
-    // Allocated, not only made long: on a full disk the first store to a hole would be a bus error.
+    // Allocates the blocks, too: on a full disk the first store to a hole would be a bus error.
     if (!other_size) why = ::posix_fallocate(file, 0, page_bytes);
     if (!other_size && why == 0) {
         memory = ::mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

@@ -46,32 +46,35 @@ struct ControlPage {
     std::atomic<std::uint64_t> served;            // written by training: slots whose background work it has taken up
     alignas(64) std::atomic<std::uint64_t> step;  // written by training: the step it is in, from 0
     std::atomic<std::uint32_t> phase;             // written by training: a TrainingPhase
-    std::atomic<std::int64_t> updated_ns;         // written by training: when it last wrote (CLOCK_MONOTONIC)
-    alignas(64) std::atomic<std::int64_t> followed_until_ns;  // written by noisegen: until then it sleeps on `phase`
-    // Written by training: its processes on this host, 0 where there is none. The number of the process in the low 22
-    // bits; above it its start in clock ticks since boot (/proc/PID/stat), for a number may be used again.
+    std::atomic<std::int64_t> updated_ns;         // written by training: time of its last write (CLOCK_MONOTONIC)
+    alignas(64) std::atomic<std::int64_t> followed_until_ns;  // written by noisegen: it sleeps on `phase` until then
+    // Written by training: its processes on this host; unused entries are 0. The low 22 bits are the PID. The bits
+    // above are the process's start in clock ticks since boot (/proc/PID/stat), since PIDs are reused.
     alignas(64) std::array<std::atomic<std::uint64_t>, most_processes> processes;
 };
 static_assert(sizeof(ControlPage) <= 4096);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
-// The request at this time.
+// The request in force at this time.
 ControlRequest request(const ControlPage& page, std::int64_t now_ns);
 
-// A controlled step rests before the place of the delay, with or without a delay. After a short rest the delay would
-// change the rest of the step: work left from the step before hides in it (ranks that share a core: a delay of 4.9 %
-// cost 3.7 %), and a core that pauses for 6 ms computes more slowly afterwards than one that pauses for 2 ms
-// (results/seal/control-delay.md). Both have happened within 8 ms, so they are the same with and without a delay.
+// A controlled step rests at the place of the delay first, whether the delay follows or not. After a short rest the
+// delay would change the rest of the step: work left from the previous step hides in it (with ranks that share a core,
+// a delay of 4.9 % cost 3.7 %), and a core that pauses for 6 ms computes more slowly afterwards than one that pauses
+// for 2 ms (results/seal/control-delay.md). Both effects are over within 8 ms, so they are equal with and without a
+// delay.
 constexpr std::int64_t control_rest_ns = 8'000'000;
 
-// It rests after that place as well, counted from the end of the delay. Rank 0 meets the other ranks within this rest:
-// how late they see the end of the delay depends on how long they have waited, and must not lengthen the step.
+// The step also rests after the delay; this rest is counted from the end of the delay. Rank 0 meets the other ranks
+// within it: how late they see the end of the delay depends on how long they have waited, and must not lengthen the
+// step.
 constexpr std::int64_t control_rest_after_ns = 2'000'000;
 
 constexpr std::int64_t control_settle_ns = control_rest_ns + control_rest_after_ns;
 
-// A known delay may be a share of a quiet step: of the median of these steps of rank 0, which noise has to leave alone.
-constexpr std::size_t control_first_quiet_step = 3;  // those before warm up
+// A known delay may be given as a share of a quiet step: the median of these steps of rank 0, which must be free of
+// noise.
+constexpr std::size_t control_first_quiet_step = 3;  // earlier steps are warm-up
 constexpr std::size_t control_quiet_steps = 7;
 
 // The delay or sham that the step after the one that begins now makes. None if that step would not end before its slot
@@ -80,18 +83,19 @@ constexpr std::size_t control_quiet_steps = 7;
 ControlRequest request_for_next_step(const ControlPage& page, std::int64_t now_ns, std::int64_t last_plain_ns,
                                      bool this_is_controlled, std::int64_t delay_ns);
 
-// Called by the training at each cut: publishes the phase and when it began, and wakes those who sleep on it, if any.
+// Called by the training at each change of phase: publishes the phase and its begin, and wakes processes that sleep on
+// it.
 void publish_phase(ControlPage& page, TrainingPhase phase, std::int64_t at_ns);
 
-// Called by the noise: sleeps until the phase is another than `seen`, or until the deadline, or for some milliseconds.
-// Returns the phase.
+// Called by noisegen: sleeps until the phase differs from `seen`, until the deadline, or for some milliseconds. Returns
+// the phase.
 TrainingPhase sleep_on_phase(ControlPage& page, TrainingPhase seen, std::int64_t deadline_ns);
 
-// The processes of the training on this host that are alive.
+// The training's processes on this host that are alive.
 std::set<pid_t> training_processes(const ControlPage& page);
 
-// Names this process in the page while the object lives; a killed one is known by its start time. Where the page is
-// full of living processes this one is not named.
+// Lists this process in the page while the object lives. An entry left by a killed process is recognised by its start
+// time. If the page is full of living processes, this process is not listed.
 class TrainingProcess {
  public:
     explicit TrainingProcess(ControlPage& page);
@@ -103,11 +107,11 @@ class TrainingProcess {
     std::atomic<std::uint64_t>* slot_ = nullptr;
 };
 
-// Several processes of a host may open the same file; the first one creates it.
+// The mapped control file. Several processes of a host may open the same file; the first one creates it.
 class ControlFile {
  public:
-    // Throws Error for a file of another version or size, and as root for one of another user; std::system_error
-    // otherwise. A symlink is not followed.
+    // Throws Error for a file of another version or size, and, as root, for a file of another user; std::system_error
+    // for other errors. Symlinks are not followed.
     static ControlFile open(const std::filesystem::path& run, const std::string& host);
 
     ~ControlFile();

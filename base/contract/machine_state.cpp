@@ -22,7 +22,7 @@ Json word_in(const char* path)
     return line;
 }
 
-// "always [madvise] never": the one in use.
+// The word in brackets of "always [madvise] never".
 Json huge_pages()
 {
     const Json line = word_in("/sys/kernel/mm/transparent_hugepage/enabled");
@@ -52,7 +52,7 @@ Json steal_s()
     std::string name;
     double ticks = 0.0;
     file >> name;
-    for (int column = 0; column < 8; ++column) file >> ticks;  // user nice system idle iowait irq softirq steal
+    for (int column = 0; column < 8; ++column) file >> ticks;  // the eighth column is steal
     return file ? Json(ticks / static_cast<double>(::sysconf(_SC_CLK_TCK))) : Json(nullptr);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DIR/os/<host>/os.csv: what the operating system did to the threads and CPUs of a job, which trace-os writes and the
-// analysis reads. Times are CLOCK_MONOTONIC.
+// DIR/os/<host>/os.csv: what the operating system did to the threads and CPUs of a job. trace-os writes it and the
+// analysis reads it. Times are CLOCK_MONOTONIC.
 #pragma once
 
 #include "base/contract/table_columns.hpp"
@@ -12,14 +12,15 @@
 
 namespace base::os {
 
-inline constexpr const char* folder = "os";  // in a run's directory; below it a folder per host
+inline constexpr const char* folder = "os";  // folder in a run's directory, with a subfolder per host
 inline constexpr const char* table = "os.csv";
 inline constexpr const char* record = "os.json";
 
-// Causes. Those of waiting and of interrupts exclude each other; a wait inside a reclaim is of both.
+// Causes of interruptions. Causes of waiting and of interrupts exclude each other; a wait inside a memory reclaim
+// counts as both.
 namespace cause {
-inline constexpr const char* neighbour = "neighbour";    // ran on the CPU that the thread waited for
-inline constexpr const char* own_thread = "own_thread";  // likewise, of the same job
+inline constexpr const char* neighbour = "neighbour";    // another job's task ran where the thread waited
+inline constexpr const char* own_thread = "own_thread";  // another thread of the job ran there
 inline constexpr const char* kernel_thread = "kernel_thread";
 inline constexpr const char* idle_cpu = "idle_cpu";            // runnable on an idle CPU: a wake-up
 inline constexpr const char* unknown_task = "unknown_task";    // runnable; who ran is not known
@@ -42,15 +43,15 @@ inline constexpr const char* llc_misses = "llc_misses";
 inline constexpr const char* migrations = "migrations";
 }  // namespace cause
 
-// One interruption, or what a counter grew by between two readings.
+// One interruption, or a counter's increase between two readings.
 struct Row {
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
     std::string source;  // "bpf", "schedstat", ..
     std::string cause;
-    std::string by;  // the task, interrupt, vector; empty if it has no name
+    std::string by;  // name of the task, interrupt or vector; empty if it has none
     std::optional<std::int64_t> by_process;
-    std::optional<std::int64_t> thread;  // that was kept from running; none: the whole CPU or job
+    std::optional<std::int64_t> thread;  // the thread that was kept from running; none: the whole CPU or job
     std::optional<std::int64_t> cpu;
     std::int64_t count = 0;  // interruptions, switches, faults, events; bytes of bandwidth, occupancy; kHz of frequency
     std::int64_t ns = 0;     // lost to them; 0 where only their number is known

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The phases of a training step. They partition it: in the trace, in steps.csv and in the control file.
+// The phases of a training step. They partition the step in the trace, in steps.csv and in the control file.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +18,16 @@ enum class TrainingPhase : std::uint32_t {
 #undef PHASE
 };
 
-// The part of a training's work that a phase belongs to.
+// The kind of work that a phase belongs to.
 enum class PhasePart { input, compute, exchange, checkpoint, control, rest };
 
 struct PhaseCard {
     TrainingPhase phase;
-    std::string_view name;  // of its region in a trace, and with _ns of its column in steps.csv
+    std::string_view name;  // name of its region in a trace; with _ns, of its column in steps.csv
     PhasePart part;
     std::string_view words;        // "computing the forward pass"
-    std::uint32_t colour;          // 0xrrggbb, on white ..
-    std::uint32_t colour_on_dark;  // .. and on black
+    std::uint32_t colour;          // 0xrrggbb on a white background
+    std::uint32_t colour_on_dark;  // 0xrrggbb on a black background
     std::string_view summary;
     std::string_view reading;
 };
@@ -39,13 +39,13 @@ inline constexpr std::array phase_cards{
 #undef PHASE
 };
 
-// The card of any phase but none.
+// The card of any phase except none.
 constexpr const PhaseCard& card_of(TrainingPhase phase)
 {
     return phase_cards[static_cast<std::size_t>(phase) - 1];
 }
 
-// The phases that are regions inside of `step`, in the order of a step; the rest of the step is `other`.
+// The phases that are recorded as regions inside of `step`, in the order of a step; the rest of the step is `other`.
 inline constexpr std::array recorded_phases = [] {
     std::array<TrainingPhase, phase_cards.size() - 1> all{};
     std::transform(phase_cards.begin(), phase_cards.end() - 1, all.begin(),
@@ -53,10 +53,11 @@ inline constexpr std::array recorded_phases = [] {
     return all;
 }();
 
-// Null if no phase has that name.
+// Returns null if no phase has that name.
 const PhaseCard* find_phase(std::string_view name);
 
-// "wait_exchange". parse_training_phase() throws UsageError for any other word, and for none and other.
+// Text form of a phase, such as "wait_exchange". parse_training_phase() throws UsageError for any other word, and for
+// "none" and "other".
 std::string text(TrainingPhase phase);
 TrainingPhase parse_training_phase(const std::string& word);
 

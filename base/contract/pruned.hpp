@@ -10,8 +10,8 @@ inline constexpr const char* pruned = "pruned.json";
 
 namespace base::pruned {
 
-// Members: format, version, when ("2026-11-21T05:44:58Z"), removed (paths in DIR), bytes, and can_analyse: are
-// train/steps.csv and the noise's archives enough for interference analyse?
+// Members: format, version, when ("2026-11-21T05:44:58Z"), removed (paths in DIR), bytes, and can_analyse (true if
+// train/steps.csv and the noise's archives suffice for interference analyse).
 inline constexpr const char* when = "when";
 inline constexpr const char* removed = "removed";
 inline constexpr const char* bytes = "bytes";

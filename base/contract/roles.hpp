@@ -7,10 +7,10 @@
 namespace base {
 
 enum class Role {
-    treatment,  // noise whose effect is asked for
+    treatment,  // noise whose effect is measured
     placebo,    // does nothing
-    delay,      // asks the training for a known delay: barriers, a rest and the delay
-    sham,       // asks for the same barriers and rest without a delay: what the delay is measured against
+    delay,      // asks the training for a known delay: barriers, a rest, and the delay
+    sham,       // asks for the same barriers and rest without a delay: the baseline of the delay
     pause,      // stops the training's processes for known times
 };
 
@@ -18,13 +18,14 @@ enum class Role {
 std::string text(Role role);
 Role parse_role(const std::string& word);
 
-// Does the training do what it asks for, or have done to it, so that it must be connected? All but noise and placebo.
+// Does the role act on the training itself, so that the training must be connected? True for all roles but treatment
+// and placebo.
 inline bool is_control(Role role)
 {
     return role == Role::delay || role == Role::sham || role == Role::pause;
 }
 
-// Has it steps of its own, which it lengthens as wholes?
+// Does the role lengthen whole steps, which belong to it alone?
 inline bool acts_on_whole_steps(Role role)
 {
     return role == Role::delay || role == Role::sham;

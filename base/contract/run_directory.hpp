@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names in the directory of a run, DIR. Each program makes its own part and reads those of others:
+// Names in the directory of a run, DIR. Each program writes its own part and reads those of the others:
 //
 //     DIR/control/<host>                             the control file
-//     DIR/control/<host>.ranks                       what ranks agree on that report their steps by markers
-//     DIR/train/{run.json, steps.csv, trace/traces.otf2}, and what soft_error_tables.hpp names
+//     DIR/control/<host>.ranks                       shared state of ranks that report their steps by markers
+//     DIR/train/{run.json, steps.csv, trace/traces.otf2}, and the tables of soft_error_tables.hpp
 //     DIR/noise/<host>.<rank>/{noise.json, noise.csv, trace/traces.otf2}
 //     DIR/os/<host>/{os.csv, os.json, trace/traces.otf2}, see os_table.hpp
 //     DIR/report/{run.json, verdict.json, summary.json, ...}
-//     DIR/log, DIR/status.json, DIR/request.json     of what started the others
-//     DIR/part-2/{train, noise, ..}, DIR/part-3/..   the same of parts that were added to the run
-//     DIR/run-1/{train, noise, ..}, DIR/run-2/..     the same of a set of runs, in a directory without train/
-//     OUT/probe/{probe.json, pressure.json}          of noisegen probe, beside no training
+//     DIR/log, DIR/status.json, DIR/request.json     written by the program that started the others
+//     DIR/part-2/{train, noise, ..}, DIR/part-3/..   parts that were added to the run
+//     DIR/run-1/{train, noise, ..}, DIR/run-2/..     a set of runs, in a directory without train/
+//     OUT/probe/{probe.json, pressure.json}          written by noisegen probe, which runs without a training
 #pragma once
 
 namespace base::part {
 
 inline constexpr const char* control = "control";
 inline constexpr const char* train = "train";
-inline constexpr const char* noise = "noise";  // one folder in it for each process
+inline constexpr const char* noise = "noise";  // folder with a subfolder for each process
 inline constexpr const char* report = "report";
 inline constexpr const char* log = "log";
-inline constexpr const char* probe = "probe";       // of noisegen probe, in a directory of its own
-inline constexpr const char* added = "part-";       // and its number
-inline constexpr const char* one_of_runs = "run-";  // and its number
+inline constexpr const char* probe = "probe";       // written by noisegen probe, in a directory of its own
+inline constexpr const char* added = "part-";       // prefix of the part's number
+inline constexpr const char* one_of_runs = "run-";  // prefix of the run's number
 
 }  // namespace base::part
 
@@ -35,17 +35,17 @@ inline constexpr const char* until_decided = "decided";  // value of "until" in 
 
 namespace base::file {
 
-inline constexpr const char* run_record = "run.json";  // of train/ and report/
+inline constexpr const char* run_record = "run.json";  // file in train/ and report/
 inline constexpr const char* steps = "steps.csv";
 inline constexpr const char* pauses = "pauses.csv";
-inline constexpr const char* of_ranks = ".ranks";  // behind the host's name in control/
-inline constexpr const char* trace = "trace";      // the folder of an archive
+inline constexpr const char* of_ranks = ".ranks";  // suffix of the host's name in control/
+inline constexpr const char* trace = "trace";      // folder of an archive
 inline constexpr const char* archive = "traces";
 inline constexpr const char* anchor = "traces.otf2";
 inline constexpr const char* anchor_in_part = "trace/traces.otf2";
 inline constexpr const char* noise_record = "noise.json";
 inline constexpr const char* noise_rows = "noise.csv";
-inline constexpr const char* noise_plan = "plan.json";  // of all noise processes of a run, as the next
+inline constexpr const char* noise_plan = "plan.json";  // common to all noise processes of a run, as the next
 inline constexpr const char* noise_token = "token";
 inline constexpr const char* verdict = "verdict.json";
 inline constexpr const char* summary = "summary.json";

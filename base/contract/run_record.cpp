@@ -39,8 +39,8 @@ std::string first_line(const char* path)
     return line;
 }
 
-// The kernel knows that it is a guest from the processor (x86) or from the firmware's tables (others); who made the
-// virtual machine stands in the latter. Empty on bare metal, as far as can be seen.
+// Manufacturer of the virtual machine from the firmware's tables; empty on bare metal, as far as can be seen. That the
+// machine is virtual is known from the processor's flags (x86) or from those tables (others).
 std::string virtual_machine()
 {
     const std::string maker = first_line("/sys/class/dmi/id/sys_vendor");

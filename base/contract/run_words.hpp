@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words by which `crosstalk run`, the job that it starts and the analysis understand each other.
+// Words shared by `crosstalk run`, the job that it starts and the analysis.
 #pragma once
 
 namespace base {
 
-// --warmup of interference, and "warmup" of request.json: all steps that end before the noise's first slot begins.
+// Value of --warmup of interference and of "warmup" in request.json: the warm-up is all steps that end before the
+// noise's first slot begins.
 inline constexpr const char* warm_up_until_noise = "noise";
 
 // --evidence of crosstalk run, and "evidence" of request.json.
@@ -18,7 +19,7 @@ inline constexpr const char* off = "off";
 
 namespace base::file {
 
-// DIR/log/marks-steps: a process of the job has loaded libcrosstalk-mark.so, which marks its steps.
+// DIR/log/marks-steps exists if a process of the job has loaded libcrosstalk-mark.so, which marks its steps.
 inline constexpr const char* marks_steps = "marks-steps";
 
 }  // namespace base::file

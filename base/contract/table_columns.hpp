@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table whose rows are structs: one list says which member is which column, for its header, its writer, its reader.
+// A table whose rows are structs: one list maps members to columns, for header, writer and reader.
 #pragma once
 
 #include "base/csv.hpp"
@@ -13,7 +13,8 @@
 
 namespace base {
 
-// Cells of a column. A number has the shortest text that reads back as the same; none is an empty cell.
+// Cells of a column. A number is written as the shortest text that reads back as the same number; none as an empty
+// cell.
 std::string cell_of(const std::string& text);
 std::string cell_of(std::int64_t number);
 std::string cell_of(std::optional<double> number);
@@ -31,16 +32,16 @@ inline std::string cell_of(double number)
     return cell_of(std::optional{number});
 }
 
-// Each throws Error that names file, line and column. Whole numbers count from 0.
+// Each function throws Error that names file, line and column. Whole numbers must be 0 or more.
 void take_cell(std::string& text, const CsvTable& table, std::size_t row, const char* column);
 void take_cell(std::int64_t& number, const CsvTable& table, std::size_t row, const char* column);
 void take_cell(int& number, const CsvTable& table, std::size_t row, const char* column);
 void take_cell(std::uint64_t& number, const CsvTable& table, std::size_t row, const char* column);
-void take_cell(double& number, const CsvTable& table, std::size_t row, const char* column);  // empty: as it is
+void take_cell(double& number, const CsvTable& table, std::size_t row, const char* column);  // empty cell: no change
 void take_cell(std::optional<double>& number, const CsvTable& table, std::size_t row, const char* column);
 void take_cell(std::optional<std::int64_t>& number, const CsvTable& table, std::size_t row, const char* column);
 
-// Tables of earlier versions lack columns that were added; those keep the struct's defaults.
+// Tables of earlier versions may lack columns of Since::later; their members keep the struct's defaults.
 enum class Since { first, later };
 
 template <class Row>

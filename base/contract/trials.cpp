@@ -77,7 +77,7 @@ void check_word(const CsvTable& table, std::size_t row, const char* column, cons
     fail(table.place(row, column), ": '", word, "' is not one of ", all);
 }
 
-// Checks a trial of kind stored. Anything not given has its least value.
+// Checks a trial of kind `stored`. Missing cells get their smallest values.
 void check_stored(const CsvTable& table, std::size_t row, Trial& trial)
 {
     if (trial.detect.empty()) trial.detect = stored::detections.front();

@@ -12,10 +12,10 @@ namespace base::cuda {
 
 namespace {
 
-// The driver, or why it is not there.
+// The driver, or the reason why it could not be loaded.
 struct Loaded {
     Driver functions;
-    std::string missing;  // empty: nothing
+    std::string missing;  // empty: the driver is loaded
     Result initialised = success;
 };
 

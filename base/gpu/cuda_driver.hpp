@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's driver (libcuda.so.1), loaded when it is first asked for: no program is linked with CUDA, or needs its
-// toolkit to be built. Types and numbers are those of cuda.h, whose binary interface later drivers keep.
+// NVIDIA's driver (libcuda.so.1), loaded on first use: no program is linked with CUDA, and none needs the CUDA toolkit
+// to be built. Types and numbers are those of cuda.h, whose binary interface later drivers keep.
 #pragma once
 
 #include <cstddef>
@@ -89,21 +89,22 @@ struct Driver {
 #undef CROSSTALK_MEMBER
 };
 
-// Initialised. Throws Unavailable, with what was found, if there is no driver or no GPU that it can use.
+// The driver, loaded and initialised. Throws Unavailable, with the reason, if there is no driver or no GPU that it can
+// use.
 const Driver& driver();
 
-// How many GPUs it can use; 0 without a driver.
+// Number of GPUs that the driver can use; 0 without a driver.
 int devices();
 
-// Name and PCI address of the GPU of that number, from 0 on: "NVIDIA H100 80GB HBM3", "0000:17:00.0" (as in sysfs).
-// Throws Unavailable without a GPU, Error for what CUDA says.
+// Name and PCI address of GPU `number`, from 0: "NVIDIA H100 80GB HBM3", "0000:17:00.0" (as in sysfs). Throws
+// Unavailable without a GPU, Error for errors of CUDA.
 std::string device_name(int number);
 std::string pci_id(int number);
 
-// "CUDA_ERROR_OUT_OF_MEMORY: out of memory"
+// Text of an error code: "CUDA_ERROR_OUT_OF_MEMORY: out of memory".
 std::string error_text(Result code);
 
-// Throws Error "cannot WHAT: .." unless it succeeded.
+// Throws Error "cannot WHAT: .." unless `code` is success.
 void check(Result code, const char* what);
 
 }  // namespace base::cuda

@@ -39,7 +39,7 @@ Plot draw_effects(const std::string& program, const std::filesystem::path& folde
         high = std::max(high, shown.high);
         names.push_back(gnuplot_tic(row.name));
     }
-    if (high - low < 1e-6) high = low + 1.0;  // gnuplot refuses an axis without length
+    if (high - low < 1e-6) high = low + 1.0;  // gnuplot refuses an axis of zero length
     GnuplotVariables variables;
     variables.set("noises", rows.size());
     variables.set("names", names);

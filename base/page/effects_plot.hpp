@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plot of a page's answer: effects with their intervals, and the budget.
+// The main plot of a page: effects with their intervals, and the budget.
 #pragma once
 
 #include "base/page/plot.hpp"
@@ -16,7 +16,7 @@ struct EffectRow {
     std::string name;
     double percent = 0.0;
     std::optional<Interval> interval{};
-    std::optional<double> truth{};  // of a control
+    std::optional<double> truth{};  // true effect of a control
     std::string colour;             // "#0072b2"
 };
 
@@ -27,8 +27,8 @@ struct EffectsPlot {
     std::string axis = "slowdown of the step, percent of the quiet mean step";
 };
 
-// effects.svg, effects.gp, effects_step.csv in the folder. Throws std::system_error; where gnuplot fails, the plot is
-// not drawn.
+// Writes effects.svg, effects.gp and effects_step.csv into the folder. Throws std::system_error; if gnuplot fails,
+// there is no plot.
 Plot draw_effects(const std::string& program, const std::filesystem::path& folder, const EffectsPlot& effects);
 
 }  // namespace base::page

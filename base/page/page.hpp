@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page in two levels: the answer, which a screen shows at once, and the evidence, with contents that stay in view. It
-// refers to nothing outside but files beside it, and is complete where no script runs.
+// A page with two levels: the answer, which fits on one screen, and the evidence, whose contents list stays in view.
+// The page refers only to files beside it, and is complete without scripts.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace base::page {
 
-// Section of the evidence; its anchor is made of its title. All texts of these structs but titles are HTML already.
+// A section of the evidence; its anchor is derived from its title. The texts of these structs are HTML unless stated
+// otherwise.
 struct Section {
     std::string title;  // plain text, different from those of other sections
-    std::string html;   // a section without any is left out
+    std::string html;   // if empty, the section is left out
     bool on_paper = true;
 };
 
@@ -21,17 +22,17 @@ enum class Grade { held, not_held, not_tested };
 struct Trust {
     std::string name;  // short: "placebo"
     Grade grade = Grade::held;
-    std::string value;  // plain text, shown where the pointer is
+    std::string value;  // plain text, shown as a tooltip
 };
 
 struct Page {
-    std::string title{};        // of the browser's window
-    std::string description{};  // for those who see a link to it only; plain text
+    std::string title{};        // title of the browser's window
+    std::string description{};  // plain text, for previews of links to the page
     std::string headline{};     // plain text
     std::string subtitle{};
     std::vector<Trust> trust{};
-    std::string trust_section{};  // title of the section on it; empty if there is none
-    std::string warning{};        // above the answer: why not to trust it
+    std::string trust_section{};  // title of the section about it; empty if there is none
+    std::string warning{};        // shown above the answer: why not to trust it
     std::string answer{};
     std::vector<Section> evidence{};
     std::string foot{};
@@ -42,7 +43,7 @@ std::string html_of(const Page& page);
 // The anchor of a section with that title: "#what-was-run-where".
 std::string anchor(const std::string& title);
 
-// Red, with reasons in plain text.
+// A box in red; the reasons are plain text.
 std::string warning(const std::string& title, const std::string& text, const std::vector<std::string>& reasons);
 
 }  // namespace base::page

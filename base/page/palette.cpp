@@ -37,7 +37,7 @@ constexpr std::array families{
 };
 
 struct Fixed {
-    Rgb colour;  // as the scripts of the plots have it
+    Rgb colour;  // the colour in the plots' scripts
     std::string_view variable;
 };
 
@@ -48,12 +48,12 @@ constexpr std::array fixed_colours{
 
 constexpr std::size_t shades = 3;
 
-// The first shade is the family's colour; the second is nearer to white, the third nearer to black.
+// The first shade is the family's colour, the second is lighter, the third darker.
 Rgb shaded(Rgb colour, std::size_t shade)
 {
     if (shade == 0) return colour;
     const double end = shade == 1 ? 255.0 : 0.0;
-    const double nearer = shade == 1 ? 0.28 : 0.38;  // a paler orange would be lost on white
+    const double nearer = shade == 1 ? 0.28 : 0.38;  // a lighter orange would not show on white
     for (int& part : colour) part = static_cast<int>(std::lround(part + nearer * (end - part)));
     return colour;
 }
@@ -66,7 +66,7 @@ std::string hex(const Rgb& colour)
     return text;
 }
 
-// Colours for the phases of programs that name them otherwise.
+// Colours of phases whose names are not in phases.inc, for other programs.
 constexpr std::array more_phases{
     StressorFamily{"a", {0xc2, 0x4d, 0x9a}, {0xf2, 0x94, 0xd0}},
     StressorFamily{"b", {0x1b, 0x99, 0x8b}, {0x5f, 0xdc, 0xcc}},

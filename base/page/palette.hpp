@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours that people with any colour vision can distinguish, fixed by the family of a stressor (memory, io, ..): the
-// same noise has the same colour in every plot and every report, on light and on dark ground.
+// Colours that people with any colour vision can distinguish. Each family of stressors (memory, io, ..) has a fixed
+// colour, so that the same noise has the same colour in all plots and reports, on a light and on a dark background.
 #pragma once
 
 #include <string>
@@ -9,21 +9,22 @@
 namespace base::page {
 
 struct Colour {
-    std::string light;     // "#0072b2", on light ground; so it stands in the plots' files
-    std::string dark;      // on dark ground
-    std::string variable;  // of the page's style sheet: "--memory-0"
+    std::string light;     // "#0072b2", for a light background; the plots' files use it
+    std::string dark;      // colour for a dark background
+    std::string variable;  // variable in the page's style sheet: "--memory-0"
 };
 
-// Colour of a stressor such as memory.stream. Several of one family in one report have its three shades in turn.
+// Colour of a stressor such as memory.stream. Stressors of one family in a report get its three shades in turn.
 Colour colour(std::string_view stressor, std::size_t shade);
 
-// Colour of a phase of a step. Phases that ddl-train does not have take turns by their number in the step.
+// Colour of a phase of a step. Phases that ddl-train does not have get colours in turn, by `number`, their position in
+// the step.
 Colour phase_colour(std::string_view phase, std::size_t number);
 
-// Rules for a style sheet that give all variables their values.
+// CSS rules that set all colour variables.
 std::string palette_css();
 
-// A drawing for the page, whose colours are variables of the style sheet, so that dark ground changes them.
+// Replaces the colours in an SVG by variables of the style sheet, so that they follow a dark background.
 std::string with_variables(std::string_view svg);
 
 }  // namespace base::page

@@ -58,7 +58,7 @@ std::string plain_table(const std::vector<std::string>& head, const std::vector<
             html += "<td";
             if (!row[c].css_class.empty()) html += " class=\"" + row[c].css_class + "\"";
             if (c < head.size() && !head[c].empty()) html += " data-title=\"" + escape(head[c]) + "\"";
-            // One child, since a narrow screen lays out a cell's children apart from one another.
+            // The content must be a single child: the narrow layout places a cell's children apart from one another.
             html += row[c].html.empty() ? "></td>" : "><span>" + row[c].html + "</span></td>";
         }
         html += "</tr>\n";

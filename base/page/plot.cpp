@@ -26,7 +26,7 @@ std::string without(std::string svg, std::string_view begin, std::string_view en
     return svg;
 }
 
-// gnuplot begins a group around each text, and ends it before it.
+// Removes the empty groups that gnuplot writes before each text.
 std::string without_empty_groups(std::string_view svg)
 {
     constexpr std::string_view begin = "<g fill=\"none\"";
@@ -43,8 +43,8 @@ std::string without_empty_groups(std::string_view svg)
     }
 }
 
-// gnuplot hands such a text to a script of its own, and leaves the title empty. The language separates these titles
-// from those that gnuplot gives to all it draws.
+// gnuplot passes hypertext to its own script and leaves the title empty; this writes it into the title. The language
+// attribute separates these titles from those that gnuplot adds to every element.
 std::string with_text_under_pointer(std::string_view svg)
 {
     constexpr std::string_view begin = "<g onmousemove=\"gnuplot_svg.showHypertext(evt,'";
@@ -63,7 +63,7 @@ std::string with_text_under_pointer(std::string_view svg)
     }
 }
 
-// For the page's script, as an attribute.
+// The lanes as a JSON attribute for the page's script.
 std::string lanes_of(const Plot& plot)
 {
     nlohmann::json lanes = nlohmann::json::array();
@@ -94,7 +94,7 @@ std::string figure(const Plot& plot, const std::filesystem::path& folder)
     std::string drawing;
     if (plot.drawn) {
         const std::string svg = read_whole(folder / (plot.name + ".svg"));
-        drawing = with_variables(svg.substr(std::min(svg.find("<svg"), svg.size())));  // without its prolog
+        drawing = with_variables(svg.substr(std::min(svg.find("<svg"), svg.size())));  // without the XML prolog
     } else {
         drawing = fill(R"(<p class="small">Not drawn by gnuplot. {}.gp is ready for it.</p>)", {escape(plot.name)});
     }

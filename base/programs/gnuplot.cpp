@@ -15,9 +15,10 @@ namespace base {
 
 namespace {
 
-constexpr int not_found = 127;  // of env: there is no such program
+constexpr int not_found = 127;  // exit code of env if the program does not exist
 
-// One plain string, whatever is in it. gnuplot escapes what SVG wants escaped, but not numbered entities and "]]>".
+// The text as a gnuplot string without markup. gnuplot escapes special characters for SVG, but not numbered entities
+// and "]]>".
 std::string quoted(const std::string& text)
 {
     std::string plain;
@@ -56,7 +57,7 @@ bool run_gnuplot(const std::string& program, const std::filesystem::path& folder
         why = "gnuplot is not installed; " + script + " is ready for it";
     else
         why = "gnuplot failed on " + script;
-    std::filesystem::remove(picture, ignored);  // half a picture is none
+    std::filesystem::remove(picture, ignored);  // an incomplete picture is useless
     std::cerr << program << ": no " << name << ".svg: " << why << "\n";
     return false;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared libraries of Crosstalk's own, beside its programs.
+// Crosstalk's own shared libraries, which lie beside its programs.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 namespace base {
 
-// Where libNAME.so is: as in the build tree, or as installed. Throws Unavailable with the places where it is not.
+// Path of libNAME.so, in the build tree or as installed. Throws Unavailable that lists the places searched.
 std::filesystem::path own_library(const std::string& name);
 
 }  // namespace base

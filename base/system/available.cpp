@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// "name 123" or "name: 123 kB" in a file of such lines, times `unit`.
+// The number in the line "name 123" or "name: 123 kB" of a file, times `unit`.
 std::int64_t entry(const fs::path& path, std::string_view name, std::int64_t unit)
 {
     std::ifstream file{path};
@@ -37,7 +37,7 @@ std::int64_t entry(const fs::path& path, std::string_view name, std::int64_t uni
 struct CgroupFiles {
     std::string limit;
     std::string usage;
-    std::string droppable;  // in memory.stat
+    std::string droppable;  // line of memory.stat
 };
 const CgroupFiles version_1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "};
 const CgroupFiles version_2{"memory.max", "memory.current", "inactive_file "};
@@ -85,7 +85,7 @@ std::optional<std::int64_t> free_files(const fs::path& directory)
 {
     struct statvfs status {};
     check_errno(::statvfs(directory.c_str(), &status), "look at ", directory.string());
-    if (status.f_files == 0) return {};  // made as they are needed (btrfs, and most file systems of clusters)
+    if (status.f_files == 0) return {};  // inodes are allocated on demand (btrfs, and most file systems of clusters)
     return static_cast<std::int64_t>(status.f_favail);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resources that this machine has left.
+// Memory and disk space that are available on this machine.
 #pragma once
 
 #include "base/units.hpp"
@@ -10,20 +10,20 @@
 
 namespace base {
 
-// Memory that can be taken without swapping: MemAvailable, cut by what the process's cgroup and its parents have left
-// (v1 and v2; page cache that can be dropped counts as left). `root` stands for / in tests.
+// Memory that can be taken without swapping: MemAvailable, limited by what the process's cgroup and its parents still
+// allow (v1 and v2; page cache that can be dropped counts as free). `root` replaces / in tests.
 Bytes available_memory(const std::filesystem::path& root = "/");
 
-// All memory, used or not, that the kernel has and that the process's cgroup and its parents allow.
+// Total memory, used or not, of the machine, limited by the process's cgroup and its parents.
 Bytes usable_memory(const std::filesystem::path& root = "/");
 
-// Throws std::system_error for a directory that is not there.
+// Free space in bytes. Throws std::system_error if the directory does not exist.
 Bytes free_disk(const std::filesystem::path& directory);
 
-// Files that can still be made there; none where the file system sets no limit. Throws std::system_error.
+// Number of files that can still be created there; none if the file system sets no limit. Throws std::system_error.
 std::optional<std::int64_t> free_files(const std::filesystem::path& directory);
 
-// Is what is written there kept in memory (tmpfs, ramfs)?
+// Is the directory on a file system in memory (tmpfs, ramfs)?
 bool in_memory(const std::filesystem::path& directory);
 
 }  // namespace base

@@ -38,7 +38,7 @@ std::set<std::string> words_in(const fs::path& path)
     return words;
 }
 
-// Those of version 1, each with its line in /proc/self/cgroup.
+// Controllers of version 1: each has a line in /proc/self/cgroup.
 std::set<std::string> version_1_controllers(const fs::path& root)
 {
     std::set<std::string> names;
@@ -52,7 +52,7 @@ std::set<std::string> version_1_controllers(const fs::path& root)
     return names;
 }
 
-// "150000 100000": quota and period in microseconds.
+// Parses "150000 100000" in cpu.max: quota and period in microseconds.
 std::optional<double> version_2_quota(const fs::path& directory)
 {
     std::ifstream file{directory / "cpu.max"};
@@ -200,7 +200,7 @@ namespace {
 
 void remove_group(const fs::path& path)
 {
-    constexpr std::int64_t patience_ns = 500'000'000;  // for those that have just ended
+    constexpr std::int64_t patience_ns = 500'000'000;  // waits for processes that have just ended
     const auto is_gone = [&] {
         std::error_code busy;
         fs::remove(path, busy);

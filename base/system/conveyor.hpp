@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work on its way to a thread of its own, a chunk at a time, in order.
+// Hands chunks of work to another thread, in order.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@
 
 namespace base {
 
-// One thread fills chunks, another one works on them. Few are under way at a time: who fills them waits for the other.
-// Chunk: clear() empties it and keeps its memory.
+// One thread fills chunks, another one processes them. Few chunks are in flight at a time: the filling thread waits for
+// the other. Chunk::clear() must empty a chunk but keep its memory.
 template <class Chunk>
 class Conveyor {
  public:
-    // `meanwhile`: a part of something else, for the other thread to do while there is no chunk. False: there is
-    // nothing to do until the next chunk.
+    // `meanwhile`: a piece of other work that the second thread does while there is no chunk. It returns false if there
+    // is nothing to do until the next chunk.
     explicit Conveyor(std::function<void(const Chunk&)> work, std::function<bool()> meanwhile = {})
         : work_{std::move(work)}, meanwhile_{std::move(meanwhile)}, thread_{[this] { work_on_all(); }}
     {
@@ -28,10 +28,10 @@ class Conveyor {
     Conveyor(const Conveyor&) = delete;
     Conveyor& operator=(const Conveyor&) = delete;
 
-    // To be filled.
+    // The chunk to fill.
     Chunk& chunk() { return chunk(passed_); }
 
-    // The chunk goes to the other thread; the next one is empty when this returns. Throws what the work threw.
+    // Hands the chunk to the other thread; afterwards chunk() is the next one, empty. Rethrows exceptions of the work.
     void pass_on()
     {
         std::unique_lock lock{mutex_};
@@ -41,7 +41,7 @@ class Conveyor {
         if (failure_) std::rethrow_exception(failure_);
     }
 
-    // Passes on what there is; returns when all is worked on. Throws what the work threw.
+    // Hands over the last chunk and returns when all chunks are processed. Rethrows exceptions of the work.
     void finish()
     {
         pass_on();
@@ -100,7 +100,7 @@ class Conveyor {
 
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::uint64_t passed_ = 0;  // chunks; the next one is being filled
+    std::uint64_t passed_ = 0;  // number of chunks passed on; the next one is being filled
     std::uint64_t done_ = 0;
     bool ended_ = false;
     std::exception_ptr failure_;

@@ -57,17 +57,17 @@ Topology new_topology()
     return Topology{handle};
 }
 
-// Without caches.
+// Reads the topology without caches.
 Topology read_topology()
 {
-    // hwloc loads its plug-ins (OpenCL, X11) with the first topology and unloads them with the last: that takes longer
-    // than all the rest, so one is kept.
+    // hwloc loads its plug-ins (OpenCL, X11) with the first topology and unloads them with the last one. That takes
+    // longer than everything else here, so one topology is kept.
     const Silence of_hwloc;
     static const Topology keeps_plug_ins = new_topology();
     Topology topology = new_topology();
     hwloc_topology_t handle = topology.get();
     hwloc_topology_set_cache_types_filter(handle, HWLOC_TYPE_FILTER_KEEP_NONE);
-    // hwloc leaves out the CPUs that a cgroup forbids: half a core would look like a whole one.
+    // By default hwloc omits the CPUs that a cgroup forbids: half a core would look like a whole one.
     const bool loaded = hwloc_topology_set_flags(handle, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
                         hwloc_topology_load(handle) == 0;
     if (!loaded) fail("cannot read the machine's topology");

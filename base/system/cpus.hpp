@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPUs: lists of them, the machine's physical cores (hwloc), and binding of threads.
+// CPU lists, the machine's physical cores (hwloc), and binding of threads.
 #pragma once
 
 #include "base/units.hpp"
@@ -14,7 +14,7 @@
 
 namespace base {
 
-// Logical CPU numbers as the kernel counts them.
+// Logical CPU numbers of the kernel.
 using CpuSet = std::set<int>;
 
 // "0-3,8" -> {0, 1, 2, 3, 8}. Throws UsageError for anything else, and for numbers over 65535.
@@ -23,19 +23,19 @@ std::string format_cpus(const CpuSet& cpus);
 bool are_within(const CpuSet& some, const CpuSet& all);
 bool have_common(const CpuSet& some, const CpuSet& others);
 
-// CPUs this process may run on (its affinity mask, which the cgroup has already cut).
+// CPUs that this process may use: its affinity mask, which the kernel already limits to those of the cgroup.
 CpuSet allowed_cpus();
 
-// All CPUs of the machine, those included that this process may not use.
+// All CPUs of the machine, including those that this process may not use.
 CpuSet present_cpus();
 
-// Affinity of a thread or process by id; empty if it is gone or hidden.
+// Affinity of a thread or process; empty if it has ended or is hidden.
 CpuSet affinity_of(pid_t task);
 
-// Throws UsageError that names the first CPU that the machine lacks, or that this process may not use.
+// Throws UsageError that names the first CPU that the machine lacks or this process may not use.
 void check_cpus(const CpuSet& cpus);
 
-// Binds the calling thread (threads it starts later inherit the mask). Throws std::system_error.
+// Binds the calling thread. Threads that it starts later inherit the mask. Throws std::system_error.
 void bind_this_thread(const CpuSet& cpus);
 
 // Binds a thread, of this process or of another one, by its id. False, with errno, where the kernel refuses.
@@ -45,30 +45,30 @@ bool bind_thread(pid_t thread, const CpuSet& cpus);
 // std::system_error.
 void set_scheduling_class(const std::string& name);
 
-// Numbers of the machine's NUMA nodes that have memory this process may use.
+// Numbers of the NUMA nodes with memory that this process may use.
 std::set<int> memory_nodes();
 
-// From now on the calling thread's new memory, and that of threads it starts later, comes from these NUMA nodes while
-// they have any, else from others; with no nodes: from the node of the CPU that touches it first. Throws
-// std::system_error where the kernel cannot do that.
+// Sets the memory policy of the calling thread and of threads that it starts later: new memory comes from these NUMA
+// nodes while they have any, else from others; without nodes, from the node of the CPU that touches it first. Throws
+// std::system_error if the kernel does not support that.
 void take_memory_from(const std::set<int>& nodes);
 
-// Every thread of this process, those that libraries started before main() included.
+// All threads of this process, including those that libraries started before main().
 std::vector<pid_t> threads_of_this_process();
 
 struct Core {
-    CpuSet cpus;    // its SMT siblings
-    int index = 0;  // among the machine's cores, in topology order, as lstopo counts them (L#)
+    CpuSet cpus;    // the core's SMT siblings
+    int index = 0;  // position in the machine's topology order (L# of lstopo)
     int numa_node = 0;
     int package = 0;
 };
 
-// The machine's physical cores in topology order, those included that this process may not use, cut down to `within`;
-// cores with no CPU in it are left out. A CPU that the topology does not show is a core of its own.
+// The machine's physical cores in topology order, including those that this process may not use. Each core is reduced
+// to its CPUs in `within`; cores without any are left out. A CPU that the topology lacks is a core of its own.
 std::vector<Core> physical_cores(const CpuSet& within);
 
-// The CPUs of one of `count` parts of about the same size, in the order of the list. No core belongs to two parts; with
-// fewer cores than parts some are empty.
+// The CPUs of part `index` when the cores are divided into `count` parts of about the same size, in the order of the
+// list. No core belongs to two parts; with fewer cores than parts some parts are empty.
 CpuSet part_of(const std::vector<Core>& cores, std::size_t index, std::size_t count);
 
 CpuSet cpus_of(const std::vector<Core>& cores);

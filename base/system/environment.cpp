@@ -37,9 +37,9 @@ std::optional<int> environment_number(const char* name)
 namespace {
 
 std::mutex one_at_a_time;
-int stderr_of_silenced = -1;  // while a Silence lives
+int stderr_of_silenced = -1;  // valid while a Silence object lives
 
-// A library may print its error and call exit(): then its last line is the reason, and must be seen.
+// A library may print its error and call exit(): its last line is the reason, and must be printed.
 void print_last_line()
 {
     if (stderr_of_silenced < 0) return;

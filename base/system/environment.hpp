@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environment of the process: its variables, and its stderr.
+// Environment variables of the process, and silencing its stderr.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -10,15 +10,15 @@
 
 namespace base {
 
-// None if it is not set, or empty.
+// The variable's value; none if it is not set or is empty.
 std::optional<std::string> environment(const char* name);
 
-// None also if it is not a whole number.
+// The variable's value as a number; none also if it is not a whole number.
 std::optional<int> environment_number(const char* name);
 
-// While one lives, what this process prints to stderr is lost, for all its threads: put it around single calls of a
-// library that prints (hwloc without /sys, components of PAPI). Only if that calls exit(), the last line is printed
-// after all. Where stderr is closed it does nothing.
+// While an object of this class lives, all output of this process to stderr is discarded, from all threads. Use it
+// around single calls of a library that prints (hwloc without /sys, components of PAPI). If such a call ends the
+// process by exit(), the last line is printed after all. With stderr closed it does nothing.
 class Silence {
  public:
     Silence();
@@ -27,7 +27,7 @@ class Silence {
     Silence& operator=(const Silence&) = delete;
 
  private:
-    std::unique_lock<std::mutex> alone_;  // a second one would take the first one's file for what stderr was
+    std::unique_lock<std::mutex> alone_;  // one at a time: a second would take the first's file for stderr
     Descriptor stderr_was_;
 };
 

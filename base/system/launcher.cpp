@@ -14,8 +14,8 @@ namespace base {
 
 namespace {
 
-// From a launcher's variables; none if it did not start this process, or they make no sense: then it was no launcher. A
-// size that is not said is not known.
+// Rank and size from a launcher's variables; none if they are missing or contradictory. Without a size variable the
+// size is 1.
 std::optional<JobRank> rank_of(const char* rank_variable, const char* size_variable, bool under_mpi)
 {
     constexpr int most_ranks = 16'777'216;
@@ -25,7 +25,7 @@ std::optional<JobRank> rank_of(const char* rank_variable, const char* size_varia
     return JobRank{*rank, size.value_or(1), under_mpi};
 }
 
-// Files are called after it: nothing that would lead to another directory.
+// Files are named after the host, so the name must not lead to another directory.
 std::string checked_host_name(const std::string& name, const std::string& from)
 {
     constexpr std::size_t longest = 200;
@@ -54,10 +54,11 @@ JobRank job_rank()
     if (const auto job = rank_of("CROSSTALK_RANK", "CROSSTALK_RANKS", false)) return *job;
     if (const auto job = rank_of("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", true)) return *job;
     if (const auto job = rank_of("PMIX_RANK", "SLURM_STEP_NUM_TASKS", true)) return *job;
-    // PMI is what MPICH, Intel MPI and srun --mpi=pmi2 speak. Whether the MPI we are built with does is not known here:
-    // OpenMPI would run as several jobs of one rank each, or not at all.
+    // PMI is used by MPICH, Intel MPI and srun --mpi=pmi2. We do not know whether our MPI library supports it: OpenMPI
+    // would run as several jobs of one rank each, or fail.
     if (const auto job = rank_of("PMI_RANK", "PMI_SIZE", false)) return *job;
-    // In a Slurm job torchrun is started by srun, once a node: Slurm counts those.
+    // In a Slurm job srun may start torchrun once per node; SLURM_* variables count those processes, so torchrun's come
+    // first.
     if (environment("WORLD_SIZE"))
         if (const auto job = rank_of("RANK", "WORLD_SIZE", false)) return *job;
     if (environment("SLURM_STEP_ID"))

@@ -13,7 +13,7 @@ namespace base {
 
 namespace {
 
-// None if one of them is missing or they do not fit together.
+// Returns none if a number is missing or the two contradict each other.
 std::optional<LocalRank> rank_of(std::optional<int> rank, std::optional<int> size)
 {
     if (!rank || !size || *rank < 0 || *rank >= *size) return {};
@@ -33,11 +33,12 @@ std::optional<LocalRank> mpirun_rank()
     const auto number = environment_number;
     if (const auto local = rank_of(number("OMPI_COMM_WORLD_LOCAL_RANK"), number("OMPI_COMM_WORLD_LOCAL_SIZE")))
         return local;
-    // mpirun of MPICH and Intel MPI. Inside a Slurm job it starts its own daemons with srun: Slurm counts those.
+    // mpirun of MPICH and Intel MPI starts its daemons by srun in a Slurm job. SLURM_* variables count the daemons, so
+    // these variables come first.
     return rank_of(number("MPI_LOCALRANKID"), number("MPI_LOCALNRANKS"));
 }
 
-// It may be started by srun, once a node: Slurm counts those.
+// srun may start torchrun once per node; SLURM_* variables count those processes, so torchrun's come first.
 std::optional<LocalRank> torchrun_rank()
 {
     return rank_of(environment_number("LOCAL_RANK"), environment_number("LOCAL_WORLD_SIZE"));
@@ -69,7 +70,7 @@ LocalRank rank_among_sharers()
 LocalRank slurm_sharers(LocalRank local, std::string_view type, std::string_view list)
 {
     const std::vector<std::string> bindings = split(list, ',');
-    // "0x1*4" stands for four of them: not dealt with, so all of them share.
+    // "0x1*4" means four such masks; this form is not parsed, and all tasks count as sharers.
     if (bindings.empty() || list.find('*') != std::string_view::npos ||
         (!type.starts_with("mask_cpu") && !type.starts_with("map_cpu")))
         return local;
@@ -103,7 +104,7 @@ CpuSet share_of(const std::vector<Core>& cores, LocalRank local)
     const auto rank = static_cast<std::size_t>(local.rank);
     const auto size = static_cast<std::size_t>(local.size);
     if (cores.size() >= size) return part_of(cores, rank, size);
-    std::vector<Core> halves;  // every CPU by itself, siblings side by side
+    std::vector<Core> halves;  // each CPU on its own, siblings side by side
     for (const Core& core : cores)
         for (const int cpu : core.cpus) halves.push_back(Core{.cpus = {cpu}});
     return halves.size() >= size ? part_of(halves, rank, size) : cpus_of(cores);

@@ -17,7 +17,7 @@ namespace base {
 
 namespace {
 
-// Pages that are kept. A signal handler walks along the list: entries are used again, but never freed.
+// The list of protected pages. A signal handler walks it, so entries are reused but never freed.
 struct Kept {
     std::atomic<void*> page{nullptr};
     std::atomic<bool> lost{false};
@@ -46,7 +46,7 @@ void report_cut()
     print(": the control file was truncated while in use: continuing without it\n");
 }
 
-// Calls to the kernel and lock-free variables only, as a signal handler may.
+// Uses only system calls and lock-free variables, as a signal handler must.
 extern "C" void take_bus_error(int signal, siginfo_t* info, void* context)
 {
     const int code = errno;
@@ -62,7 +62,7 @@ extern "C" void take_bus_error(int signal, siginfo_t* info, void* context)
     }
     if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(signal, info, context);
     if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(signal);
-    // The instruction is tried again, and does what it would have done without this handler.
+    // The instruction is executed again and then has its usual effect without this handler.
     ::sigaction(signal, &previous, nullptr);
     if (info->si_code <= 0) static_cast<void>(::raise(signal));
     errno = code;

@@ -27,7 +27,7 @@ std::optional<Process> process(const fs::path& directory)
     std::ifstream file{directory / "stat"};
     std::string text;
     if (!std::getline(file, text)) return {};
-    // "12 (a name) S 1 ...": the name may hold anything, so its end is the last parenthesis.
+    // "12 (a name) S 1 ...": the name may contain parentheses, so the last one ends it.
     const std::size_t open = text.find('(');
     const std::size_t close = text.rfind(')');
     if (open == std::string::npos || close == std::string::npos) return {};

@@ -21,7 +21,7 @@ static_assert(std::atomic<int>::is_always_lock_free);
 
 constexpr int asked_by_program = -1;
 
-std::atomic<time_t> asked_at{0};  // seconds
+std::atomic<time_t> asked_at{0};  // seconds since the epoch
 std::atomic<int> event{-1};
 
 void signal_event()
@@ -40,7 +40,7 @@ extern "C" void take_signal(int signal)
         errno = code;
         return;
     }
-    // The second one is meant: launchers and terminals may deliver one Ctrl-C twice.
+    // Launchers and terminals may deliver one Ctrl-C twice, so a second one counts only after a second.
     if (signal == SIGINT && none == SIGINT && time(nullptr) > asked_at + 1) _exit(128 + signal);
 }
 
@@ -59,8 +59,8 @@ void stop_on_signals()
     action.sa_handler = take_signal;
     sigemptyset(&action.sa_mask);
     action.sa_flags = SA_RESTART;
-    ::signal(SIGPIPE, SIG_IGN);  // whoever read the output may be gone before the records are complete
-    ::signal(SIGXFSZ, SIG_IGN);  // a file beyond ulimit -f is an error of its write, which says so
+    ::signal(SIGPIPE, SIG_IGN);  // if the output's reader ends, the program still completes its records
+    ::signal(SIGXFSZ, SIG_IGN);  // a file beyond ulimit -f becomes an error of its write, which is reported
     for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 

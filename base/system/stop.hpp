@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process as it begins and ends: streams, signals that ask for the end.
+// Start and end of a process: closed standard streams, and signals that ask it to stop.
 #pragma once
 
 #include <atomic>
 
 namespace base {
 
-// The first thing in main(): a file that is opened later must not stand where a closed stdin, stdout or stderr is used.
-// Writing there fails, as it should.
+// Call it first in main(): opens closed stdin, stdout and stderr, so that no file opened later gets their numbers.
+// Writing to such a stream fails, as it should.
 void occupy_closed_streams();
 
-// SIGTERM, SIGINT and SIGHUP set the flag that stop_requested() reads; a second Ctrl-C ends the process at once,
-// if it comes a second or more later (one may be delivered twice).
+// SIGTERM, SIGINT and SIGHUP set the flag that stop_requested() returns. A second Ctrl-C ends the process at once if it
+// comes a second or more later (launchers may deliver one Ctrl-C twice).
 void stop_on_signals();
 
-// Asks the kernel to send SIGTERM when the parent dies (the parent at the time of the call). If it is dead already, the
-// flag is set at once.
+// Asks the kernel to send SIGTERM when the parent (at the time of the call) dies. If it is dead already, the flag is
+// set at once.
 void stop_with_parent();
 
 bool stop_requested();
-// Readable once a stop was asked for, by signal or program; -1 before stop_on_signals().
+// A descriptor that is readable once a stop was requested, by a signal or request_stop(); -1 before stop_on_signals().
 int stop_descriptor();
-int stop_signal();  // the signal that asked, 0 if none
+int stop_signal();  // the signal that requested the stop, 0 if none
 void request_stop();
-void end_if_stopped();  // throws Interrupted if a signal asked
+void end_if_stopped();  // throws Interrupted if a signal requested the stop
 
 }  // namespace base

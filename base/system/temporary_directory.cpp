@@ -29,7 +29,7 @@ Descriptor unnamed_file(const std::filesystem::path& directory)
 {
     const int file = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (file >= 0) return {file};
-    std::string name = directory / "crosstalk-XXXXXX";  // not every file system has files without a name
+    std::string name = directory / "crosstalk-XXXXXX";  // some file systems do not support O_TMPFILE
     Descriptor named{check_errno(::mkostemp(name.data(), O_CLOEXEC), "create a file in ", directory.string())};
     ::unlink(name.c_str());
     return named;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directory and a file that are removed with their last user.
+// Temporary directories and files that are removed automatically.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -11,7 +11,7 @@ namespace base {
 
 class TemporaryDirectory {
  public:
-    // In the directory for temporary files (TMPDIR), as NAME.XXXXXX. Throws std::system_error if it cannot be made.
+    // Creates NAME.XXXXXX in the directory for temporary files (TMPDIR). Throws std::system_error on failure.
     explicit TemporaryDirectory(const std::string& name);
     ~TemporaryDirectory();
     TemporaryDirectory(const TemporaryDirectory&) = delete;
@@ -19,7 +19,7 @@ class TemporaryDirectory {
 
     const std::filesystem::path& path() const { return path_; }
 
-    // It stays when this ends.
+    // The destructor will not remove the directory.
     void keep() { keeps_ = true; }
 
  private:
@@ -27,7 +27,8 @@ class TemporaryDirectory {
     bool keeps_ = false;
 };
 
-// A file without a name, to read and write. Throws std::system_error if the directory can hold none.
+// A file without a name, open for reading and writing. Throws std::system_error if it cannot be created in the
+// directory.
 Descriptor unnamed_file(const std::filesystem::path& directory);
 
 }  // namespace base

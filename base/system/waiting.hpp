@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting that lasts: signals do not cut it short.
+// Waiting that signals do not interrupt.
 #pragma once
 
 #include "base/system/clock.hpp"
@@ -8,13 +8,13 @@
 
 namespace base {
 
-// Sleeps until CLOCK_MONOTONIC has reached the deadline; the CPU is free meanwhile.
+// Sleeps until CLOCK_MONOTONIC reaches the deadline.
 inline void sleep_through(std::int64_t deadline_ns)
 {
     while (now_ns() < deadline_ns) sleep_until_ns(deadline_ns);
 }
 
-// Looks again and again until it holds; false if that takes longer than the patience.
+// Polls until holds() returns true; returns false if that takes longer than `patience_ns`.
 template <class Holds>
 bool wait_until(const Holds& holds, std::int64_t patience_ns, std::int64_t look_again_ns = 1'000'000)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plug-ins as users name them, and their checked settings.
+// Plug-ins in the form that users write, and checks of their settings.
 #include "base/cli/cards.hpp"
 
 #include <doctest/doctest.h>

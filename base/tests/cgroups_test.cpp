@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control groups, read from trees of files as kernels show them.
+// Control groups, read from copies of the kernel's file trees.
 #include "base/system/cgroups.hpp"
 
 #include "testing/testing.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page that training and noise share.
+// The control file's page, which training and noise share.
 #include "base/contract/control_file.hpp"
 
 #include "base/error.hpp"
@@ -62,7 +62,7 @@ TEST_CASE("who sleeps on the phase is woken by the next one")
     sleeper.join();
     CHECK(seen == TrainingPhase::backward);
     CHECK(noise.page().updated_ns > 0);
-    CHECK(sleep_on_phase(noise.page(), TrainingPhase::load, INT64_MAX) == TrainingPhase::backward);  // at once
+    CHECK(sleep_on_phase(noise.page(), TrainingPhase::load, INT64_MAX) == TrainingPhase::backward);  // returns at once
     CHECK(sleep_on_phase(noise.page(), TrainingPhase::backward, now_ns()) == TrainingPhase::backward);
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("a process that only has the number of a killed one is not taken for i
 {
     const testing::Scratch scratch;
     ControlFile control = ControlFile::open(scratch.path(), "node1");
-    for (auto& entry : control.page().processes) entry = static_cast<std::uint64_t>(::getpid());  // began at boot
+    for (auto& entry : control.page().processes) entry = static_cast<std::uint64_t>(::getpid());  // start time 0
     CHECK(training_processes(control.page()).empty());
     const TrainingProcess me{control.page()};
     CHECK(training_processes(control.page()) == std::set{::getpid()});
@@ -128,7 +128,7 @@ TEST_CASE("a step is controlled if it ends within its slot, a sham only where a 
         const std::int64_t after_controlled_step = after_plain_step - control_ns;
         CHECK(request_for_next_step(page, after_controlled_step, step_ns, true, delay_ns) == kind);
         CHECK(request_for_next_step(page, after_controlled_step + 1, step_ns, true, delay_ns) == ControlRequest::none);
-        CHECK(request_for_next_step(page, 0, 0, false, delay_ns) == ControlRequest::none);  // no step is known yet
+        CHECK(request_for_next_step(page, 0, 0, false, delay_ns) == ControlRequest::none);  // no step length is known
     }
 }
 

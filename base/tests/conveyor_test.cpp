@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunks on their way to another thread.
+// Chunks of work that are handed to another thread.
 #include "base/system/conveyor.hpp"
 
 #include "base/error.hpp"

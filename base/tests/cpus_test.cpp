@@ -58,7 +58,7 @@ TEST_CASE("the physical cores hold every allowed CPU once")
 
 TEST_CASE("a core is whole though this process may use a part of it only")
 {
-    // CPU 3 is forbidden; 0 and 2 are siblings, and 1 and 3.
+    // CPU 3 is forbidden. CPUs 0 and 2 are SMT siblings, and so are 1 and 3.
     const testing::Scratch scratch;
     std::ofstream{scratch / "topology.xml"} << R"(<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE topology SYSTEM "hwloc2.dtd">
@@ -81,7 +81,7 @@ TEST_CASE("a core is whole though this process may use a part of it only")
     REQUIRE(cores.size() == 2);
     CHECK(cores[0].cpus == CpuSet{0, 2});
     CHECK(cores[1].cpus == CpuSet{1, 3});
-    // CPUs that are not in the topology are kept.
+    // A CPU that the topology lacks is a core of its own.
     CHECK(physical_cores({1, 9}).at(1).cpus == CpuSet{9});
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CSV out and in, cut-off files included.
+// CSV files, written and read, including cut-off files.
 #include "base/csv.hpp"
 
 #include "base/error.hpp"
@@ -77,7 +77,7 @@ TEST_CASE("a whole table appears when it is finished and leaves nothing when it 
 
 namespace {
 
-// The error while files may have at most this number of bytes.
+// The error message of `writing` when files may have at most `bytes` bytes (RLIMIT_FSIZE).
 std::string complaint_with_room_for(rlim_t bytes, const std::function<void()>& writing)
 {
     rlimit before{};

@@ -14,7 +14,7 @@
 
 namespace {
 
-// The stderr of a process that does this.
+// The stderr of a child process that calls `does`.
 template <class Does>
 std::string stderr_of(Does does)
 {

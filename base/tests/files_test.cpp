@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are read whole, and files that are refused before they take all memory or block forever.
+// Reading whole files, and refusing files that would take all memory or block forever.
 #include "base/files.hpp"
 
 #include "base/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labels as gnuplot takes them, and a plot that is drawn or reported.
+// Labels in gnuplot's syntax, and plots that are drawn or whose failure is reported.
 #include "base/programs/gnuplot.hpp"
 
 #include "base/files.hpp"
@@ -11,7 +11,7 @@
 
 namespace {
 
-// Whether this shell script draws line.svg where it stands in for gnuplot.
+// Does draw() succeed with this shell script in place of gnuplot?
 bool draws(const testing::Scratch& scratch, const std::string& script, base::Nanoseconds patience)
 {
     base::write_whole(scratch / "line.gp", "");

@@ -16,7 +16,7 @@ std::uint64_t hash_of(std::string_view text)
 
 }  // namespace
 
-// From the test vectors of the IETF draft on FNV (draft-eastlake-fnv).
+// Values are from the test vectors of the IETF draft on FNV (draft-eastlake-fnv).
 TEST_CASE("FNV-1a gives the published values")
 {
     CHECK(hash_of("") == 0xcbf29ce484222325);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clock, files, run record, randomness and stopping.
+// Tests of clock, files, run record, random numbers and stopping.
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks on one host: what launchers say of them, and how CPUs are dealt out to them.
+// Ranks on one host from launchers' variables, and their shares of the CPUs.
 #include "base/system/local_rank.hpp"
 
 #include "base/error.hpp"
@@ -12,7 +12,7 @@
 
 namespace {
 
-// "1 of 4"
+// The local rank as text: "1 of 4".
 std::string rank_with(const std::map<std::string, std::string>& variables)
 {
     const testing::Environment environment{variables};

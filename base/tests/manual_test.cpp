@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small program's man page and completion.
+// Man page and completion of a small program.
 #include "base/cli/manual.hpp"
 
 #include "base/cli/options.hpp"
@@ -33,7 +33,7 @@ struct Cake {
         options.section({.title = "Files", .text = "None.", .entries = {}, .in_help = false});
     }
 
-    // The completions that bash offers after these words; the last one is incomplete.
+    // The completions that bash offers after these words, of which the last is incomplete.
     std::string offered(const std::string& words) const
     {
         const testing::Scratch scratch;
@@ -97,7 +97,7 @@ TEST_CASE_FIXTURE(Cake, "completion knows plug-ins and inside brackets their opt
           "both(tree, tower[height=2,floors= both(tree, tower[height=2,height=\n");
     CHECK(offered("bake-cake --model \"\\\"tower[floors=2]; tr\"") == "tower[floors=2]; tree\n");
     CHECK(offered("bake-cake --model 'tree['") == "\n");
-    // Without quotes bash has cut the word at the = already.
+    // Without quotes bash has already split the word at the =.
     CHECK(offered("bake-cake --model 'tower[height' = 2,fl") == "2,floors=\n");
     CHECK(offered("bake-cake --model label = tow") == "tower\n");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A control file that is cut short while it is mapped.
+// A control file that is truncated while it is mapped.
 #include "base/system/mapped_page.hpp"
 
 #include "base/contract/control_file.hpp"
@@ -24,7 +24,7 @@ using namespace base;
 
 namespace {
 
-// How a child process ends that does this, with its stderr in a file.
+// Runs `act` in a child process with its stderr in a file; returns how it ended.
 int ends(const std::filesystem::path& err, const std::function<void()>& act)
 {
     const pid_t child = ::fork();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line: typed values, a config file, and the right word for a wrong one.
+// The command line: typed values, a config file, and suggestions for misspelt words.
 #include "base/cli/options.hpp"
 
 #include "testing/testing.hpp"

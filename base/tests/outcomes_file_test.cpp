@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that no trial can have are refused with their place.
+// Values that no trial can have are refused, and the error names their place.
 #include "base/contract/trials.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The style of pages by its own words, and what a page is made of.
+// The style sheet of pages (contrast), and the structure of a page.
 #include "base/page/page.hpp"
 
 #include "base/files.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-// The text in the braces that open at or after `from`: "--ink: #1c2430" and so on.
+// The variables in the braces that open at or after `from`, such as "--ink: #1c2430".
 Variables variables_in(const std::string& style, std::size_t from)
 {
     const std::size_t begin = style.find('{', from) + 1;
@@ -31,7 +31,7 @@ Variables variables_in(const std::string& style, std::size_t from)
     return all;
 }
 
-// WCAG 2.2: relative luminance of "#1c2430".
+// Relative luminance by WCAG 2.2 of a colour such as "#1c2430".
 double luminance(const std::string& colour)
 {
     REQUIRE_MESSAGE(colour.size() == 7, colour);
@@ -51,7 +51,7 @@ double contrast(const std::string& one, const std::string& other)
     return (std::max(a, b) + 0.05) / (std::min(a, b) + 0.05);
 }
 
-// Text and what it stands on; marks of plots, which are not text.
+// Checks the contrast of text with its background, and of plot marks, which are not text.
 void check_contrast(Variables style)
 {
     const std::vector<std::pair<const char*, const char*>> texts{
@@ -71,11 +71,11 @@ void check_contrast(Variables style)
 TEST_CASE("text of the style has a contrast of 4.5 to its ground, light and dark, and marks of 3")
 {
     CHECK(contrast("#000000", "#ffffff") == doctest::Approx(21.0));
-    CHECK(contrast("#777777", "#ffffff") == doctest::Approx(4.48).epsilon(0.001));  // as WebAIM's checker has it
+    CHECK(contrast("#777777", "#ffffff") == doctest::Approx(4.48).epsilon(0.001));  // from WebAIM's checker
     const std::string style = base::read_whole(std::string{CROSSTALK_SOURCE} + "/base/page/page.css");
     const Variables light = variables_in(style, style.find(":root"));
     Variables dark = variables_in(style, style.find(":root", style.find("prefers-color-scheme: dark")));
-    dark.insert(light.begin(), light.end());  // what dark ground does not change
+    dark.insert(light.begin(), light.end());  // adds the variables that the dark style does not change
     check_contrast(light);
     check_contrast(dark);
     CHECK(light.at("--ground") != dark.at("--ground"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Medians with intervals, and costs measured in turns.
+// Medians with intervals, and costs from measurements in turns.
 #include "testing/paired.hpp"
 
 #include "base/error.hpp"
@@ -13,7 +13,7 @@ TEST_CASE("the interval of a median of 15 runs from the fourth smallest to the f
 {
     std::vector<double> samples;
     for (int value = 15; value >= 1; --value) samples.push_back(value);
-    const testing::Median median = testing::median(samples);  // tables: 96.5 % for ranks 4 and 12 of 15
+    const testing::Median median = testing::median(samples);  // published tables: 96.5 % for ranks 4 and 12 of 15
     CHECK(median.value == 8.0);
     CHECK(median.low == 4.0);
     CHECK(median.high == 12.0);
@@ -45,7 +45,7 @@ TEST_CASE("five samples give no 95 percent interval and are refused")
 TEST_CASE("pairs take turns in who goes first and give the ratio of each pair")
 {
     std::string order;
-    double drift = 1.0;  // a machine that slows down all the time: ratios of neighbours stay near the truth
+    double drift = 1.0;  // slows the machine down steadily: ratios of neighbours stay near the truth
     const auto cost = [&](char name, double base_cost) {
         order += name;
         return base_cost * drift++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intervals of probabilities and paired comparisons, against published values and sums by hand.
+// Intervals of probabilities and paired comparisons, compared with published values and sums by hand.
 #include "base/statistics.hpp"
 
 #include <doctest/doctest.h>
@@ -11,11 +11,11 @@ namespace {
 
 constexpr double confidence = 0.95;
 
-// How often an interval holds the probability p, over all counts of n trials.
+// The probability that an interval contains p, summed over all counts of n trials.
 double coverage(double p, int n, const std::function<base::Interval(int)>& interval)
 {
     double covered = 0.0;
-    double chance = std::pow(1.0 - p, n);  // of a count of 0, then of the next
+    double chance = std::pow(1.0 - p, n);  // probability of a count of 0, then of the next count
     for (int count = 0; count <= n; ++count) {
         if (interval(count).contains(p)) covered += chance;
         chance *= (n - count) / (count + 1.0) * p / (1.0 - p);
@@ -46,7 +46,7 @@ TEST_CASE("three of a hundred are 1.03 to 8.45 per cent, none up to 3.70")
 
 TEST_CASE("of none in a hundred Clopper and Pearson say up to 3.62 per cent")
 {
-    // (1 - x)^100 = 0.025
+    // The bound solves (1 - x)^100 = 0.025.
     CHECK(base::clopper_pearson(0, 100, confidence).high == doctest::Approx(1.0 - std::pow(0.025, 0.01)));
     CHECK(100.0 * base::clopper_pearson(0, 100, confidence).high == doctest::Approx(3.62).epsilon(0.001));
     CHECK(base::clopper_pearson(100, 100, confidence).low == doctest::Approx(std::pow(0.025, 0.01)));

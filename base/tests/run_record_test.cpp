@@ -12,7 +12,7 @@
 
 namespace {
 
-// "1 of 4, MPI"
+// The rank in its job as text: "1 of 4, MPI".
 std::string job_with(const std::map<std::string, std::string>& variables)
 {
     const testing::Environment environment{variables};
@@ -40,7 +40,7 @@ TEST_CASE("numbers that no launcher gives are of no job")
     CHECK(job_with({{"RANK", "0"}, {"WORLD_SIZE", "2000000000"}}) == "0 of 1");
     CHECK(job_with({{"RANK", "0"}, {"WORLD_SIZE", "-3"}}) == "0 of 1");
     CHECK(job_with({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "0"}}) == "0 of 1");
-    CHECK(job_with({{"PMIX_RANK", "3"}}) == "3 of 1, MPI");  // PMIx alone does not say how many there are
+    CHECK(job_with({{"PMIX_RANK", "3"}}) == "3 of 1, MPI");  // PMIx alone does not give the size
 }
 
 TEST_CASE("the tasks of the step count and not those of the whole Slurm job")

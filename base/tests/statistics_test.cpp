@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intervals of means and of rare events, against tables of the chi-square distribution.
+// Intervals of means and of rare events, compared with tables of the chi-square distribution.
 #include "base/statistics.hpp"
 
 #include <doctest/doctest.h>
@@ -11,8 +11,8 @@ using base::Interval;
 using base::Mean;
 using base::RareEvents;
 
-// For events of one size the interval of Fay and Feuer is that of a Poisson count (Garwood 1936): from chi2(0.025, 2 n)
-// / 2 to chi2(0.975, 2 n + 2) / 2 events.
+// For events of equal weight the interval of Fay and Feuer is that of a Poisson count (Garwood 1936): from chi2(0.025,
+// 2 n) / 2 to chi2(0.975, 2 n + 2) / 2 events.
 TEST_CASE("no event of a kind that there could have been leaves room for 3.689 of them")
 {
     const Interval interval = RareEvents{0.0, 0.0, 1.0}.interval(0.95);
@@ -32,7 +32,7 @@ TEST_CASE("ten events of two units each are 9.591 to 36.781 units")
     const Interval interval = RareEvents{20.0, 40.0, 2.0}.interval(0.95);
     CHECK(interval.low == doctest::Approx(9.591).epsilon(1e-4));    // chi2(0.025, 20)
     CHECK(interval.high == doctest::Approx(36.781).epsilon(1e-4));  // chi2(0.975, 22)
-    // chi2(0.05, 20) and chi2(0.95, 22)
+    // The quantiles are chi2(0.05, 20) and chi2(0.95, 22).
     CHECK(RareEvents{20.0, 40.0, 2.0}.interval(0.90).low == doctest::Approx(10.851).epsilon(1e-4));
     CHECK(RareEvents{20.0, 40.0, 2.0}.interval(0.90).high == doctest::Approx(33.924).epsilon(1e-4));
 }
@@ -49,7 +49,7 @@ TEST_CASE("sums of rare events add up, and the largest of all is the largest")
 
 TEST_CASE("the interval of a mean without rare events is Student's")
 {
-    // t(0.975, 19) = 2.0930
+    // The quantile is t(0.975, 19) = 2.0930.
     const Interval interval = Mean{3.0, 0.5, 19.0}.interval(0.95);
     CHECK(interval.low == doctest::Approx(3.0 - 1.0465).epsilon(1e-4));
     CHECK(interval.high == doctest::Approx(3.0 + 1.0465).epsilon(1e-4));
@@ -61,7 +61,7 @@ TEST_CASE("an event that is all of a mean's spread widens it as the event's own 
     mean.more = {1.0, 1.0, 1.0};
     CHECK(mean.interval(0.95).low == doctest::Approx(2.0 - (1.0 - 0.0253)).epsilon(1e-4));
     CHECK(mean.interval(0.95).high == doctest::Approx(2.0 + 4.572).epsilon(1e-4));
-    // In quiet it is taken from the value: the other way round.
+    // Rare events in quiet are subtracted from the value, so the interval is mirrored.
     mean.fewer = std::exchange(mean.more, {});
     CHECK(mean.interval(0.95).low == doctest::Approx(2.0 - 4.572).epsilon(1e-4));
     CHECK(mean.interval(0.95).high == doctest::Approx(2.0 + (1.0 - 0.0253)).epsilon(1e-4));
@@ -69,7 +69,7 @@ TEST_CASE("an event that is all of a mean's spread widens it as the event's own 
 
 TEST_CASE("the spread of the blocks and that of rare events add up in squares")
 {
-    // No event, though there could have been one on each side; blocks alone give 2.0930 x 2.
+    // No event occurred, though one could have on each side; the blocks alone give 2.0930 x 2.
     Mean mean{0.0, 2.0, 19.0};
     mean.more = mean.fewer = {0.0, 0.0, 1.0};
     const double half = std::hypot(2.0930 * 2.0, 3.6889);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantities with units, read and written.
+// Quantities with units as text: read and written.
 #include "base/units.hpp"
 
 #include "base/error.hpp"

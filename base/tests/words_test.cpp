@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words for people: wrapped to a width, and fit to be shown.
+// Text for people: wrapped to a width, and made fit for a terminal.
 #include "base/words.hpp"
 
 #include "base/error.hpp"
@@ -30,8 +30,8 @@ TEST_CASE("what a terminal would obey is shown escaped")
     CHECK(printable("4GiB/s, \xc3\xbc\xe2\x82\xac\xf0\x9f\x99\x82") == "4GiB/s, \xc3\xbc\xe2\x82\xac\xf0\x9f\x99\x82");
     CHECK(printable("a\n\x1b[31m\x7f") == "a\\n\\x1b[31m\\x7f");
     CHECK(printable("\xff\xc3") == "\\xff\\xc3");
-    CHECK(printable("\xc2\x9b") == "\\xc2\\x9b");           // a control character of its own, CSI
-    CHECK(printable("\xe2\x80\xae") == "\\xe2\\x80\\xae");  // turns the rest of the line around
+    CHECK(printable("\xc2\x9b") == "\\xc2\\x9b");           // the control character CSI
+    CHECK(printable("\xe2\x80\xae") == "\\xe2\\x80\\xae");  // changes the direction of the rest of the line
     CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // half of a surrogate pair
     CHECK(printable("\xc0\xaf\xf5") == "\\xc0\\xaf\\xf5");
     CHECK(printable(printable("\x01")) == "\\x01");

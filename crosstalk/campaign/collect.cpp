@@ -38,7 +38,7 @@ void read_steps(CollectedRun& one, const fs::path& run, int warmup)
     one.median_step_ms = base::median(lengths_ms);
 }
 
-// Rates of each noise CPU per second of its own, summed up.
+// Rates per second of each noise CPU, summed over CPUs.
 void read_rates(CollectedRun& one, const fs::path& run)
 {
     struct Done {
@@ -77,7 +77,7 @@ CollectedRun collected(const CampaignDirectory& campaign, const PlannedRun& run)
     const auto status = status_of(directory);
     one.attempt = status ? status->value("attempt", 1) : 1;
     one.hosts = record.value("host", "");
-    if (!fs::exists(directory / base::part::train / base::file::steps)) return one;  // a designed run of MPI calls
+    if (!fs::exists(directory / base::part::train / base::file::steps)) return one;  // designed run, recorded MPI calls
     std::vector<std::string> hosts;
     for (const auto& [host, part] : training_by_node(directory, campaign.spec().warmup, {})) hosts.push_back(host);
     one.hosts = base::join_words(hosts, " ");
@@ -86,7 +86,7 @@ CollectedRun collected(const CampaignDirectory& campaign, const PlannedRun& run)
     return one;
 }
 
-// Rows of a designed run's report; none where it has no numbers.
+// Adds the rows of a designed run's report; none if the report has no numbers.
 void add_designed(std::vector<DesignedEffect>& effects, const fs::path& directory, const PlannedRun& run)
 {
     const auto verdict = base::read_json(directory / base::part::report / base::file::verdict);
@@ -102,7 +102,7 @@ void add_designed(std::vector<DesignedEffect>& effects, const fs::path& director
     }
 }
 
-// Attempts that do not count, and the run itself if none was made.
+// Adds attempts that do not count, and the run itself if there was no attempt.
 void add_left_out(std::vector<LeftOut>& left_out, const CampaignDirectory& campaign, const PlannedRun& run)
 {
     const int failures = campaign.failures(run);
@@ -128,7 +128,7 @@ std::vector<double> cycles_ms(const fs::path& steps, int warmup)
         std::int64_t end_ns = 0;
     };
     const base::CsvTable table{steps};
-    std::map<std::int64_t, Open> open;  // by rank
+    std::map<std::int64_t, Open> open;  // keyed by rank
     std::vector<double> lengths_ms;
     const auto close = [&lengths_ms](const Open& step, std::int64_t end_ns) {
         lengths_ms.push_back(static_cast<double>(end_ns - step.begin_ns) / 1e6);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of a campaign's runs: one table, effects against each block's quiet runs, and the runs left out.
+// Results of a campaign: a table of its runs, effects relative to each block's quiet runs, and the runs left out.
 #pragma once
 
 #include "base/statistics.hpp"
@@ -18,26 +18,26 @@ struct CollectedRun {
     std::string hosts;  // "n1 n2"
     std::string started;
     int attempt = 1;
-    std::size_t steps = 0;  // of all ranks, after the warm-up, as the next
+    std::size_t steps = 0;  // steps of all ranks after the warm-up, as for the next two
     double step_ms = 0.0;   // mean
     double median_step_ms = 0.0;
-    double bytes_per_s = 0.0;  // of the noise, all its CPUs together
+    double bytes_per_s = 0.0;  // the noise's rate, summed over its CPUs
     double operations_per_s = 0.0;
-    std::optional<double> effect_percent;  // against its block's quiet runs; none if it is one, or there are none
+    std::optional<double> effect_percent;  // relative to its block's quiet runs; none for quiet runs or without any
 };
 
-// A treatment of a training over all blocks.
+// Effect of a treatment on a training, over all blocks.
 struct CollectedEffect {
-    PlannedRun of;  // what is the same in its runs
+    PlannedRun of;  // the values that its runs have in common
     std::size_t blocks = 0;
     double effect_percent = 0.0;
-    std::optional<base::Interval> interval;  // 95 %, from Student's t over blocks; none for fewer than two
+    std::optional<base::Interval> interval;  // 95 %, Student's t over blocks; none for a single block
     double p_holm = 1.0;                     // over all effects of the campaign
     std::string verdict;                     // safe, unsafe, undecided
-    std::string comparison;                  // page of interference compare beside the report, or empty
+    std::string comparison;                  // comparison page beside the report, or empty
 };
 
-// Effect of a factor by a designed run.
+// Effect of a factor from a designed run.
 struct DesignedEffect {
     PlannedRun run;
     std::string factor;
@@ -61,24 +61,25 @@ struct Collection {
     std::vector<LeftOut> left_out;
 };
 
-// Throws Error if no run counts, or one that counts is damaged.
+// Throws Error if no run counts, or if one that counts is damaged.
 Collection collect(const CampaignDirectory& campaign);
 
-// The lengths of all ranks' steps from `warmup` on, in ms: each lasts until the next one of its rank begins, for
-// throughput is lost between steps as well; the last one until its end. `steps` is a steps.csv.
+// Cycle times of all ranks' steps from `warmup` on, in ms: from the begin of a step to the begin of the rank's next
+// step, since throughput is also lost between steps; the last one to its end. `steps` is the path of a steps.csv.
 std::vector<double> cycles_ms(const std::filesystem::path& steps, int warmup);
 
-// From the runs' mean steps: the effect of each in its block, and of each treatment. Fills in effect_percent.
+// The effect of each treatment, from the runs' mean step times. Fills in effect_percent of each run relative to its
+// block.
 std::vector<CollectedEffect> effects_of(std::vector<CollectedRun>& runs, double budget_percent);
 
-// Writes tables, page, and a comparison of interference for each effect where it is there: DIR/report, in the place of
-// an earlier one.
+// Writes DIR/report with tables, a page and, if interference is installed, a comparison for each effect. Replaces an
+// earlier report.
 void write_report(const CampaignDirectory& campaign, Collection& collection);
 
-// One line per effect.
+// Prints one line per effect.
 void print_effects(std::ostream& out, const Collection& collection);
 
-// index.html: all of it on one page; and its plot, effects.svg with script and data.
+// Writes index.html with the whole report, and its plot effects.svg with script and data.
 void write_page(const std::filesystem::path& folder, const CampaignDirectory& campaign, const Collection& collection);
 
 }  // namespace crosstalk

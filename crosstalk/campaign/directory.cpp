@@ -114,7 +114,7 @@ CampaignLock::CampaignLock(const CampaignDirectory& campaign, const std::string&
     : file_{base::check_errno(::open((campaign.path() / name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644), "open ",
                               (campaign.path() / name).string())}
 {
-    constexpr std::int64_t patience_ns = 3'000'000'000;  // a killed process takes a moment to be gone
+    constexpr std::int64_t patience_ns = 3'000'000'000;  // a killed process takes a moment to disappear
     constexpr std::int64_t look_again_ns = 100'000'000;
     const auto locked = [&] { return ::flock(file_, LOCK_EX | LOCK_NB) == 0; };
     if (!base::wait_until(locked, patience_ns, look_again_ns)) {

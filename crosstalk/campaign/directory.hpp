@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The directory of a campaign: what is to be run, and how far it is. A run counts once runs/<name> is there, which
-// appears by rename; so whatever is killed when, nothing counts twice.
+// The directory of a campaign: its plan and its progress. A run counts once runs/<name> exists. That directory appears
+// by rename, so nothing counts twice, whichever process is killed.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -16,10 +16,10 @@ namespace crosstalk {
 
 class CampaignDirectory {
  public:
-    // Throws UsageError where there is no campaign.
+    // Throws UsageError if there is no campaign.
     explicit CampaignDirectory(const std::filesystem::path& path);
 
-    // Writes the spec's text and the plan. Throws UsageError if the path is taken.
+    // Writes the spec's text and the plan. Throws UsageError if the path exists.
     static void make(const std::filesystem::path& path, const std::string& spec, const Plan& plan);
 
     const std::filesystem::path& path() const { return path_; }
@@ -34,7 +34,7 @@ class CampaignDirectory {
     int failures(const PlannedRun& run) const;
     Plan pending(int retries) const;  // runs that do not count yet and may be tried (again)
 
-    // Stop is asked for by a file, which reaches the process that runs the campaign, on any node.
+    // A file requests the stop, so that it reaches the process that runs the campaign on any node.
     bool stop_requested() const;
     void request_stop() const;
     void withdraw_stop() const;
@@ -45,13 +45,13 @@ class CampaignDirectory {
     Plan plan_;
 };
 
-// status.json of a run; none if it is not there, or not whole.
+// status.json of a run; none if it is missing or incomplete.
 std::optional<nlohmann::ordered_json> status_of(const std::filesystem::path& run);
 
-// Held by the process that runs a campaign, or a block of it; the kernel releases it with the process.
+// A lock that the process holds which runs a campaign or a block of it. The kernel releases it when the process ends.
 class CampaignLock {
  public:
-    // Throws UsageError that says who holds it.
+    // Throws UsageError that names the holder.
     CampaignLock(const CampaignDirectory& campaign, const std::string& name);
 
     static bool is_held(const CampaignDirectory& campaign, const std::string& name);
@@ -62,7 +62,7 @@ class CampaignLock {
 
 std::string block_lock(int block);
 
-// Does anybody run it, or a block of it?
+// Does a process run the campaign, or a block of it?
 bool is_being_run(const CampaignDirectory& campaign);
 
 }  // namespace crosstalk

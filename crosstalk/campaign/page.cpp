@@ -98,7 +98,7 @@ std::string left_out_table(const Collection& all)
            base::page::dense(base::page::plain_table({"run", "noise", "attempt", "reason"}, rows));
 }
 
-// "Unsafe: memory.stream; undecided: io.write", of the treatments with quiet runs in their blocks.
+// "Unsafe: memory.stream; undecided: io.write", for the treatments with quiet runs in their blocks.
 std::string headline(const CampaignDirectory& campaign, const Collection& all)
 {
     std::vector<std::string> parts;
@@ -135,7 +135,7 @@ base::page::Trust placebo_check(const Collection& all)
 
 std::vector<base::page::Trust> trust_in(const CampaignDirectory& campaign, const Collection& all)
 {
-    constexpr std::size_t enough_blocks = 5;  // as interference wants them
+    constexpr std::size_t enough_blocks = 5;  // as many as interference requires
     std::size_t blocks = all.effects.empty() ? 0 : all.effects.front().blocks;
     for (const CollectedEffect& effect : all.effects) blocks = std::min(blocks, effect.blocks);
     const bool whole = all.runs.size() == campaign.plan().size();

@@ -20,7 +20,7 @@ namespace crosstalk {
 
 namespace {
 
-// Streams of the seed: blocks are numbered from 1, so these are no block's.
+// Random streams of the seed. Blocks have numbers from 1, so these are different from the blocks' streams.
 constexpr std::uint64_t stream_of_repetition = std::uint64_t{1} << 32U;
 constexpr std::uint64_t stream_of_run = std::uint64_t{2} << 32U;
 
@@ -32,7 +32,8 @@ struct Level {
     std::map<std::string, std::string> options;
 };
 
-// memory.stream[rate=1|2,duty=3|4] has four levels; one without a | has one, without a name.
+// Levels of a stressor: memory.stream[rate=1|2,duty=3|4] has four; without a | there is a single one with an empty
+// name.
 std::vector<Level> levels_of(const base::PlugInText& stressor)
 {
     std::vector<Level> levels{{}};
@@ -78,7 +79,7 @@ PlannedRun beside(const std::string& noise, const std::string& level, const std:
     return run;
 }
 
-// Treatments of a block, in no order.
+// Treatments of a block, in the spec's order.
 std::vector<PlannedRun> treatments(const Spec& spec)
 {
     std::vector<PlannedRun> runs;
@@ -96,7 +97,7 @@ std::vector<PlannedRun> treatments(const Spec& spec)
     return runs;
 }
 
-// Trainings: what blocks differ in.
+// The trainings; all runs of a block have the same one.
 std::vector<PlannedRun> trainings(const Spec& spec)
 {
     std::vector<PlannedRun> all;
@@ -207,8 +208,8 @@ Plan read_plan(const std::filesystem::path& file)
     return plan;
 }
 
-// Measured with two ranks: starting and ending takes some seconds, a designed run's report some more; archive and
-// tables take some 100 kB per rank and second at 10 ms a step, which is short.
+// Estimates measured with two ranks: start and end take some seconds, a designed run's report some more; archive and
+// tables grow by some 100 kB per rank and second with steps of 10 ms, which is short.
 Expected expected(const PlannedRun& run, const Spec& spec)
 {
     constexpr base::Nanoseconds start_and_end = std::chrono::seconds{5};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runs of a campaign in the order in which they are made: randomised complete blocks.
+// The runs of a campaign in order: randomised complete blocks.
 #pragma once
 
 #include "crosstalk/campaign/spec.hpp"
@@ -13,40 +13,40 @@
 namespace crosstalk {
 
 struct PlannedRun {
-    std::string name;   // "b03.2": the second run of block 3
-    int block = 0;      // from 1
-    int position = 0;   // in its block, from 1
-    std::string model;  // or the command
-    std::string data;   // empty of a command, as the next
+    std::string name;   // "b03.2": second run of block 3
+    int block = 0;      // number, from 1
+    int position = 0;   // position in its block, from 1
+    std::string model;  // model, or the command
+    std::string data;   // empty for a command, as is strategy
     std::string strategy;
-    int ranks = 0;         // 0 of a command
+    int ranks = 0;         // 0 for a command
     std::string noise;     // a stressor, base::campaign::no_noise or base::campaign::designed
-    std::string level;     // "rate=1GiB/s"; empty if there is one
-    std::string cores;     // that noise gets, a number or all; 0 without noise
-    std::string schedule;  // of the noise, for noisegen; empty without noise
+    std::string level;     // "rate=1GiB/s"; empty if there is a single level
+    std::string cores;     // number of cores for the noise, or "all"; 0 without noise
+    std::string schedule;  // schedule for noisegen; empty without noise
     std::uint64_t seed = 0;
-    std::int64_t wait_ms = 0;  // from noise to the training's start
+    std::int64_t wait_ms = 0;  // time from the noise's start to the training's start
 
     bool operator==(const PlannedRun&) const = default;
 };
 
 using Plan = std::vector<PlannedRun>;
 
-// Noise that is on all the time: every so often a row of noise.csv, so that its end is on record to within so much,
-// whatever ends it.
+// Slot length of constant noise. Each slot is a row of noise.csv, so however the noise ends, its end is known to within
+// a slot.
 inline constexpr base::Nanoseconds slot_of_steady_noise{500'000'000};
 
 // Each training has `repetitions` blocks. A block holds every noise at every level on every number of cores once, every
-// designed run once, and `quiet` runs without noise (none if there are designed runs only, which hold their own quiet
-// slots), in random order; so are the blocks of a repetition. Depends on nothing but the spec.
+// designed run once, and `quiet` runs without noise (none if all runs are designed, since those contain quiet slots),
+// in random order. The blocks of a repetition are in random order, too. Depends on the spec only.
 Plan make_plan(const Spec& spec);
 
-// Parts that are equal in all runs are left out of the name: "memory.stream[rate=1GiB/s] on 2 cores".
+// "memory.stream[rate=1GiB/s] on 2 cores"; without the parts that are equal in all runs.
 std::string treatment_name(const PlannedRun& run);
 
 void write_plan(const std::filesystem::path& file, const Plan& plan);
 
-// Throws Error for a table that is no plan.
+// Throws Error for a table that is not a plan.
 Plan read_plan(const std::filesystem::path& file);
 
 struct Expected {
@@ -56,7 +56,7 @@ struct Expected {
 Expected expected(const PlannedRun& run, const Spec& spec);
 Expected expected(const Plan& plan, const Spec& spec);
 
-// "30 runs in 5 blocks, about 41 minutes, about 210 MiB", and a line for each run.
+// Prints "30 runs in 5 blocks, about 41 minutes, about 210 MiB", and a line for each run.
 void print_plan(std::ostream& out, const Plan& plan, const Spec& spec);
 
 }  // namespace crosstalk

@@ -20,10 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t least_steps = 10;
-constexpr double least_time_on = 0.95;  // of the training, on each CPU: noise rests between its slots
-constexpr double least_rate = 0.90;     // of what was asked for
+constexpr double least_time_on = 0.95;  // share of the training on each CPU; noise rests between slots
+constexpr double least_rate = 0.90;     // share of the requested rate
 
-// A process that was stopped, or got no CPU, in the middle of a slot records one that is too long.
+// A slot that is recorded as longer than this shows that the process was stopped, or got no CPU, within the slot.
 constexpr std::int64_t longest_slot_ns = slot_of_steady_noise.count() * 6 / 5;
 
 std::string in_seconds(std::int64_t ns)
@@ -45,7 +45,8 @@ base::CpuSet cpus_of_slots(const std::vector<NoiseSlot>& slots)
     return cpus;
 }
 
-// From the first slot to the last on this CPU must cover the steps that count; what lies between slots is no noise.
+// The time from the first to the last slot on this CPU must cover the steps that count; gaps between slots are not
+// noise.
 std::string why_not_long_enough(const TrainingOnNode& training, const std::vector<NoiseSlot>& slots, int cpu)
 {
     constexpr const char* serial = " (Slurm steps without srun --overlap?)";
@@ -83,7 +84,7 @@ std::string why_wrong_cpus(const TrainingOnNode& training, const base::CpuSet& u
     return {};
 }
 
-// Checks the slots beside steps that count.
+// Checks the rate in slots during the steps that count.
 std::string why_too_slow(const TrainingOnNode& training, const std::vector<NoiseSlot>& slots)
 {
     double reached = 0.0;
@@ -108,7 +109,7 @@ std::string why_node_not_covered(const TrainingOnNode& training, const std::vect
     return why_too_slow(training, slots);
 }
 
-// Host of each rank; a job that does not record them is on the host of its record.
+// Host of each rank; a job that does not record hosts is on the host of its record.
 std::map<int, std::string> hosts_of_ranks(const nlohmann::ordered_json& record)
 {
     std::map<int, std::string> hosts;

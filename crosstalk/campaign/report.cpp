@@ -83,7 +83,7 @@ bool same_training(const PlannedRun& a, const PlannedRun& b)
     return a.model == b.model && a.data == b.data && a.strategy == b.strategy && a.ranks == b.ranks;
 }
 
-// Directories of the runs of this training with the treatment.
+// Directories of the runs of this training with this treatment.
 std::vector<std::string> directories(const CampaignDirectory& campaign, const Collection& collection,
                                      const PlannedRun& training, const std::string& treatment)
 {
@@ -94,7 +94,7 @@ std::vector<std::string> directories(const CampaignDirectory& campaign, const Co
     return found;
 }
 
-// Phases, and steps aligned: what interference says of the same runs. It wants two on each side.
+// Makes interference's comparison of the same runs: phases and aligned steps. It needs two runs on each side.
 void compare(const CampaignDirectory& campaign, const Collection& collection, CollectedEffect& effect,
              const fs::path& report, const std::string& name)
 {
@@ -126,7 +126,7 @@ void write_report(const CampaignDirectory& campaign, Collection& collection)
 {
     const fs::path wanted = campaign.path() / base::part::report;
     const fs::path fresh = campaign.path() / "report-new";
-    base::remove_tree(fresh);  // of one that was killed
+    base::remove_tree(fresh);  // may be left by a killed process
     base::WholeDirectory report{fresh};
     write_runs(report.path() / base::campaign::run_table, collection.runs);
     write_effects(report.path() / base::campaign::effect_table, collection.effects);

@@ -157,7 +157,7 @@ void check(const Spec& spec)
     if (!known.contains(spec.evidence)) base::fail_usage("evidence: auto, cheap or off, not '", spec.evidence, "'");
 }
 
-// Keys that would be ignored are refused.
+// Refuses keys that would be ignored.
 void check_kind(const Spec& spec, const std::set<std::string>& given)
 {
     if (spec.command.empty()) {

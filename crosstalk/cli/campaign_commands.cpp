@@ -42,7 +42,7 @@ class PlanCommand : public base::Command {
     bool dry_run_ = false;
 };
 
-// Those that have one DIR.
+// Base of the commands that take a campaign's directory.
 class OfCampaign : public base::Command {
  public:
     OfCampaign(const std::string& name, const std::string& summary) : Command{name, summary}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands of crosstalk beside run and doctor.
+// Commands of crosstalk other than run and doctor.
 #pragma once
 
 #include "base/cli/commands.hpp"
@@ -78,7 +78,7 @@ class PruneCommand : public base::Command {
     bool dry_run_ = false;
 };
 
-// crosstalk campaign plan, run, status, stop, collect.
+// Commands of crosstalk campaign: plan, run, status, stop, collect.
 base::Commands campaign_commands();
 
 }  // namespace crosstalk

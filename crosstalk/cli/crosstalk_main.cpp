@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// crosstalk: measures how noise slows a job: one command from job to verdict.
+// crosstalk: measures how noise slows a job down, with one command from job to verdict.
 #include "base/cli/commands.hpp"
 #include "base/cli/option_checks.hpp"
 #include "base/contract/run_directory.hpp"
@@ -30,7 +30,7 @@ namespace {
 
 constexpr int most_runs = 1000;
 
-// "5%", "4ms" or "0".
+// Checks a delay such as "5%", "4ms" or "0".
 void check_control_delay(const std::string& text)
 {
     if (text == "0") return;
@@ -182,7 +182,7 @@ class RunCommand : public base::Command {
                                                : crosstalk::command_to_extend(request_, request_.out);
     }
 
-    // Sets other options; options that are given take precedence.
+    // Sets the options that --quick implies; options that are given take precedence.
     void read_quick()
     {
         for (const char* other : {"duration", "until", "max-duration", "runs"})
@@ -214,7 +214,7 @@ class RunCommand : public base::Command {
             if (options.given(name)) base::fail_usage("--", name, " needs --back-end step");
     }
 
-    // The records of a run are JSON, and --extend runs what they say.
+    // The records of a run are JSON, and --extend executes the commands in them, so texts must be UTF-8.
     void check_texts() const
     {
         std::vector<std::string> texts = request_.command;
@@ -225,15 +225,15 @@ class RunCommand : public base::Command {
             if (!base::is_utf8(text)) base::fail_usage("'", text, "' is not UTF-8");
     }
 
-    // Absolute: a run that is extended continues in the folder where it began. What cannot be written is refused before
-    // the run, not after it.
+    // Makes the path absolute, since an extended run continues in its original folder. A path that cannot be written is
+    // refused before the run rather than after it.
     std::filesystem::path file_to_write(const char* option, const std::string& text) const
     {
         namespace fs = std::filesystem;
         if (text.empty()) return {};
         const fs::path file = fs::absolute(text).lexically_normal();
         const fs::path folder = file.parent_path();
-        if (file == (request_.out / file.filename()).lexically_normal()) return file;  // the run makes the folder
+        if (file == (request_.out / file.filename()).lexically_normal()) return file;  // the run will create the folder
         std::error_code unknown;
         const fs::file_status found = fs::symlink_status(file, unknown);
         if (fs::exists(found) && !fs::is_regular_file(found))
@@ -266,7 +266,7 @@ class RunCommand : public base::Command {
                                                    : crosstalk::read_time("--duration", duration_);
     }
 
-    // Everything else is as it was.
+    // Extends a run; all options but those for the extension are refused.
     int extend()
     {
         for (const char* other :

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A report on all of these runs: their own where there is one run, else one that is made for this comparison.
+// The report on these runs: the run's own if there is a single run, else one that is made for this comparison.
 std::string report_on(const std::vector<std::string>& runs, const fs::path& pooled)
 {
     if (runs.size() == 1) return runs.front();

@@ -12,7 +12,7 @@ namespace crosstalk {
 
 namespace {
 
-// "30d", or a time as every option takes it.
+// Parses "30d", or a time in the form that all options accept.
 base::Nanoseconds read_age(const std::string& text)
 {
     constexpr double most_days = 36'500.0;

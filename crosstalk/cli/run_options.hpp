@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that crosstalk run and crosstalk try share.
+// Options that both crosstalk run and crosstalk try have.
 #pragma once
 
 #include "base/cli/options.hpp"
@@ -9,13 +9,13 @@
 
 namespace crosstalk {
 
-// Options for the steps of a job that does not mark them.
+// Adds options that say where the steps are in a job that does not mark them.
 void add_step_options(base::Options& options, Request& request);
 
-// "1%", or "1" for the same; as interference reads it, but before the run and not after it. Throws UsageError.
+// Accepts "1%" or "1", like interference, but checks it before the run rather than after it. Throws UsageError.
 void check_budget(const std::string& text);
 
-// "2m 30s", "150", "150s": seconds where no unit is given. Throws UsageError for nothing, or less.
+// Parses "2m 30s", "150s" or "150" (seconds). Throws UsageError unless the time is positive.
 base::Nanoseconds read_time(const char* option, const std::string& text);
 
 }  // namespace crosstalk

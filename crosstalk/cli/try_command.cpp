@@ -54,7 +54,7 @@ int TryCommand::run()
     request_.out = request_.whole = fs::absolute(out_.empty() ? scratch->path() : fs::path{out_});
     try {
         const int code = try_job(request_);
-        if (scratch && code != base::exit_fine) scratch->keep();  // messages name its logs
+        if (scratch && code != base::exit_fine) scratch->keep();  // error messages refer to its logs
         return code;
     } catch (const base::Interrupted&) {
         throw;

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr int most_port = 65535;
 
-// Below the directory.
+// The page in the directory or below it.
 fs::path page_in(const fs::path& directory)
 {
     if (!fs::is_directory(directory)) base::fail("there is no directory ", directory.string());
@@ -36,7 +36,7 @@ bool has_display()
     return (is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")) && found_on_path("xdg-open");
 }
 
-// This process becomes the server, which gets its signals.
+// Replaces this process by the server, so that signals reach the server.
 [[noreturn]] void serve(const fs::path& directory, const fs::path& page, int port)
 {
     const std::string python = base::environment("PYTHON").value_or("python3");

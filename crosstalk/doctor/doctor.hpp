@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Examines what a machine offers and lacks for measuring interference, and names the package that brings the rest.
+// Examines whether a machine can measure interference, and names the packages that provide what is missing.
 #pragma once
 
 #include <ostream>
@@ -13,15 +13,15 @@ enum class State { there, limited, missing };
 struct Finding {
     std::string what;  // "CPUs", "MPI"
     State state = State::there;
-    bool needed = false;      // by every run
-    std::string found = {};   // "2 cores on 1 socket", empty if nothing was
-    std::string advice = {};  // what it is for and what brings it, where it is limited or missing
+    bool needed = false;      // every run needs it
+    std::string found = {};   // "2 cores on 1 socket"; empty if nothing was found
+    std::string advice = {};  // if limited or missing: its purpose and the package that provides it
 };
 
-// Looks at this machine, as this user may; takes well under a second.
+// Examines this machine with the present user's permissions; takes well under a second.
 std::vector<Finding> examine();
 
-// Is everything there that every run needs?
+// Is everything available that every run needs?
 bool can_run(const std::vector<Finding>& findings);
 
 void print(std::ostream& out, const std::vector<Finding>& findings);

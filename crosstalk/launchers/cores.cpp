@@ -12,7 +12,7 @@ namespace crosstalk {
 
 namespace {
 
-// Cores that have no CPU among those taken.
+// CPUs of the cores that have no CPU in `taken`.
 base::CpuSet cores_beside(const std::vector<base::Core>& cores, const base::CpuSet& taken)
 {
     base::CpuSet left;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which CPUs of this machine a job gets, and which its noise.
+// Division of this machine's CPUs between a job and its noise.
 #pragma once
 
 #include "base/system/cpus.hpp"
@@ -12,17 +12,17 @@ namespace crosstalk {
 struct Split {
     base::CpuSet job;
     base::CpuSet noise;
-    bool shared = false;  // both have the same CPUs
+    bool shared = false;  // job and noise have the same CPUs
 };
 
-// Splits the cores that both may use. A set that is not given (empty) is the cores that the other one leaves. With
-// neither given cores are dealt out in turn, so that job and noise share every socket and every memory controller, as
-// on a node whose idle cores are given away; a single core goes to both. Throws UsageError where nothing is left, and
-// for two sets that overlap without being the same.
+// Divides the cores between job and noise. A set that is not given (empty) becomes the cores that the other set leaves.
+// If neither is given, cores are dealt out in turn, so that job and noise share every socket and memory controller, as
+// on a node whose idle cores are given to others; a single core goes to both. Throws UsageError if one of them gets no
+// core, and for two sets that overlap without being equal.
 Split split_cores(const std::vector<base::Core>& cores, const base::CpuSet& job, const base::CpuSet& noise);
 
-// Draws which of each two neighbours comes first: both still have one of the two, so job and noise share what they
-// shared.
+// Swaps each pair of neighbouring cores at random. Job and noise still have one core of each pair, so they share the
+// same resources.
 void swap_neighbours(std::vector<base::Core>& cores, std::uint64_t seed);
 
 }  // namespace crosstalk

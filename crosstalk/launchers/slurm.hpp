@@ -8,13 +8,13 @@
 
 namespace crosstalk {
 
-// The output of a Slurm command; none if it fails, as while the controller is away.
+// The output of a Slurm command; none if it fails, for example because the controller is down.
 std::optional<std::string> said_by(const std::vector<std::string>& words);
 
-// Throws UsageError where this process is in no job of Slurm. `script`: submits one in which it is.
+// Throws UsageError if this process is not in a Slurm job. `script`: a job script to suggest.
 void need_job_of_slurm(const char* script);
 
-// The script of the job that this process is in, as it was named to sbatch. Empty without one.
+// Path of the present job's script, as given to sbatch. Empty without one.
 std::string submitted_script();
 
 }  // namespace crosstalk

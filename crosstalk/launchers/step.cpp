@@ -18,12 +18,12 @@ namespace crosstalk {
 
 namespace {
 
-// For these an inner srun would believe the job's value instead of its own options, with nothing but a warning.
+// For these variables an inner srun would use the job's value instead of its own options, with only a warning.
 constexpr std::array inherited{
     "SLURM_NTASKS",   "SLURM_NPROCS",        "SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE",   "SLURM_CPUS_PER_TASK",
     "SLURM_CPU_BIND", "SLURM_CPU_BIND_LIST", "SLURM_CPU_BIND_TYPE",   "SLURM_CPU_BIND_VERBOSE", "SLURM_DISTRIBUTION"};
 
-// {0, 5} is 0x21.
+// Hexadecimal mask of CPUs: {0, 5} is 0x21.
 std::string mask_of(const base::CpuSet& cpus)
 {
     std::string mask;
@@ -36,8 +36,8 @@ std::string mask_of(const base::CpuSet& cpus)
     return "0x" + mask;
 }
 
-// How squeue calls this job. Of one task of a job array, whose number the whole array has, it shows the steps of all:
-// 7_1.0, 7_2.0.
+// The number that squeue shows for this job: ARRAY_TASK for a task of a job array. With the plain number of an array's
+// task, squeue would show the steps of all tasks: 7_1.0, 7_2.0.
 std::string shown_by_squeue(const std::string& job)
 {
     const auto array = base::environment("SLURM_ARRAY_JOB_ID");
@@ -45,7 +45,7 @@ std::string shown_by_squeue(const std::string& job)
     return array && task ? base::join(*array, "_", *task) : job;
 }
 
-// Slurm's own settings in the environment, but for its keys: SLURM_JWT, say, is one.
+// Slurm's settings in the environment, without secrets such as SLURM_JWT.
 std::string settings_of_slurm()
 {
     std::vector<std::string> lines;
@@ -61,7 +61,7 @@ std::string settings_of_slurm()
     return base::join_words(lines, "\n") + "\n";
 }
 
-// Without a job: as many as are asked for.
+// Number of nodes of the present job; without a job the requested number.
 int nodes_of_job(int asked)
 {
     const std::optional<std::string> text = base::environment("SLURM_JOB_NUM_NODES");
@@ -71,7 +71,7 @@ int nodes_of_job(int asked)
     return *number;
 }
 
-// Two overlapping steps of the job that this process is in.
+// Starts job and noise as two overlapping steps of the present Slurm job.
 class StepLauncher : public Launcher {
  public:
     StepLauncher(int nodes, int gpus_per_node)
@@ -85,7 +85,7 @@ class StepLauncher : public Launcher {
         if (given != nodes_)
             base::fail_usage("the job has ", given, " nodes, but a run needs ", nodes_, ": sbatch --nodes=", nodes_);
         for (const char* name : inherited) ::unsetenv(name);
-        if (gpus_per_node_ > 0) ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);  // as nvidia-smi counts them
+        if (gpus_per_node_ > 0) ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);  // same order as nvidia-smi
     }
 
     int nodes() const override { return nodes_; }
@@ -97,8 +97,8 @@ class StepLauncher : public Launcher {
         return {"--back-end", "step", "--ranks-per-node", std::to_string(ranks)};
     }
 
-    // Without --overlap the second step would wait, silently, until the first is over; without --cpu-bind both would
-    // get all CPUs.
+    // Without --overlap the second step would wait, without a message, until the first has ended. Without --cpu-bind
+    // both would get all CPUs.
     Words job(const Placement& placement) const override
     {
         std::vector<std::string> masks;
@@ -150,8 +150,8 @@ class StepLauncher : public Launcher {
         return words;
     }
 
-    // scancel without a signal, and any signal to its srun, would kill it at once: no trace. A controller that does not
-    // answer is asked again.
+    // scancel without a signal, and any signal to the step's srun, would kill the step at once, without a trace. If the
+    // controller does not answer, the call is repeated.
     void end_step(const std::string& name) const
     {
         constexpr int times = 20;
@@ -166,8 +166,8 @@ class StepLauncher : public Launcher {
         }
     }
 
-    // The ids of those that have not ended; none if the controller does not answer. One that was restarted may also
-    // believe in steps of earlier runs that were killed while it was away.
+    // Ids of the running steps with this name; none if the controller does not answer. A controller that was restarted
+    // may also list steps of earlier runs that were killed while it was down.
     std::optional<Words> steps_named(const std::string& name) const
     {
         const auto said = said_by({"squeue", "--steps", "--noheader", "--jobs=" + job_, "--format=%i %j"});

@@ -11,7 +11,7 @@ namespace crosstalk {
 
 namespace {
 
-// Two jobs on the same nodes, each with the cores that Slurm gives it.
+// Starts job and noise as two Slurm jobs on the same nodes, each on cores that Slurm assigns.
 class TwoJobsLauncher : public Launcher {
  public:
     TwoJobsLauncher(int nodes, const std::string& name, Words site) : nodes_{nodes}, name_{name}, site_{std::move(site)}
@@ -68,7 +68,7 @@ class TwoJobsLauncher : public Launcher {
     {
         const auto said = said_by({"squeue", "--noheader", "--name=" + name_ + "-noise", "--format=%N"});
         const std::string nodes{base::trim(said.value_or(""))};
-        return nodes.empty() ? "NODES_OF_THE_NOISE" : nodes;  // of a dry run, or gone: then srun refuses it
+        return nodes.empty() ? "NODES_OF_THE_NOISE" : nodes;  // dry run, or job gone: srun will refuse it
     }
 
     void ask_to_end(const std::string& what) const

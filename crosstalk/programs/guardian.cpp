@@ -19,7 +19,7 @@ namespace crosstalk {
 
 namespace {
 
-// Holds nothing of the terminal, or of a pipe that somebody reads to its end.
+// Keeps no terminal or pipe open, since a reader might wait for the end of it.
 [[noreturn]] void wait_for_a_kill(int life, const std::filesystem::path& mark)
 {
     ::setsid();
@@ -32,7 +32,7 @@ namespace {
     } while (got < 0 && errno == EINTR);
     try {
         if (got == 0) end_leftovers(mark);
-    } catch (const std::exception&) {  // nobody is there to read why
+    } catch (const std::exception&) {  // there is no one to report to
     }
     ::_exit(0);
 }
@@ -42,7 +42,7 @@ namespace {
 Guardian::Guardian(const std::filesystem::path& run)
 {
     if (base::environment(base::campaign::variable)) return;
-    // So that the next run in the same directory is another one.
+    // The mark differs between runs in the same directory.
     const std::filesystem::path mark = base::join(run.string(), " of process ", ::getpid());
     ::setenv(base::campaign::variable, mark.c_str(), 1);
     std::array<int, 2> ends{};

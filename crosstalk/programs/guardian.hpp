@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends what was started for a run where the run itself cannot: after kill -9.
+// Ends all processes of a run if the run itself cannot, after kill -9.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -8,9 +8,9 @@
 
 namespace crosstalk {
 
-// While this lives another process, adopted by init or another reaper, waits for this one to be killed, and then
-// ends all that was started for the run. There is none in a campaign, which ends what it finds when it continues. To be
-// made before anything is started, and before this process adopts orphans.
+// Starts a separate process, adopted by init or another reaper, that waits until this one is killed and then ends
+// everything that was started for the run. Does nothing in a campaign, which ends leftovers when it continues. Create
+// it before anything is started, and before this process adopts orphans.
 class Guardian {
  public:
     explicit Guardian(const std::filesystem::path& run);
@@ -19,7 +19,7 @@ class Guardian {
     Guardian& operator=(const Guardian&) = delete;
 
  private:
-    base::Descriptor life_;  // closed by the kernel where this process is killed
+    base::Descriptor life_;  // the kernel closes it when this process is killed
 };
 
 }  // namespace crosstalk

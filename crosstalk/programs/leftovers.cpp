@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t end_within_ns = 6'000'000'000;
 
-// Processes that carry the variable; those of other users cannot be read, and are not ours.
+// Processes that have the variable in their environment. Processes of other users cannot be read, and are not ours.
 std::set<pid_t> processes_of(const fs::path& run)
 {
     std::set<pid_t> found;
@@ -30,7 +30,7 @@ std::set<pid_t> processes_of(const fs::path& run)
     return found;
 }
 
-// Returns groups in which a neighbour job was left frozen.
+// Returns the groups in which a neighbour job was left frozen.
 std::set<fs::path> signal_all(const std::set<pid_t>& processes, int signal)
 {
     std::set<fs::path> thawed;

@@ -6,11 +6,10 @@
 
 namespace crosstalk {
 
-// Ends the processes on this machine that were started for the run with this directory. Throws Error if they do not
-// end.
+// Ends the processes on this machine that were started for the run in this directory. Throws Error if they do not end.
 void end_leftovers(const std::filesystem::path& partial);
 
-// The same, and removes the directory.
+// Calls end_leftovers() and removes the directory.
 void clear_leftovers(const std::filesystem::path& partial);
 
 }  // namespace crosstalk

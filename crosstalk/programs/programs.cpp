@@ -70,7 +70,7 @@ std::unique_ptr<base::Child> start(base::Launch launch, const base::CpuSet& cpus
     if (!found_on_path(launch.words.front())) base::fail_usage("no program '", launch.words.front(), "' on PATH");
     launch.words.insert(launch.words.begin(), {"setpriv", "--pdeathsig", "TERM"});
     const base::CpuSet own = base::affinity_of(0);
-    if (!cpus.empty()) base::bind_this_thread(cpus);  // a child inherits them
+    if (!cpus.empty()) base::bind_this_thread(cpus);  // the child will inherit the binding
     auto child = std::make_unique<base::Child>(launch);
     base::bind_this_thread(own);
     return child;
@@ -108,8 +108,8 @@ void prepare_for_mpi()
     }
     set("OMPI_MCA_hwloc_base_binding_policy", "none");
     set("OMPI_MCA_rmaps_base_oversubscribe", "1");
-    set("OMPI_MCA_mpi_yield_when_idle", "1");  // the job has fewer CPUs than MPI counts: who waits must let others work
-    set("OMPI_MCA_odls_base_sigkill_timeout", "6");  // on a loaded node an archive takes its time to be whole
+    set("OMPI_MCA_mpi_yield_when_idle", "1");  // MPI counts more CPUs than the job has, so waiting ranks must yield
+    set("OMPI_MCA_odls_base_sigkill_timeout", "6");  // on a loaded node an archive takes time to be written
 }
 
 int wait_for(base::Child& child)
@@ -140,7 +140,7 @@ std::set<pid_t> started_processes()
 
 void end_started_processes()
 {
-    constexpr std::int64_t grace_ns = 8'000'000'000;  // mpirun gives its ranks some of them
+    constexpr std::int64_t grace_ns = 8'000'000'000;  // mpirun gives its ranks part of this time
     constexpr std::int64_t insist_ns = 2'000'000'000;
     constexpr std::int64_t look_again_ns = 50'000'000;
     const std::int64_t begin_ns = base::now_ns();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs beside this one, and everything that this process starts.
+// Crosstalk's other programs, and the processes that this process starts.
 #pragma once
 
 #include "base/programs/child.hpp"
@@ -14,56 +14,56 @@
 
 namespace crosstalk {
 
-using Words = std::vector<std::string>;  // of a command line
+using Words = std::vector<std::string>;  // a command line
 
-// Where a program of Crosstalk should be: in the folder CROSSTALK_BIN, else in that of this one, as built or
-// installed.
+// Path where a program of Crosstalk should be: in the folder CROSSTALK_BIN, else relative to this program, in a build
+// tree or as installed.
 std::filesystem::path path_of_program(const std::string& name);
 
-// The same. Throws Unavailable if it is not there.
+// path_of_program(). Throws Unavailable if the file does not exist.
 std::string program(const std::string& name);
 
-// Path of a script of Crosstalk, as installed or in the source tree. Throws Unavailable.
+// Path of one of Crosstalk's scripts, as installed or in the source tree. Throws Unavailable if it does not exist.
 std::filesystem::path script(const std::string& name);
 
-// The program that a shell would start under that name.
+// The program that a shell would start for this name; none if there is none.
 std::optional<std::filesystem::path> found_on_path(const std::string& name);
 
-// A child on these CPUs (none: on all that this thread has) that gets SIGTERM if this process is killed. Throws
-// UsageError for a program that is not there.
+// Starts a child on these CPUs (empty: on all CPUs of this thread). The child gets SIGTERM if this process is killed.
+// Throws UsageError if the program does not exist.
 std::unique_ptr<base::Child> start(base::Launch launch, const base::CpuSet& cpus);
 
-// How a program ended, and what it printed.
+// Exit code and output of a program.
 struct Answer {
     int code = 0;
     std::string text;
 };
 
-// Without their ends. Brackets may reach over lines, unlike in base::split().
+// The lines of a text, without line ends. Brackets may span lines, unlike in base::split().
 std::vector<std::string> lines_of(const std::string& text);
 
-// Waits for it. What it prints as errors is in the text too, or else goes where those of this process go.
+// Runs the program and waits for it. Its stderr goes into the text, or to this process's stderr.
 enum class Errors { in_the_text, as_ours };
 Answer answer_of(const std::vector<std::string>& words, Errors errors);
 
-// Sets for MPI what is not set in the environment: ranks may share CPUs, are bound by the job alone, and get time to
+// Sets environment variables for MPI that are not set: ranks may share CPUs, are bound only by the job, and get time to
 // write their records.
 void prepare_for_mpi();
 
-// Returns the exit code of the child. Throws Interrupted where a signal asks this process to end.
+// Returns the child's exit code. Throws Interrupted if a signal asks this process to end.
 int wait_for(base::Child& child);
 
-// Orphans of its children become this process's own, so that nothing that was started gets out of sight; or no longer.
+// Makes orphans of its children this process's own, so that no started process is lost; leave_orphans() ends this.
 void adopt_orphans();
 void leave_orphans();
 
-// Everything that was started and runs, children of children included.
+// All running processes that this process started, with their descendants.
 std::set<pid_t> started_processes();
 
-// Asks all of it to end, and insists after some seconds.
+// Asks all started processes to end, and kills them after some seconds.
 void end_started_processes();
 
-// While this lives. What was started ends with it.
+// Ends everything that this process started when the object is destroyed.
 class EndsWhatWasStarted {
  public:
     EndsWhatWasStarted() { adopt_orphans(); }

@@ -30,9 +30,9 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* aside = ".pruned";  // behind the name of what is being removed
+constexpr const char* aside = ".pruned";  // suffix of a name that is being removed
 
-bool is_folder(const fs::path& path)  // and no link to one
+bool is_folder(const fs::path& path)  // a link to a folder is none
 {
     std::error_code unknown;
     return fs::is_directory(fs::symlink_status(path, unknown));
@@ -44,7 +44,7 @@ bool is_file(const fs::path& path)
     return fs::is_regular_file(fs::symlink_status(path, unknown));
 }
 
-// On disk or not, as the files say. Links count for nothing.
+// Bytes by the files' sizes, whether on disk or not. Links count as 0.
 std::uint64_t bytes_in(const fs::path& path)
 {
     if (is_file(path)) return fs::file_size(path);
@@ -87,7 +87,7 @@ bool is_run(const fs::path& directory)
             is_file(directory / base::file::request));
 }
 
-// Empty where training and noise have ended, by their records.
+// Empty if training and noise have ended according to their records; else the reason to keep the run.
 std::string still_going(const fs::path& run)
 {
     const auto training = record_in(run / base::part::train / base::file::run_record);
@@ -112,7 +112,7 @@ std::string too_young(const fs::path& report, const PruneRules& rules)
     return age < *rules.older_than ? "it is not that old" : "";
 }
 
-// Noise on one node, whose clock is that of the table.
+// Did all noise run on one node, so that its clock is that of the steps table?
 bool is_of_one_node(const fs::path& run)
 {
     std::set<std::string> hosts;
@@ -130,7 +130,7 @@ void add(PrunableRun& run, const std::string& path, const std::string& what)
         run.losses.push_back({left, bytes_in(run.directory / left), "left by a prune that was cut off"});
 }
 
-// Its lock stays, by which runs keep off each other.
+// Log files of a run, without the lock by which runs exclude each other.
 std::vector<fs::path> logs_of(const fs::path& run)
 {
     std::vector<fs::path> logs = entries_of(run / base::part::log);
@@ -157,7 +157,7 @@ void find_losses(PrunableRun& run, const PruneRules& rules)
     add_trace(run, (train / base::file::trace).string());
     add(run, (train / "data").string(), "the data set that the training made for itself, and makes again");
     if (rules.checkpoints) add(run, (train / "checkpoints").string(), "checkpoints: the training cannot be resumed");
-    for (const fs::path& entry : entries_of(run.directory))  // of a training that was resumed
+    for (const fs::path& entry : entries_of(run.directory))  // data of a training that was resumed
         if (is_numbered(entry, "train.") && is_folder(entry))
             add(run, (entry.filename() / base::file::trace).string(), "the archive of a training that was resumed");
     for (const fs::path& host : entries_of(run.directory / base::os::folder))
@@ -181,7 +181,7 @@ PrunableRun looked_at(const fs::path& directory, const fs::path& proof, const Pr
     return run;
 }
 
-// proof: that the run was analysed, or counts.
+// proof: file or folder which shows that the run was analysed, or counts.
 std::vector<PrunableRun> with_parts(const fs::path& directory, const fs::path& proof, const PruneRules& rules)
 {
     std::vector<fs::path> parts{directory};
@@ -191,7 +191,7 @@ std::vector<PrunableRun> with_parts(const fs::path& directory, const fs::path& p
     std::vector<PrunableRun> runs;
     for (const fs::path& part : parts) {
         runs.push_back(looked_at(part, proof, rules));
-        if (one_is_written) runs.back().kept_because = "a run writes into it";  // the report will be on all parts
+        if (one_is_written) runs.back().kept_because = "a run writes into it";  // the report will cover all parts
     }
     return runs;
 }
@@ -206,7 +206,7 @@ void append(std::vector<PrunableRun>& runs, const std::vector<PrunableRun>& more
     runs.insert(runs.end(), more.begin(), more.end());
 }
 
-// Runs that count; a campaign's tables are made of their steps.csv and noise.csv, which stay.
+// Runs that count. A campaign's tables are made from their steps.csv and noise.csv, which are kept.
 std::vector<PrunableRun> runs_of_campaign(const fs::path& directory, const PruneRules& rules)
 {
     if (is_being_run(CampaignDirectory{directory}))

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "--step-from MPI_Allreduce --step-every 5"; empty where the run's record says nothing of that.
+// "--step-from MPI_Allreduce --step-every 5"; empty if the run's record does not say which events are steps.
 Words choice_of_steps(const fs::path& run)
 try {
     const fs::path request = run / base::file::request;

@@ -6,10 +6,10 @@
 
 namespace crosstalk {
 
-// interference analyse of request.whole, on these CPUs. Returns its exit code.
+// Runs `interference analyse` on request.whole, on these CPUs. Returns its exit code.
 int analyse(const Request& request, const base::CpuSet& cpus);
 
-// The report of what there was before is kept beside the new one: report.1, report.2, ..
+// Renames an earlier report to the first free name of report.1, report.2, ..
 void put_old_report_aside(const Request& request);
 
 }  // namespace crosstalk

@@ -43,7 +43,7 @@ int measured(const Request& request, RunDriver& run)
         write_status(request, base::exit_usage, error.what());
         export_failure(request, error.what());
         throw;
-    } catch (const std::exception& error) {  // also of a system call, or of a library
+    } catch (const std::exception& error) {  // includes errors of system calls and libraries
         write_status(request, base::exit_failed, error.what());
         export_failure(request, error.what());
         throw;

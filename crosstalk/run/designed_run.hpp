@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// One designed run from end to end: the job, the noise beside it, the report.
+// One designed run from start to end: the job, the noise beside it, the report.
 #pragma once
 
 #include "crosstalk/run/request/request.hpp"
 
 namespace crosstalk {
 
-// Returns the exit code: that of interference where there is a report; 3 where noise did not cover the job. Throws
-// UsageError before anything is started, Error where the job fails or shows no steps. The request's directory then
-// holds the logs, and status.json says what happened in any case.
+// Returns the exit code: that of interference if there is a report; 3 if noise did not cover the job. Throws UsageError
+// before anything is started, Error if the job fails or has no steps; the request's directory then holds the logs.
+// status.json describes the outcome in any case.
 int designed_run(const Request& request);
 
-// The commands that it would start, and the slots of the noise; starts nothing that lasts.
+// Prints the commands that the run would start and the slots of the noise; leaves no process running.
 int show_designed_run(const Request& request);
 
 }  // namespace crosstalk

@@ -15,7 +15,7 @@ namespace crosstalk {
 
 namespace {
 
-constexpr std::int64_t start_up_ns = 5'000'000'000;  // of a job whose steps show only in the end
+constexpr std::int64_t start_up_ns = 5'000'000'000;  // start-up time of a job whose steps are known only at its end
 
 bool has_first_steps(Job& job, std::int64_t waited_ns)
 {
@@ -25,7 +25,7 @@ bool has_first_steps(Job& job, std::int64_t waited_ns)
     return waited_ns >= start_up_ns && source.may_have_steps();
 }
 
-// "python3 (3), sh"
+// Names of a job's processes: "python3 (3), sh".
 std::string names_of_processes(pid_t job)
 {
     const std::map<pid_t, base::Process> all = base::processes();
@@ -37,7 +37,7 @@ std::string names_of_processes(pid_t job)
     return base::join_words(words, ", ");
 }
 
-// The last words of our own parts of the job.
+// The last line that Crosstalk's own parts of the job printed.
 std::string own_words(const std::filesystem::path& log)
 {
     std::string last;

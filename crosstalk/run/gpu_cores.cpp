@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "00000000:17:00.0" of nvidia-smi is "0000:17:00.0" of the kernel.
+// Converts nvidia-smi's "00000000:17:00.0" to the kernel's "0000:17:00.0".
 std::string kernel_name(std::string_view name)
 {
     const std::string bus_id = base::lower_case(name);
@@ -31,7 +31,7 @@ try {
     return otherwise;
 }
 
-// Cores reduced to CPUs in `may`, without cores that have none there and without those with a CPU in `taken`.
+// Cores reduced to CPUs in `may`, without cores that have none there and without cores that have a CPU in `taken`.
 std::vector<base::Core> cores_within(const std::vector<base::Core>& cores, const base::CpuSet& may,
                                      const base::CpuSet& taken)
 {
@@ -44,7 +44,7 @@ std::vector<base::Core> cores_within(const std::vector<base::Core>& cores, const
     return within;
 }
 
-// Those of the rank, of as many equal parts as there are ranks with these CPUs near.
+// The rank's share of the cores when they are divided equally among the ranks that have the same CPUs near.
 std::vector<base::Core> share_of(const std::vector<base::Core>& cores, const std::vector<base::CpuSet>& near,
                                  std::size_t rank)
 {

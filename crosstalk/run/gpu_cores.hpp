@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cores near GPUs: a rank of a node for each GPU, bound to cores that are near it.
+// Cores near GPUs: on each node one rank for each GPU, bound to cores near that GPU.
 #pragma once
 
 #include "base/system/cpus.hpp"
@@ -11,23 +11,23 @@
 
 namespace crosstalk {
 
-// The CPUs near each GPU that this process may use, in the order of the GPUs' places on the PCI bus
-// (CUDA_DEVICE_ORDER=PCI_BUS_ID). `listing`: of nvidia-smi --query-gpu=index,uuid,pci.bus_id --format=csv,noheader;
-// `visible`: CUDA_VISIBLE_DEVICES; `sys`: where the kernel says what is near (local_cpulist, from which hwloc and NVML
-// have it). Of a GPU of which nothing is known all `allowed` are near.
+// The CPUs near each GPU that this process may use, in the GPUs' order on the PCI bus (CUDA_DEVICE_ORDER=PCI_BUS_ID).
+// `listing`: output of nvidia-smi --query-gpu=index,uuid,pci.bus_id --format=csv,noheader; `visible`:
+// CUDA_VISIBLE_DEVICES; `sys`: root of the kernel's local_cpulist files (the source of hwloc and NVML, too). For a GPU
+// without such a file it returns all `allowed`.
 std::vector<base::CpuSet> near_gpus(const std::string& listing, const std::optional<std::string>& visible,
                                     const std::filesystem::path& sys, const base::CpuSet& allowed);
 
-// The same of this node; empty without nvidia-smi.
+// near_gpus() of this node; empty without nvidia-smi.
 std::vector<base::CpuSet> near_gpus();
 
-// Like split_cores(), with cores of its own for each rank; `near`: the CPUs near the GPU of each. With neither set
-// given ranks get every other core near their GPU.
+// Like split_cores(), with separate cores for each rank; `near`: the CPUs near each rank's GPU. If neither set is
+// given, the ranks get every other core near their GPU.
 struct SplitNear {
     std::vector<base::CpuSet> each_rank;
     base::CpuSet noise;
 };
-// Throws UsageError where a rank gets none.
+// Throws UsageError if a rank gets no core.
 SplitNear split_near(const std::vector<base::Core>& cores, const base::CpuSet& job, const base::CpuSet& noise,
                      const std::vector<base::CpuSet>& near);
 

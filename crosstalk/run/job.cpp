@@ -41,13 +41,13 @@ std::string Job::command_line() const
     return base::shell_words(source_->words());
 }
 
-// The record of a job that writes none itself.
+// Writes the record of a job that does not write one.
 void Job::write_record() const
 {
     const fs::path part = source_->part();
     fs::create_directories(part);
     nlohmann::ordered_json record = base::run_record("crosstalk");
-    // It is given these CPUs, whatever ranks it has.
+    // The CPUs are those that the job was given, whatever ranks it has.
     record["cpus_allowed"] = base::format_cpus(job_.cpus);
     record["result"]["each_rank"] = {
         {{"rank", 0}, {"host", record.at("host")}, {"cpus", base::format_cpus(job_.cpus)}}};

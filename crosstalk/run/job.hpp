@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job that is measured: how it is started and ended, and its source of steps.
+// The measured job: its start and end, and the source of its steps.
 #pragma once
 
 #include "base/programs/child.hpp"
@@ -14,17 +14,17 @@ namespace crosstalk {
 
 class Job {
  public:
-    // Throws UsageError for a command that cannot be measured so, such as ddl-train with an --out of its own.
-    // No CPUs: it chooses them itself.
+    // Throws UsageError for a command that cannot be measured, such as ddl-train with its own --out. If `cpus` is
+    // empty, the job chooses its CPUs.
     Job(const Request& request, const base::CpuSet& cpus);
 
     const StepSource& source() const { return *source_; }
     bool cooperates() const { return source_->cooperates(); }
 
-    // The command as it will be started, for people.
+    // The command that will be started, as text for people.
     std::string command_line() const;
 
-    // Where the source knows a quiet step by a short training: the known delay is then a time.
+    // For sources that measure a quiet step by a short training; afterwards the known delay is a time.
     void measure_quiet_step() { source_->measure_quiet_step(); }
 
     void start();
@@ -36,15 +36,15 @@ class Job {
     bool running();
     int exit_code() const { return exit_code_; }
 
-    // Asks it to end.
+    // Asks the job to end.
     void stop();
 
-    // A job may begin to report its steps although its command did not show it: then that is the source.
+    // A job may begin to report its steps although its command did not show it; then its source changes.
     void find_source();
 
     Output::Seen output() const;
 
-    // See StepSource::finish().
+    // Calls StepSource::finish().
     Words finish();
 
     Words last_words() const { return job_.last_words(); }

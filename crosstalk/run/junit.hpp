@@ -8,12 +8,12 @@
 
 namespace crosstalk {
 
-// One test for each factor: unsafe fails, a noise without an answer is skipped. And one that the run can be trusted,
-// which fails with the reasons. Takes verdict.json.
+// Makes one test for each factor: an unsafe one fails, one without an answer is skipped. Another test fails, with the
+// reasons, if the run cannot be trusted. Takes the content of verdict.json.
 std::string junit(const nlohmann::ordered_json& verdict);
 
-// One test, that there is a report, which ended in an error: an earlier run's file must not be mistaken for this
-// one's.
+// Makes one test, "there is a report", that ended in an error. It replaces the file of an earlier run, which could be
+// mistaken for this one's.
 std::string junit_without_report(const std::string& why);
 
 }  // namespace crosstalk

@@ -29,7 +29,7 @@ bool has_noise(const fs::path& run)
     return false;
 }
 
-// The MPI call that rank 0 makes most often, from which steps may last; empty if there is none.
+// The MPI call that rank 0 makes most often, from which steps may be derived; empty if there is none.
 std::string most_frequent_call(const fs::path& anchor)
 {
     const Answer answer = answer_of({program("trace-info"), "--json", anchor}, Errors::in_the_text);

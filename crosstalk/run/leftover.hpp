@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run that ended without a report: what can be made of it.
+// Help for a run that ended without a report: what can still be made of it.
 #pragma once
 
 #include "crosstalk/run/request/request.hpp"
@@ -8,10 +8,12 @@
 
 namespace crosstalk {
 
-// The command; empty where the run left too little. missing: how long noise has to be on at least, where it was not.
+// A command that leads to a report; empty if the run left too little. missing: how long noise must be on, if it was too
+// short.
 std::string command_for_a_report(const Request& request, base::Nanoseconds missing);
 
-// The sentence of the job's log on spawned processes, which the recording of MPI calls leaves out; empty without one.
+// The sentence in the job's log about spawned processes, which the recording of MPI calls leaves out; empty if there is
+// none.
 std::string left_out_by_recording(const Request& request);
 
 }  // namespace crosstalk

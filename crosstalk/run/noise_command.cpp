@@ -15,7 +15,8 @@ std::string schedule_of(const Request& request, bool cooperates, const base::Cpu
 {
     if (request.schedule != "auto") return request.schedule;
     const std::string slot = request.slot != "auto" ? request.slot : cooperates ? "auto" : request.blind_slot;
-    // In a factorial each stressor has a core: else "on" would not be the same treatment every time.
+    // A factorial is used if each stressor can have a core: otherwise the load of a stressor would depend on the
+    // others.
     const std::size_t noises = base::split(request.noises, ',').size();
     const bool factorial = noises > 1 && base::physical_cores(noise).size() >= noises;
     const bool delay = cooperates && request.control_delay != "0";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The noise of a run, as far as noisegen has planned it.
+// The plan that noisegen made for a run.
 #pragma once
 
 #include "base/units.hpp"
@@ -12,15 +12,15 @@
 namespace crosstalk {
 
 struct NoisePlan {
-    std::int64_t on_ns = 0;    // CLOCK_MONOTONIC of this host at the first slot's begin
-    base::Nanoseconds slot{};  // 0 where slots are not of one length
+    std::int64_t on_ns = 0;    // begin of the first slot, CLOCK_MONOTONIC of this host
+    base::Nanoseconds slot{};  // 0 if slots differ in length
 };
 
-// None as long as noisegen prepares.
+// None while noisegen is still preparing.
 std::optional<NoisePlan> noise_plan(const std::filesystem::path& run);
 
-// A report needs two blocks of the schedule; `slots`: the table that noisegen --dry-run prints, with a slot of 1 s
-// where slot=auto is not known yet. 0 for a schedule that has no blocks.
+// Length of two blocks of the schedule, which a report needs; 0 for a schedule without blocks. `slots`: the table
+// printed by noisegen --dry-run, with slots of 1 s if slot=auto is not known yet.
 base::Nanoseconds two_blocks(const std::string& schedule, const std::string& slots, base::Nanoseconds slot);
 
 }  // namespace crosstalk

@@ -27,12 +27,12 @@ bool NoiseProcess::runs()
 
 void NoiseProcess::end(bool ended_by_itself)
 {
-    constexpr std::int64_t patience_ns = 60'000'000'000;  // while it writes its archive
+    constexpr std::int64_t patience_ns = 60'000'000'000;  // time to write its archive
     if (runs()) {
         launcher_.end_noise(*process_);
         if (!base::wait_until([this] { return !runs(); }, patience_ns, look_again_ns)) {
             base::warn("noise does not end: killing it");
-            process_->signal(launcher_.is_parent() ? SIGKILL : SIGTERM);  // srun takes its step with it
+            process_->signal(launcher_.is_parent() ? SIGKILL : SIGTERM);  // srun ends its step, too
             code_ = process_->wait();
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The noise beside a job: a noisegen, or a launcher of several.
+// The noise beside a job: one noisegen, or a launcher of several.
 #pragma once
 
 #include "crosstalk/launchers/launcher.hpp"
@@ -14,14 +14,14 @@ namespace crosstalk {
 
 class NoiseProcess {
  public:
-    // Both must outlive it.
+    // Request and launcher must outlive this object.
     NoiseProcess(const Request& request, const Launcher& launcher) : request_{request}, launcher_{launcher} {}
 
     void start(const std::vector<std::string>& words, const base::CpuSet& cpus);
     bool runs();
 
-    // SIGTERM lets it finish its trace. Throws Ended if it failed. The code of a launcher counts only if the noise
-    // ended without being asked: one that was stopped has another.
+    // Ends the noise by SIGTERM, so that it can finish its trace. Throws Ended if it failed. A launcher's exit code
+    // only counts if the noise ended without being asked, since a stopped launcher returns another code.
     void end(bool ended_by_itself);
 
     std::filesystem::path log() const;

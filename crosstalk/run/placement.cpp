@@ -9,7 +9,7 @@ namespace crosstalk {
 
 namespace {
 
-// A rank for each GPU, if this node says where its GPUs are.
+// Places a rank near each GPU, if this node reports the location of its GPUs.
 void place_near_gpus(Placement& placement, const Request& request, int ranks_of_node)
 {
     const std::vector<base::CpuSet> gpus = near_gpus();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the job and the noise of a run go.
+// Placement of a run's job and noise.
 #pragma once
 
 #include "crosstalk/launchers/launcher.hpp"
@@ -7,10 +7,10 @@
 
 namespace crosstalk {
 
-// How they are started. Throws UsageError outside of a job of Slurm that is asked for.
+// The launcher for the request. Throws UsageError if it needs a Slurm job and there is none.
 std::unique_ptr<Launcher> launcher_for(const Request& request);
 
-// Throws UsageError for CPUs that this process may not use, and where a part gets none.
+// Throws UsageError for CPUs that this process may not use, and if job or noise gets none.
 Placement placement_for(const Request& request, const Launcher& launcher);
 
 }  // namespace crosstalk

@@ -41,7 +41,7 @@ try {
     if (seen.empty()) return "";
     const std::string coarse = base::join("coarse (--quick): this run could have seen ", base::join_words(seen, ", "));
     if (worst <= budget) return base::join(coarse, ", and the budget is ", base::percent(budget));
-    // The half width falls with the square root of the length.
+    // The half width is proportional to 1 / sqrt(length).
     const double times = worst / budget * (worst / budget);
     const double needed_s = std::chrono::duration<double>(request.duration).count() * times;
     if (!(needed_s <= longest_run_s))

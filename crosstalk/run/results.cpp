@@ -29,7 +29,7 @@ std::string reason_for(int code)
     return base::join("interference ended with ", code);
 }
 
-// "| memory.stream | +7.57 % | 5.13 to 10.01 % | unsafe |"
+// A Markdown table with rows such as "| memory.stream | +7.57 % | 5.13 to 10.01 % | unsafe |".
 std::string markdown(const Json& verdict)
 {
     std::string table =

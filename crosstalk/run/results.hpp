@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of a run for others: its status for a campaign, its verdicts as a table.
+// Results of a run for other programs: its status for a campaign, and exports of its verdicts.
 #pragma once
 
 #include "crosstalk/run/request/request.hpp"
@@ -8,13 +8,14 @@
 
 namespace crosstalk {
 
-// status.json: how it went, and what the report says in short. An empty reason: the code is interference's.
+// Writes status.json: the outcome, and the main results of the report. If `reason` is empty, `code` is interference's
+// exit code.
 void write_status(const Request& request, int code, const std::string& reason);
 
-// --export-*: verdict.json, effects.csv, and the verdicts as a Markdown table and as tests.
+// Writes the files of --export-*: verdict.json, effects.csv, and the verdicts as a Markdown table and as JUnit tests.
 void export_results(const Request& request);
 
-// The same of a run that did not get to its report, or to a new one: only the tests, one of which says why.
+// For a run without a report: writes only the JUnit tests, one of which fails with the reason.
 void export_failure(const Request& request, const std::string& why);
 
 }  // namespace crosstalk

@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr base::Nanoseconds noise_ready_within = std::chrono::minutes{5};
-constexpr std::int64_t patience_to_end_ns = 20'000'000'000;  // of a job that was asked to end
+constexpr std::int64_t patience_to_end_ns = 20'000'000'000;  // time for a job to end on request
 
 Request launched_by(const Request& request, const Launcher& launcher, const Placement& placement)
 {
@@ -42,7 +42,7 @@ Request launched_by(const Request& request, const Launcher& launcher, const Plac
     return launched;
 }
 
-// Has that node a first slot on record?
+// Has that node recorded a first slot?
 bool has_noise(const fs::path& run, const std::string& node)
 {
     std::error_code none;
@@ -57,7 +57,7 @@ bool has_noise(const fs::path& run, const std::string& node)
 
 }  // namespace
 
-// Ranks with cores of their own are bound by their launcher alone.
+// Ranks with their own cores are bound only by their launcher.
 RunDriver::RunDriver(const Request& request)
     : request_{request},
       launcher_{launcher_for(request)},
@@ -165,8 +165,8 @@ void RunDriver::take_steps()
     has_steps_ = true;
 }
 
-// Some jobs: signals their processes and not the launcher, which would kill ranks that take long to write their
-// archive.
+// Signals the processes of jobs whose launcher would kill ranks that take long to write their archive; else the
+// launcher.
 void RunDriver::ask_to_end()
 {
     if (!launcher_->is_parent())
@@ -217,7 +217,7 @@ std::set<pid_t> RunDriver::ranks() const
     return base::training_processes(base::ControlFile::open(request_.out, base::host_name()).page());
 }
 
-// A launcher may bind ranks to CPUs that it was not given.
+// A launcher may bind ranks to CPUs that it was not given; the noise leaves these CPUs.
 void RunDriver::keep_noise_off_the_job()
 {
     if (cores_.shared || !launcher_->is_parent()) return;
@@ -255,7 +255,7 @@ bool RunDriver::is_noise_everywhere()
     return launcher_->nodes() == 1 || nodes_without_noise().empty();
 }
 
-// " (not on n2)"
+// Text such as " (not on n2)".
 std::string RunDriver::nodes_without_noise() const
 {
     Words lacking;
@@ -264,7 +264,7 @@ std::string RunDriver::nodes_without_noise() const
     return lacking.empty() ? "" : " (not on " + base::join_words(lacking, ", ") + ")";
 }
 
-// Stressors may take a while to get their memory and files, and slot=auto measures steps first.
+// Stressors may take a while to allocate memory and files, and slot=auto measures steps first.
 void RunDriver::wait_for_noise()
 {
     const std::int64_t begin_ns = base::now_ns();
@@ -281,7 +281,7 @@ void RunDriver::wait_for_noise()
             return check_length(two_blocks(schedule_, slots_, plan->slot));
         }
         if (!noise_.runs()) {
-            noise_.end(ended_early_);  // throws where it failed
+            noise_.end(ended_early_);  // throws if it failed
             throw Ended{base::exit_promise_not_kept, "noise ended before it was on: see " + noise_.log().string()};
         }
         if (now_ns >= limit_ns)
@@ -296,7 +296,7 @@ void RunDriver::wait_for_noise()
     }
 }
 
-// Known as soon as the length of a slot is.
+// Called as soon as the slot length is known.
 void RunDriver::check_length(base::Nanoseconds needed)
 {
     needed_ = needed;
@@ -325,7 +325,7 @@ void RunDriver::watch()
             asked_ns = now_ns;
             ask_to_end();
         }
-        if (asked && now_ns >= asked_ns + patience_to_end_ns) {  // while noise is still on
+        if (asked && now_ns >= asked_ns + patience_to_end_ns) {  // noise is still on
             end_at_once();
             break;
         }
@@ -351,7 +351,7 @@ void RunDriver::watch()
                                ": run it longer, or give a shorter --slot")};
 }
 
-// Score-P writes its archive in the end of the program, which a signal that the program does not handle takes away.
+// Score-P writes its archive at the program's end. A signal that the program does not handle would prevent that.
 bool RunDriver::has_to_end_by_itself()
 {
     if (!job_.source().writes_archive_at_its_end() || handle_sigterm(victims_of(job_.pid()))) return false;
@@ -369,7 +369,7 @@ void RunDriver::say_how_far(std::int64_t seconds)
                steps ? base::join(", ", *steps, " steps") : std::string{});
 }
 
-// Preliminary effects, a line; empty where steps can be read in the end only.
+// Preliminary effects in one line; empty if steps can be read only at the end.
 std::string RunDriver::so_far()
 {
     if (!job_.cooperates()) return {};

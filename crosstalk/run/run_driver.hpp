@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives one designed run: a job, the noise beside it, and what is kept of both.
+// Runs one designed run: the job, the noise beside it, and their records.
 #pragma once
 
 #include "crosstalk/run/evidence_process.hpp"
@@ -18,29 +18,29 @@ namespace crosstalk {
 
 class RunDriver {
  public:
-    // Throws UsageError for a request that cannot be run so. The request must outlive it.
+    // Throws UsageError for a request that cannot be run. The request must outlive this object.
     explicit RunDriver(const Request& request);
 
-    // The slots, before anything is started.
+    // Plans the slots; starts no job or noise.
     void plan();
 
     // Starts job and noise, and waits until both have ended. Throws Ended, Interrupted.
     void run();
 
-    // Returns interference's exit code.
+    // Makes the report. Returns interference's exit code.
     int report();
 
-    // After a signal: ends the job and the noise, and leaves what a report can be made from.
+    // After a signal: ends job and noise, and keeps the data for a report.
     void keep();
     bool is_kept() const { return is_kept_; }
 
-    // A report of this run, not of an earlier part.
+    // True if there is a report on this run, rather than on an earlier part.
     bool has_report() const { return has_report_; }
 
-    // How long noise has to be on for a report, where it was not; else 0.
+    // How long noise must be on for a report, if it was too short; else 0.
     base::Nanoseconds missing() const { return was_too_short_ ? needed_ : base::Nanoseconds{}; }
 
-    // The commands, for people.
+    // Prints the commands, for people.
     void show() const;
 
  private:
@@ -70,18 +70,18 @@ class RunDriver {
     std::unique_ptr<Launcher> launcher_;
     Placement placement_;
     Split& cores_;
-    Request launched_;  // with the launcher's words in front of the job's
+    Request launched_;  // the request, with the launcher's prefix in the job's command
     Job job_;
     std::string schedule_;
     NoiseProcess noise_;
     EvidenceProcess evidence_;
     std::string slots_;
     std::int64_t noise_on_ns_ = 0;
-    base::Nanoseconds needed_{};  // of noise, for a report
+    base::Nanoseconds needed_{};  // length of noise that a report needs
     bool was_too_short_ = false;
     bool ended_early_ = false;
     bool waits_for_its_end_ = false;
-    bool decided_ = false;  // before the longest time was over
+    bool decided_ = false;  // all verdicts were decided before the maximum duration
     bool has_report_ = false;
     bool has_steps_ = false;
     bool is_kept_ = false;

@@ -26,7 +26,7 @@ fs::path first_run(const fs::path& set)
     return set / (std::string{base::part::one_of_runs} + "1");
 }
 
-// In a job of Slurm the same script again.
+// The command that extends a run; in a Slurm job, submitting the same script again.
 std::string command_of(const Request& request)
 {
     if (request.back_end != "step") return "crosstalk run --extend ";
@@ -35,7 +35,7 @@ std::string command_of(const Request& request)
                       base::shell_word(script.empty() ? std::string{"co-schedule.sbatch"} : script), " --extend ");
 }
 
-// The request of one run of a set. Exports and --fail-on are dropped: they apply to the pooled report.
+// The request of one run of a set, without exports and --fail-on, which apply to the pooled report.
 Request one_of(const Request& request, std::uint64_t seed)
 {
     Request one = request;
@@ -60,8 +60,8 @@ int report_on_all(const Request& request, const base::CpuSet& cpus)
     return code;
 }
 
-// A job that writes a table of its own (--steps) finds that of the run before, which has it, too: it makes room for the
-// next one. Another one stays, and the run is refused.
+// A job that writes its own table (--steps) would find the previous run's table there. A file equal to the copy in the
+// previous run is removed; any other file stays, and the run is refused.
 void make_room_for_table(const Request& request, const fs::path& before)
 {
     const fs::path kept = before / base::part::train / base::file::steps;
@@ -69,7 +69,7 @@ void make_room_for_table(const Request& request, const fs::path& before)
     if (base::read_whole(request.steps) == base::read_whole(kept)) fs::remove(request.steps);
 }
 
-// The last of DIR/part-2, DIR/part-3, .., or DIR; of DIR/run-1, ..
+// The last existing directory of DIR, DIR/part-2, DIR/part-3, .., or of DIR/run-1, DIR/run-2, ..
 fs::path last_in(const fs::path& directory, const std::string& stem, int first)
 {
     fs::path last = directory;
@@ -78,7 +78,7 @@ fs::path last_in(const fs::path& directory, const std::string& stem, int first)
     return last;
 }
 
-// A run or part that was killed has no request.json: what it measured ends anywhere, and must not be taken for a whole
+// A killed run or part has no request.json and ends at any point. It is renamed, so that it is not taken for a complete
 // one.
 void put_killed_aside(const fs::path& whole, const std::string& stem, int first)
 {
@@ -91,7 +91,8 @@ void put_killed_aside(const fs::path& whole, const std::string& stem, int first)
     }
 }
 
-// A further run of a set, or a further part of a run. What was not measured must not be taken for one.
+// Makes a further run of a set, or a further part of a run. On failure it is renamed, so that it is not taken for a
+// measurement.
 int further(const Request& request, const fs::path& whole)
 {
     const auto put_aside = [&] {
@@ -125,7 +126,7 @@ int several_runs(const Request& request, int runs)
     const base::CpuSet allowed = base::allowed_cpus();
     fs::create_directories(request.out);
     for (int run = 1; run <= runs; ++run) {
-        base::bind_this_thread(allowed);  // a run binds itself to its noise's CPUs
+        base::bind_this_thread(allowed);  // the previous run bound this process to its noise's CPUs
         make_room_for_table(request, last_in(request.out, base::part::one_of_runs, 1));
         const Request one = one_of(request, std::max(request.seed, fresh_seed(request.out)));
         base::warn("run ", run, " of ", runs, ": ", one.out.string());

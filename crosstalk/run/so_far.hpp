@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line on a run that continues: what interference so-far makes of its steps by now.
+// The status line of a run in progress: preliminary effects from `interference so-far`.
 #pragma once
 
 #include "crosstalk/run/request/request.hpp"
@@ -11,14 +11,14 @@
 namespace crosstalk {
 
 struct SoFar {
-    std::string line;      // empty where there is none yet
-    bool decided = false;  // all verdicts are, as request.until_decided asks
+    std::string line;      // empty if there are none yet
+    bool decided = false;  // all verdicts are decided, as request.until_decided requires
 };
 
-// The command; it prints what read_so_far() reads.
+// The command whose output read_so_far() reads.
 std::vector<std::string> so_far_words(const Request& request);
 
-// An answer that cannot be read is none: it must not end the run.
+// Returns an empty result if the file cannot be read, since that must not end the run.
 SoFar read_so_far(const std::filesystem::path& answer);
 
 }  // namespace crosstalk

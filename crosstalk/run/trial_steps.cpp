@@ -17,7 +17,7 @@ TriedSteps read_tried_steps(const std::filesystem::path& table)
     std::set<std::int64_t> ranks;
     for (std::size_t row = 0; row < rows.rows(); ++row) ranks.insert(rows.get<std::int64_t>(row, "rank"));
     steps.ranks = ranks.size();
-    std::vector<std::size_t> first;  // rows of the first rank
+    std::vector<std::size_t> first;  // rows of the lowest rank
     for (std::size_t row = 0; row < rows.rows(); ++row)
         if (rows.get<std::int64_t>(row, "rank") == *ranks.begin()) first.push_back(row);
     for (const std::size_t row : first) {
@@ -71,7 +71,7 @@ std::size_t steps_by_turns(const TriedSteps& steps)
     constexpr std::size_t least_groups = 10;
     constexpr double much = 0.5;
     const std::size_t warm = warm_up_of(steps);
-    const auto variation = [&](std::size_t in_a_row) {  // of the sums' mean, relative
+    const auto variation = [&](std::size_t in_a_row) {  // relative standard deviation of the sums
         const std::size_t groups = (steps.length_ns.size() - warm) / in_a_row;
         double sum = 0.0;
         double squares = 0.0;
@@ -103,8 +103,8 @@ base::Nanoseconds length_for_budget(const TriedSteps& steps, base::Nanoseconds s
                                     std::size_t slots, double budget_percent)
 {
     constexpr std::size_t least_slots = 6;
-    constexpr double normal_quantile = 1.96;  // of a 95 % interval
-    std::vector<double> means;                // of the steps that begin in a slot
+    constexpr double normal_quantile = 1.96;  // quantile for a 95 % interval
+    std::vector<double> means;                // mean of the steps that begin in a slot
     double sum = 0.0;
     double count = 0.0;
     const std::size_t warm = warm_up_of(steps);

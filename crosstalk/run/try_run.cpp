@@ -39,7 +39,7 @@ std::string digits(double value, int after_point)
     return text.data();
 }
 
-// Runs the job for some time, asks it to end, then kills it. Returns whether it ended before it was asked.
+// Runs the job for some time, asks it to end, and then kills it. Returns true if it ended before it was asked.
 bool watch(Job& job, base::Nanoseconds length)
 {
     constexpr std::int64_t patience_ns = 20'000'000'000;
@@ -67,7 +67,7 @@ std::string value_of(const std::vector<std::string>& options, const std::string&
     return found == options.end() || found + 1 == options.end() ? "" : *(found + 1);
 }
 
-// The table of the steps, and what a step is.
+// The table of the steps, and a description of what a step is.
 std::pair<fs::path, std::string> table_of(const Request& request, const std::vector<std::string>& reading)
 {
     const fs::path train = request.out / base::part::train;
@@ -83,7 +83,7 @@ std::pair<fs::path, std::string> table_of(const Request& request, const std::vec
     const Answer answer = answer_of(words, Errors::in_the_text);
     if (answer.code != base::exit_fine) {
         const std::string anchor = std::string{base::file::anchor} + ": ";
-        const std::size_t why = answer.text.find(anchor);  // its path is known
+        const std::size_t why = answer.text.find(anchor);  // the path is already known
         base::fail(base::trim(why == std::string::npos ? answer.text : answer.text.substr(why + anchor.size())));
     }
     const std::size_t begin = answer.text.find('\'');
@@ -165,7 +165,7 @@ int report(const Request& request, const Split& cores, const Job& job, const std
     if (steps.length_ns.size() < 2) base::fail("the job made fewer than two steps: see ", job.log().string());
     const std::string schedule = schedule_of(request, job.cooperates(), cores.noise);
     Request longest = request;
-    longest.duration = std::chrono::hours{1};  // that the schedule can be shown
+    longest.duration = std::chrono::hours{1};  // so that the schedule can be shown
     const std::string slots = slots_of(longest, schedule, cores);
     const bool is_measured = schedule.find("slot=auto") != std::string::npos;
     const base::Nanoseconds needed = two_blocks(schedule, slots, slot_for(steps));

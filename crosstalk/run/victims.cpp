@@ -13,7 +13,7 @@ namespace crosstalk {
 
 namespace {
 
-// Launchers of ranks are not stopped with them, or they would report each stop.
+// Launchers of ranks must not be stopped, since they would report each stop.
 bool is_launcher(const base::Process& process)
 {
     static const std::set<std::string> names{"mpirun",  "mpiexec", "mpiexec.hydra",  "orterun", "orted",
@@ -71,7 +71,7 @@ bool handle_sigterm(const std::set<pid_t>& processes)
 {
     return std::all_of(processes.begin(), processes.end(), [](pid_t pid) {
         std::ifstream status{"/proc/" + std::to_string(pid) + "/status"};
-        const std::string name = "SigCgt:";  // a bit for each signal, the first for number 1
+        const std::string name = "SigCgt:";  // mask of handled signals; the lowest bit is signal 1
         for (std::string line; std::getline(status, line);)
             if (line.starts_with(name))
                 return (std::stoull(line.substr(name.size()), nullptr, 16) >> (SIGTERM - 1) & 1U) != 0;

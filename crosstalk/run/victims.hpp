@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes of a job that is measured: whom control.pause stops, and where they may run.
+// The processes of a measured job: those that control.pause stops, and their CPUs.
 #pragma once
 
 #include "base/system/cpus.hpp"
@@ -21,7 +21,7 @@ std::vector<pid_t> ranks_of(pid_t job);
 // Whether each of them does something of its own at SIGTERM, such as ending in good order.
 bool handle_sigterm(const std::set<pid_t>& processes);
 
-// CPUs that processes of the job have bound themselves to, beside those that they were given.
+// CPUs outside of `given` that processes of the job have bound themselves to.
 base::CpuSet bound_elsewhere(pid_t job, const base::CpuSet& given);
 
 }  // namespace crosstalk

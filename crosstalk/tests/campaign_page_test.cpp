@@ -23,7 +23,7 @@ const std::string spec_text =
     "designed = rotation(memory.stream, placebo; slot=auto)\n"
     "repetitions = 2\n";
 
-// With all that its page can show, and what it links to.
+// A page with all possible contents, and the files that it links to.
 fs::path made_page(const fs::path& folder)
 {
     std::ofstream{folder / "spec.ini"} << spec_text;
@@ -71,6 +71,6 @@ TEST_CASE("a browser shows all of the campaign's page on a phone, a tablet and a
     for (const char* size : {"A4", "Letter"}) {
         const testing::Printed printed = testing::print_page(scratch.path(), page, size);
         CHECK(printed.words > 100);
-        CHECK(printed.first_sheet().find(">budget<") != std::string::npos);  // of the plot
+        CHECK(printed.first_sheet().find(">budget<") != std::string::npos);  // the label in the plot
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Effects of a campaign, worked out by hand.
+// Effects of a campaign, compared with calculations by hand.
 #include "crosstalk/campaign/collect.hpp"
 
 #include "testing/testing.hpp"
@@ -34,8 +34,8 @@ TEST_CASE("each run is set against the quiet run of its block, and blocks are av
     const auto effects = effects_of(runs, 1.0);
     REQUIRE(effects.size() == 1);
     CHECK(effects[0].blocks == 3);
-    CHECK(effects[0].effect_percent == doctest::Approx(10.0));  // of 10, 8 and 12
-    // Standard error 2 / sqrt(3), Student's t for two degrees of freedom 4.3027.
+    CHECK(effects[0].effect_percent == doctest::Approx(10.0));  // mean of 10, 8 and 12
+    // The standard error is 2 / sqrt(3); Student's t for two degrees of freedom is 4.3027.
     REQUIRE(effects[0].interval);
     CHECK(effects[0].interval->low == doctest::Approx(10.0 - 4.3027 * 1.154701).epsilon(1e-4));
     CHECK(effects[0].interval->high == doctest::Approx(10.0 + 4.3027 * 1.154701).epsilon(1e-4));
@@ -65,9 +65,9 @@ TEST_CASE("a step lasts until the next one of its rank begins")
     const testing::Scratch scratch;
     std::ofstream{scratch / "steps.csv"} << "rank,step,begin_ns,end_ns\n"
                                             "0,0,0,9000000\n"          // warm-up
-                                            "0,1,10000000,18000000\n"  // 2 ms until the next
+                                            "0,1,10000000,18000000\n"  // 2 ms before the next step
                                             "1,1,11000000,19000000\n"
-                                            "0,2,20000000,27000000\n"  // the next one is missing
+                                            "0,2,20000000,27000000\n"  // no next step
                                             "1,2,24000000,26000000\n"
                                             "0,4,40000000,45000000\n";
     std::vector<double> lengths = cycles_ms(scratch / "steps.csv", 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On a machine of two sockets with two cores each, two threads a core: CPUs 0, 1 and their siblings 4, 5 are the first.
+// Tests on a machine of two sockets with two cores each and two threads per core: the first socket has CPUs 0, 1 and
+// their siblings 4, 5.
 #include "crosstalk/launchers/cores.hpp"
 
 #include "base/error.hpp"
@@ -25,7 +26,7 @@ std::vector<base::Core> cores_within(const base::CpuSet& allowed)
     return cores;
 }
 
-// "0,4 beside 1,5"
+// The split as text: "0,4 beside 1,5".
 std::string split(const base::CpuSet& allowed, const base::CpuSet& job = {}, const base::CpuSet& noise = {})
 {
     const Split split = crosstalk::split_cores(cores_within(allowed), job, noise);
@@ -61,7 +62,7 @@ TEST_CASE("two sets are taken as they are if they are disjoint or the same")
 
 namespace {
 
-// The first two GPUs are at the first socket, the third at the second.
+// The first two GPUs are near the first socket, the third near the second.
 struct ThreeGpus {
     ThreeGpus()
     {
@@ -72,7 +73,7 @@ struct ThreeGpus {
         }
     }
 
-    // "0-1,4-5; 2-3,6-7": near each that is visible.
+    // CPUs near each visible GPU: "0-1,4-5; 2-3,6-7".
     std::string near(const std::optional<std::string>& visible) const
     {
         const std::string listing =
@@ -87,7 +88,7 @@ struct ThreeGpus {
     std::filesystem::path devices = scratch.path() / "bus/pci/devices";
 };
 
-// "0,4; 2,6 beside 1,3": the CPUs of each rank, that many to a GPU of which each socket has one.
+// CPUs of each rank and of the noise: "0,4; 2,6 beside 1,3". Each socket has `ranks` GPUs with a rank each.
 std::string deal(std::size_t ranks, const base::CpuSet& job = {}, const base::CpuSet& noise = {})
 {
     std::vector<base::CpuSet> near;

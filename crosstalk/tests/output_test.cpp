@@ -29,7 +29,7 @@ TEST_CASE("lines that differ only in their numbers are of one kind and the large
 {
     CHECK(times_of({}, {"start", "step 1: loss 2.5", "saved 1", "step 2: loss 2.25", "step 10: loss 1"}) ==
           LineTimes{20, 40, 50});
-    CHECK(times_of({}, {"a", "b", "a"}, 2).empty());  // at once, as several ranks print it
+    CHECK(times_of({}, {"a", "b", "a"}, 2).empty());  // printed at the same time, as by several ranks
     CHECK(times_of({}, {"1", "2", "3"}, 4).empty());
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("a job prints line by line, is logged byte by byte, and progress bars 
     const auto kind = output.finish().most_frequent(3);
     REQUIRE(kind);
     CHECK(kind->name == "step #");
-    CHECK(kind->at_ns.size() == 3);  // the fourth never ended
+    CHECK(kind->at_ns.size() == 3);  // the fourth line has no end
     CHECK(base::read_whole(scratch / "log") == "step 1\rstep 2\rstep 3\nstep 4");
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("lines that were read at once are steps of their own, evenly since the
     crosstalk::write_steps(scratch / "steps.csv", {100, 130, 130, 130, 190, 190});
     CHECK(base::read_whole(scratch / "steps.csv") ==
           "rank,step,begin_ns,end_ns\n0,0,100,110\n0,1,110,120\n0,2,120,130\n0,3,130,160\n0,4,160,190\n");
-    CHECK(crosstalk::spread({7, 7, 9}) == LineTimes{7, 7, 9});  // nobody knows since when
+    CHECK(crosstalk::spread({7, 7, 9}) == LineTimes{7, 7, 9});  // the time of the previous line is unknown
     CHECK(crosstalk::spread({}).empty());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans: what must hold of any, and that they follow from the spec alone.
+// Plans: properties of every plan, and dependence on the spec alone.
 #include "crosstalk/campaign/plan.hpp"
 
 #include "base/contract/campaign_directory.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a run counts as covered: a training of ten seconds on CPU 0 of node n1, noise on CPU 1.
+// Coverage of a run: a training of ten seconds on CPU 0 of node n1, and noise on CPU 1.
 #include "crosstalk/campaign/proof.hpp"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ constexpr std::int64_t second = 1'000'000'000;
 const TrainingOnNode training{
     .cpus = {0}, .begin_ns = 100 * second, .counted_ns = 101 * second, .end_ns = 110 * second, .steps = 100};
 
-// Half a second each, from one second to another.
+// Slots of half a second each, from `from_s` to `to_s`.
 std::vector<NoiseSlot> slots(std::int64_t from_s, std::int64_t to_s, int cpu = 1, double reached = 1.0)
 {
     std::vector<NoiseSlot> all;
@@ -60,7 +60,7 @@ TEST_CASE("noise that was stopped in the middle of a slot was not on")
 {
     std::vector<NoiseSlot> noise = slots(99, 103);
     for (const NoiseSlot& slot : slots(105, 111)) noise.push_back(slot);
-    noise[7].end_ns = 105 * second;  // it began at 102.5 s
+    noise[7].end_ns = 105 * second;  // the slot began at 102.5 s
     CHECK(why(noise) == "noise on n1 was on for 78 % of the training only");
 }
 

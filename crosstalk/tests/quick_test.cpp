@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sentence of --quick on its own coarseness.
+// The sentence of --quick about its coarseness.
 #include "crosstalk/run/quick.hpp"
 
 #include "base/files.hpp"
@@ -34,7 +34,7 @@ std::string said_of(double detectable_percent, double budget_percent = 1.0, bool
 
 }  // namespace
 
-// The half width falls with the square root: 6 % to 1 % takes 36 times 30 s.
+// The half width is proportional to 1 / sqrt(length): going from 6 % to 1 % takes 36 times 30 s.
 TEST_CASE("a quick run says what it could have seen, and how long its budget takes")
 {
     CHECK(said_of(6.0) ==

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The directory of a run: each run has its own, which may be moved.
+// The directory of a run: each run has its own, and it may be moved.
 #include "crosstalk/run/request/run_directory.hpp"
 
 #include "base/error.hpp"
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The working directory, until it ends.
+// Changes the working directory until the end of the object.
 class Inside {
  public:
     explicit Inside(const fs::path& directory) : before_{fs::current_path()} { fs::current_path(directory); }
@@ -64,7 +64,7 @@ TEST_CASE("a directory that a run writes into is refused until that has ended")
         CHECK_THROWS_WITH_AS(crosstalk::claim_directory(request),
                              doctest::Contains("another crosstalk run writes into"), base::UsageError);
     }
-    CHECK_NOTHROW(crosstalk::claim_directory(request));  // nothing of a run is in it
+    CHECK_NOTHROW(crosstalk::claim_directory(request));  // the directory contains nothing of a run
     fs::create_directory(scratch / "run/train");
     CHECK_THROWS_WITH_AS(crosstalk::claim_directory(request), doctest::Contains("run/train is already there"),
                          base::UsageError);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line on a run that continues: an answer that cannot be read is none, and does not end the run.
+// The status line of a run in progress: a file that cannot be read gives an empty result and does not end the run.
 #include "crosstalk/run/so_far.hpp"
 
 #include "testing/testing.hpp"

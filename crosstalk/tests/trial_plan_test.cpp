@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of trials from a spec: crossed, in blocks that hold null trials and positive ones.
+// A table of trials from a spec: all combinations, in blocks that contain null and positive trials.
 #include "crosstalk/campaign/trials/trial_plan.hpp"
 
 #include "base/contract/trials.hpp"
@@ -32,7 +32,7 @@ const std::string small =
 TEST_CASE("each block of trials holds each combination as often, and null and positive ones of each moment and guard")
 {
     const std::vector<base::Trial> trials = crosstalk::make_trials(spec_of(small));
-    // 2 moments x 2 guards x (2 bits x 2 targets x 3 + 2 null + 2 positive) x 4 blocks
+    // The expected number: 2 moments x 2 guards x (2 bits x 2 targets x 3 + 2 null + 2 positive) x 4 blocks.
     CHECK(trials.size() == 2 * 2 * (2 * 2 * 3 + 4) * 4);
     std::map<std::string, int> counts;
     std::set<std::string> names;
@@ -89,7 +89,8 @@ TEST_CASE("the specs of soft errors that come along are planned")
                    crosstalk::read_trial_spec(std::string{CROSSTALK_SOURCE} + "/jobscripts/specs/" + name))
             .size();
     };
-    // 2 moments, 5 blocks: (2 bits x 2 targets x 20 + 2 null + 2 positive); (8 codes x 4 detections x 8 rates + 1 + 1)
+    // Expected: 2 moments, 5 blocks: (2 bits x 2 targets x 20 + 2 null + 2 positive); (8 codes x 4 detections x 8 rates
+    // + 1 + 1)
     CHECK(trials_of("soft-errors.ini") == 2 * 5 * (2 * 2 * 20 + 4));
     CHECK(trials_of("stored-weights.ini") == 2 * 5 * (8 * 4 * 8 + 2));
 }
@@ -108,7 +109,7 @@ TEST_CASE("a plan of trials says what they take and how well they tell")
     const crosstalk::TrialSpec spec = spec_of(small + "strategies = ddp, cycle\ntrial-time = 10s\nhalf-width = 5%\n");
     std::ostringstream out;
     crosstalk::print_trials(out, spec, crosstalk::make_trials(spec));
-    // 256 trials x 2 x 10 s = 1.42 h; of each target and guard 192 / 4 = 48
+    // 256 trials x 2 x 10 s = 1.42 h; each target and guard has 192 / 4 = 48 trials.
     CHECK(out.str().find("256 trials in 4 blocks for each of 2 strategies, about 1.42 hours") != std::string::npos);
     CHECK(out.str().find("48 trials of each target and guard") != std::string::npos);
     CHECK(out.str().find("5 points take 381 trials") != std::string::npos);

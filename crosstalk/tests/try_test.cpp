@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `crosstalk try`: a run of a job from its steps without noise, and the words about a job without steps.
+// `crosstalk try`: a prediction from steps without noise, and messages about a job without steps.
 #include "base/files.hpp"
 #include "crosstalk/run/first_steps.hpp"
 #include "crosstalk/run/noise_plan.hpp"
@@ -16,7 +16,7 @@ using testing::Scratch;
 
 namespace {
 
-// Steps of 50 ms in odd slots of 1 s, of 40 ms in even ones, after ten of 1 s that warm up.
+// Ten warm-up steps of 1 s, then steps of 50 ms in odd slots of 1 s and of 40 ms in even ones.
 crosstalk::TriedSteps alternating(int slots)
 {
     crosstalk::TriedSteps steps{.ranks = 1, .begin_ns = {}, .length_ns = {}, .phases = {}};
@@ -81,8 +81,8 @@ TEST_CASE("a slot holds ten steps, and is a multiple of 0.1 s")
 
 TEST_CASE("how long a run has to be follows from how much slots without noise differ")
 {
-    // Means of 40 and 50 ms in turn: of 9 whole slots mean 44.4 ms, deviation 5.27 ms, 11.86 %. Alone against two quiet
-    // slots 14.52 %; for 5 % of it (1.96 * 14.52 / 5)^2 = 32.4, so 33 blocks of 5 slots.
+    // Means of 40 and 50 ms alternate: 9 whole slots have mean 44.4 ms and deviation 5.27 ms, or 11.86 %. One slot
+    // against two quiet slots has 14.52 %. For 5 %, (1.96 * 14.52 / 5)^2 = 32.4, so 33 blocks of 5 slots.
     CHECK(crosstalk::length_for_budget(alternating(10), 1s, 2, 5, 5.0) == 165s);
     CHECK(crosstalk::length_for_budget(alternating(4), 1s, 2, 5, 5.0) == 0s);
 }
@@ -100,7 +100,7 @@ TEST_CASE("phases are shares of the first rank's steps after the warm-up")
     CHECK(steps.ranks == 2);
     CHECK(steps.length_ns.size() == 12);
     REQUIRE(steps.phases.size() == 2);
-    // Six of 12 steps warm up: four of them are all forward.
+    // Six of 12 steps are warm-up; of the other six, four are all forward.
     CHECK(steps.phases[0].second == doctest::Approx((4 * 100 + 2 * 25) / 600.0));
     CHECK(steps.phases[1].first == "other");
 }

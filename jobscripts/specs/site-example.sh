@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Lines of a site: crosstalk campaign run DIR --back-end slurm --site site.sh
+# Settings of a site, for: crosstalk campaign run DIR --back-end slurm --site site.sh
 # shellcheck shell=bash
 #SBATCH --account=project
 #SBATCH --partition=gpu --gres=gpu:4

@@ -11,13 +11,13 @@ how=$1
 campaign=$scratch/campaign
 bin=$(dirname "$(command -v crosstalk)")
 
-# A job of some ms a step, which goes on until it is asked to end.
+# A job with steps of a few ms that runs until it is asked to end.
 cat >"$scratch/job.py" <<'PYTHON'
 for step in range(1000000):
     sum(x * x for x in range(30000))
     print("step", step, flush=True)
 PYTHON
-# plan REPETITIONS [LINE...]: a block has three runs.
+# plan REPETITIONS [LINE...]: plans a campaign whose blocks have three runs.
 plan() {
     local repetitions=$1
     shift
@@ -34,7 +34,7 @@ status_is() { crosstalk campaign status --json "$campaign" | grep -q -- "$1"; }
 counting() { find "$campaign/runs" -mindepth 1 -maxdepth 1 ! -name '*.partial' | wc -l; }
 begun() { compgen -G "$campaign/runs/*.partial/noise" >/dev/null || compgen -G "$campaign/runs/*.partial/train" >/dev/null; }
 counting_reach() { (($(counting) >= $1)); }
-# What must hold of a campaign of $1 runs, however often it was cut off.
+# Checks a campaign of $1 runs, however often it was interrupted.
 complete() {
     check "all runs count" status_is "\"done\":$1,"
     check "no run is there twice, or half" test "$(find "$campaign/runs" -mindepth 1 -maxdepth 1 | wc -l)" = "$1"
@@ -47,7 +47,7 @@ complete() {
 processes_of_it() { grep -lsz -- "^CROSSTALK_CAMPAIGN_RUN=$campaign/" /proc/[0-9]*/environ | tr -cd '0-9\n'; }
 none_left() { [[ -z $(processes_of_it) ]]; }
 noise_is_on() { [[ -n $(started noisegen) ]]; }
-# all_started NAME: the processes of that name among those of a run that goes on; started NAME: one of them, or nothing.
+# all_started NAME: ids of the processes with that name in a run in progress; started NAME: one of them, or nothing.
 all_started() {
     local pid
     for pid in $(processes_of_it); do
@@ -70,7 +70,7 @@ queue_is_empty() { [[ -z $(squeue -h) ]]; }
 mkdir "$scratch/tmp"
 export TMPDIR=$scratch/tmp
 
-# A program that stands in for noisegen: with WORDS before it starts.
+# Makes a program that replaces noisegen and runs WORDS before it.
 stand_in() {
     mkdir "$scratch/bin"
     ln -s "$bin"/* "$scratch/bin/"
@@ -79,23 +79,23 @@ stand_in() {
     chmod +x "$scratch/bin/noisegen"
     export CROSSTALK_BIN=$scratch/bin
 }
-# The CPUs of the training instead of its own: "--cpus 1 --avoid 0" becomes "--cpus 0 --share".
+# Makes noise use the training's CPUs instead of its own: "--cpus 1 --avoid 0" becomes "--cpus 0 --share".
 on_cpus_of_training="given=()
 while ((\$#)); do case \$1 in --cpus) given+=(--cpus 0); shift ;; --avoid) given+=(--share); shift ;; *) given+=(\"\$1\") ;; esac; shift; done
 exec taskset --cpu-list 0-1 $bin/noisegen \"\${given[@]}\""
-# Noise, up to when the training has taken steps that count.
+# Starts noise, and ends it when the training has taken steps that count.
 in_training="$bin/noisegen \"\$@\" & until ((\$(wc -l <\"\${!#}/train/steps.csv\") > 40)); do sleep 0.1; done;"
-# plan_on_nodes REPETITIONS [LINE...]: each run is a training of two ranks on two nodes.
+# plan_on_nodes REPETITIONS [LINE...]: plans runs that are trainings of two ranks on two nodes.
 plan_on_nodes() {
     plan "$1" "nodes = 2" "models = $tiny_model" "data = $tiny_data" "ranks = 2" "start-within = 60s" "duration = 6s" "${@:2}"
 }
-# covered_on_both_nodes RUNS: so many of them are noisy.
+# covered_on_both_nodes RUNS: checks that this many runs with noise count.
 covered_on_both_nodes() {
     check "each noisy run had noise on both nodes" test "$(grep -l '"node":"n1".*"noise_cpus":"[01]".*"node":"n2".*"noise_cpus":"[01]"' "$campaign"/runs/*/status.json | wc -l)" = "$1"
     check "nothing is left in the queue" within 10 queue_is_empty
 }
-# does_not_count REASON: no noisy run of the campaign does, and the reason is listed; on a busy machine a try may fail
-# for another one first.
+# does_not_count REASON: checks that no run with noise counts, and that REASON is reported; on a busy machine an attempt
+# may first fail for another reason.
 does_not_count() {
     run crosstalk campaign run "$campaign" --retries 1
     [[ $status == 3 ]] || broken "the campaign ends with 3" "$status: $(cat "$scratch/out" "$scratch/err")"
@@ -171,7 +171,7 @@ case $how in
         refused 1 "is full: a run takes about" crosstalk campaign run "$campaign"
         check "no run was tried" test -z "$(ls -A "$campaign/runs")"
         rm "$scratch/disk/filler"
-        # The disk gets full in the middle of a run.
+        # The disk becomes full during a run.
         crosstalk campaign run "$campaign" --retries 20 >"$scratch/out" 2>"$scratch/err" &
         driver=$!
         within 150 counting_reach 1 || broken "runs are made" "$(cat "$scratch/err")"
@@ -197,8 +197,8 @@ case $how in
         check "which is on the page" grep -q 'Designed runs' "$campaign/report/index.html"
         ;;
     kill)
-        plan 4 # of three runs
-        # 30 times the driver, the noise or the job is killed, whatever it is at.
+        plan 4 # three runs each
+        # Kills the driver, the noise or the job 30 times, at any moment.
         kills=0
         while ((kills < 30)) && ! counting_reach 12; do
             if [[ -z ${driver:-} ]] || ! kill -0 "$driver" 2>/dev/null; then
@@ -225,7 +225,7 @@ case $how in
         printf '#SBATCH --partition=batch --time=10\nexport CROSSTALK_OF_SITE=yes\n' >"$scratch/site.sh"
         crosstalk campaign run "$campaign" --back-end slurm --jobs 1 --site "$scratch/site.sh" >"$scratch/out" 2>"$scratch/err" &
         driver=$!
-        # An srun is lost, as by the killer of memory hogs.
+        # An srun is killed, for example by the out-of-memory killer.
         within 60 noise_is_on || broken "noise is on" "$(cat "$scratch/err" "$campaign"/log/*)"
         mapfile -t lost < <(all_started srun)
         check "srun is killed" kill -9 "${lost[@]}"
@@ -238,7 +238,8 @@ case $how in
         check "nothing is left in the queue" within 10 queue_is_empty
         ;;
     slurm_at_once)
-        # Two tasks of a job array, of which one has the number of all: it must not end the noise of the other.
+        # Two tasks of a job array, one of which has the number of the whole array: it must not end the other one's
+        # noise.
         plan 2 "duration = 3s"
         use_sandbox
         run crosstalk campaign run "$campaign" --back-end slurm --jobs 2
@@ -248,7 +249,7 @@ case $how in
         complete 6
         ;;
     nodes_serial)
-        # An srun that forgets --overlap, as people do: the second step waits for the first, silently.
+        # An srun without --overlap, a common mistake: the second step waits for the first without a message.
         plan_on_nodes 1 "start-within = 20s" "noise = cpu.spin"
         use_sandbox
         mkdir "$scratch/forgetful"
@@ -266,7 +267,7 @@ case $how in
         plan 1 "duration = 4s" "cores = 1" "models = $tiny_model" "data = $tiny_data" "ranks = 1" "start-within = 60s"
         use_sandbox
         printf '#SBATCH --partition=shared\n' >"$scratch/site.sh"
-        # As where the driver's machine went down: its noise goes on, and would beside the quiet run.
+        # As if the driver's machine had failed: its noise continues, and would run beside the quiet run.
         name=$(crosstalk campaign run "$campaign" --back-end slurm --two-jobs --dry-run | sed -n 's/.*--job-name=\([^ ]*-noise\) .*/\1/p' | sed -n 1p)
         left=$(sbatch --parsable --job-name="$name" --partition=shared --output="$scratch/lost.log" --wrap='sleep 500')
         run crosstalk campaign run "$campaign" --back-end slurm --two-jobs --site "$scratch/site.sh"
@@ -326,13 +327,14 @@ case $how in
                 5) victim=$(cat "$sandbox/run/slurmd-n$((RANDOM % 2 + 1)).pid") && slurmd=$victim ;;
             esac
             [[ -z $victim ]] || ! kill -9 "$victim" 2>/dev/null || kills=$((kills + 1))
-            # What is started again here is to outlive this test.
+            # Processes restarted here must outlive this test.
             if [[ -n $victim && $victim == "$slurmd" ]]; then
                 nodes_lost=$((nodes_lost + 1))
                 sleep "$((RANDOM % 3))"
                 check "its slurmd comes back" env CROSSTALK_GUARD= "$jobscripts/slurm-sandbox.sh" up "$sandbox" 2
             fi
-            # As an operator would: the controller is started again a moment later, and nodes that it gave up are used.
+            # As an operator would do: the controller is restarted a moment later, and nodes that it marked down are
+            # resumed.
             if ! scontrol ping >/dev/null 2>&1; then
                 controllers=$((controllers + 1))
                 sleep "$((RANDOM % 3))"

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# README's commands on a bare Debian 12, as somebody finds them there: a fresh root (debootstrap) that has git and
-# nothing else. As a user, quickstart.sh says which packages to install, and what it prints installs them; as root it
+# README's commands on a bare Debian 12: a fresh root (debootstrap) with git and nothing else. As a user, quickstart.sh
+# says which packages are missing, and the test installs them by the command that it prints; as root, quickstart.sh
 # installs them itself. Prints how long each command took.
 #
 #   clean_root_test.sh user|root [quickstart.sh|check.sh OPTION...]     default: quickstart.sh
 #   clean_root_test.sh user|root README.md [--without-check]
 #
-# README.md: its commands from top to bottom, word for word, with Python there. Left out are those that
-# commands_in_documents_test.py leaves out, and check.sh, which takes longest, if asked for.
+# README.md: its commands from top to bottom, word for word, with Python installed. Commands that
+# commands_in_documents_test.py leaves out are left out here, too; with --without-check also check.sh, which takes longest.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 who=${1:?user or root}
@@ -20,14 +20,14 @@ packages=git,ca-certificates
 [[ $1 != README.md ]] || packages+=,python3
 fresh_debian "$root" "$packages"
 
-# A user's home: what is committed, cloned as anybody would.
+# A user's home with a clone of the committed sources.
 chroot "$root" useradd --create-home --shell /bin/bash reader
 account=root home=$root/root
 [[ $who == root ]] || account=reader home=$root/home/reader
 git clone -q --no-local "$jobscripts/.." "$home/crosstalk" 2>"$scratch/clone" || skip "no clone: $(cat "$scratch/clone")"
 [[ $who == root ]] || chroot "$root" chown -R reader: /home/reader
 
-# inside USER COMMAND: in that user's home.
+# inside USER COMMAND: runs COMMAND in that user's home.
 inside() { in_root "$root" su - "$1" -c "$2"; }
 timed() {
     local begin=$SECONDS
@@ -35,7 +35,7 @@ timed() {
     echo "$((SECONDS - begin)) s: ${*:3}"
 }
 
-# first_without_packages COMMAND: a user reads what is missing, and has it installed.
+# first_without_packages COMMAND: runs COMMAND as a user, and installs the packages that it says are missing.
 first_without_packages() {
     local command
     run inside reader "$1"

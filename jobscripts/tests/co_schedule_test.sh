@@ -16,12 +16,12 @@ mapfile -t cores < <(allowed_cores)
 ((${#cores[@]} >= 2)) || skip "needs two cores"
 train_cpu=${cores[0]%%,*} noise_cpu=${cores[1]%%,*}
 export CROSSTALK_OUT=$out
-# Virtual nodes share their cores: ranks of different nodes must be as polite as ranks of one.
+# Virtual nodes share their cores, so ranks of different nodes must yield like ranks of one node.
 run_options=(--cpus "$train_cpu" --noise-cpus "$noise_cpu" --control-delay 1ms --schedule "$(tiny_schedule_in "$scratch/io")")
 training=(ddl-train --model "$tiny_model" --data "$tiny_data" --progress yield)
 duration=8s
 
-# noisegen_first COMMAND: on each node the shell runs it in front of noisegen.
+# noisegen_first COMMAND: makes the shell run COMMAND before noisegen on each node.
 noisegen_first() {
     local bin
     bin=$(dirname "$(command -v noisegen)")
@@ -40,7 +40,7 @@ case $1 in
         mkdir "$scratch/metrics"
         run_options+=(--openmetrics "$scratch/metrics")
         ;;
-    nodes_late) # as where a file system, or a prolog, keeps the noise of the second node waiting
+    nodes_late) # as if a file system, or a prolog, delayed the noise of the second node
         nodes=2 expected=3
         # shellcheck disable=SC2016 # the words are the script's own
         noisegen_first 'case " $* " in *dry-run*) ;; *) [ "$(uname -n)" != n2 ] || sleep 100 ;; esac; exec'
@@ -61,7 +61,7 @@ case $1 in
 esac
 submission=(sbatch --parsable --nodes="$nodes" --output="$scratch/job.log")
 if [[ $1 == array ]]; then
-    # Nothing says where the programs are but the folder that the job is submitted in.
+    # The programs must be found by the folder in which the job is submitted.
     mkdir -p "$scratch/submitted/build/release"
     bin=$(dirname "$(command -v ddl-train)")
     ln -s "$bin" "$scratch/submitted/build/release/bin"
@@ -74,15 +74,15 @@ if [[ $1 == array ]]; then
 fi
 words=(--duration "$duration" "${run_options[@]}" -- "${training[@]}")
 job_is_over() { [[ -z $(squeue -h --jobs="$job" 2>/dev/null) ]]; }
-# `sbatch --wait` would look at the job less and less often, up to every half a minute.
+# `sbatch --wait` would poll less and less often, up to every half minute.
 submit() { # [SECONDS]
     job=$("${submission[@]}" "$jobscripts/co-schedule.sbatch" "${words[@]}")
     guard_finally scancel --quiet "$job"
     within "${1:-200}" job_is_over || broken "the job ends" "$(scontrol show job "$job"; sinfo -N; cat "$scratch"/job*.log; tail -n 5 "$out"/log/*.log "$out"/*/log/*.log 2>/dev/null)"
     status=$(scontrol --oneliner show job "$job" | sed -n 's/.* ExitCode=\([0-9]*\):.*/\1/p')
 }
-# Whether noise covered each rank on the CPU that it was given, from the tables of both: on each node its own clock. One rank
-# a node, the first on n1.
+# Checks from both tables that noise covered each rank on the CPU that it was given, by the clock of each node. One rank
+# per node, the first on n1.
 cat >"$scratch/overlap.py" <<'PYTHON'
 import csv
 import glob
@@ -103,10 +103,10 @@ for rank, node in enumerate(("n1", "n2")):
     assert {slot["cpu"] for slot in slots if slot["cpu"]} == {noise_cpu}, f"on {node} it is on its CPU"
     print(f"{node}: noise for {(last - first) / 1e9:.1f} s of {(ends[-1] - begins[0]) / 1e9:.1f} s")
 PYTHON
-# of_task NUMBER: how the task of a job array ended.
+# of_task NUMBER: exit code of the array task's run.
 of_task() { sed -n 's/.*"exit_code": *\([0-9]*\).*/\1/p' "$out/$1/status.json" 2>/dev/null; }
 if [[ $1 == at_once ]]; then
-    # One of them has the number of the whole array, and must not take the steps of the other for its own.
+    # One of them has the number of the whole array, and must not take the other one's steps for its own.
     submission=(sbatch --parsable --nodes=1 --output="$scratch/job.%a.log" --array=1-2)
     submit
     for task in 1 2; do
@@ -125,7 +125,7 @@ if [[ $1 == nodes_array ]]; then
         for task in 1 2 3; do
             case $(of_task "$task") in
                 0) ;;
-                3) tasks+=${tasks:+,}$task && rm -rf "${out:?}/$task" ;; # as where the machine stands still for seconds
+                3) tasks+=${tasks:+,}$task && rm -rf "${out:?}/$task" ;; # as if the machine stalled for seconds
                 *) broken "task $task ends well" "$(cat "$scratch/job.$task.log"; tail -n 20 "$out/$task"/log/*.log)" ;;
             esac
         done
@@ -142,7 +142,7 @@ if [[ $1 == nodes_array ]]; then
     exit
 fi
 submit
-# 3: noise did not cover the training, as where the machine stands still for seconds.
+# 3: noise did not cover the training, for example because the machine stalled for seconds.
 for _ in 1 2; do
     [[ $1 =~ covered|extended|array && $status == 3 ]] || break
     rm -rf "$out"

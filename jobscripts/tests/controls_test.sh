@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# interference controls sums up runs: a control that was not connected is counted as that and nothing else.
+# interference controls summarises runs: a control that was not connected is counted as such only.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 needs interference

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# examples_test.sh c|fortran|pytorch|campaign|slurm|stressor: the example does what examples/README.md says, in a small size.
+# examples_test.sh c|fortran|pytorch|campaign|slurm|stressor: the example works as examples/README.md says, in a small
+# size.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 examples=$(cd "$jobscripts/../examples" && pwd)
@@ -12,7 +13,7 @@ while read -r file; do
     check "$file has at most 60 lines" test "$(wc -l <"$file")" -le 60
 done < <(find "$examples" -type f ! -name README.md)
 
-# records RANKS: the program in the scratch directory leaves 30 steps of each.
+# records RANKS: checks that the program in the scratch directory leaves 30 steps of each rank.
 records() {
     [[ -z ${CROSSTALK_PRELOAD_FIRST:-} ]] || export LD_PRELOAD=$CROSSTALK_PRELOAD_FIRST ASAN_OPTIONS=detect_leaks=0
     CROSSTALK_OUT=$scratch/run run mpirun -n "$1" --oversubscribe --bind-to none --allow-run-as-root "${@:2}"
@@ -49,7 +50,7 @@ case $1 in
         check "it is planned" test "$status" = 0
         check "20 runs in 5 blocks" grep -q "^20 runs in 5 blocks" "$scratch/out"
         ;;
-    stressor) # built against what is installed, and loaded by the noisegen of this tree
+    stressor) # built against the installation, and loaded by this build's noisegen
         needs noisegen trace-info cmake c++
         for component in mark stressor; do
             check "$component is installed" cmake --install "$CROSSTALK_BIN/.." --component "$component" --prefix "$scratch/prefix"
@@ -62,7 +63,7 @@ case $1 in
         check "it is listed with its options" grep -A1 "^  cpu.divide .*divider" "$scratch/out"
         schedule="cpu.divide[rate=100000/s,operations=1000] 400ms; quiet 100ms"
         run noisegen --load "$library" --schedule "$schedule" --duration 1s --cpus 0 --share --out "$scratch/run"
-        ((status == 0 || status == 3)) || broken "it stresses" "$(cat "$scratch/err")" # 3: a busy machine, the rate not reached
+        ((status == 0 || status == 3)) || broken "it stresses" "$(cat "$scratch/err")" # 3: busy machine, rate not reached
         record=("$scratch"/run/noise/*/noise.json)
         check "the record names the stressor" grep -q '"stressor": "cpu.divide"' "${record[0]}"
         check "and the library" grep -q "\"$library\"" "${record[0]}"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The stages of results/gpu/run.sh with stand-ins for all that they start: one that fails says why, the next one runs, and
-# what came of each is in tables.
+# The stages of results/gpu/run.sh with stub programs: a stage that fails says why, the next one runs, and tables list
+# the outcome of each.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 run_sh=$jobscripts/../results/gpu/run.sh
 mkdir "$scratch/bin"
-stand_in() { # NAME, what it does on stdin
+stand_in() { # NAME, its script on stdin
     { echo '#!/usr/bin/env bash' && cat; } >"$scratch/bin/$1"
     chmod +x "$scratch/bin/$1"
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a guarded script starts ends with it: daemons in sessions of their own, and guarded scripts it started itself.
+# Everything that a guarded script starts ends with it: daemons in sessions of their own, and guarded scripts that it
+# started.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 
@@ -27,7 +28,7 @@ sleepers() { (($(with_variable CROSSTALK_TEST=guard | wc -l) >= $1)); }
 
 for signal in INT TERM HUP; do
     rm -f "$scratch"/*_cleaned
-    # A shell starts what runs in the background with Ctrl-C ignored, a terminal does not: so it is put back.
+    # A shell starts background processes with Ctrl-C ignored, unlike a terminal, so the default is restored.
     CROSSTALK_TEST=guard env --default-signal=INT bash "$scratch/outer" wait 2>/dev/null &
     outer=$!
     check "everything starts" within 10 sleepers 5

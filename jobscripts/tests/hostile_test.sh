@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Text from files and the environment is never run as a command, and a run's directory that others prepared is refused.
-# Slurm, MPI and the programs are stand-ins here: what matters is what the scripts do with their answers.
+# Text from files and the environment is never run as a command, and a run's directory that other users prepared is
+# refused. Slurm, MPI and the programs are stubs here, since only the scripts' handling of their output is tested.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 needs crosstalk
@@ -11,7 +11,7 @@ cd "$scratch/work"
 attack="nodes[\$(touch $scratch/executed)]"
 nothing_was_executed() { [[ ! -e $scratch/executed ]]; }
 
-stand_in() { # NAME, what it does on stdin
+stand_in() { # NAME, its script on stdin
     { echo '#!/usr/bin/env bash' && cat; } >"$scratch/bin/$1"
     chmod +x "$scratch/bin/$1"
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kill_test.sh noisegen|rank|mpirun: kill -9 of one of them. After five seconds nothing of its job runs, no file of ours
-# is left outside the run directory, CSVs are readable up to there, and a cut archive is refused with one clear line.
+# kill_test.sh noisegen|rank|mpirun: kill -9 of one of these. After five seconds no process of its job is left, no file
+# of ours is left outside the run directory, CSVs are readable up to the kill, and a cut-off archive is refused with one
+# clear line.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
@@ -40,7 +41,7 @@ job=training
 within 5 none_with_variable "CROSSTALK_TEST=$scratch.$job" ||
     broken "after five seconds nothing of the $job runs" "$(described "$(with_variable "CROSSTALK_TEST=$scratch.$job")")"
 
-# The other job does not fall with it, and ends in good order when asked to.
+# The other job does not end with it, and ends in good order when asked to.
 if [[ $victim == noisegen ]]; then
     rows=$(rows_of "$run/train/steps.csv")
     check "the training goes on" within 10 rows_reach "$run/train/steps.csv" $((rows + 10))
@@ -57,7 +58,7 @@ else
 fi
 
 check "no scratch file of the noise is left" test -z "$(ls -A "$scratch/io")"
-# OpenMPI's own session directories stay when it is killed; they are not ours to clean.
+# OpenMPI's own session directories remain when it is killed; Crosstalk does not remove them.
 check "no temporary file of ours is left" test -z "$(find "$scratch/tmp" -mindepth 1 -maxdepth 1 ! -name 'ompi.*')"
 check "steps.csv is whole up to there" whole_csv "$run/train/steps.csv"
 check "noise.csv is whole up to there" whole_csv "$run"/noise/*/noise.csv

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# killed_run_test.sh: kill -9 and SIGTERM of crosstalk run. Nothing of its job and its noise goes on, be it in a session of
-# its own or below a script that ends alone.
+# killed_run_test.sh: kill -9 and SIGTERM of crosstalk run. No process of its job and noise remains, even in a session
+# of its own or below a script that ended earlier.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 needs setpriv crosstalk noisegen interference trace-os
@@ -24,7 +24,8 @@ within 20 none_with_variable "CROSSTALK_TEST=$scratch" ||
     broken "nothing of it goes on" "$(described "$(with_variable "CROSSTALK_TEST=$scratch")")"
 check "the noise's table is whole up to there" whole_csv "$scratch"/run/noise/*/noise.csv
 
-# A signal ends it in good order: steps by lines are written, and the last line says what makes a report of them.
+# A signal ends it in good order: steps from output lines are written, and the last line shows the command that makes a
+# report of them.
 CROSSTALK_TEST=$scratch crosstalk run --out "$scratch/ended" --duration 60s --step-line step \
     --schedule 'rotation(cpu.spin, placebo, control.pause; slot=200ms)' -- \
     sh -c 'while sleep 0.02; do echo step; done' >"$scratch/log" 2>&1 </dev/null &

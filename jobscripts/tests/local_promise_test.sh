@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# local.sh tells by its exit code, and in the status file: 3 if noise ended before the training did, or the training before
-# noise began, 2 before anything starts if the schedule is malformed; stopped half way it leaves nothing running.
+# Exit code and status file of local.sh: 3 if noise ended before the training did, or the training before noise began, 2
+# before anything starts if the schedule is malformed. If it is stopped half way, no process remains.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"

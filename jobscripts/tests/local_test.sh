@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# local.sh from end to end: a short run ends in a report, noise covered it, and everything is where it should be.
+# local.sh from start to end: a short run makes a report, noise covered it, and all files are in place.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
@@ -8,7 +8,7 @@ needs setpriv mpirun noisegen ddl-train interference trace-info gnuplot
 run=$scratch/run
 mkdir "$scratch/io"
 
-# 3: noise did not cover the training, as where the machine stands still for seconds.
+# 3: noise did not cover the training, for example because the machine stalled for seconds.
 for _ in 1 2 3; do
     rm -rf "$run"
     run "$jobscripts/local.sh" --out "$run" --model "$tiny_model" --data "$tiny_data" --duration 30s \

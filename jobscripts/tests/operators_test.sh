@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/operators.md works as it stands there: its files and commands, in the Slurm sandbox, with a small training, a short
-# night and folders of this test.
+# docs/operators.md works as written: its files and commands in the Slurm sandbox, with a small training, a short night
+# and folders of this test.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
@@ -16,7 +16,7 @@ ln -s "$jobscripts/monitoring" "$scratch/share/monitoring"
 export CROSSTALK_BIN PATH=$CROSSTALK_BIN:$PATH
 partition=$(sinfo --noheader --format=%R | head -n 1)
 
-# Blocks of the page: files into the site's folder, commands into $scratch/commands, a line each.
+# Extracts the page's blocks: files into the site's folder, commands into $scratch/commands, one per line.
 python3 - "$jobscripts/../docs/operators.md" "$scratch" "$partition" <<'PYTHON'
 import pathlib
 import re
@@ -42,7 +42,7 @@ for match in re.finditer(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL
 PYTHON
 check "the page has the site's files" test -s "$site/site.env" -a -s "$site/nightly.sh" -a -s "$site/morning.sh" -a -s "$site/epilog.sh"
 
-# shown WORDS: runs the command of the page that holds these; each is to be run once.
+# shown WORDS: runs the command of the page that contains WORDS; each must be run once.
 shown() {
     local command
     command=$(grep -F -m 1 -- "$1" "$scratch/commands") || broken "the page shows '$1'"
@@ -66,7 +66,7 @@ shown "crosstalk doctor"
 } >>"$site/site.env"
 grep -q '^only=n1,n2' "$site/site.env" || broken "a pilot names its nodes" "$(cat "$site/site.env")"
 
-# A night, with one node that is drained: the others are measured.
+# A night with one drained node: the others are measured.
 scontrol update nodename=n2 state=drain reason=test
 guard_finally scontrol update nodename=n2 state=resume
 fine "nightly.sh"
@@ -78,7 +78,7 @@ runs=("$site"/runs/*)
 [[ ${#runs[@]} == 1 && ${runs[0]} == */$(date +%F).n1 ]] || broken "a run has its date and node" "${runs[*]}"
 [[ -s ${runs[0]}/report/verdict.json ]] || broken "it has a report" "$(cat "${runs[0]}/status.json"; tail -n 20 "$site"/logs/*)"
 shown "morning.sh"
-# So short a run need not be trustworthy: then the summary says so, and ends with 1.
+# Such a short run may not be trustworthy: then the summary says so, and the exit code is 1.
 ((status == 0)) || { ((status == 1)) && grep -q -- '--fail-on unsafe,untrusted' "$scratch/err"; } ||
     broken "the summary is made" "$(cat "$scratch/out" "$scratch/err")"
 check "its page is there" test -s "$site/summary/index.html"
@@ -91,7 +91,7 @@ done
 fine "cp $scratch/share/monitoring/crosstalk-alerts.yml"
 if command -v promtool >/dev/null; then fine "promtool check rules"; else sed -i '/^promtool/d' "$scratch/commands"; fi
 
-# The epilog drains a node on which noise is left.
+# The epilog drains a node on which noise was left running.
 cp "$(command -v sleep)" "$scratch/bin/noisegen"
 "$scratch/bin/noisegen" 1000 &
 left=$!
@@ -103,7 +103,7 @@ fine "state=resume"
 is_idle() { [[ $(sinfo --noheader --nodes="$1" --format=%T | sort -u) == idle ]]; }
 within 30 is_idle n1 || broken "and it takes jobs again" "$(sinfo --Node --long)"
 
-# Running and waiting jobs are stopped, and the next night makes none.
+# Running and waiting jobs are stopped, and the next night starts none.
 rm -rf "${runs[0]}" "$site"/logs/*
 sed -i 's/^duration=10s/duration=10min/' "$site/site.env"
 run sh "$site/nightly.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# own_job_test.sh calls|mpi4py|lines|table|marks|python|pytorch: a job that was never made for Crosstalk is measured by one
-# command, whether its MPI calls, the lines that it prints, a table that it writes, its marks or PyTorch tell of its steps.
+# own_job_test.sh calls|mpi4py|lines|table|marks|python|pytorch: one command measures a job that was not written for
+# Crosstalk, with steps found from its MPI calls, its output lines, a table that it writes, its marks, or PyTorch.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
@@ -13,7 +13,7 @@ slot=300ms
 run=$scratch/run
 mkdir "$scratch/io"
 
-# A program of some ms a step, for much longer than the run.
+# A program with steps of a few ms, which runs much longer than the measurement.
 cat >"$scratch/job.py" <<'PYTHON'
 import sys, time
 table = open(sys.argv[1], "w", buffering=1) if len(sys.argv) > 1 else None
@@ -99,7 +99,7 @@ PYTHON
         ;;
 esac
 
-# 3: noise did not cover the job, as where the machine stands still for seconds.
+# 3: noise did not cover the job, for example because the machine stalled for seconds.
 for _ in 1 2 3; do
     rm -rf "$run" "$scratch/own.csv"
     run crosstalk run --out "$run" --duration $duration --seed 7 "${options[@]}" --schedule \

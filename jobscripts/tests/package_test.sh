@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# cpack makes a Debian package: its programs, unpacked elsewhere, run, and it has what a user needs beside them.
+# cpack makes a Debian package: its programs run when unpacked elsewhere, and it contains all that a user needs.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 needs cpack dpkg-deb dpkg-shlibdeps file
@@ -22,7 +22,7 @@ check "Python finds the module" test "$module" = crosstalk/python/crosstalk -a -
 check "it depends on the libraries of its programs" grep -q libboost-program-options <(dpkg-deb -f ./crosstalk_*.deb Depends)
 [[ ${1:-} == install ]] || exit 0
 
-# On a fresh Debian 12 apt brings what it depends on, and a user's first commands work.
+# On a fresh Debian 12 apt installs its dependencies, and a user's first commands work.
 fresh=$scratch/fresh
 fresh_debian "$fresh" ca-certificates
 cp ./crosstalk_*.deb "$fresh/crosstalk.deb"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# quick_test.sh [run]: what crosstalk run --quick takes for its options; with `run` a quick run, which says how coarse it
-# is.
+# quick_test.sh [run]: the options that crosstalk run --quick implies; with `run` a quick run, which reports its
+# coarseness.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"

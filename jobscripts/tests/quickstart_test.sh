@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# quickstart.sh where Crosstalk is installed: it builds nothing, measures with those programs, and says so. The programs
-# are stand-ins that say what they were asked; building is tried by clean_root_test.sh.
+# quickstart.sh with Crosstalk installed: it builds nothing, measures with the installed programs, and says so. The
+# programs are stubs that log their arguments; clean_root_test.sh tests building.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 mkdir "$scratch/tree" "$scratch/bin"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The check for ReFrame: Python takes it, and ReFrame lists it, where that is installed.
+# The check for ReFrame: it compiles in Python, and ReFrame, if installed, lists it.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 needs python3
@@ -12,7 +12,7 @@ fi
 command -v reframe >/dev/null || { echo "ReFrame is not there: its check was not run"; exit; }
 cd "$scratch"
 
-# A crosstalk that says what it was asked, and has a verdict at once: it ends with $CROSSTALK_ENDS_WITH.
+# A stub crosstalk that prints its arguments and a verdict, and exits with $CROSSTALK_ENDS_WITH.
 mkdir bin
 cat >bin/crosstalk <<'SCRIPT'
 #!/bin/sh

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# sandbox_test.sh up|down|up_nodes|down_nodes: starts and ends the Slurm that other tests share, on this machine or on two
-# virtual nodes of it. Where it is, is noted in the file CROSSTALK_SANDBOX_NOTE, or in that with .nodes behind it.
+# sandbox_test.sh up|down|up_nodes|down_nodes: starts and ends the Slurm sandbox that other tests share, on this machine
+# or on two virtual nodes. The file CROSSTALK_SANDBOX_NOTE (with suffix .nodes) holds its location.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 sandbox=$jobscripts/slurm-sandbox.sh
 note=${CROSSTALK_SANDBOX_NOTE:?}
 
 daemons() { (cd "$1/run" && cat -- *.pid); }
-dead() { # a zombie is dead too
+dead() { # true for a zombie, too
     local state
     state=$(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null) || true
     [[ -z $state || $state == Z ]]
@@ -17,7 +17,7 @@ dead() { # a zombie is dead too
 case $1 in
     up)
         rm -f "$note"
-        # The daemons are to outlive this test, so they must not carry its mark; the path has to be short.
+        # The daemons must outlive this test, so they must not carry its mark; the path has to be short.
         dir=$(mktemp -d "${TMPDIR:-/tmp}/crosstalk-slurm.XXXXXX")
         status=0
         CROSSTALK_GUARD=${CROSSTALK_GUARD%":$guard_mark:"} "$sandbox" up "$dir" 2 || status=$?
@@ -39,7 +39,7 @@ case $1 in
         for process in $(pgrep -x slurmstepd); do
             check "no step of it is left" test "$(readlink "/proc/$process/cwd")" != "$dir/log"
         done
-        # A number that by now belongs to a process of that name, but of somebody else.
+        # A PID that now belongs to a process of that name, but not to the sandbox.
         cp "$(command -v sleep)" "$scratch/slurmctld"
         "$scratch/slurmctld" 1000 &
         stranger=$!

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scorep_test.sh run|script|exposure: a C program whose archive is as Score-P writes it, is measured by its own regions: by
-# `crosstalk run`, also where only a script of the job's knows of Score-P; by `interference exposure` with its archive.
+# scorep_test.sh run|script|exposure: a C program that writes an archive like Score-P's is measured by its own regions:
+# by `crosstalk run`, even if only a script of the job sets up Score-P, and by `interference exposure` with its archive.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 needs crosstalk noisegen interference trace-info trace-record
@@ -16,7 +16,7 @@ has_verdict() {
     check "noise has a verdict" grep -Eq '^cpu.spin .*(safe|unsafe|undecided|insensitive|untrusted)' "$scratch/out"
     check "the pauses were found" grep -Eq 'control pause .*true value [1-9]' "$scratch/out"
 }
-# all_steps TABLE JOB: the program printed how many there were.
+# all_steps TABLE JOB: checks that the table has as many steps as the program printed.
 all_steps() {
     check "all of its steps are there" test \
         "$(cut -d, -f2 "$1" | tail -n +2 | sort -u | wc -l)" = "$(sed -n 's/^\([0-9]*\) steps.*/\1/p' "$2")"
@@ -24,7 +24,7 @@ all_steps() {
 
 case $1 in
     run)
-        # Shorter than the job, which SIGTERM would keep from writing its archive.
+        # The run is shorter than the job; SIGTERM would keep the job from writing its archive.
         run crosstalk run --out "$scratch/run" --duration 20s --schedule "$schedule" -- "$program" 30
         [[ $status == 0 ]] || broken "the run ends well" "$(cat "$scratch/err")"
         check "it waits for the archive" grep -q "ignores SIGTERM" "$scratch/err"

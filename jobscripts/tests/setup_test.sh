@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# While packages are installed no service is started, and afterwards the machine has the policy that it had before. Only
-# another installation is waited for.
+# While packages are installed no service is started, and afterwards the machine has its previous policy. Only another
+# installation's locks are waited for.
 # shellcheck disable=SC2016 # for the other shell to expand
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 policy=$scratch/policy
 
-# in_setup COMMANDS: run by a script that sourced setup.sh.
+# in_setup COMMANDS: runs COMMANDS in a script that has sourced setup.sh.
 in_setup() {
     bash -c 'set -euo pipefail; cd "$1/.."; . jobscripts/setup.sh; services_policy=$2; guard_begin; eval "$3"' \
         setup.sh "$jobscripts" "$policy" "$1"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# several_runs_test.sh [until]: sets of runs, and runs that more is added to; with `until` a run that ends when all is
-# decided.
+# several_runs_test.sh [until]: sets of runs, and runs that are extended; with `until` a run that ends when all verdicts
+# are decided.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
@@ -10,14 +10,14 @@ schedule='rotation(memory.stream[bytes=16MiB], placebo, control.delay, control.s
 job=(ddl-train --transport self --model 'emulated[compute=4ms,gradients=64KiB]' --data synthetic)
 measure=(crosstalk run --schedule "$schedule" --control-delay 400us)
 
-# well COMMAND...: it ends well; 3, where the machine stands still for seconds, is as good.
+# well COMMAND...: checks that COMMAND succeeds; exit code 3 (the machine stalled for seconds) is accepted, too.
 well() {
     run "$@"
     ((status == 0 || status == 3)) || broken "'$*' ends well" "it ended with $status: $(cat "$scratch/err")"
 }
 
 if [[ ${1:-} == until ]]; then
-    # A delay that is found at once, and a budget that no accident on a busy machine reaches.
+    # A delay that is found at once, and a budget that no disturbance of a busy machine reaches.
     well crosstalk run --schedule "$schedule" --control-delay 2ms --until decided --budget 500% --max-duration 60s \
         --out "$scratch/run" -- "${job[@]}"
     check "it ended when all was decided" grep -q 'every verdict is decided' "$scratch/err"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the tests of scripts share: a scratch directory, running a command and looking at what it said, skipping. To be
-# sourced; everything a test starts ends with it.
+# Functions for tests of scripts: a scratch directory, running a command and examining its output, skipping. To be
+# sourced; everything that a test starts ends with it.
 # shellcheck shell=bash source-path=SCRIPTDIR/..
 jobscripts=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$jobscripts/guard.sh"
@@ -15,10 +15,11 @@ skip() {
     exit 77
 }
 
-# What this process may use, such as 0-3,8.
+# CPUs that this process may use, such as 0-3,8.
 allowed_cpus() { sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status; }
 
-# A line for each physical core of these, with its CPUs separated by commas. Neighbours stand together.
+# Prints a line for each physical core of these CPUs, with its CPUs separated by commas. Neighbouring cores are
+# adjacent.
 allowed_cores() {
     local range
     {
@@ -33,17 +34,17 @@ allowed_cores() {
         END { for (i = 1; i <= cores; ++i) print cpus[order[i]] }'
 }
 
-# Sets train_cpus and noise_cpus to every other core each; a single one goes to both.
+# Sets train_cpus and noise_cpus to alternate cores; a single core goes to both.
 split_cores() {
     train_cpus=$(allowed_cores | awk 'NR % 2 == 1' | paste -sd,)
     noise_cpus=$(allowed_cores | awk 'NR % 2 == 0' | paste -sd,)
     noise_cpus=${noise_cpus:-$train_cpus}
 }
 
-# needs PROGRAM...: or the test is skipped.
+# needs PROGRAM...: skips the test unless the programs are found.
 needs() { find_programs "$@" 2>"$scratch/needs" || skip "$(cat "$scratch/needs")"; }
 
-# check SENTENCE COMMAND...: the sentence is what should be true, and is if COMMAND succeeds.
+# check SENTENCE COMMAND...: SENTENCE must be true, which holds if COMMAND succeeds.
 check() {
     local sentence=$1
     shift
@@ -56,13 +57,13 @@ broken() {
     exit 1
 }
 
-# run COMMAND...: leaves its exit code in $status, and what it said in $scratch/out and $scratch/err.
+# run COMMAND...: leaves the exit code in $status, and the output in $scratch/out and $scratch/err.
 run() {
     status=0
     guard_run "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
 }
 
-# refused STATUS WORDS COMMAND...: COMMAND ends with STATUS and says why in one line that holds WORDS.
+# refused STATUS WORDS COMMAND...: COMMAND must exit with STATUS and print one line that contains WORDS.
 refused() {
     local expected=$1 words=$2
     shift 2
@@ -72,7 +73,7 @@ refused() {
     grep -q -- "$words" "$scratch/err" || broken "'$*' says '$words'" "$(cat "$scratch/err")"
 }
 
-# within SECONDS COMMAND...: COMMAND succeeds at last.
+# within SECONDS COMMAND...: repeats COMMAND until it succeeds, for at most SECONDS.
 within() {
     local end_us=$((${EPOCHREALTIME/[.,]/} + $1 * 1000000))
     shift
@@ -82,8 +83,8 @@ within() {
     done
 }
 
-# on_virtual_nodes ARGUMENTS: runs this script again with them on the front of the virtual nodes on which Slurm runs, and
-# ends as that does; there it returns at once.
+# on_virtual_nodes ARGUMENTS: runs this script with ARGUMENTS on the front of the virtual nodes on which Slurm runs, and
+# exits with its code; on the front itself it returns at once.
 on_virtual_nodes() {
     local note=${CROSSTALK_SANDBOX_NOTE:?}.nodes code=0
     [[ $CROSSTALK_SANDBOX_NOTE != *.nodes ]] || return 0
@@ -92,8 +93,8 @@ on_virtual_nodes() {
     exit "$code"
 }
 
-# fresh_debian ROOT PACKAGE,PACKAGE...: a Debian 12 that has these and what every one has, from this machine's mirror;
-# or the test is skipped.
+# fresh_debian ROOT PACKAGE,PACKAGE...: makes a Debian 12 with these and the base packages, from this machine's mirror;
+# skips the test if that fails.
 fresh_debian() {
     local root=$1 packages=$2 sources=/etc/apt/sources.list.d/debian.sources mirror
     ((EUID == 0)) || skip "needs root, to make another root"
@@ -106,11 +107,11 @@ fresh_debian() {
     rm -f "$root/etc/apt/sources.list"
     apt-config dump | grep -i '^Acquire::.*proxy' >"$root/etc/apt/apt.conf.d/99proxy" || true
     cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
-    printf '127.0.0.1\tlocalhost\n127.0.1.1\t%s\n' "$(hostname)" >"$root/etc/hosts"  # as Debian's installer does
+    printf '127.0.0.1\tlocalhost\n127.0.1.1\t%s\n' "$(hostname)" >"$root/etc/hosts"  # like Debian's installer
 }
 
-# in_root ROOT COMMAND...: with mounts and processes that end with it. The shell is their first process, which waits for
-# those whose parents have ended, as init does.
+# in_root ROOT COMMAND...: runs COMMAND with its own mounts and processes, which end with it. The shell is their first
+# process and reaps orphans, as init does.
 in_root() {
     # shellcheck disable=SC2016 # the words are the inner shell's
     guard_run unshare --mount --pid --fork --kill-child bash -euc '
@@ -120,25 +121,25 @@ in_root() {
         wait $!' "$@"
 }
 
-rows_of() { # without the header; 0 if there is none yet
+rows_of() { # without the header; 0 without a table
     local rows=0
     [[ ! -f $1 ]] || rows=$(wc -l <"$1")
     echo $((rows > 0 ? rows - 1 : 0))
 }
 rows_reach() { (($(rows_of "$1") >= $2)); }
 
-# A CSV that ends with a whole row, all rows as long as the header.
+# whole_csv FILE: checks that a CSV ends with a complete row, and that all rows are as long as the header.
 whole_csv() {
     [[ -s $1 && -z $(tail -c 1 "$1") ]] && awk -F, 'NR == 1 { width = NF } NF != width { exit 1 }' "$1"
 }
 
-# An archive that is complete, or refused with one clear line.
+# sound_or_refused: checks that an archive is complete, or refused with one clear line.
 sound_or_refused() {
     run trace-info "$1"
     ((status == 0)) || { ((status == 1)) && (($(wc -l <"$scratch/err") == 1)); }
 }
 
-# with_variable NAME=VALUE: the ids of the processes that were started with it.
+# with_variable NAME=VALUE: prints the ids of the processes started with this environment variable.
 with_variable() {
     local file
     # shellcheck disable=SC2013 # process ids hold no blanks
@@ -149,7 +150,7 @@ with_variable() {
 }
 none_with_variable() { [[ -z $(with_variable "$1") ]]; }
 
-# described PIDS: what they are, for messages.
+# described PIDS: prints what the processes are, for messages.
 described() {
     local pid
     for pid in $1; do

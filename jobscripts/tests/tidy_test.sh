@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-tidy finds nothing in one folder; with `all` in all sources, which takes half an hour.
+# clang-tidy finds nothing in one folder; with `all`, in all sources, which takes half an hour.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 needs clang-tidy python3

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Where the steps of a job come from is said by crosstalk try, and by crosstalk run while there are none: a script may
-# hide what tells them, the job reads what crosstalk's standard input is, and a run that can become no report ends at once.
+# crosstalk try names the source of a job's steps, and so does crosstalk run while there are no steps: a script may hide
+# the source, the job reads crosstalk's standard input, and a run that cannot get a report ends at once.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
@@ -29,7 +29,7 @@ SHELL
 chmod +x "$scratch/marks.sh"
 
 echo layer >"$scratch/input"
-# run starts what it is given in the background, which takes its standard input away.
+# run starts its command in the background, which would lose its standard input.
 with_input() { run bash -c 'exec "$@" <"$0"' "$scratch/input" "$@"; }
 with_input crosstalk try --duration 3s -- python3 "$scratch/lines.py"
 [[ $status == 0 || $status == 3 ]] || broken "a job with lines is tried" "it ended with $status: $(cat "$scratch/out" "$scratch/err")"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Wrong usage of the scripts: exit code 2, one line that says what is wrong, nothing destroyed.
+# Wrong usage of the scripts: exit code 2, one line that says what is wrong, no file destroyed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 cd "$scratch"

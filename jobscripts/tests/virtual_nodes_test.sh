@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# virtual_nodes_test.sh: crosstalk run over virtual nodes with clocks of their own: a training spans two, noise is on each,
-# and on a third that congests the network. Slots are the same on all, and so is the exposure of the ranks of both nodes.
+# virtual_nodes_test.sh: crosstalk run over virtual nodes with separate clocks. A training spans two nodes; noise is on
+# both, and on a third that congests the network. Slots are the same on all nodes, and so is the exposure of the ranks
+# of both nodes.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 needs crosstalk ddl-train noisegen interference trace-info
@@ -10,7 +11,7 @@ nodes=$scratch/nodes
 out=$scratch/run
 virtual() { "$jobscripts/virtual-nodes.sh" "$@"; }
 none_left() { ! grep -qsz -- "^CROSSTALK_VIRTUAL_NODE=$nodes/" /proc/[0-9]*/environ; }
-# on NODE COMMAND...: with what mpirun has to know. What OpenMPI's modules for TCP leak is not ours to report.
+# on NODE COMMAND...: runs COMMAND with the environment for mpirun. Leaks in OpenMPI's TCP modules are not reported.
 on() {
     local node=$1
     shift

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes of memory.stream as loops written by hand, with the vectors of each instruction set.
+// The shapes of memory.stream as loops written by hand, one version for the vectors of each instruction set.
 #pragma once
 
 #include <bit>
@@ -16,13 +16,13 @@ namespace noisegen::hand {
 
 using Loop = void (*)(double* a, const double* b, const double* c, std::size_t items);
 
-// Columns of the 512 in a page; to write them all would take seconds.
+// Number of columns that are written of the 512 in a page; writing all of them would take seconds.
 constexpr std::size_t partial_columns = 8;
 
-// Hand-written: one pass over whole arrays, one vector after the other.
+// Hand-written loops: each makes one pass over whole arrays, one vector after the other.
 struct HandLoops {
     std::string unit;
-    std::map<std::string, Loop> loops;  // by shape
+    std::map<std::string, Loop> loops;  // keyed by shape
 };
 
 #if defined(__x86_64__)
@@ -32,7 +32,7 @@ inline void put(double* to)
     _mm_stream_si64(reinterpret_cast<long long*>(to), std::bit_cast<long long>(0.5));
 }
 
-// `mm` begins the names of the intrinsics for vectors V.
+// `mm` is the prefix of the intrinsics for vectors of type V.
 #define CROSSTALK_HAND_LOOPS(unit, attribute, V, mm)                                                           \
     namespace unit {                                                                                           \
     constexpr std::size_t n = sizeof(V) / sizeof(double);                                                      \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// I/O stressors against the best engine of fio on the same file and CPU, metadata stressors against bare loops in a
-// fresh directory, in interleaved pairs. Takes about ten minutes.
+// Compares I/O stressors with the best engine of fio on the same file and CPU, and metadata stressors with bare loops
+// in a fresh directory, in interleaved pairs. Takes about ten minutes.
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
 #include "base/system/available.hpp"
@@ -47,14 +47,14 @@ int cpu()
     return last;
 }
 
-// ---- transfers, against fio
+// ---- transfers, compared with fio
 
 struct Kind {
     std::string stressor;
-    std::string fio;  // its --rw
+    std::string fio;  // value of fio's --rw
     std::string block;
     std::string depth;
-    bool operations = false;  // what is compared: operations/s, else MB/s
+    bool operations = false;  // true: compares operations/s; false: MB/s
     std::int64_t seconds = 2;
     std::size_t pairs = ::pairs;
 };
@@ -81,7 +81,7 @@ double speed(noisegen::Stressor& stressor, const Kind& kind)
     return speed_of(kind, static_cast<double>(work.bytes), static_cast<double>(work.operations), seconds);
 }
 
-// The stressor's file has no name, but this process has it open.
+// The stressor's file has no name, but a path in /proc/self/fd, since this process has it open.
 std::string path_of_unnamed_file(const fs::path& directory)
 {
     for (const auto& entry : fs::directory_iterator{"/proc/self/fd"}) {
@@ -118,7 +118,7 @@ void compare_with_fio(const Kind& kind, const fs::path& directory)
     }
     const Made made{kind.stressor, {{"directory", directory}, {"block", kind.block + "iB"}, {"depth", kind.depth}}};
     const std::string file = path_of_unnamed_file(directory);
-    speed(*made.stressor, kind);  // the file is written all over
+    speed(*made.stressor, kind);  // writes the whole file
     std::string best;
     double best_speed = 0.0;
     for (const std::string engine : {"io_uring", "libaio", "psync"}) {
@@ -134,7 +134,7 @@ void compare_with_fio(const Kind& kind, const fs::path& directory)
     std::cout << "  " << made.stressor->note() << std::endl;
 }
 
-// ---- metadata, against bare loops
+// ---- metadata, compared with bare loops
 
 class FreshDirectory {
  public:
@@ -156,8 +156,8 @@ void create(int directory, std::size_t index)
     ::close(::openat(directory, names()[index], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 }
 
-// Thousands a second. Ends early after some time: creating may take some microseconds or more than a millisecond,
-// depending on what the file system went through before.
+// Thousands of steps per second. Stops early after some time: creating a file may take some microseconds or more than a
+// millisecond, depending on the file system's previous work.
 template <class Step>
 double thousands(std::size_t count, Step&& step)
 {
@@ -174,7 +174,7 @@ double stressor_speed(noisegen::Stressor& stressor, std::size_t operations)
     return thousands(operations, [&](std::size_t) { return stressor.step().operations; });
 }
 
-// `some(i)` for i below `count`, with a look at the clock now and then.
+// Calls `some(i)` for i below `count`, and reads the clock now and then.
 template <class Some>
 double bare_speed(std::size_t count, Some&& some)
 {
@@ -199,7 +199,7 @@ double bare_create(const fs::path& directory)
 
 void compare_create(const fs::path& directory)
 {
-    constexpr std::size_t room = files + 1000;  // it stays in its first directory
+    constexpr std::size_t room = files + 1000;  // the stressor stays in its first directory
     const testing::Paired fresh = testing::measure_in_pairs(
         pairs,
         [&] {
@@ -247,7 +247,7 @@ double bare_unlink(const fs::path& directory, std::size_t count)
     return bare_speed(count, [&](std::size_t i) { ::unlinkat(fresh.descriptor(), names()[i], 0); });
 }
 
-// Links to one file, a hundred removed and made again at a time.
+// Repeatedly removes a hundred links to one file and creates them again.
 double bare_unlink_and_link(const fs::path& directory, std::size_t count, std::size_t times)
 {
     constexpr std::size_t portion = 100;
@@ -276,7 +276,7 @@ void compare_unlink(const fs::path& directory)
          "bare loop over files made beforehand, whose making is not timed");
 }
 
-// Time for which an end of noisegen waits.
+// Time that the end of noisegen takes to remove its files.
 void show_removal(const fs::path& directory)
 {
     for (const std::size_t count : {std::size_t{2000}, std::size_t{8000}}) {
@@ -297,7 +297,7 @@ void read_blocks(const fs::path& directory)
     compare_with_fio({.stressor = "io.read", .fio = "read", .block = "1M", .depth = "8"}, directory);
 }
 
-// Many short pairs: what the disk gives changes from second to second.
+// Uses many short pairs, since the disk's speed changes from second to second.
 void both_at_random(const fs::path& directory)
 {
     compare_with_fio({.stressor = "io.random",
@@ -314,7 +314,7 @@ void both_at_random(const fs::path& directory)
 
 int main(int argc, char** argv)
 try {
-    // Files go even if this is killed.
+    // As guardian, removes the files even if the benchmark is killed.
     if (const auto duty = noisegen::asked_to_guard(argc, argv)) return noisegen::guard(*duty, argv[2]);
     std::vector<std::pair<std::string, void (*)(const fs::path&)>> parts{
         {"create", compare_create}, {"stat", compare_stat}, {"unlink", compare_unlink}, {"removal", show_removal},

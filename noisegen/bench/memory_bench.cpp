@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GB/s of each shape of memory.stream against the same loop written by hand, of the best shape against the best loop,
-// and against the kernels of likwid-bench and stress-ng where they are installed: interleaved pairs on one core.
+// GB/s of each shape of memory.stream compared with the same loop written by hand, of the best shape with the best
+// loop, and with the kernels of likwid-bench and stress-ng if they are installed: interleaved pairs on one core.
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
@@ -28,15 +28,15 @@ struct Bench {
     int pairs = 21;
     int peer_pairs = 15;
     base::Nanoseconds window{200'000'000};
-    // Beside a hand loop the thread's own time counts, so that others on the core matter less; other tools report real
-    // time.
+    // Hand loops are compared by the thread's CPU time, so that other processes on the core matter less; other tools
+    // report wall time.
     std::int64_t (*clock)() = base::thread_cpu_ns;
     base::Bytes bytes;
     int cpu = 0;
     std::vector<std::string> shapes;
 };
 
-// GB/s of work(), which returns bytes, repeated for the window.
+// GB/s of work(), which returns bytes, when repeated during the window.
 template <class DoWork>
 double speed(const Bench& bench, DoWork&& work)
 {
@@ -118,10 +118,10 @@ void not_shown(const std::string& ours, const std::string& beside, const std::st
     std::cout << "| " << ours << " | | " << beside << " | | not shown: " << why << " |\n" << std::flush;
 }
 
-// The fastest of the hand loops of a shape: the median of some turns, taken one after the other.
+// The fastest of the hand loops of a shape by median; the loops are measured in turn.
 const HandLoops& fastest(const Bench& bench, const std::string& shape, const std::vector<HandLoops>& all)
 {
-    if (shape == "partial") return all.front();  // knows no vectors
+    if (shape == "partial") return all.front();  // does not use vectors
     std::map<double, const HandLoops*> by_speed;
     for (const HandLoops& hand : all) {
         const HandShape candidate{bench, shape, hand.loops.at(shape)};
@@ -167,7 +167,7 @@ bool installed(const std::string& program)
     return testing::run({"sh", "-c", "command -v " + program}).status == 0;
 }
 
-// Output of another program, on this core. Throws Error if it does not work here.
+// Output of another program bound to this core. Throws Error if it does not work here.
 std::string printed(const Bench& bench, std::vector<std::string> words)
 {
     words.insert(words.begin(), {"taskset", "-c", std::to_string(bench.cpu)});
@@ -176,7 +176,7 @@ std::string printed(const Bench& bench, std::vector<std::string> words)
     return outcome.out + outcome.err;
 }
 
-// The largest number that the pattern's first group finds, times `unit`.
+// The largest number that the pattern's first group matches, times `unit`.
 double largest(const std::string& text, const std::string& pattern, double unit)
 {
     double most = 0.0;
@@ -190,7 +190,7 @@ double largest(const std::string& text, const std::string& pattern, double unit)
 struct Peer {
     std::string program;
     std::string kernel;
-    std::string shape;  // of ours, the same
+    std::string shape;  // the corresponding shape of memory.stream
     std::function<double()> speed;
 };
 
@@ -215,7 +215,8 @@ std::vector<Peer> likwid(const Bench& bench)
     return peers;
 }
 
-// It counts in MiB. Its kernels that store through the caches do not count the lines that are read for that: twice.
+// stress-ng counts in MiB. Its kernels with ordinary stores do not count the lines that are read for the store, so
+// their result is doubled.
 std::vector<Peer> stress_ng(const Bench& bench)
 {
     constexpr double gb = 1.048576e-3;
@@ -227,7 +228,7 @@ std::vector<Peer> stress_ng(const Bench& bench)
         };
     };
     const auto stream = [&bench] {
-        // Three arrays of four times the cache that it is reported.
+        // stress-ng uses three arrays of four times the cache size that it is given.
         const std::string text = printed(bench, {"stress-ng", "--stream", "1", "--stream-l3-size",
                                                  std::to_string(bench.bytes.count / 12), "-t", "5", "--metrics"});
         return largest(text, "([0-9.]+) MB read/sec", gb) + largest(text, "([0-9.]+) MB write/sec", gb);
@@ -249,7 +250,7 @@ void against_peers(const Bench& bench, const std::vector<Peer>& peers)
             continue;
         }
         try {
-            Bench longer = bench;  // a run of theirs is about a second too
+            Bench longer = bench;  // a run of the other tools takes about a second, too
             longer.window = std::chrono::seconds{1};
             longer.clock = base::now_ns;
             const OurShape our{longer, peer.shape};
@@ -275,7 +276,7 @@ try {
     options.add("bytes", bench.bytes, "bytes of memory on each side");
     options.add_positional("shape", bench.shapes, "shapes of memory.stream (default: all)", 0);
     if (!options.parse(argc, argv)) return 0;
-    for (const std::string& shape : bench.shapes) noisegen::stream_shape(shape);  // or an error
+    for (const std::string& shape : bench.shapes) noisegen::stream_shape(shape);  // throws for an unknown shape
     if (bench.shapes.empty()) bench.shapes = noisegen::stream_shapes();
     base::bind_this_thread({bench.cpu});
     std::cout << "CPU " << bench.cpu << ", last-level cache " << base::format(cache.size) << ", "

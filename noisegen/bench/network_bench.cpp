@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// GB/s of the network stressors against bare loops of the same placement, and against iperf3, in interleaved pairs.
+// GB/s of the network stressors, compared with bare loops of the same placement and with iperf3, in interleaved pairs.
 //
 //   network-bench                 TCP over loopback on one CPU
-//   mpirun -n 2 network-bench     MPI: network.exchange against a windowed Isend/Irecv loop, on the same transport
+//   mpirun -n 2 network-bench     MPI: network.exchange and a windowed Isend/Irecv loop, on the same transport
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -32,7 +32,7 @@ constexpr std::size_t pairs = 15;
 constexpr std::size_t loopback_pairs = 101;
 constexpr std::int64_t measured_ns = 100'000'000;
 
-// GB/s of work() repeated for the measured time.
+// GB/s of work() when repeated during the measurement.
 template <class Work>
 double speed(Work&& work)
 {
@@ -49,7 +49,7 @@ void tell(const std::string& what, const std::string& other, const testing::Pair
               << " GB/s; ratio " << paired.ratio.text() << " (goal " << goal << ")\n";
 }
 
-// A plain hand-written exchange: send what fits of a block, read it.
+// A plain hand-written exchange: sends what fits of a block, then reads it.
 class BareTcp {
  public:
     explicit BareTcp(std::size_t block) : out_(block, 1), in_(block)
@@ -99,7 +99,7 @@ std::size_t best_block()
     return best;
 }
 
-// iperf3 as it is by default, server and client on the given CPU, for a second; none if it cannot run.
+// Runs iperf3 with default options, server and client on the given CPU, for a second; none if it cannot run.
 std::optional<double> iperf3(const std::string& cpu)
 {
     std::string port;
@@ -111,7 +111,7 @@ std::optional<double> iperf3(const std::string& cpu)
     for (int tries = 0; tries < 20; ++tries) {
         const testing::Outcome client = testing::run(
             {"timeout", "10", "taskset", "-c", cpu, "iperf3", "-c", "127.0.0.1", "-p", port, "-t", "1", "--json"});
-        // With --json it returns 0 for a server that does not listen yet, too.
+        // With --json iperf3 also returns 0 if the server does not listen yet.
         const auto report = nlohmann::json::parse(client.out, nullptr, false);
         const nlohmann::json::json_pointer speed{"/end/sum_received/bits_per_second"};
         if (client.status == 0 && report.contains(speed)) return report.at(speed).get<double>() / 8e9;
@@ -124,7 +124,7 @@ void compare_tcp()
 {
     const int cpu = *base::allowed_cpus().rbegin();
     base::bind_this_thread({cpu});
-    // How fast a connection is depends on where its memory happens to lie: each measurement has one of its own.
+    // The speed of a connection depends on the location of its memory, so each measurement has a connection of its own.
     const auto stream_speed = [] {
         const testing::Made stream{"network.stream", {}};
         stream.stressor->begin({});
@@ -152,7 +152,7 @@ void compare_tcp()
 
 #if CROSSTALK_HAS_MPI
 
-// Both ranks must measure the same number of rounds: rank 0 measures the time.
+// Both ranks must run the same number of rounds; rank 0 measures the time.
 template <class Round>
 double rounds_speed(int rounds, std::size_t bytes, Round&& round)
 {
@@ -185,7 +185,7 @@ void compare_mpi()
         }
         MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     };
-    // A rate so low that a step is one round.
+    // Sets a rate so low that a step is one round.
     exchange.stressor->begin({.deadline_ns = 0, .bytes_per_s = 1.0, .operations_per_s = 0.0});
     const auto noise_round = [&] {
         while (exchange.stressor->step().bytes == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Precision of noisegen's time and level, measured with the real program: how exactly it holds an intensity, when its
-// bursts begin, how fast it stops, what it costs while it only waits. Run it on a quiet machine.
+// Precision of noisegen's timing and intensity, measured with the real program: how exactly it holds an intensity, when
+// its bursts begin, how fast it stops, and its cost while it only waits. Run it on a quiet machine.
 #include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double ms = 1e-6;  // of a ns
+constexpr double ms = 1e-6;  // converts ns to ms
 
 void tell(const std::string& measure, const std::string& value, const std::string& goal, bool holds)
 {
@@ -67,22 +67,23 @@ fs::path part_of(const fs::path& out)
 struct Case {
     std::string family;
     std::string stressor;  // "memory.stream[shape=update"
-    std::string column;    // of samples.csv
-    double mean_goal;      // percent
+    std::string column;    // column of samples.csv
+    double mean_goal;      // target for the error of the mean, in percent
 };
 
 const std::vector<Case> cases{{"memory", "memory.stream[shape=update", "bytes", 0.3},
-                              // so that a window of 100 ms at the lowest rate holds some hundred blocks
+                              // A small block, so that a window of 100 ms at the lowest rate holds about a hundred of
+                              // them.
                               {"disk", "io.write[size=128MiB,block=64KiB,depth=64", "bytes", 0.1},
                               {"network", "network.stream[bytes=256KiB", "bytes", 0.1}};
 
 struct Held {
     double mean_error_percent;
-    double low_percent;  // 5th and 95th percentile of the windows, from the target
+    double low_percent;  // 5th and 95th percentile of the windows, as deviation from the target
     double high_percent;
 };
 
-// Windows of about 100 ms of one run, the first and the last left out.
+// Deviations over windows of about 100 ms of one run, without the first and the last window.
 Held held(const fs::path& out, const std::string& column, double seconds_at_least = 0.09)
 {
     const base::CsvTable slots{part_of(out) / base::file::noise_rows};
@@ -103,7 +104,7 @@ Held held(const fs::path& out, const std::string& column, double seconds_at_leas
     return {(amount / time / target - 1.0) * 100.0, quantile(windows, 0.05), quantile(windows, 0.95)};
 }
 
-// Time that the host of this virtual machine ran others on its CPUs, all together.
+// Time in which the host of this virtual machine ran something else on its CPUs, summed over CPUs.
 double stolen_s()
 {
     std::ifstream stat{"/proc/stat"};
@@ -118,8 +119,8 @@ void intensity(const Scratch& scratch)
     const std::string limits = scratch / "limits.json";
     std::vector<std::string> words{program, "calibrate"};
     for (const Case& one : cases) words.push_back(one.stressor + "]");
-    // Rounds as long as the windows that are judged: what the machine does not always give within a tenth of a second
-    // cannot be held within each.
+    // Calibration rounds are as long as the windows that are judged: a rate that the machine does not reach in every
+    // tenth of a second cannot be held in every window.
     words.insert(words.end(), {"--cpus", cpu(), "--limits", limits, "--rounds", "100", "--round", "100ms"});
     const auto calibrated = testing::run(words);
     if (calibrated.status != 0) base::fail("cannot calibrate: ", calibrated.err);
@@ -174,7 +175,7 @@ void after_a_stall(const Scratch& scratch)
     }
 }
 
-// A slot every 20 ms for a minute: how late each began, and whether lateness grows.
+// Runs a slot every 20 ms for a minute: lateness of each begin, and whether it grows.
 void lateness(const Scratch& scratch)
 {
     const fs::path out = scratch / "lateness";
@@ -196,7 +197,7 @@ void lateness(const Scratch& scratch)
     tell("drift in a minute", number(drift * ms, 4) + " ms", "0.1 ms", std::abs(drift * ms) <= 0.1);
 }
 
-// ns from `from_ns` until the process is gone.
+// Time in ns from `from_ns` until the process is gone.
 double gone_after(Child& child, std::int64_t from_ns)
 {
     child.wait();
@@ -230,7 +231,7 @@ void stopping(const Scratch& scratch)
     }
 }
 
-// Processes of noisegen on this machine, their guardians too.
+// Number of noisegen processes on this machine, including guardians.
 std::size_t processes()
 {
     std::size_t found = 0;
@@ -249,7 +250,7 @@ double clean_after(const fs::path& directory, std::int64_t killed_ns)
     return static_cast<double>(base::now_ns() - killed_ns) * ms;
 }
 
-// When the last slot or level on record ended after the kill, in ms; of all processes of the run.
+// Time from the kill to the end of the last recorded slot or level, in ms, over all processes of the run.
 double over_after(const fs::path& out, std::int64_t killed_ns)
 {
     double last = 0.0;
@@ -310,7 +311,7 @@ Cost cost_of(pid_t pid)
     return cost;
 }
 
-// GB/s of a victim that reads its core's cache on the CPU where noisegen waits, for some milliseconds.
+// GB/s of a victim that reads its core's cache for some milliseconds on the CPU where noisegen waits.
 double victim(const noisegen::Pages& pages)
 {
     const auto* items = static_cast<const double*>(pages.data());
@@ -346,7 +347,7 @@ void waiting(const Scratch& scratch)
             return victim(pages);
         };
     };
-    // The second row shows what this machine can resolve.
+    // The second row, a comparison of equal things, shows the machine's resolution.
     const auto compared = [&](const std::string& what, int first, int second) {
         const testing::Median ratio = testing::measure_in_pairs(1001, once_told(first), once_told(second)).ratio;
         tell("armed at 0 %: a victim's bandwidth on the same core, " + what, ratio.text(), "1 +- 0.005",

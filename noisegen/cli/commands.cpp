@@ -25,7 +25,7 @@ fs::path limits_path(const std::string& given)
     return given.empty() ? default_limits_file() : fs::path{given};
 }
 
-// Measuring is the work of one process on each node, which can be stopped.
+// Measuring commands run in one process on each node, and can be stopped by signals.
 void begin_measuring(const std::string& command)
 {
     if (base::local_rank().size > 1)
@@ -55,7 +55,7 @@ try {
     base::fail_usage("--victim: ", error.what());
 }
 
-// --victim: a CPU, what is measured there, or both: "0,bandwidth,fsync".
+// Value of --victim: a CPU, what is measured there, or both: "0,bandwidth,fsync".
 struct VictimWords {
     std::optional<int> cpu;
     std::vector<std::string> kinds;

@@ -48,7 +48,7 @@ std::set<pid_t> parse_victims(const std::vector<std::string>& words)
     return victims;
 }
 
-// A number names another process on each host.
+// Refuses PIDs in a job with several hosts: a number means another process on each host.
 void check_victims(const noisegen::Request& request)
 {
     if (request.victims.empty()) return;
@@ -60,7 +60,7 @@ void check_victims(const noisegen::Request& request)
         base::fail_usage("--victim is a process of one host, but this job has several");
 }
 
-// Libraries of --load, then those of the variable.
+// The libraries of --load, followed by those of the environment variable.
 std::vector<std::string> with_variable(std::vector<std::string> libraries)
 {
     const char* const more = std::getenv(noisegen::outside_variable);
@@ -85,7 +85,8 @@ noisegen::Schedule parse(const std::string& option, const std::vector<std::strin
     }
 }
 
-// Without a directory there is nothing by which several processes could agree, and no training to ask or follow.
+// Without a run directory several processes have no way to agree, and there is no training to make requests to or
+// follow.
 void check_without_records(const noisegen::Request& request)
 {
     if (const int processes = base::job_rank().size; processes > 1)
@@ -176,7 +177,7 @@ try {
         return base::exit_fine;
     }
 
-    if (out == "-" || out == "none") out.clear();  // as of noisegen probe: the table on stdout is all
+    if (out == "-" || out == "none") out.clear();  // as in noisegen probe: print only the table
     request.schedule = parse(schedule, words);
     if (const auto length = noisegen::only_length(request.schedule); length && !options.given("duration"))
         request.duration = *length;

@@ -23,7 +23,7 @@ namespace {
 constexpr base::Nanoseconds slot_without_training{1'000'000'000};
 constexpr base::Nanoseconds training_patience{20'000'000'000};
 
-// None, with a word of warning, if no training can be seen.
+// Returns none, with a warning, if no training is found.
 std::optional<base::Nanoseconds> measured_step(const fs::path& control_run)
 {
     if (control_run.empty()) {
@@ -41,7 +41,7 @@ std::optional<base::Nanoseconds> measured_step(const fs::path& control_run)
     return step;
 }
 
-// Effects are estimated block by block: a run of one block or less says nothing.
+// Effects are estimated block by block, so a run of one block or less shows nothing.
 void warn_of_few_blocks(const Request& request)
 {
     const base::Nanoseconds block = request.schedule.block_length();
@@ -53,7 +53,7 @@ void warn_of_few_blocks(const Request& request)
 constexpr base::Nanoseconds lead_alone{2'000'000};
 constexpr base::Nanoseconds lead_for_others{1'000'000'000};
 
-// The next thing that this process would do with the others, soon.
+// A plan that starts soon, which this process proposes to the others.
 JobPlan proposal(const Request& request, const base::JobRank& job, base::Nanoseconds slot)
 {
     const base::Nanoseconds lead = job.size > 1 ? lead_for_others : lead_alone;
@@ -65,7 +65,7 @@ JobPlan proposal(const Request& request, const base::JobRank& job, base::Nanosec
             .measured = request.schedule.needs_slot()};
 }
 
-// Runs the table and returns the steps that were seen meanwhile. None if the program is to stop.
+// Runs the table and returns the steps observed in that time. None if the program is asked to stop.
 std::optional<std::vector<SeenSteps>> try_out(Team& team, const std::vector<Slot>& table, const fs::path& control_run,
                                               std::int64_t start_ns)
 {
@@ -75,7 +75,7 @@ std::optional<std::vector<SeenSteps>> try_out(Team& team, const std::vector<Slot
         watch_steps(control_run, base::host_name(), start_ns, start_ns + table.back().end.count());
     while (!team.done() && !team.failed() && !base::stop_requested())
         team.wait_for_news(base::now_ns() + look_again_ns, base::stop_descriptor());
-    if (team.failed()) team.stop();  // throws why
+    if (team.failed()) team.stop();  // throws the thread's error
     if (base::stop_requested()) return {};
     return steps;
 }
@@ -94,7 +94,7 @@ void tell(const PilotRound& round, bool doubles)
                        doubles ? "; slots are doubled" : "; longer slots do not fit the run");
 }
 
-// The processes of a job do each round together, and all continue with what the first of them found.
+// The processes of a job run each round together, and all continue with the result of the first one.
 std::vector<PilotRound> pilot(const Plan& plan, Team& team, base::Nanoseconds& slot, const fs::path& noise,
                               const base::JobRank& job)
 {
@@ -105,7 +105,7 @@ std::vector<PilotRound> pilot(const Plan& plan, Team& team, base::Nanoseconds& s
         JobPlan next = proposal(request, job, slot);
         if (job.size > 1) next = agree(noise / base::join("pilot.", rounds.size(), ".json"), next);
         slot = next.slot;
-        if (!rounds.empty() && rounds.back().slot == slot) break;  // nothing lasts, found another process
+        if (!rounds.empty() && rounds.back().slot == slot) break;  // another process found that no noise lasts
         const std::vector<Slot> table = pilot_table(request.schedule, request.seed, slot);
         if (job.rank == 0)
             base::warn("slot=auto: testing for ", base::format(table.back().end), " whether noise outlasts a slot of ",

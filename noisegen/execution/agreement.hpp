@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes of a job begin together, with slots of one length.
+// Agreement of a job's noise processes on a common start and slot length.
 #pragma once
 
 #include "base/system/launcher.hpp"
@@ -13,14 +13,14 @@
 namespace noisegen {
 
 struct Agreement {
-    base::Nanoseconds slot{};   // 0 where slots have lengths of their own
-    std::int64_t start_ns = 0;  // of the schedule, on CLOCK_MONOTONIC
+    base::Nanoseconds slot{};   // 0 if slots have different lengths
+    std::int64_t start_ns = 0;  // start of the schedule, on CLOCK_MONOTONIC
     std::vector<PilotRound> pilot;
 };
 
-// For slot=auto the training's steps are measured, and the team tries out whether noise lasts beyond its slot; slots
-// are doubled until it does not. The plan then has its table. `noise` is the directory of the job's noise, empty
-// without records. Throws what job_plan.hpp and check_designed() say, and what the team throws.
+// For slot=auto, measures the training's steps, and lets the team test whether the effect of noise outlasts its slot;
+// slots are doubled until it does not. Afterwards the plan has its slot table. `noise` is the directory of the job's
+// noise, empty without records. Throws the errors of job_plan.hpp, check_designed() and the team.
 Agreement agree_with_others(Plan& plan, Team& team, const std::filesystem::path& noise, const base::JobRank& job);
 
 }  // namespace noisegen

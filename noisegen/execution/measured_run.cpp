@@ -13,13 +13,13 @@ namespace {
 constexpr std::int64_t lead_ns = 10'000'000;
 constexpr std::int64_t look_again_ns = 50'000'000;
 
-// Waits until the table is over (true) or the run cannot continue (false).
+// Waits until the table is over (returns true) or the program is asked to stop (false).
 bool wait_for(const Team& team, const MeasuredRun& measured, std::int64_t start_ns)
 {
     const std::int64_t length_ns = measured.table.back().end.count();
     while (!team.done()) {
         if (base::stop_requested()) return false;
-        if (team.failed()) return true;  // stop() throws why
+        if (team.failed()) return true;  // stop() will throw the error
         const std::int64_t now = base::now_ns();
         measured.progress(static_cast<double>(now - start_ns) / static_cast<double>(length_ns));
         team.wait_for_news(now + look_again_ns, base::stop_descriptor());

@@ -47,7 +47,7 @@ nlohmann::ordered_json stressor_record(const Configured& stressor, const std::ve
     nlohmann::ordered_json record;
     record["name"] = stressor.card->name;
     record["options"] = stressor.settings.all();
-    for (const std::string& name : intensity_options()) record["options"].erase(name);  // reported with the levels
+    for (const std::string& name : intensity_options()) record["options"].erase(name);  // moved to the levels
     record["cpus"] = base::format_cpus({cpus.begin(), cpus.end()});
     record["how"] = how;
     record["not_kept"] = not_kept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// noise.json: who made noise, where, when and how, and what came of it.
+// noise.json: host, time, options and results of a noise process.
 #pragma once
 
 #include "noisegen/execution/agreement.hpp"
@@ -9,10 +9,10 @@
 
 namespace noisegen {
 
-// Records all that is fixed before noise begins; times are of CLOCK_MONOTONIC.
+// Records all that is fixed before noise begins. Times are CLOCK_MONOTONIC.
 void record_plan(nlohmann::ordered_json& record, const Plan& plan, const Agreement& agreement);
 
-// Records the work of a team that has stopped.
+// Records the work of a team after it has stopped.
 void record_team(nlohmann::ordered_json& record, const Plan& plan, const Team& team);
 
 }  // namespace noisegen

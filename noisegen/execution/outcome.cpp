@@ -11,15 +11,16 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::int64_t long_enough_ns = 1'000'000'000;  // to expect something
+constexpr std::int64_t long_enough_ns = 1'000'000'000;  // time on after which some work is expected
 
-// Such as messages to a host that takes none.
+// Did the stressor move no bytes, for example because the other host accepts no messages?
 bool did_nothing(const Configured& stressor, const LevelTotal& total)
 {
     return stressor.card->counts_bytes && total.on_ns > long_enough_ns && total.work.bytes == 0;
 }
 
-// Requests that no training answered, or pauses of no process: a step that looks, or a pause, counts as an operation.
+// Did no training answer the requests, or was there no process to pause? A step that reads the request, or a pause,
+// counts as an operation.
 bool asked_nobody(const Configured& stressor, const LevelTotal& total)
 {
     return base::is_control(stressor.card->role) && total.on_ns > long_enough_ns && total.work.operations == 0 &&
@@ -64,7 +65,7 @@ int judge(const Schedule& schedule, const Team& team)
 
 std::string asked_text(const base::Rate& rate)
 {
-    constexpr std::size_t short_enough = 9;  // "512.5MB/s"; a share of a limit may be any number
+    constexpr std::size_t short_enough = 9;  // "512.5MB/s"; a share of a limit may be a long number
     std::string given = base::format(rate);
     if (rate.of != base::Rate::Of::bytes) return given;
     if (given.find("iB") != std::string::npos) return given + " = " + base::speed_text(rate.per_second);

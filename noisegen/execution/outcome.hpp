@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Did noise keep its promises, and what did it reach?
+// Comparison of the noise achieved with the noise requested.
 #pragma once
 
 #include "noisegen/execution/threads/team.hpp"
@@ -10,13 +10,13 @@
 
 namespace noisegen {
 
-// The exit code; on stderr what was not reached. Of a team that has stopped.
+// Returns the exit code, and prints to stderr which requests were not reached. The team must have stopped.
 int judge(const Schedule& schedule, const Team& team);
 
-// "4GiB/s = 4.29 GB/s": as given and, in another unit than that of what is reached, in that too.
+// "4GiB/s = 4.29 GB/s": the rate as given and, if achieved rates are printed in another unit, in that unit.
 std::string asked_text(const base::Rate& rate);
 
-// A line for each level.
+// Prints one line for each level.
 void print(std::ostream& out, const Schedule& schedule, const std::vector<LevelTotal>& totals);
 
 }  // namespace noisegen

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that came to a noise CPU, or to its core, after the start.
+// Detects processes that moved to a noise CPU, or to its core, after the start.
 #pragma once
 
 #include "noisegen/execution/plan.hpp"
@@ -16,10 +16,10 @@ class OverlapWatch {
     // The plan must outlive it.
     explicit OverlapWatch(const Plan& plan);
 
-    // Looks every five seconds; each process is reported once, on stderr.
+    // Checks every five seconds, and reports each process once on stderr.
     void look();
 
-    // at_ns, pid, name and cpus of each.
+    // Members of each entry: at_ns, pid, name, cpus.
     const nlohmann::ordered_json& found() const { return found_; }
 
  private:

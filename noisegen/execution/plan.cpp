@@ -68,7 +68,7 @@ void check_designed(const Plan& plan)
     const Request& request = plan.request;
     const bool beside = !request.out.empty() && std::filesystem::exists(request.out / base::part::train);
     if (!request.designed && !beside) return;
-    // Noise that never changes is one of a set for `interference compare`.
+    // A run with constant noise is one of a set for `interference compare`.
     if (!request.designed && is_constant(request.schedule))
         return base::warn("constant noise: for interference compare, not for interference analyse");
     const std::string why = why_no_report(request.schedule, plan.table);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plan of this noise process: the request, and its consequences on this machine.
+// Plan of this noise process: the request, and what follows from it on this machine.
 #pragma once
 
 #include "noisegen/resources/budgets.hpp"
@@ -19,14 +19,14 @@ struct Request {
     Schedule schedule;
     std::uint64_t seed = 1;
     base::Nanoseconds duration{60'000'000'000};
-    base::Nanoseconds planned{};  // how long noise will be wanted, where the duration is longer for safety; 0: so long
+    base::Nanoseconds planned{};  // expected length of the noise if `duration` is longer for safety; 0: equal
     CpuRequest cpu_request;
     Avoid avoid;
-    std::string scheduling = "other";   // class of the noise threads: batch, idle
-    std::string memory = "local";       // or NUMA nodes that memory comes from
-    std::string on_overlap = "report";  // or stop: when a process of what is avoided comes to a noise CPU
+    std::string scheduling = "other";   // scheduling class of the noise threads: other, batch, idle
+    std::string memory = "local";       // "local", or the NUMA nodes that memory is taken from
+    std::string on_overlap = "report";  // "report" or "stop": reaction to an avoided process on a noise CPU
     Budgets budgets;
-    std::filesystem::path limits_file;  // for rate=60%; empty: the default
+    std::filesystem::path limits_file;  // limits for rates like 60%; empty: the default file
     std::filesystem::path out;          // the run's directory
     std::filesystem::path control_run;  // the run whose control file asks the training and counts its steps
     std::set<pid_t> victims = {};       // processes of the job; none: those in the control file
@@ -37,33 +37,35 @@ struct Request {
 
 struct Plan {
     Request request;
-    base::CpuSet allowed;                  // CPUs of this process before it binds itself
-    base::CpuSet cpus;                     // that make noise
-    std::vector<CpuPlacement> placements;  // where they are
+    base::CpuSet allowed;                  // CPUs of this process before it bound itself
+    base::CpuSet cpus;                     // noise CPUs
+    std::vector<CpuPlacement> placements;  // locations of the noise CPUs
     std::vector<std::vector<int>> runs;    // [stressor]: the CPUs that run it
-    std::vector<Demand> demands;           // of the stressors, on these CPUs
-    std::set<int> memory_nodes;            // none: memory near each CPU
-    std::vector<Slot> table;               // empty while the length of its slots is not known (slot=auto)
+    std::vector<Demand> demands;           // demands of the stressors on these CPUs
+    std::set<int> memory_nodes;            // empty: memory near each CPU
+    std::vector<Slot> table;               // empty until the slot length is known (slot=auto)
 };
 
-// Does the schedule ask a training for something, or follow its phases?
+// Does the schedule request delays from a training, or follow its phases?
 bool needs_training(const Request& request);
 
-// Makes and writes nothing. Without `placed` the plan is for any CPU, one for each stressor: what that needs, the run
-// will need. Throws UsageError or Unavailable for what this machine cannot give.
+// Makes the plan; creates no threads and writes nothing. Without `placed` the plan is for any CPU, one for each
+// stressor, and has the demands that the run will have. Throws UsageError or Unavailable for requests that this machine
+// cannot satisfy.
 Plan plan(Request request, bool placed);
 
-// The table of a schedule with slot=auto, now that the length of its slots is known.
+// Makes the table of a schedule with slot=auto once the slot length is known.
 void set_slot(Plan& plan, base::Nanoseconds slot);
 
-// Noise beside a training is there to be analysed: what cannot be is refused now, not at the training's end.
-// Throws UsageError if interference could make no report of the run, where a report was asked for or a training is
-// beside; warns where it will not be trusted.
+// Noise beside a training is meant to be analysed, so a schedule that cannot be analysed is refused now instead of at
+// the training's end. Throws UsageError if interference could not report on the run, provided that a report was
+// requested or a training is present; warns if the report will not be trusted.
 void check_designed(const Plan& plan);
 
-// Prepares a run beyond its plan, once its part of the run's directory is its own: turns rates that are a share of a
-// limit into rates, allows the file descriptors that the stressors need, checks the design and warns of what competes
-// for the CPUs. Throws UsageError for a limit that is not known, for too few descriptors, and as check_designed().
+// Prepares a run after this process has claimed its part of the run's directory: turns rates that are a share of a
+// limit into rates, raises the limit of file descriptors for the stressors, checks the design, and warns of programs
+// that compete for the CPUs. Throws UsageError for an unknown limit, for too few descriptors, and as check_designed()
+// does.
 void prepare(Plan& plan);
 
 }  // namespace noisegen

@@ -17,7 +17,7 @@ void warn_of_other_noise(const Plan& plan)
         base::warn("another noisegen (", pid, ") is on these CPUs, too: neither will reach its rate");
 }
 
-// A group that has used up its CPU time is stopped as a whole, training in it included.
+// If a control group uses up its CPU quota, all its processes are stopped, including the training.
 void warn_of_quota(const Plan& plan)
 {
     const auto quota = base::cpu_quota();

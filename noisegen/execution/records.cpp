@@ -66,7 +66,7 @@ Records::Records(const std::filesystem::path& part, const Schedule& schedule, st
     recorder_.property(base::property::schedule, schedule.text);
     recorder_.property(base::property::seed, std::to_string(seed));
     recorder_.property(base::property::design, name(schedule.design));
-    // OTF2 cannot hold an empty property: a schedule of nothing but quiet has none.
+    // OTF2 cannot hold an empty property, so a schedule with only quiet has none.
     if (!schedule.factors().empty())
         recorder_.property(base::property::factors, base::join_words(schedule.factors(), ","));
     const auto follows = [](const FactorLevel& level) { return !level.intensity.follow.empty(); };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of noise: noise.csv row by row as slots end, samples.csv every tenth of a second, and the OTF2
-// archive at the end.
+// Records of noise: noise.csv with a row as each slot ends, samples.csv with a row every tenth of a second, and the
+// OTF2 archive at the end.
 #pragma once
 
 #include "base/csv.hpp"
@@ -15,22 +15,23 @@ namespace noisegen {
 
 class Records {
  public:
-    // In `part`, the directory of this noise process. The schedule must outlive it.
+    // `part` is the directory of this noise process. The schedule must outlive this object.
     Records(const std::filesystem::path& part, const Schedule& schedule, std::uint64_t seed,
             const std::vector<int>& cpus);
 
-    // All are called by the CPU's thread. The column `cpu` is the one on which it runs then: somebody may move it.
-    // A row, and metrics on the CPU's location; of a slot that has not ended.
+    // The next four functions are called by the CPU's thread. The column `cpu` is the CPU that the thread runs on at
+    // that time, since somebody may move it. Writes a row, and metrics on the CPU's location, within a slot.
     void sample(std::size_t cpu_index, const SlotDone& so_far, const Sample& sample);
-    // A level that follows the training is switched on, or off: a region within that of the phase, and then a row.
+    // A level that follows the training was switched on or off: writes a region inside that of the phase, and then a
+    // row.
     void followed(std::size_t cpu_index, const SlotDone& so_far, bool on, std::int64_t at_ns);
-    // The training was held stopped: a region within that of the slot, and a row.
+    // The training was stopped for some time: writes a region inside that of the slot, and a row.
     void stopped(std::size_t cpu_index, const SlotDone& so_far, std::int64_t from_ns, std::int64_t until_ns);
-    // A row, and the end of a region on the CPU's location.
+    // A slot has ended: writes a row, and the end of the region on the CPU's location.
     void slot(std::size_t cpu_index, const SlotDone& done);
 
     // Writes the schedule as executed between the two times (slots at their assigned times, the last one cut) and
-    // finishes the archive. No thread may be recording then. Throws if anything could not be written.
+    // finishes the archive. No thread may be recording during the call. Throws if anything could not be written.
     void finish(const std::vector<Slot>& table, std::int64_t start_ns, std::int64_t joined_ns, std::int64_t ended_ns);
 
  private:
@@ -50,11 +51,11 @@ class Records {
     const Schedule& schedule_;
     std::filesystem::path part_;
     std::string host_;
-    std::mutex mutex_;  // of the CSVs
+    std::mutex mutex_;  // guards the CSVs
     base::CsvWriter rows_;
     base::CsvWriter samples_csv_;
-    std::optional<base::CsvWriter> followed_csv_;  // if a level follows the training
-    std::optional<base::CsvWriter> pauses_csv_;    // once the training was stopped
+    std::optional<base::CsvWriter> followed_csv_;  // exists if a level follows the training
+    std::optional<base::CsvWriter> pauses_csv_;    // exists once the training was stopped
     otf2::Recorder recorder_;
     otf2::AttributeRef block_;
     otf2::AttributeRef position_;
@@ -67,9 +68,9 @@ class Records {
     Names quiet_;
     std::vector<Names> levels_;
     otf2::LocationRecorder* assigned_ = nullptr;
-    std::vector<otf2::LocationRecorder*> locations_;  // by CPU
-    std::vector<const Slot*> entered_;                // by CPU: the slot whose region is open
-    std::vector<std::int64_t> on_since_ns_;           // by CPU, of a level that follows the training
+    std::vector<otf2::LocationRecorder*> locations_;  // one for each CPU
+    std::vector<const Slot*> entered_;                // by CPU: slot whose region is open
+    std::vector<std::int64_t> on_since_ns_;           // by CPU: when a level that follows the training was switched on
 };
 
 }  // namespace noisegen

@@ -27,8 +27,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The kernel's own habit is memory near the CPU: where that may not be asked for (in some containers), it does it
-// anyway.
+// Prefers memory near the CPU. Where the policy must not be set (in some containers), the kernel does this by default.
 void bind_memory(const std::set<int>& nodes)
 {
     try {
@@ -38,8 +37,8 @@ void bind_memory(const std::set<int>& nodes)
     }
 }
 
-// A single unthrottled stressor in one process may start before its buffers are ready. Not without --out: the printed
-// rates must exclude start-up.
+// A single stressor without a rate in one process may start before its buffers are ready. This is not done without
+// --out, since the printed rates must exclude start-up.
 bool at_once(const Plan& plan, const base::JobRank& job)
 {
     const std::vector<FactorLevel>& levels = plan.request.schedule.levels;
@@ -105,7 +104,7 @@ int run(Plan plan, nlohmann::ordered_json record)
         if (claimed) base::write_whole(claimed->path() / base::file::noise_record, base::json_text(record) + "\n");
     };
 
-    // Threads of MPI and of this program stay off the training's CPUs too.
+    // Keeps threads of MPI and of this program off the training's CPUs, too.
     base::bind_this_thread(plan.cpus);
     bind_memory(plan.memory_nodes);
     std::optional<Records> records;
@@ -126,7 +125,7 @@ int run(Plan plan, nlohmann::ordered_json record)
     std::exception_ptr failure;
     try {
         team.stop();
-    } catch (...) {  // what was recorded until then is kept
+    } catch (...) {  // keeps what was recorded so far
         failure = std::current_exception();
     }
     if (records) records->finish(plan.table, start_ns, joined_ns, ended_ns);

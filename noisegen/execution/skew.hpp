@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far apart the noise CPUs of a job began the same slots.
+// Skew of slot begins between the noise CPUs of a job.
 #pragma once
 
 #include "base/units.hpp"
@@ -15,7 +15,8 @@
 
 namespace noisegen {
 
-// Over slots: latest minus earliest begin, in ns. On several clocks (nodes) by CLOCK_REALTIME, as they believe it.
+// Skew over slots: latest minus earliest begin, in ns. If nodes have different clocks, times are compared by
+// CLOCK_REALTIME as each node believes it to be.
 struct Skew {
     std::size_t processes = 0;
     std::size_t slots = 0;
@@ -23,16 +24,16 @@ struct Skew {
     std::int64_t p99_ns = 0;
     std::int64_t worst_ns = 0;
     bool one_clock = true;
-    std::int64_t clock_error_ns = 0;  // of two clocks against each other, as the kernels estimate it
+    std::int64_t clock_error_ns = 0;  // of two clocks relative to each other, as the kernels estimate it
     bool clock_error_known = true;
 };
 
-// From noise.csv and noise.json of the processes under `noise`. Slots that a process did not take part in from their
-// start (it came late) are left out. Waits for `processes` of them to finish, for as long as `patience`; none if they
-// don't. Throws Error for a record that cannot be read.
+// Skew from noise.csv and noise.json of the processes under `noise`. Slots that a process joined late are left out.
+// Waits up to `patience` for `processes` of them to finish; returns none if they do not. Throws Error for a record that
+// cannot be read.
 std::optional<Skew> measure_skew(const std::filesystem::path& noise, std::size_t processes, base::Nanoseconds patience);
 
-// For a job of several processes that have run: `skew_ns` of the record, and a line on `out` if there is one.
+// For a finished job of several processes: adds `skew_ns` to the record, and prints a line to `out` unless it is null.
 void report_skew(const std::filesystem::path& noise, std::size_t processes, bool stopped,
                  nlohmann::ordered_json& record, std::ostream* out);
 

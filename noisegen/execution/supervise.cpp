@@ -21,10 +21,10 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::int64_t tick_ns = 500'000'000;              // without news
-constexpr std::int64_t tick_on_terminal_ns = 100'000'000;  // of the status line
+constexpr std::int64_t tick_ns = 500'000'000;              // longest wait without a report
+constexpr std::int64_t tick_on_terminal_ns = 100'000'000;  // interval of the status line
 
-// "rate of 4GiB/s", "duty of 30%".
+// The request as text: "rate of 4GiB/s", "duty of 30%".
 std::string asked_for(const Intensity& asked)
 {
     return asked.rate ? "rate of " + asked_text(*asked.rate) : "duty of " + base::format(asked.duty);
@@ -37,12 +37,12 @@ const Slot& slot_at(const std::vector<Slot>& table, base::Nanoseconds at)
     return after == table.begin() ? table.front() : *std::prev(after);
 }
 
-// "3.2 GB/s (requested 4GB/s)" for the slot that is on, over its time so far.
+// The status "3.2 GB/s (requested 4GB/s)" for the current slot so far.
 class Status {
  public:
     explicit Status(const Schedule& schedule) : schedule_{schedule} {}
 
-    // To be called again and again: a slot's time counts from the first look at it.
+    // Call it repeatedly: a slot's time counts from the first call in that slot.
     void look(const Slot& slot, std::uint64_t bytes)
     {
         if (slot_ == &slot) return;
@@ -71,7 +71,7 @@ class Status {
     std::uint64_t bytes_before_ = 0;
 };
 
-// Current noise, as OpenMetrics.
+// The current noise as OpenMetrics.
 class NoiseMetrics {
  public:
     explicit NoiseMetrics(const Plan& plan)
@@ -80,7 +80,7 @@ class NoiseMetrics {
     {
     }
 
-    // No treatment: noise has ended.
+    // `treatment` is null after noise has ended.
     void write(const Treatment* treatment, std::uint64_t bytes, std::uint64_t operations)
     {
         const std::int64_t now = base::now_ns();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main thread while noise runs: progress, warnings, and reasons to end.
+// The main thread while noise runs: progress, warnings and reasons to stop.
 #pragma once
 
 #include "noisegen/execution/overlap_watch.hpp"
@@ -11,12 +11,12 @@
 
 namespace noisegen {
 
-// Returns at the table's end or when there is a reason to stop, with the reason: duration, failure, overlap, parent
-// died, or a signal.
+// Waits for the table's end or a reason to stop. Returns the reason: duration, failure, overlap, parent died, or a
+// signal.
 std::string supervise(const Plan& plan, std::int64_t start_ns, Team& team, OverlapWatch& watch,
                       TrainingWatch& training);
 
-// A line for each CPU whose noise somebody moved since the last call.
+// Prints one line for each CPU whose noise was moved by somebody since the last call.
 void warn_of_moved_noise(Team& team);
 
 }  // namespace noisegen

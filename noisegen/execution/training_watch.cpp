@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t look_ns = second_ns;
 constexpr std::int64_t least_ns = 10 * second_ns;
-constexpr std::int64_t gaps = 10;  // a phase may take this much longer than any before
+constexpr std::int64_t gaps = 10;  // a phase may take this many times the longest gap so far
 
 }  // namespace
 
@@ -26,7 +26,7 @@ TrainingWatch::TrainingWatch(const std::filesystem::path& run, const std::string
     } else if (std::filesystem::exists(path_)) {
         try {
             control_.emplace(base::ControlFile::open(run, host));
-        } catch (const std::exception&) {  // another user's, or of another version: noise does without
+        } catch (const std::exception&) {  // file of another user or version: noise runs without it
         }
     }
 }
@@ -36,7 +36,7 @@ std::optional<std::string> TrainingWatch::news(std::int64_t now_ns)
     if (!control_ || now_ns < looked_ns_ + look_ns) return {};
     looked_ns_ = now_ns;
     const std::int64_t updated = control_->page().updated_ns.load();
-    if (base::page_lost(&control_->page())) {  // which has been said
+    if (base::page_lost(&control_->page())) {  // base::page_lost() has already been reported
         control_.reset();
         return {};
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notices when the training that the noise is for does not come, stands still or has ended.
+// Notices if the training that the noise is for does not start, stops making progress, or has ended.
 #pragma once
 
 #include "base/contract/control_file.hpp"
@@ -13,11 +13,11 @@ namespace noisegen {
 
 class TrainingWatch {
  public:
-    // Watches the run's control file on this host. Without one there is nothing to watch, unless the noise `needs` it:
-    // asks for delays, follows phases: then it throws as ControlFile::open() does.
+    // Watches the run's control file on this host. Without a control file nothing is watched, unless the noise `needs`
+    // it for delays or phases: then the constructor throws as ControlFile::open() does.
     TrainingWatch(const std::filesystem::path& run, const std::string& host, bool needs, std::int64_t now_ns);
 
-    // A message, once for each change; none most of the time. To be called every second or so.
+    // Call it about once a second. Returns a message after each change of the training's state, otherwise none.
     std::optional<std::string> news(std::int64_t now_ns);
 
  private:
@@ -25,8 +25,8 @@ class TrainingWatch {
     std::optional<base::ControlFile> control_;
     std::int64_t began_ns_;
     std::int64_t looked_ns_ = 0;
-    std::int64_t updated_ns_ = 0;      // the last sign of life that was seen
-    std::int64_t longest_gap_ns_ = 0;  // between two of them
+    std::int64_t updated_ns_ = 0;      // last sign of life from the training
+    std::int64_t longest_gap_ns_ = 0;  // longest time between two signs of life
     bool silent_ = false;
 };
 

@@ -26,20 +26,20 @@ namespace noisegen {
 namespace {
 
 constexpr base::Nanoseconds trial{50'000'000};
-constexpr base::Nanoseconds warm_up{100'000'000};  // so that rounds begin with a window of a tenth of a second
-// One core rarely fills the path to memory alone: two reach a little more than one even where they share it.
+constexpr base::Nanoseconds warm_up{100'000'000};  // before rounds, which then begin at a window's border
+// One core rarely saturates the path to memory: two cores reach a little more than one even if they share it.
 constexpr double ratio_apart = 1.8;
 constexpr double ratio_shared = 1.25;
 
-// Per second, of all CPUs together.
+// Rates per second, summed over all CPUs.
 struct Speed {
     double bytes = 0.0;
     double operations = 0.0;
     Windows windows;
-    double waited = 0.0;  // share of the time that it was ready to run, but others ran on its CPUs
+    double waited = 0.0;  // share of the time in which others ran on its CPUs while it was runnable
 };
 
-// Above this a round shows other processes rather than the machine.
+// Above this share of waiting, a round shows other processes rather than the machine.
 constexpr double disturbed_share = 0.05;
 
 // A stressor on the first `cores` cores.
@@ -47,10 +47,10 @@ struct Item {
     Configured stressor;
     std::size_t cores = 1;
     base::CpuSet cpus;
-    std::vector<double> bytes;  // by round
+    std::vector<double> bytes;  // one value per round
     std::vector<double> operations;
     std::vector<double> waited;
-    Windows windows;  // of all rounds
+    Windows windows;  // windows of all rounds
 
     std::string name() const { return stressor_text(stressor.card->name, own_options(stressor.settings)); }
     std::string text() const { return base::join(name(), " on ", cpus.size(), cpus.size() == 1 ? " CPU" : " CPUs"); }
@@ -60,7 +60,7 @@ struct Item {
     }
 };
 
-// Unthrottled: a start-up time, then the round.
+// A schedule without a rate: a warm-up, then the round.
 Schedule schedule_of(const Item& item, base::Nanoseconds round)
 {
     Schedule schedule;
@@ -71,7 +71,7 @@ Schedule schedule_of(const Item& item, base::Nanoseconds round)
     return schedule;
 }
 
-// None if the program was asked to stop.
+// Returns none if the program was asked to stop.
 std::optional<Speed> measure(const Item& item, base::Nanoseconds round, const Budgets& budgets)
 {
     const Schedule schedule = schedule_of(item, round);
@@ -117,7 +117,7 @@ std::vector<Configured> configured_by_default()
     return all;
 }
 
-// Each level of an option separately; levels of intensity are one.
+// Makes one stressor for each level of an option; levels that differ in intensity only count as one.
 std::vector<Configured> configured_by(const std::vector<std::string>& words, base::Nanoseconds round)
 {
     std::vector<Configured> all;
@@ -158,7 +158,7 @@ std::vector<Item> items_of(const std::vector<Configured>& configured, const base
     return items;
 }
 
-// A machine that stands still for a moment lets nothing be done, either: then once more.
+// A machine that stalls for a moment lets no work be done; then the measurement is repeated.
 std::optional<Speed> tried(const Item& item, const Budgets& budgets)
 {
     constexpr int attempts = 3;
@@ -169,8 +169,8 @@ std::optional<Speed> tried(const Item& item, const Budgets& budgets)
     base::fail("it did no work");
 }
 
-// Tries each once, briefly, which also makes the first round as warm as the others. What cannot run is left out, or an
-// error if it was asked for. False if the program was asked to stop.
+// Runs each item once, briefly, so that the first round is as warm as the others. Items that cannot run are left out;
+// if the user requested them, that is an error. Returns false if the program was asked to stop.
 bool try_all(std::vector<Item>& items, bool asked_for, const Budgets& budgets)
 {
     for (auto item = items.begin(); item != items.end();) try {
@@ -218,8 +218,8 @@ const Item* one_core_of(const std::vector<Item>& items, const Item& other)
     return found == items.end() ? nullptr : &*found;
 }
 
-// Coupling of streams through memory: these fill the path to it. From the rounds in which both had their CPUs to
-// themselves; none if there are none.
+// Coupling of streams through memory, since these saturate the path to it. Uses the rounds in which both measurements
+// had their CPUs to themselves; none if there are no such rounds.
 std::optional<Coupling> coupling_of(const std::vector<Item>& items, const Item& two)
 {
     const Item* one = one_core_of(items, two);
@@ -235,7 +235,7 @@ std::optional<Coupling> coupling_of(const std::vector<Item>& items, const Item& 
     return coupling(of_one, of_two);
 }
 
-// On stderr.
+// Reports on stderr how many rounds were disturbed.
 void tell_waiting(const std::vector<Item>& items)
 {
     std::size_t disturbed = 0;
@@ -355,7 +355,7 @@ int calibrate(const Calibration& calibration)
     std::vector<Item> items =
         items_of(asked_for ? configured_by(calibration.stressors, calibration.round) : configured_by_default(),
                  calibration.cpus);
-    add_limits(calibration.limits_file, {});  // better refused now than after the last round
+    add_limits(calibration.limits_file, {});  // fails now rather than after the last round
     base::bind_this_thread(calibration.cpus);
     const bool complete = try_all(items, asked_for, calibration.budgets) && measure_rounds(items, calibration);
     if (items.empty()) base::fail("no stressor can be calibrated here");

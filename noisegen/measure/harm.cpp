@@ -7,7 +7,7 @@ namespace noisegen {
 
 namespace {
 
-// Work from `begin` to `end`.
+// Work between `begin_ns` and `end_ns`.
 Done done_between(const std::vector<Piece>& pieces, std::int64_t begin_ns, std::int64_t end_ns)
 {
     Done done;

@@ -27,9 +27,9 @@ namespace noisegen {
 namespace {
 
 constexpr const char* peer_label = "peer";
-constexpr base::Nanoseconds slot_of_waiting = std::chrono::seconds{1};  // of fsync and step, if none was given
+constexpr base::Nanoseconds slot_of_waiting = std::chrono::seconds{1};  // default for fsync and step
 
-// Card of a victim: a kind of the slices of Victim, or one that waits.
+// A victim: one that works in slices (with the kind of its slices), or one that waits.
 struct VictimCard {
     std::string name;
     std::string unit;
@@ -53,7 +53,7 @@ const VictimCard& card_of(const std::string& victim)
     return *std::find_if(cards.begin(), cards.end(), [&](const VictimCard& card) { return card.name == victim; });
 }
 
-// Peers' words may hold what a schedule gives a meaning of its own, so they come in later.
+// The peers' commands may contain characters that are special in schedules, so they are inserted after parsing.
 Schedule schedule_with_peers(const HarmProbe& asked, const std::vector<std::string>& stressors_asked)
 {
     std::vector<std::string> words = stressors_asked;
@@ -70,7 +70,7 @@ Schedule schedule_with_peers(const HarmProbe& asked, const std::vector<std::stri
     return schedule;
 }
 
-// A peer by its command, a stressor's level by its name.
+// A peer is named by its command, a level by its stressor.
 Harm named(const HarmProbe& asked, const FactorLevel& level)
 {
     for (std::size_t i = 0; i < asked.peers.size(); ++i)
@@ -82,7 +82,8 @@ Harm named(const HarmProbe& asked, const FactorLevel& level)
             .slowdowns = {}};
 }
 
-// Victims that are measured at once: the memory's victims work in slices of one thread, each that waits is alone.
+// Victims that are measured at the same time: memory victims work in slices of one thread; each victim that waits has a
+// pass of its own.
 struct Pass {
     std::string what;
     std::vector<std::string> victims;
@@ -113,18 +114,18 @@ std::unique_ptr<StandingVictim> make_victim(const HarmProbe& asked, const std::s
     return make_step_victim(cpu, asked.model, length);
 }
 
-// The first block is there to get all going.
+// The first block is a warm-up.
 void leave_out_first_block(ProbeRun& run)
 {
     std::erase_if(run.table, [](const Slot& slot) { return slot.block == 0; });
     if (run.blocks > 0) --run.blocks;
 }
 
-// Work of a pass's victims.
+// Work of the victims of a pass.
 struct Measured {
     Schedule schedule;
     ProbeRun run;
-    std::vector<WorkByBlock> work;  // by victim of the pass
+    std::vector<WorkByBlock> work;  // one element per victim of the pass
 };
 
 Measured measure_pass(const HarmProbe& given, const Pass& pass, const std::vector<std::string>& noises,
@@ -308,7 +309,7 @@ int probe_harm(const HarmProbe& asked)
     HarmReport report;
     const base::CpuSet allowed = base::allowed_cpus();
     for (const Pass& pass : passes_of(asked.victims)) {
-        base::bind_this_thread(allowed);  // the pass before left it on the noise's CPUs
+        base::bind_this_thread(allowed);  // the previous pass left this thread on the noise's CPUs
         const Measured measured = measure_pass(asked, pass, noises, setup);
         if (a_peer_failed(measured.run)) {
             base::warn("a --peer ended with an error, or runs in the background: try its command alone");

@@ -10,16 +10,16 @@ namespace noisegen {
 
 namespace {
 
-constexpr int looks_a_level = 200;  // at which the interval is looked for, between two levels
+constexpr int looks_a_level = 200;  // points between two levels at which the interval is searched
 
-// Between the levels `at` and `at` + 1, of which level 0 is quiet and slows nothing.
+// Interpolates between the levels `at` and `at` + 1; level 0 is quiet and slows nothing.
 double between(const std::vector<std::vector<double>>& by_level, std::size_t at, double share, std::size_t block)
 {
     const double lower = at == 0 ? 0.0 : by_level[at - 1][block];
     return lower + share * (by_level[at][block] - lower);
 }
 
-// Can what the program does not be distinguished from the curve at this place?
+// Is the program's effect indistinguishable from the curve at this point?
 bool holds_zero(const Slowdowns& all, std::size_t at, double share)
 {
     std::vector<double> differences;
@@ -34,7 +34,7 @@ Estimate as_percent(const Estimate& logarithms)
     return {percent(logarithms.value), percent(logarithms.low), percent(logarithms.high), logarithms.blocks};
 }
 
-// Place of a value on a curve that does not decrease; none beyond its end.
+// Position of a value on a non-decreasing curve; none beyond its end.
 std::optional<double> where(const std::vector<double>& levels, const std::vector<double>& curve, double value)
 {
     if (value <= 0.0) return 0.0;

@@ -28,16 +28,16 @@ namespace {
 constexpr std::size_t least_blocks = 3;
 constexpr const char* command_label = "command";
 
-// A stressor with what it and the program did to the part of the victim that it is calibrated by.
+// A stressor, with its effect and the program's on the kind of victim work by which it is calibrated.
 struct PressedOn {
     const PressureKind* kind;
     bool in_bytes;
-    std::vector<std::string> names;  // of the levels
+    std::vector<std::string> names;  // names of the levels
     Slowdowns slowdowns;
     Pressure pressure;
 };
 
-// The command's words may hold what a schedule gives a meaning of its own, so they come in later.
+// The command may contain characters that are special in schedules, so it is inserted after parsing.
 Schedule schedule_with(const PressureProbe& asked)
 {
     std::vector<std::string> words{"placebo", std::string{command_label} + "=job.run[command=true]"};

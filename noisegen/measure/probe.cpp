@@ -63,8 +63,8 @@ void print(std::ostream& out, const Probe& probe, const DamageReport& report, st
     for (const std::string& remark : remarks(report)) out << remark << "\n";
 }
 
-// All shapes have memory of their own at once: the CPUs that share a cache together pass it four times over, as far as
-// the machine's memory allows.
+// All shapes have their own memory at the same time. The CPUs that share a cache together use four times its size, if
+// the machine has enough memory.
 base::Bytes memory_of_each(const base::CpuSet& cpus)
 {
     constexpr std::int64_t mib = std::int64_t{1} << 20U;

@@ -26,19 +26,19 @@ constexpr const char* probe_gp =
 #include "noisegen/measure/probe.gp.inc"
     ;
 
-// One of the plots, below each other.
+// One of the stacked plots.
 struct Panel {
-    std::string name;  // of its data file
+    std::string name;  // name of its data file
     std::string title;
     Estimate Damage::*of;
-    double low = 0.0;  // of the axis
+    double low = 0.0;  // lower end of the axis
     double high = 1.0;
     double place(double value) const { return (value - low) / (high - low); }
 };
 
-constexpr double label_gap = 15.0 / 210.0;  // of probe.gp's panels without titles and axes
+constexpr double label_gap = 15.0 / 210.0;  // height of a label relative to a panel of probe.gp without titles and axes
 
-// Where the axis must reach so that all intervals and 1 are seen.
+// Extends the axis so that all intervals and 1 are visible.
 void fit(Panel& panel, const std::vector<Damage>& damages)
 {
     panel.low = panel.high = 1.0;
@@ -60,7 +60,8 @@ std::string colour(const Damage& damage)
     return "#606060";
 }
 
-// Where each stands: by its traffic; those that move no bytes side by side left of zero, for none to cover another.
+// Horizontal positions: the traffic; levels without traffic are placed side by side left of zero, so that they do not
+// overlap.
 std::vector<double> traffic_places(const std::vector<Damage>& damages, double most_gb_per_s)
 {
     std::vector<double> places;
@@ -82,7 +83,7 @@ void write_panel(const std::filesystem::path& folder, const Panel& panel, const 
     }
 }
 
-// Labels stand in a column at the right, each with a line to its point, so that none covers another.
+// Labels form a column at the right, each with a line to its point, so that they do not overlap.
 void set_panels(base::GnuplotVariables& variables, const std::vector<Panel>& panels, const std::vector<Damage>& damages)
 {
     std::vector<std::string> files;
@@ -113,7 +114,7 @@ void set_panels(base::GnuplotVariables& variables, const std::vector<Panel>& pan
     variables.set("places", places);
 }
 
-// 1, 2 or 5 times a power of ten; five to ten of it make up the whole.
+// Distance of tics: 1, 2 or 5 times a power of ten, so that five to ten fit into `whole`.
 double tic_step(double whole)
 {
     const double unit = std::pow(10.0, std::floor(std::log10(whole)) - 1.0);
@@ -172,7 +173,7 @@ void write_probe_json(const std::filesystem::path& folder, nlohmann::ordered_jso
 
 bool draw_probe(const std::filesystem::path& folder, const DamageReport& report)
 {
-    std::vector<Damage> shown;  // gnuplot has no place for the others
+    std::vector<Damage> shown;  // damages with finite values; gnuplot cannot place others
     double most_gb_per_s = 0.0;
     for (const Damage& damage : report.damages) {
         if (std::isnan(damage.bandwidth_kept.low + damage.latency_factor.low + damage.cache_latency_factor.low))
@@ -180,7 +181,7 @@ bool draw_probe(const std::filesystem::path& folder, const DamageReport& report)
         shown.push_back(damage);
         most_gb_per_s = std::max(most_gb_per_s, damage.own_bytes_per_s * 1e-9);
     }
-    if (shown.empty()) return false;  // the remarks tell why
+    if (shown.empty()) return false;  // remarks() explains why
     if (most_gb_per_s == 0.0) most_gb_per_s = 1.0;
     std::vector<Panel> panels{
         {.name = "probe_bandwidth",

@@ -18,7 +18,7 @@ namespace noisegen {
 
 namespace {
 
-// Without the block in which the program was asked to stop.
+// Drops the block in which the program was asked to stop.
 void keep_whole_blocks(ProbeRun& run, std::int64_t last_ns)
 {
     std::uint64_t whole = 0;
@@ -37,7 +37,7 @@ void warn_of_shared_core(const Probe& probe)
             base::warn("the victim shares its core with noise (CPUs " + base::format_cpus(core.cpus) + ")");
 }
 
-// Before either has taken any of the total that shares refer to; disks are looked at when noise begins.
+// Checks memory before noise or victim has taken any of it. Disks are checked when noise begins.
 void check_memory_together(std::vector<Demand> noise, const Victim::Setup& setup, const Budgets& budgets)
 {
     for (Demand& demand : noise) demand.needs.directory.clear();

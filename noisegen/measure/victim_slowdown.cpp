@@ -14,12 +14,13 @@ namespace {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double weakened_share = 0.1;
-constexpr double felt = 0.05;  // less cannot be separated from the machine's own noise
+constexpr double felt = 0.05;  // smaller effects cannot be separated from the machine's own noise
 
-// From this share of memory's latency on: others fill the cache, or a virtual machine shows one that it does not have.
+// If cache latency is at least this share of memory latency, others fill the cache, or a virtual machine reports a
+// cache that it does not have.
 constexpr double no_cache = 0.8;
 
-// Is a slice of this kind timed by the victim's own CPU?
+// Is a slice of this kind timed by the victim's CPU time?
 bool by_own_cpu(Slice::Kind kind)
 {
     return kind != Slice::Kind::write && kind != Slice::Kind::message;
@@ -31,7 +32,7 @@ bool was_disturbed(const Slice& slice)
            static_cast<double>(slice.cpu_ns) < 0.9 * static_cast<double>(slice.end_ns - slice.begin_ns);
 }
 
-// A latency is the other way round: more per second under noise is less of it.
+// Ratio over blocks, inverted for latencies: more loads per second mean less latency.
 Estimate over_blocks(const DoneByBlock& blocks, std::size_t level, Slice::Kind kind)
 {
     std::vector<double> ratios;
@@ -72,7 +73,7 @@ bool is_felt(const Estimate& estimate)
     return excludes_one(estimate) && std::abs(estimate.value - 1.0) > felt;
 }
 
-// Beyond what mere work on the noise CPUs does.
+// Does the damage exceed that of mere computation on the noise CPUs?
 bool reaches_the_victim(const Damage& damage, const Damage* spin)
 {
     const double kept = spin == nullptr ? 1.0 : spin->bandwidth_kept.value;

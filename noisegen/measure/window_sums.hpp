@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work of all CPUs together in each window of a tenth of a second of a measurement.
+// Work of all CPUs together in each window of a tenth of a second.
 #pragma once
 
 #include "noisegen/execution/threads/sample.hpp"
@@ -9,13 +9,13 @@
 
 namespace noisegen {
 
-// Amounts per second in windows of a tenth of a second, of all CPUs together.
+// Rates per second in windows of a tenth of a second, summed over all CPUs.
 struct Windows {
     std::vector<double> bytes;
     std::vector<double> operations;
 };
 
-// Counts the windows that all CPUs have from border to border.
+// Sums the windows that the samples of all CPUs cover from border to border.
 class WindowSums {
  public:
     explicit WindowSums(std::size_t cpus) : cpus_{cpus} {}

@@ -29,7 +29,7 @@ fs::path proc_of(pid_t pid)
     return proc / std::to_string(pid);
 }
 
-// CPUs of all threads together: a library may have bound them one by one.
+// CPUs of all threads together, since a library may have bound each thread to a different one.
 base::CpuSet cpus_of_process(pid_t pid)
 {
     base::CpuSet cpus;
@@ -47,13 +47,13 @@ std::string environment_of(pid_t pid, const std::string& name)
     return {};
 }
 
-// Those in the control file on this host, if there is one.
+// Processes listed in the control file on this host, if there is one.
 std::set<pid_t> processes_of_training(const fs::path& run)
 try {
     const std::string host = base::host_name();
     if (run.empty() || !fs::exists(run / base::part::control / host)) return {};
     return base::training_processes(base::ControlFile::open(run, host).page());
-} catch (const std::exception&) {  // another user's, or of another version: who needs it says so
+} catch (const std::exception&) {  // file of another user or version: code that needs it reports that
     return {};
 }
 

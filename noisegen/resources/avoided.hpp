@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPUs that noise avoids: named ones, those of the same Slurm job, those of the training beside it.
+// CPUs that noise avoids: those named by the user, those of the same Slurm job, and those of the training.
 #pragma once
 
 #include "base/system/cpus.hpp"
@@ -13,15 +13,15 @@
 
 namespace noisegen {
 
-// Value of --avoid: CPUs, and processes whose CPUs (those of their threads and descendants) are meant.
+// Value of --avoid: CPUs, and processes; a process stands for the CPUs of its threads and descendants.
 struct Avoid {
     base::CpuSet cpus;
     std::vector<pid_t> processes;
-    std::filesystem::path training = {};  // the run's directory of a training; its processes, too
+    std::filesystem::path training = {};  // run directory of a training whose processes are avoided, too
 };
 
-// "4-7", "0,2", "pid:4711", "4711" (no CPU of this machine has that number, so it is a process). Throws UsageError for
-// other words, and for a process that is not there.
+// Parses "4-7", "0,2", "pid:4711" or "4711" (a process, since this machine has no such CPU). Throws UsageError for
+// other words, and for a process that does not exist.
 Avoid parse_avoid(const std::vector<std::string>& words);
 
 // A process that noise must not disturb directly.
@@ -31,12 +31,12 @@ struct AvoidedProcess {
     base::CpuSet cpus;
 };
 
-// The living processes of `avoid`, with their descendants; and those of the same Slurm job or of the training that are
-// bound to less than `allowed`: what this process might use before it bound itself. Not among them: this process, its
+// The living processes of `avoid` with their descendants, and processes of the same Slurm job or training that are
+// bound to part of `allowed` (the CPUs that this process had before it bound itself). Without this process, its
 // ancestors, other noisegens, and launchers (an unbound process with children).
 std::vector<AvoidedProcess> avoided_processes(const Avoid& avoid, const base::CpuSet& allowed);
 
-// The processes of the training that may run on all of `allowed`: no choice of CPUs keeps noise from them.
+// Processes of the training that may run on all of `allowed`: no choice of noise CPUs can avoid them.
 std::set<pid_t> unbound_training(const Avoid& avoid, const base::CpuSet& allowed);
 
 base::CpuSet cpus_of(const Avoid& avoid, const std::vector<AvoidedProcess>& avoided_processes);

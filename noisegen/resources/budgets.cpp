@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// In the unit that what is free is reported in.
+// Text in the unit that is used for the available amount.
 std::string size_text(double bytes)
 {
     std::ostringstream text;
@@ -30,7 +30,7 @@ std::string size_text(double bytes)
     return text.str();
 }
 
-// Bytes taken of one file system.
+// Amounts taken of one file system.
 struct Taken {
     double bytes = 0.0;
     double files = 0.0;
@@ -127,7 +127,7 @@ void check_demands(const std::vector<Demand>& demands, const Budgets& budgets, i
 
 void allow_descriptors(const std::vector<Demand>& demands)
 {
-    constexpr double opened_anyway = 256.0;  // records, MPI, libraries
+    constexpr double opened_anyway = 256.0;  // descriptors for records, MPI and libraries
     double open = opened_anyway;
     for (const Demand& demand : demands)
         open += static_cast<double>(demand.needs.descriptors) * static_cast<double>(demand.instances);

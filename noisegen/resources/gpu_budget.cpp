@@ -13,14 +13,14 @@ namespace noisegen {
 
 namespace {
 
-// Memory taken of one GPU, by all stressors together.
+// Memory taken of one GPU by all stressors together.
 struct TakenOfGpu {
-    std::string stressor;  // the last that takes some
+    std::string stressor;  // last stressor that takes some
     double bytes = 0.0;
-    base::Percent spare = {};  // that must stay free
+    base::Percent spare = {};  // share that must stay free
 };
 
-// Names who asked for a GPU where there is none.
+// The GPU's number; errors name the stressor.
 int number_of(const Demand& demand, const std::filesystem::path& control_run)
 try {
     return gpu_number(demand.needs.gpu->device, control_run);

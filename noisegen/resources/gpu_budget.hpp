@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Budgets of stressors on a GPU, and the refusal to take what a training may need.
+// Budgets of stressors on a GPU, so that they take nothing that a training may need.
 #pragma once
 
 #include "noisegen/resources/budgets.hpp"
@@ -9,10 +9,10 @@
 
 namespace noisegen {
 
-// `processes` of this host take as much each of the same GPU. Asks with a context of this process, which takes some
-// hundred megabytes alone, what is free beside it. Throws Unavailable where there is no GPU, UsageError that says
-// what was asked for, what is free and what must stay free, Error where not even a context has room. Without a demand
-// of a GPU it does nothing.
+// Checks the GPU demands of `processes` equal processes on this host that use the same GPU. Creates a context, which
+// alone takes some hundred megabytes, to ask how much memory is free. Throws Unavailable without a GPU; UsageError that
+// names the request, the free memory and the memory that must stay free; Error if not even a context fits. Does nothing
+// if no stressor needs a GPU.
 void check_gpus(const std::vector<Demand>& demands, const std::filesystem::path& control_run,
                 int processes = base::local_rank().size);
 

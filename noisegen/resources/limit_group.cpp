@@ -25,7 +25,7 @@ struct Setting {
     std::string value;
 };
 
-// "8:0", of each disk that there is.
+// Device numbers of all disks, such as "8:0".
 std::vector<std::string> disks()
 {
     std::vector<std::string> numbers;
@@ -81,7 +81,7 @@ std::vector<Setting> settings_of(const ResourceLimit& limit, int version, bool o
     return {};
 }
 
-// "io"; version 1 calls it otherwise.
+// Name of the limit's controller: "io" in version 2, "blkio" in version 1.
 std::string controller_of(const ResourceLimit& limit, int version)
 {
     switch (limit.kind) {
@@ -107,7 +107,7 @@ bool sets_all(const base::OwnGroup& group, const std::vector<ResourceLimit>& lim
     });
 }
 
-// In version 1 a new group of CPUs has none, and accepts no process.
+// In version 1 a new cpuset group has no CPUs, and accepts no process before it has some.
 void give_cpus(const base::OwnGroup& group, const fs::path& parent, const base::CpuSet& noise)
 {
     if (!group.has("cpuset.cpus")) return;
@@ -117,7 +117,7 @@ void give_cpus(const base::OwnGroup& group, const fs::path& parent, const base::
     if (group.version() == 1 && std::getline(in, memory)) group.put("cpuset.mems", memory);
 }
 
-// Removes groups left behind by processes that were killed. Groups with a process in them stay.
+// Removes groups left behind by killed processes; groups that contain a process stay.
 void remove_stale(const fs::path& parent, const std::string& name)
 {
     std::error_code none;
@@ -129,7 +129,7 @@ void remove_stale(const fs::path& parent, const std::string& name)
     }
 }
 
-// "    MB:0=100;1=100" of the group's schemata, with another number.
+// The line "    MB:0=100;1=100" of the group's schemata, with another number.
 std::string bandwidth_line(const fs::path& schemata, double percent)
 {
     std::ifstream in{schemata};
@@ -176,10 +176,10 @@ LimitGroup::~LimitGroup()
     for (const Held& held : groups_) std::ofstream{held.home / "cgroup.procs"} << ::getpid() << std::flush;
     if (resctrl_.empty()) return;
     std::error_code busy;
-    fs::remove(resctrl_, busy);  // its tasks go back to the root's
+    fs::remove(resctrl_, busy);  // its tasks return to the root group
 }
 
-// Version 2 has one group for all limits, version 1 one for each controller.
+// Version 2 has one group for all limits, version 1 one group for each controller.
 void LimitGroup::take_this_process(const std::vector<ResourceLimit>& limits)
 {
     if (limits.empty()) return;
@@ -271,7 +271,7 @@ void LimitedStressor::end()
     if (sets_) group_.lift(limit_);
     stressor_.end();
     if (limit_.kind != ResourceLimit::Kind::cpuset) return;
-    constexpr std::int64_t patience_ns = 100'000'000;  // until the thread that lifts it has done so
+    constexpr std::int64_t patience_ns = 100'000'000;  // time for the thread that lifts the limit
     const auto is_bound = [this] {
         try {
             base::bind_this_thread({cpu_});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noise under a limit: this process, with all that it starts, in control groups of its own, whose limits are set while
-// a level that has one is on.
+// Noise under a limit: this process and its children run in control groups of their own, whose limits are set while a
+// level with a limit is on.
 #pragma once
 
 #include "base/system/cgroups.hpp"
@@ -16,10 +16,10 @@ namespace noisegen {
 
 class LimitGroup {
  public:
-    // Null where no level of the schedule has a limit. noise: the CPUs that it runs on. Tries every limit once. Throws
-    // Unavailable where this user may make no such group, or the machine lacks what sets the limit.
+    // Returns null if no level of the schedule has a limit. `noise` is the noise CPUs. Tries every limit once. Throws
+    // Unavailable if this user may not create such a group, or if the machine lacks the mechanism.
     static std::unique_ptr<LimitGroup> make(const Schedule& schedule, const base::CpuSet& noise);
-    ~LimitGroup();  // the process goes back to where it was
+    ~LimitGroup();  // moves the process back to its original group
     LimitGroup(const LimitGroup&) = delete;
     LimitGroup& operator=(const LimitGroup&) = delete;
 
@@ -36,18 +36,18 @@ class LimitGroup {
 
     struct Held {
         std::unique_ptr<base::OwnGroup> group;
-        std::filesystem::path home;  // the group in which the process was
+        std::filesystem::path home;  // original group of the process
     };
     base::CpuSet noise_;
     std::vector<Held> groups_;
-    std::filesystem::path resctrl_;  // a group of it, if there is one
+    std::filesystem::path resctrl_;  // a resctrl group, if one is needed
 };
 
-// A stressor that runs under a limit from the begin of its turn to its end. What it has in flight then ends without it:
-// the next slot is not its own.
+// A stressor that runs under a limit from the begin of its slot to the end. Afterwards its work in flight continues
+// without the limit, since the next slot belongs to another level.
 class LimitedStressor : public Stressor {
  public:
-    // `sets`: of the threads of a stressor one does. All must outlive it.
+    // `sets` is true for the one thread of a stressor that sets the limit. All references must outlive this object.
     LimitedStressor(Stressor& stressor, const LimitGroup& group, const ResourceLimit& limit, int cpu, bool sets)
         : stressor_{stressor}, group_{group}, limit_{limit}, cpu_{cpu}, sets_{sets}
     {

@@ -73,7 +73,7 @@ Limit limit_from(const Json& json)
     return limit;
 }
 
-// Files of earlier versions have none.
+// Files of earlier versions have no windows.
 WindowLimit window_from(const Json& entry)
 {
     if (!entry.contains("windows_of_100ms")) return {};
@@ -87,7 +87,7 @@ WindowLimit window_from(const Json& entry)
     return window;
 }
 
-// Refuses numbers that JSON would silently convert: -1, 1.5.
+// Refuses numbers that nlohmann would convert silently, such as -1 and 1.5.
 std::size_t count_from(const Json& json)
 {
     if (!json.is_number_unsigned() || json == 0) base::fail(json.dump(), " is not a number of CPUs or rounds");
@@ -149,7 +149,7 @@ bool same(const StressorLimit& a, const StressorLimit& b)
     base::fail("cannot create ", path, ": ", why, "; give another place with --limits FILE or XDG_CACHE_HOME=DIR");
 }
 
-// Between the processes of this host. Beside the file, which is replaced by each write.
+// A lock among the processes of this host. The lock file lies beside the limits file, which each write replaces.
 class Lock {
  public:
     explicit Lock(const fs::path& file)

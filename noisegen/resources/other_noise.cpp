@@ -16,10 +16,10 @@ std::vector<pid_t> other_noise(const base::CpuSet& cpus, const base::CpuSet& all
     const std::map<pid_t, base::Process> all = base::processes();
     const auto own = all.find(::getpid());
     if (own == all.end()) return {};
-    const bool in_a_job = base::job_rank().size > 1;  // whose ranks have one parent
+    const bool in_a_job = base::job_rank().size > 1;  // its ranks have the same parent
     std::vector<pid_t> others;
     for (const auto& [pid, found] : all) {
-        if (pid == ::getpid() || found.name != own->second.name) continue;  // a guardian has another name
+        if (pid == ::getpid() || found.name != own->second.name) continue;  // a guardian has another process name
         if (in_a_job && found.parent == own->second.parent) continue;
         const base::CpuSet bound = base::affinity_of(pid);
         const bool has_chosen = allowed.size() == 1 || !base::are_within(allowed, bound);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other noisegens on the CPUs of this one: each takes from what the other is to reach.
+// Other noisegen processes on the same CPUs, with which this one would share the achieved rates.
 #pragma once
 
 #include "base/system/cpus.hpp"
@@ -10,8 +10,8 @@
 
 namespace noisegen {
 
-// Noisegens that are bound to some of `cpus`, but not to all that are `allowed`, as one that has not chosen yet. Not
-// among them: this process, and those with the same parent, which are ranks of the same job.
+// Noisegen processes bound to some of `cpus`. Without those bound to all of `allowed`, which have not chosen their CPUs
+// yet, without this process, and without processes of the same parent, which are ranks of the same job.
 std::vector<pid_t> other_noise(const base::CpuSet& cpus, const base::CpuSet& allowed);
 
 }  // namespace noisegen

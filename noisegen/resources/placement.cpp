@@ -51,7 +51,7 @@ namespace {
 
 std::set<int> parse_nodes(std::string_view option, const std::string& text)
 try {
-    return base::parse_cpus(text);  // the same form
+    return base::parse_cpus(text);  // lists of nodes have the same form
 } catch (const base::UsageError&) {
     base::fail_usage(option, ": '", text, "' is not a list of NUMA nodes, such as 0 or 0,2-3");
 }
@@ -64,7 +64,7 @@ std::set<int> sockets_of(const base::CpuSet& cpus, const Machine& machine)
     return sockets;
 }
 
-// Sockets that --near and --far leave, of all.
+// The sockets that --near and --far allow.
 std::set<int> sockets_by_device(const CpuRequest& cpu_request, const Machine& machine)
 {
     std::set<int> all;
@@ -256,7 +256,7 @@ std::size_t parse_count(const std::string& text)
     base::fail_usage("--count: '", text, "' is not a number of cores, such as 2, or all");
 }
 
-// The cores' CPUs among `cpus`.
+// The cores, reduced to their CPUs among `cpus`.
 std::vector<base::Core> cut(const std::vector<base::Core>& cores, const base::CpuSet& cpus)
 {
     std::vector<base::Core> left;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which CPUs make noise: given, or found idle beside what must be avoided; and which of them runs which stressor.
+// Choice of the noise CPUs, given or idle ones beside avoided CPUs, and of the stressor that each of them runs.
 #pragma once
 
 #include "base/cli/options.hpp"
@@ -16,73 +16,72 @@
 
 namespace noisegen {
 
-// Request of --cpus and the options beside it.
+// Values of --cpus and related options.
 struct CpuRequest {
-    std::string cpus = "idle";   // or a list, or all
-    std::string count = "all";   // cores of each noise process, at most
-    std::string numa = "any";    // or a list of NUMA nodes: only their CPUs
-    std::string socket = "any";  // same, other: than one of the avoided CPUs
+    std::string cpus = "idle";   // "idle", "all" or a list
+    std::string count = "all";   // maximum number of cores of each noise process
+    std::string numa = "any";    // "any", or a list of NUMA nodes whose CPUs are used
+    std::string socket = "any";  // "same" or "other": relative to the avoided CPUs' sockets
     std::string near = "";       // gpu:0: only the socket of that device
-    std::string far = "";        // gpu:0: only other sockets than that of the device
-    std::string smt = "no";      // yes: on siblings of avoided CPUs too, and on single CPUs of a core
-    bool share = false;          // on avoided CPUs too
+    std::string far = "";        // gpu:0: only other sockets than the device's
+    std::string smt = "no";      // "yes": also siblings of avoided CPUs and single CPUs of a core
+    bool share = false;          // also use avoided CPUs
 };
 
-// Adds them; the words of --avoid are for parse_avoid().
+// Adds these options; `avoid` receives the words for parse_avoid().
 void add_placement(base::Options& options, CpuRequest& cpu_request, std::vector<std::string>& avoid);
 
-// The CPUs that --cpus names; none for idle.
+// The CPUs that --cpus names; empty for idle.
 base::CpuSet named_cpus(const CpuRequest& cpu_request, const base::CpuSet& allowed);
 
-// Basis of the choice.
+// Information for the choice of CPUs.
 struct Machine {
-    std::vector<base::Core> cores;     // all of them, each with all its siblings
-    base::CpuSet allowed;              // to this process: its affinity, which the cgroup's cpuset has cut already
-    base::CpuSet avoided;              // by noise
-    std::map<int, std::string> users;  // "python (4711)": who was found on an avoided CPU, where it is known
-    std::filesystem::path root = "/";  // under which the kernel says what is near a device; another one in tests
+    std::vector<base::Core> cores;     // all cores, each with all its siblings
+    base::CpuSet allowed;              // this process's CPUs: its affinity, already limited by the cgroup's cpuset
+    base::CpuSet avoided;              // CPUs that noise avoids
+    std::map<int, std::string> users;  // process found on an avoided CPU, "python (4711)", if known
+    std::filesystem::path root = "/";  // replaced in tests; holds the kernel's files about devices
 };
 
-// This machine, of which `allowed` is this process's.
+// This machine; `allowed` is the set of CPUs that this process may use.
 Machine this_machine(const base::CpuSet& allowed, const Avoid& avoid);
 
-// With --cpus idle and nothing to be avoided all cores but the first are candidates; the only one, if there is one.
+// With --cpus idle and nothing to avoid: leaves the first core free, unless it is the only one.
 bool leaves_a_core(const CpuRequest& cpu_request, const Machine& machine);
 
-// All CPUs that the cpu_request allows, its count aside. Throws UsageError for a word that makes no sense, if no CPU is
-// left, and for a list that takes what is to be avoided, or siblings of that.
+// All CPUs that the request allows, apart from its count. Throws UsageError for invalid words, if no CPU is left, and
+// for a list that contains avoided CPUs or their siblings.
 base::CpuSet candidates(const CpuRequest& cpu_request, const Machine& machine);
 
-// As many of `cores` as were asked for: one of each NUMA node in turn, so that noise does not gather in a corner.
+// `count` of the cores, from each NUMA node in turn, so that noise is spread over the machine.
 std::vector<base::Core> spread(const std::vector<base::Core>& cores, std::size_t count);
 
-// The part of `cores` for one of several noise processes that were started on this host. Throws UsageError if there are
-// fewer cores than processes, unless they `share`.
+// The part of `cores` for one of several noise processes started on this host. Throws UsageError if there are fewer
+// cores than processes, unless `share` is set.
 base::CpuSet own_part(const std::vector<base::Core>& cores, base::LocalRank local, bool share);
 
-// The candidates, of them this process's part where other noise processes may use the same CPUs, of that the count.
+// The noise CPUs: the candidates, divided among noise processes that may use the same CPUs, limited to the count.
 base::CpuSet choose_cpus(const CpuRequest& cpu_request, const Machine& machine);
 
-// Where a noise CPU is.
+// Location of a noise CPU.
 struct CpuPlacement {
     int cpu = 0;
-    base::Core core;             // with all its siblings
-    bool avoided = false;        // shared on purpose
-    base::CpuSet busy_siblings;  // among what is avoided
+    base::Core core;             // the CPU's core, with all siblings
+    bool avoided = false;        // an avoided CPU, shared on purpose
+    base::CpuSet busy_siblings;  // siblings that are avoided CPUs
 };
 std::vector<CpuPlacement> placements(const base::CpuSet& cpus, const Machine& machine);
 
 // "cpu 2: core 1, socket 0, node 0, idle"
 std::string text(const CpuPlacement& placement);
 
-// Value of --memory: NUMA nodes, or none for "local". Throws UsageError for one whose memory is not allowed for this
-// process.
+// Value of --memory: NUMA nodes; empty for "local". Throws UsageError for a node whose memory this process may not use.
 std::set<int> parse_memory(const std::string& text);
 
-// For each of the schedule's stressors the noise CPUs that run it, in order: those of all `cores`; in a factorial those
-// of a part of its own for each stressor that stresses its CPU, so that no core runs two of them; the first CPU of
-// these for a stressor that needs one, the first of all for one that needs none. Throws UsageError for a factorial with
-// fewer cores than stressors.
+// By stressor: the noise CPUs that run it, in order. By default these are all CPUs of `cores`. In a factorial each
+// stressor that stresses its CPU gets cores of its own, so that no core runs two of them. A stressor that needs a
+// single CPU gets the first of its CPUs; one that needs none gets the first of all. Throws UsageError for a factorial
+// with fewer cores than stressors.
 std::vector<std::vector<int>> divide(const Schedule& schedule, const std::vector<base::Core>& cores);
 
 }  // namespace noisegen

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// One word for a shell.
+// The text quoted as one word of a shell.
 std::string quoted(const std::string& text)
 {
     std::string word = "'";
@@ -49,7 +49,7 @@ base::Rate resolve(const NodeLimits& limits, const Configured& stressor, base::P
         base::fail_usage(stressor.card->name, "[rate=", base::format(share), "]: its limit on ", cpus.size(),
                          cpus.size() == 1 ? " CPU" : " CPUs",
                          " is not known; measure it with: ", calibration_command(limits, stressor, cpus));
-    constexpr double finest = 1e-3;  // whole thousandths read well in records
+    constexpr double finest = 1e-3;  // in records the share is rounded to thousandths
     return {std::max(1.0, std::round(share.fraction() * limit->worst / finest)) * finest, of};
 }
 

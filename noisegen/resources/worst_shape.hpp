@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of memory.stream that slowed a victim down most on this node, for memory.stream[shape=worst].
+// The shape of memory.stream that slows a victim down most on this node, for memory.stream[shape=worst].
 #pragma once
 
 #include "noisegen/schedule/schedule.hpp"
@@ -13,9 +13,9 @@ namespace noisegen {
 
 struct WorstShape {
     std::string shape;       // "partial"
-    int victim = 0;          // on which CPU
+    int victim = 0;          // CPU of the victim
     std::string noise_cpus;  // "1-3"
-    double slowdown = 0.0;   // of the victim's bandwidth, with its 95 % interval
+    double slowdown = 0.0;   // slowdown of a bandwidth victim, with its 95 % interval
     double low = 0.0;
     double high = 0.0;
     std::string measured;  // "2026-01-31T12:00:00Z"
@@ -23,17 +23,17 @@ struct WorstShape {
 
 nlohmann::ordered_json to_json(const WorstShape& worst);
 
-// Throws Error for a shape that there is not, or no slowdown.
+// Throws Error for an unknown shape or a missing slowdown.
 WorstShape worst_shape_from(const nlohmann::ordered_json& json);
 
-// "on these CPUs the worst shape of memory.stream is partial: ..", a sentence without a full stop.
+// One sentence without the full stop: "on these CPUs the worst shape of memory.stream is partial: ..".
 std::string text(const WorstShape& worst);
 
-// Does any stressor ask for it?
+// Does any stressor of the schedule have shape=worst?
 bool asks_for_worst_shape(const Schedule& schedule);
 
-// Every shape=worst of the schedule becomes the shape of the limits. Throws UsageError, with the command that finds it,
-// if none is known. `worst`: of the limits.
+// Replaces every shape=worst in the schedule by the shape from the limits file, `worst`. If it is not known, throws
+// UsageError with the command that determines it.
 void resolve_worst_shape(Schedule& schedule, const std::optional<WorstShape>& worst);
 
 }  // namespace noisegen

@@ -18,7 +18,8 @@ std::string label_of(const base::PlugInText& plug_in)
     return label;
 }
 
-// The option that lists levels, rate=4GiB/s|8GiB/s; empty if none does. `taken` has levels already.
+// The option that lists levels, as in rate=4GiB/s|8GiB/s; empty if there is none. `taken` is an option that already
+// lists levels, so a second one is an error.
 std::string option_with_levels(const base::PlugInText& plug_in, const std::string& taken = {})
 {
     std::string with_levels = taken;
@@ -37,7 +38,7 @@ void check_once(std::set<std::string>& seen, const std::string& stressor, const 
     if (!seen.insert(level).second) base::fail_usage(stressor, " has the level ", level, " twice");
 }
 
-// Keyed by the name of the level, "rate=4GiB/s"; one without a name if no option lists levels.
+// Options by name of the level, such as "rate=4GiB/s"; a single entry with an empty name if no option lists levels.
 std::vector<std::pair<std::string, Options>> levels_of(const base::PlugInText& plug_in)
 {
     const std::string with_levels = option_with_levels(plug_in);
@@ -98,7 +99,7 @@ std::vector<Treatment> ScheduleBuilder::factor_at(const base::PlugInText& plug_i
         names.push_back("rate=" + base::format(rate));
         check_once(seen, plug_in.name, names.back());
     }
-    if (rates.size() == 1) names = {""};  // the factor alone
+    if (rates.size() == 1) names = {""};  // a single level has no name
     std::vector<Treatment> levels;
     for (std::size_t i = 0; i < rates.size(); ++i)
         levels.push_back({index_of(label, names[i], card, plug_in.options, rates[i])});
@@ -153,7 +154,7 @@ std::size_t ScheduleBuilder::index_of(const std::string& label, const std::strin
     return schedule_.levels.size() - 1;
 }
 
-// In a factorial two factors may be on together, each on CPUs of its own: there they share no stressor.
+// In a factorial two factors may be on together, each on CPUs of its own, so they do not share a stressor.
 std::size_t ScheduleBuilder::stressor(const std::string& label, const StressorCard& card, Options options)
 {
     for (const std::string& name : intensity_options()) options.erase(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A schedule as it is put together: factors become levels, each stressor with its options once.
+// Builds a schedule: factors become levels, and each stressor with its options is listed once.
 #pragma once
 
 #include "noisegen/schedule/schedule.hpp"
@@ -12,18 +12,18 @@
 
 namespace noisegen {
 
-// All of it throws UsageError for what a schedule cannot hold.
+// All functions throw UsageError for requests that a schedule cannot express.
 class ScheduleBuilder {
  public:
     ScheduleBuilder(Schedule::Design design, std::string_view text);
 
-    // Every level of the factor; nothing for quiet.
+    // Adds the factor; returns one treatment for each of its levels, none for quiet.
     std::vector<Treatment> factor(const base::PlugInText& plug_in, bool may_have_levels);
 
-    // Like above, for forms in which a label may appear once only.
+    // Like factor(), for schedule forms in which a label may appear only once.
     std::vector<Treatment> new_factor(const base::PlugInText& plug_in, bool may_have_levels);
 
-    // A level for each rate, of a factor that has none in its own options.
+    // Adds a level for each rate, for a factor whose own options give it a single level.
     std::vector<Treatment> factor_at(const base::PlugInText& plug_in, const std::vector<base::Rate>& rates);
 
     bool runs_on_cpus(const Treatment& treatment) const;
@@ -40,7 +40,7 @@ class ScheduleBuilder {
 
     Schedule schedule_;
     std::set<std::string> labels_;
-    std::vector<std::string> owners_;  // by stressor: in a factorial the label of its factor
+    std::vector<std::string> owners_;  // by stressor: in a factorial, label of its factor
 };
 
 }  // namespace noisegen

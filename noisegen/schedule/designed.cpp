@@ -17,7 +17,7 @@ std::set<Treatment> treatments_in(const std::vector<Slot>& table)
     return treatments;
 }
 
-// Blocks that hold all these treatments.
+// Number of blocks that contain all these treatments.
 int complete_blocks(const Schedule& schedule, const std::vector<Slot>& table, std::size_t treatments)
 {
     const bool in_blocks = schedule.design != Schedule::Design::sequence;

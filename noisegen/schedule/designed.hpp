@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Can a run be analysed? What interference needs of a schedule, looked at before noise begins.
+// Checks, before noise begins, whether interference can analyse a run of the schedule.
 #pragma once
 
 #include "noisegen/schedule/slot_table.hpp"
@@ -9,15 +9,16 @@
 
 namespace noisegen {
 
-// Why interference could make no report of a run with this table, and what to use instead; empty if it could. It needs
-// quiet to compare with, something to measure, and two blocks that hold every treatment: of a sequence, a random order
-// or a ramp a block is what lies between two moments at which all treatments have been seen.
+// The reason why interference could not report on a run with this table, and what to use instead; empty if it could. A
+// report needs quiet slots, a treatment, and two blocks that contain every treatment. For a sequence, random slots or a
+// ramp, a block ends when all treatments have occurred since its begin.
 std::string why_no_report(const Schedule& schedule, const std::vector<Slot>& table);
 
-// One treatment all the time: no run for `interference analyse`, but one of a set for `interference compare`.
+// Does the schedule have one treatment all the time? `interference analyse` cannot use such a run; `interference
+// compare` can, as one of a set.
 bool is_constant(const Schedule& schedule);
 
-// Which controls are missing, without which no report is trusted; empty if none.
+// The missing controls, without which no report is trusted; empty if none is missing.
 std::string missing_controls(const Schedule& schedule);
 
 }  // namespace noisegen

@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Slots that the processes of one job may agree on: slot=auto is ten steps, at least 200 ms, and all begin within a
-// second.
+// Limits for the slots and start that a job's processes may agree on: slot=auto gives ten steps, at least 200 ms, and
+// all processes begin soon.
 constexpr base::Nanoseconds shortest_slot{200'000'000};
 constexpr base::Nanoseconds longest_slot = std::chrono::hours{1};
 constexpr base::Nanoseconds longest_wait = std::chrono::minutes{1};
@@ -54,7 +54,7 @@ JobPlan agree(const fs::path& path, const JobPlan& proposal)
 {
     const fs::path mine = path.parent_path() / base::join("plan.", base::host_name(), ".", ::getpid());
     base::write_whole(mine, to_json(proposal));
-    // A link appears whole and at once, or not at all because another was first.
+    // link() creates the name atomically, and fails if another process was first.
     const bool first = ::link(mine.c_str(), path.c_str()) == 0;
     const int why = errno;
     ::unlink(mine.c_str());

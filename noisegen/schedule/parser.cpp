@@ -19,7 +19,7 @@ constexpr std::size_t most_treatments = 4096;
 
 const std::vector<std::string> forms{"rotation", "factorial", "random", "ramp"};
 
-// The stressors of the short words, M2S2.
+// The stressors for the letters of short schedules such as M2S2.
 const std::map<char, std::string> letters{
     {'M', "memory.stream"}, {'N', "network.exchange"}, {'I', "io.write"}, {'C', "cpu.spin"}, {'S', "quiet"}};
 
@@ -42,7 +42,7 @@ base::Nanoseconds parse_length(std::string_view text, std::string_view of)
     return check_length(length, of);
 }
 
-// "memory.stream io.write 2s", "memory.stream, io.write": what only a form takes, or what lacks its lengths.
+// Reports several stressors without separators or lengths: "memory.stream io.write 2s", "memory.stream, io.write".
 void refuse_several(const std::string& phase)
 {
     const std::vector<std::string> names = stressors().names();
@@ -56,7 +56,7 @@ void refuse_several(const std::string& phase)
                          found[1], "), or should they take turns: ", found[0], " 2s; ", found[1], " 2s?");
 }
 
-// Place of the length in "io.write 2s" or "io.write 2 s"; npos where there is none.
+// Position of the length in "io.write 2s" or "io.write 2 s"; npos if there is none.
 std::size_t begin_of_length(std::string_view phase)
 {
     constexpr std::string_view blanks = " \t\n";
@@ -68,13 +68,13 @@ std::size_t begin_of_length(std::string_view phase)
     return (unit_apart ? before : last) + 1;
 }
 
-// "memory.stream[...] 2s; quiet 2s"
+// Parses "memory.stream[...] 2s; quiet 2s".
 Schedule parse_sequence(std::string_view text)
 {
     ScheduleBuilder builder{Schedule::Design::sequence, text};
     Sequence sequence;
     for (const std::string& phase : base::split(text, ';')) {
-        if (phase.empty()) continue;  // "A 1s; B 1s;"
+        if (phase.empty()) continue;  // a trailing semicolon: "A 1s; B 1s;"
         refuse_several(phase);
         const std::size_t length = begin_of_length(phase);
         const bool length_missing = length == std::string::npos;
@@ -87,7 +87,7 @@ Schedule parse_sequence(std::string_view text)
     return builder.finish(std::move(sequence));
 }
 
-// "M2S2": capitals and seconds only.
+// Is it a short schedule such as "M2S2": only capitals and seconds?
 bool is_short_word(std::string_view text)
 {
     const auto fits = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.'; };
@@ -117,7 +117,7 @@ Schedule parse_short_word(std::string_view text)
     return builder.finish(std::move(sequence));
 }
 
-// Where the bracket is closed that the text begins with; npos if it is not.
+// Position of the bracket that closes the one at the text's begin; npos if there is none.
 std::size_t matching(std::string_view text)
 {
     int depth = 0;
@@ -128,7 +128,7 @@ std::size_t matching(std::string_view text)
     return std::string_view::npos;
 }
 
-// The inside of "form(items; name=value; ...)".
+// The arguments in "form(items; name=value; ...)".
 struct Arguments {
     std::vector<std::string> items;
     std::map<std::string, std::string> options;
@@ -186,7 +186,8 @@ std::optional<base::Nanoseconds> slot_argument(std::string_view form, const Argu
     return parse_length(found->second, base::join(form, ": slot=", found->second));
 }
 
-// Appends quiet treatments; `there` are in the block already.
+// Appends quiet treatments until the block has as many as the option `quiet` says, `otherwise` by default; `there` are
+// in the block already.
 void add_quiet(std::string_view form, const Arguments& arguments, std::size_t otherwise, std::size_t there,
                std::vector<Treatment>& treatments)
 {
@@ -210,7 +211,7 @@ Schedule rotation(std::string_view text, const Arguments& arguments, std::option
             refuse_quiet_item(form, level);
             blocks.treatments.push_back(level);
         }
-    // Every contrast uses quiet: sqrt(K) of it for K treatments makes their intervals shortest.
+    // Every contrast uses quiet, so sqrt(K) quiet slots for K treatments give the shortest intervals.
     const auto quiet = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(blocks.treatments.size()))));
     add_quiet(form, arguments, quiet, 0, blocks.treatments);
     return builder.finish(std::move(blocks));
@@ -279,7 +280,7 @@ Schedule parse_random(std::string_view text)
     return builder.finish(std::move(random));
 }
 
-// "0..16GiB/s" in equal steps, both ends included.
+// Equal steps from "0..16GiB/s", both ends included.
 std::vector<base::Rate> ramp_rates(const std::string& range, std::int64_t steps)
 {
     const std::size_t dots = range.find("..");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schedule language (docs/noisegen.md): text to a schedule.
+// Parser of the schedule language (docs/noisegen.md).
 #pragma once
 
 #include "noisegen/schedule/schedule.hpp"
@@ -10,11 +10,11 @@
 
 namespace noisegen {
 
-// Throws UsageError for anything that is not a schedule, and says which word is wrong.
+// Throws UsageError that names the wrong word if the text is not a schedule.
 Schedule parse_schedule(std::string_view text);
 
-// A rotation of stressors that were given one by one, as the commands take them. Throws UsageError for a word that is
-// not one stressor.
+// A rotation of stressors given one by one, as in the commands' options. Throws UsageError for a word that is not a
+// single stressor.
 Schedule rotation_of(const std::vector<std::string>& stressors, base::Nanoseconds slot);
 
 }  // namespace noisegen

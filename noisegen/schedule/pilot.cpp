@@ -24,7 +24,7 @@ std::vector<std::size_t> noises_of(const Schedule& schedule)
     return noises;
 }
 
-// Mean time of a step, by slot; none where no step began.
+// Mean time of a step, by slot; none if no step began in the slot.
 std::vector<std::optional<double>> step_times(const std::vector<Slot>& table, std::span<const SeenSteps> steps)
 {
     std::vector<double> time_ns(table.size());
@@ -86,13 +86,13 @@ std::vector<LeftBehind> left_behind(const Schedule& schedule, const std::vector<
                                     std::span<const SeenSteps> steps)
 {
     const std::vector<std::optional<double>> times = step_times(table, steps);
-    std::map<std::size_t, std::vector<double>> differences;  // by noise, in percent
+    std::map<std::size_t, std::vector<double>> differences;  // keyed by noise, in percent
     for (std::size_t i = 1; i + quiet_after_each < table.size(); ++i) {
         if (table[i].treatment.empty()) continue;
         std::vector<double>& of_noise = differences[table[i].treatment.front()];
         const auto& [before, after, later] = std::tie(times[i - 1], times[i + 1], times[i + 2]);
         if (!before || !after || !later) continue;
-        const double expected = (*before + 2.0 * *later) / 3.0;  // two slots after the one, one before the other
+        const double expected = (*before + 2.0 * *later) / 3.0;  // the slot `before` is two slots away, `later` one
         of_noise.push_back(100.0 * (*after / expected - 1.0));
     }
     std::vector<LeftBehind> left;
@@ -109,7 +109,7 @@ std::vector<LeftBehind> left_behind(const Schedule& schedule, const std::vector<
 bool has_time_for_pilot(const Schedule& schedule, base::Nanoseconds slot, base::Nanoseconds duration)
 {
     constexpr std::int64_t share = 5;
-    constexpr base::Nanoseconds longest = std::chrono::minutes{2};  // who started noise waits until it is on
+    constexpr base::Nanoseconds longest = std::chrono::minutes{2};  // the user waits until noise begins
     const std::vector<Slot> table = pilot_table(schedule, 0, slot);
     return !table.empty() && table.back().end <= std::min(duration / share, longest);
 }

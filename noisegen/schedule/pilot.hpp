@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slot=auto: does a noise last beyond its slot? Tried out beside the training before the run begins.
+// Pilot for slot=auto: tests beside the training, before the run begins, whether noise has effects beyond its slot.
 #pragma once
 
 #include "noisegen/schedule/slot_length.hpp"
@@ -11,36 +11,37 @@
 
 namespace noisegen {
 
-// The remains of a noise in the quiet slot after it.
+// After-effect of a noise in the quiet slot that follows it.
 struct LeftBehind {
     std::string noise;     // "mem[rate=4GiB/s]"
-    double percent = 0.0;  // by which its steps take longer than those of the quiet slots around it
-    double p = 1.0;        // one-sided, of nothing left; adjusted for the number of noises (Holm)
+    double percent = 0.0;  // increase of step time relative to the quiet slots around it
+    double p = 1.0;        // one-sided, of no effect; adjusted for the number of noises (Holm)
 
     bool lasts() const { return p <= 0.05; }
 };
 
-// A round of the pilot.
+// Result of one round of the pilot.
 struct PilotRound {
     base::Nanoseconds slot{};
     std::vector<LeftBehind> left;
 
-    bool lasts() const;  // one of the noises
+    bool lasts() const;  // does a noise have an after-effect?
 };
 
-// One quiet slot, then eight times each noise (no placebo, no control) in random order, two quiet slots after each.
-// Empty without noises.
+// One quiet slot, then each noise (no placebo, no control) eight times in random order, each followed by two quiet
+// slots. Empty if there are no noises.
 std::vector<Slot> pilot_table(const Schedule& schedule, std::uint64_t seed, base::Nanoseconds slot);
 
-// Compares the first quiet slot after each noise with what the quiet slots before the noise and after that slot let
-// expect, so that steady drift does not matter. Steps count where they begin. Student's t over the eight times.
+// Compares the steps in the first quiet slot after each noise with their interpolation from the quiet slots before the
+// noise and after that slot, so that steady drift cancels. A step belongs to the slot in which it begins. Student's t
+// over the eight repetitions.
 std::vector<LeftBehind> left_behind(const Schedule& schedule, const std::vector<Slot>& table,
                                     std::span<const SeenSteps> steps);
 
-// A round with such slots takes a fifth of the run at most, and two minutes.
+// Does a round with such slots take at most a fifth of the run, and at most two minutes?
 bool has_time_for_pilot(const Schedule& schedule, base::Nanoseconds slot, base::Nanoseconds duration);
 
-// Are there still ten blocks in a run with slots twice as long?
+// Would a run with slots twice as long still have ten blocks?
 bool may_double(Schedule schedule, base::Nanoseconds slot, base::Nanoseconds duration);
 
 }  // namespace noisegen

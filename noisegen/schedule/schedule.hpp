@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A schedule: what stresses when, in plain structs. Nothing here knows time or CPUs of the machine.
+// A schedule as plain data: which noise is on when. It does not depend on clocks or CPUs of the machine.
 #pragma once
 
 #include "noisegen/schedule/intensity.hpp"
@@ -11,28 +11,28 @@
 
 namespace noisegen {
 
-// A stressor with its checked options, whatever its intensity: what is made once per CPU. In a factorial each factor
-// has one of its own.
+// A stressor with its checked options, without its intensity: there is one instance per CPU. In a factorial each factor
+// has a stressor of its own.
 struct Configured {
     const StressorCard* card = nullptr;
     base::Settings settings;
 };
 
-// A factor at one of its levels: what is on in a slot.
+// A factor at one of its levels: noise that is on in a slot.
 struct FactorLevel {
-    std::string factor;        // its label, by default the stressor's name
-    std::string level;         // "rate=4GiB/s"; empty if the factor has one level only
+    std::string factor;        // label of the factor, by default the stressor's name
+    std::string level;         // "rate=4GiB/s"; empty if the factor has a single level
     std::size_t stressor = 0;  // index into Schedule::stressors
     Intensity intensity;
 };
 
-// "mem[rate=4GiB/s]"; the factor alone if it has one level.
+// "mem[rate=4GiB/s]"; only "mem" if the factor has a single level.
 std::string text(const FactorLevel& level);
 
-// Levels that are on together: indices into Schedule::levels. Empty: quiet.
+// Levels that are on together, as indices into Schedule::levels. Empty: quiet.
 using Treatment = std::vector<std::size_t>;
 
-// Entries one after the other, repeated; each repetition is a block.
+// Entries in a fixed order, repeated; each repetition is a block.
 struct Sequence {
     struct Entry {
         Treatment treatment;
@@ -41,7 +41,7 @@ struct Sequence {
     std::vector<Entry> entries;
 };
 
-// One draw per slot; all of it is one block.
+// An independent draw for each slot; the whole run is one block.
 struct RandomSlots {
     struct Share {
         Treatment treatment;
@@ -51,10 +51,10 @@ struct RandomSlots {
     base::Nanoseconds slot;
 };
 
-// Blocks that hold each treatment once (quiet: as often as it is listed), each block in a random order of its own.
+// Blocks that contain each treatment once (quiet as often as it is listed), each block in a random order of its own.
 struct Blocks {
     std::vector<Treatment> treatments;
-    std::optional<base::Nanoseconds> slot;  // absent: slot=auto, to be measured
+    std::optional<base::Nanoseconds> slot;  // none: slot=auto, to be measured
 };
 
 struct Schedule {
@@ -65,26 +65,26 @@ struct Schedule {
     std::vector<FactorLevel> levels;
     std::variant<Sequence, RandomSlots, Blocks> order;
 
-    // Labels in the order of the text, each once; quiet is none.
+    // Labels in the order of the text, each once; quiet has no label.
     std::vector<std::string> factors() const;
-    // The stressors that a factorial gives CPUs of their own.
+    // Stressors to which a factorial assigns CPUs of their own.
     std::vector<std::size_t> with_own_cpus() const;
-    // With the length measured for slot=auto.
+    // Sets the length measured for slot=auto.
     void set_slot(base::Nanoseconds length);
     bool needs_slot() const;
-    // Length of all slots, where the schedule gives them one; 0 for others.
+    // Common length of all slots; 0 if they differ.
     base::Nanoseconds slot_length() const;
-    // Length of a blocked schedule's blocks with its slot known; 0 for others.
+    // Length of the blocks of a blocked schedule whose slot length is known; 0 for others.
     base::Nanoseconds block_length() const;
 };
 
 std::string name(Schedule::Design design);
 
-// The length of a schedule of one entry, "memory.stream 5s"; none for others.
+// The length in a schedule of a single entry, "memory.stream 5s"; none for others.
 std::optional<base::Nanoseconds> only_length(const Schedule& schedule);
 
-// Levels that could follow the training and follow none of its phases yet follow these. Throws UsageError if none
-// could.
+// Sets `phases` for all levels that can follow the training and have no phases yet. Throws UsageError if there is no
+// such level.
 void follow(Schedule& schedule, const std::vector<base::TrainingPhase>& phases);
 
 }  // namespace noisegen

@@ -12,8 +12,8 @@ namespace noisegen {
 namespace {
 
 constexpr std::int64_t tick_ns = 2'000'000;
-constexpr std::int64_t least_ns = 3'000'000'000;  // measure for so long,
-constexpr std::int64_t most_ns = 30'000'000'000;  // and longer only for slow steps
+constexpr std::int64_t least_ns = 3'000'000'000;  // shortest measurement
+constexpr std::int64_t most_ns = 30'000'000'000;  // longest measurement, needed for slow steps only
 constexpr std::uint64_t enough_steps = 10;
 constexpr std::uint64_t warm_up_steps = 3;
 
@@ -22,7 +22,7 @@ struct Seen {
     std::int64_t at_ns = 0;
 };
 
-// When the counter has moved on from `step`; none at the deadline.
+// Waits until the counter differs from `step`; returns none at the deadline.
 std::optional<Seen> next_step(const base::ControlPage& page, std::uint64_t step, std::int64_t deadline_ns)
 {
     while (!base::stop_requested()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slot=auto: a slot holds about ten steps of the training, measured before any noise begins.
+// slot=auto: the slot length is about ten steps of the training, measured before any noise begins.
 #pragma once
 
 #include "base/units.hpp"
@@ -12,23 +12,24 @@
 
 namespace noisegen {
 
-// Ten steps, rounded up to a tenth of a second, at least 200 ms.
+// Ten steps, rounded up to a multiple of 0.1 s, at least 200 ms.
 base::Nanoseconds slot_of(base::Nanoseconds step);
 
-// The training's mean step, from the step counter of the run's control file on this host. Waits up to `patience` for
-// the first steps, then measures for some seconds. None if no training moves the counter, or if the program is to stop.
+// The training's mean step time, from the step counter in the run's control file on this host. Waits up to `patience`
+// for the first steps, then measures for some seconds. None if no training advances the counter, or if the program was
+// asked to stop.
 std::optional<base::Nanoseconds> measure_step(const std::filesystem::path& run, const std::string& host,
                                               base::Nanoseconds patience);
 
-// Steps of a training that began together as far as could be seen, and how long they took together.
+// Steps of a training between two observations of its counter, and the time they took together.
 struct SeenSteps {
-    std::int64_t begin_ns = 0;  // of CLOCK_MONOTONIC, since an origin
+    std::int64_t begin_ns = 0;  // CLOCK_MONOTONIC, relative to an origin
     std::int64_t length_ns = 0;
     std::uint64_t count = 0;
 };
 
-// The steps that begin from the call on and end until then, seen every 2 ms; the origin and the end are times of
-// CLOCK_MONOTONIC.
+// Steps that begin after the call and end before `until_ns`, observed every 2 ms. `origin_ns` and `until_ns` are
+// CLOCK_MONOTONIC times.
 std::vector<SeenSteps> watch_steps(const std::filesystem::path& run, const std::string& host, std::int64_t origin_ns,
                                    std::int64_t until_ns);
 

@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::size_t most_slots = 10'000'000;
 
-// Lays slots end to end until the duration is full.
+// Appends slots one after the other until the duration is filled.
 class Table {
  public:
     explicit Table(base::Nanoseconds duration) : duration_{duration} {}
 
     bool full() const { return at_ >= duration_; }
 
-    // Before anything is laid: slots of this mean length.
+    // Call it first: throws if slots of this mean length would be too many.
     void expect(base::Nanoseconds length) const
     {
         if (length.count() <= 0 || duration_ / length > static_cast<std::int64_t>(most_slots)) refuse();

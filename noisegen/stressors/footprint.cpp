@@ -24,7 +24,7 @@ Cache last_level_cache(int cpu, const fs::path& root)
     for (int index = 0;; ++index) {
         const fs::path cache = root / base::join("sys/devices/system/cpu/cpu", cpu, "/cache/index", index);
         std::int64_t kib = 0;
-        if (!(std::ifstream{cache / "size"} >> kib)) break;  // "32768K"
+        if (!(std::ifstream{cache / "size"} >> kib)) break;  // reads "32768K"
         if (kib * 1024 < largest.size.count) continue;
         std::string sharers;
         std::ifstream{cache / "shared_cpu_list"} >> sharers;

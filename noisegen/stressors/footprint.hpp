@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory a stressor works on: more than the last-level cache holds, or a share of that cache.
+// Amount of memory that a stressor works on: more than the last-level cache, or a share of it.
 #pragma once
 
 #include "base/system/cpus.hpp"
@@ -12,28 +12,28 @@ namespace noisegen {
 
 struct Cache {
     base::Bytes size;
-    base::CpuSet cpus;  // that share it
+    base::CpuSet cpus;  // CPUs that share the cache
 };
 
-// The largest cache of the CPU; 32 MiB of its own where the kernel does not report it. `root` stands for / in tests.
+// The largest cache of the CPU; 32 MiB, not shared, if the kernel does not report it. `root` replaces / in tests.
 Cache last_level_cache(int cpu, const std::filesystem::path& root = "/");
 
-// Size of memory that no cache holds: four times the last-level cache, which leaves a quarter of hits at most, and at
-// least 64 MiB. At most a fortieth of the memory that there is for it: a virtual machine may be shown the cache of its
+// A size that no cache holds: four times the last-level cache, so that at most a quarter of accesses hit, and at least
+// 64 MiB. It is limited to a fortieth of the available memory, since a virtual machine may report the cache of its
 // whole host.
 base::Bytes beyond_caches(int cpu, const std::filesystem::path& root = "/");
 
-// Is that less than four times the cache?
+// Does that limit make beyond_caches() smaller than four times the cache?
 bool is_bounded_by_memory(int cpu, const std::filesystem::path& root = "/");
 
 // The option `bytes` of stressors that work in main memory.
 base::OptionCard footprint_option();
 
-// The bytes that the option asks for on one CPU. auto: beyond_caches(). Throws UsageError, in the name of `stressor`,
-// below 1 MiB.
+// The bytes that the option requests on one CPU; auto is beyond_caches(). Throws UsageError that names `stressor` below
+// 1 MiB.
 std::size_t footprint(const base::Settings& settings, int cpu, const std::string& stressor);
 
-// The same as a need, before the CPU is known.
+// The same as a demand, before the CPU is known.
 Needs footprint_needs(const base::Settings& settings, const std::string& stressor);
 
 }  // namespace noisegen

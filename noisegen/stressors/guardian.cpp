@@ -42,7 +42,7 @@ std::string_view mode_of(Guardian::Duty duty)
     return {};
 }
 
-// A copy with a number that none of the guardian's descriptors has.
+// A copy of the descriptor whose number is not used for the guardian's descriptors.
 int copy_out_of_the_way(int file)
 {
     return base::check_errno(::fcntl(file, F_DUPFD_CLOEXEC, 2 * first_foreign), "copy a descriptor");
@@ -93,10 +93,10 @@ Guardian::Guardian(Duty duty, const std::string& word, const std::vector<int>& f
         settings.hand_over(read_end, guarded_pipe);
         int as = guarded_first;
         for (const int file : files) settings.hand_over(file, as++);
-        // A reader of noisegen's output must not wait for the guardian.
+        // Standard streams are replaced, so that a reader of noisegen's output does not wait for the guardian.
         for (const int file : {0, 1, 2})
             posix_spawn_file_actions_addopen(&settings.files, file, "/dev/null", O_RDWR, 0);
-        std::string program = guardian_name;  // so that what kills noisegen by its name leaves it alone
+        std::string program = guardian_name;  // a kill of noisegen by its name does not hit the guardian
         std::string mode{mode_of(duty)};
         std::string last = word;
         std::array<char*, 4> words{program.data(), mode.data(), last.data(), nullptr};
@@ -109,8 +109,8 @@ Guardian::Guardian(Duty duty, const std::string& word, const std::vector<int>& f
 Guardian::~Guardian()
 {
     if (pipe_ < 0) return;
-    // A stopped one would let us wait for ever. Before it ends: LeakSanitizer and debuggers stop what ends, and a
-    // SIGCONT that came then would take their SIGSTOP away.
+    // A stopped guardian would make us wait forever, so it is continued first. This happens before the pipe closes:
+    // LeakSanitizer and debuggers stop an ending process, and a SIGCONT at that time would undo their SIGSTOP.
     ::kill(process_, SIGCONT);
     pipe_.close();
     while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {

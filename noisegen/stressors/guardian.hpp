@@ -2,10 +2,10 @@
 // A second process that sets right what noisegen leaves undone when it is killed: removes its scratch directory, lets
 // processes continue that it had stopped, ends a neighbour's job, gives a job its CPUs back.
 //
-// It is this program again, in a hidden mode, started with posix_spawn: unlike a plain fork that is safe while MPI has
-// threads and memory that a network card writes to, and it copies nothing. It sits in a session of its own, blocks the
-// signals that end noisegen, and sleeps in a read from a pipe whose other end only noisegen holds: that end closes
-// however noisegen ends.
+// The guardian is this program again, in a hidden mode, started with posix_spawn. Unlike a plain fork, that is safe
+// while MPI has threads and memory that a network card writes to, and it copies nothing. The guardian has a session of
+// its own, blocks the signals that end noisegen, and sleeps in a read from a pipe whose other end only noisegen holds:
+// that end closes however noisegen ends.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -22,14 +22,14 @@ class Guardian {
  public:
     enum class Duty { scratch, pause, job, cores };
 
-    // Hands over `word` as an argument and `files` (two at most) as open descriptors. Starts no process if this program
-    // has not called asked_to_guard(). Throws std::system_error.
+    // Starts the guardian with `word` as an argument and `files` (at most two) as open descriptors. Starts nothing if
+    // this program has not called asked_to_guard(). Throws std::system_error.
     Guardian(Duty duty, const std::string& word, const std::vector<int>& files);
-    ~Guardian();  // lets it go and waits for its end
+    ~Guardian();  // closes the pipe and waits for the guardian's end
     Guardian(const Guardian&) = delete;
     Guardian& operator=(const Guardian&) = delete;
 
-    // The pipe that the guardian reads from; -1 if there is none.
+    // The pipe to the guardian; -1 if there is none.
     int pipe() const { return pipe_; }
     pid_t process() const { return process_; }
 
@@ -38,11 +38,11 @@ class Guardian {
     pid_t process_ = 0;
 };
 
-// The descriptors in the guardian.
+// Numbers of the descriptors in the guardian.
 enum GuardianFile : int { guarded_pipe = 3, guarded_first = 4, guarded_second = 5, first_foreign = 6 };
 
-// The first thing in main(): was the program started to be a guardian, and of what? Calling it also says that this
-// program can be started so.
+// Call it first in main(). Returns the duty if the program was started as a guardian. The call also registers that this
+// program can be started as a guardian.
 std::optional<Guardian::Duty> asked_to_guard(int argc, char** argv);
 
 }  // namespace noisegen

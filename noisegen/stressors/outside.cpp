@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 const OutsideStressor& stressor_in(const fs::path& file)
 {
-    // It stays loaded: its card and its stressors are used until the end.
+    // The library stays loaded, since its card and stressors are used until the end.
     void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) base::fail_usage("--load: ", ::dlerror());
     const void* const found = ::dlsym(library, outside_symbol);
@@ -53,7 +53,7 @@ std::vector<std::string> load_stressors(const std::vector<std::string>& files)
 {
     std::vector<std::string> loaded;
     for (const std::string& word : files) {
-        const fs::path file = fs::absolute(word).lexically_normal();  // no search: the file is meant
+        const fs::path file = fs::absolute(word).lexically_normal();  // a path, so that dlopen() does not search
         if (std::find(loaded.begin(), loaded.end(), file.string()) != loaded.end()) continue;
         const OutsideStressor& stressor = stressor_in(file);
         check_fit(file, stressor);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stressors outside of this tree: a shared library holds a card like those in it, and noisegen --load finds it.
+// Stressors built outside of this source tree: a shared library contains a card, and noisegen --load loads it.
 //
 // This header is installed, with all that it includes. Link crosstalk::stressor (find_package(crosstalk)), and end the
-// card's file with CROSSTALK_STRESSOR(its name).
+// card's file with CROSSTALK_STRESSOR(card), where `card` is the name of its variable.
 #pragma once
 
 #include "noisegen/stressors/stressor.hpp"
@@ -13,10 +13,9 @@
 
 namespace noisegen {
 
-// The members of the library that noisegen reads before it touches the card, whose layout may change with every
-// version.
+// Data that noisegen reads before it uses the library's card, whose layout may change with every version.
 struct OutsideStressor {
-    const char* made_for;  // version of Crosstalk
+    const char* made_for;  // version of Crosstalk for which the library was built
     std::size_t bytes_of_card;
     std::size_t bytes_of_place;
     std::size_t bytes_of_work;
@@ -25,11 +24,11 @@ struct OutsideStressor {
 
 inline constexpr const char* outside_symbol = "crosstalk_stressor";
 
-// Where words of --load also come from, between colons: for programs that start noisegen.
+// Environment variable with further libraries, separated by colons: for programs that start noisegen.
 inline constexpr const char* outside_variable = "CROSSTALK_LOAD";
 
-// Adds the stressors of these libraries to the registry; the files with their whole paths are returned. Throws
-// UsageError for a file that is no such library, was made for another version, or has a name that is taken.
+// Adds the stressors of these libraries to the registry; returns the libraries' full paths. Throws UsageError for a
+// file that is no such library, was built for another version, or has a name that is taken.
 std::vector<std::string> load_stressors(const std::vector<std::string>& files);
 
 }  // namespace noisegen

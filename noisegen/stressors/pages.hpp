@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Anonymous memory of one's own, in huge pages where the kernel has them, or in small ones.
+// Anonymous memory, in huge pages if the kernel has them, or in small pages.
 #pragma once
 
 #include "base/system/stop.hpp"
@@ -13,8 +13,8 @@ enum class PageSize { huge, small };
 
 class Pages {
  public:
-    // Rounded up to 2 MiB. Memory is placed where it is first touched; in small pages it is touched here, so that few
-    // of them lie beside the one before. Throws std::system_error.
+    // Rounds the size up to 2 MiB. Memory is placed where it is first touched. Small pages are touched here, in an
+    // order that leaves few of them next to each other in physical memory. Throws std::system_error.
     explicit Pages(std::size_t bytes, PageSize size = PageSize::huge);
     ~Pages();
     Pages(const Pages&) = delete;
@@ -23,8 +23,8 @@ class Pages {
     void* data() const { return data_; }
     std::size_t size() const { return size_; }
 
-    // First touch by the calling thread: the first `bytes` become copies of the value. Ends early if the program is
-    // asked to stop.
+    // Touches the memory from the calling thread: fills the first `bytes` with copies of the value. Stops early if the
+    // program is asked to stop.
     template <class T>
     void fill(T value, std::size_t bytes)
     {

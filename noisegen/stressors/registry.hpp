@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All stressors there are.
+// The registry of all stressors.
 #pragma once
 
 #include "noisegen/stressors/stressor.hpp"
@@ -8,7 +8,8 @@ namespace noisegen {
 
 const base::Registry<StressorCard>& stressors();
 
-// One more, from outside of this tree; the card outlives the registry. Before any thread is started.
+// Adds a stressor from outside of this source tree; its card must outlive the registry. Call it before any thread is
+// started.
 void add_stressor(const StressorCard& card);
 
 }  // namespace noisegen

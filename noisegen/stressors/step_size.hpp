@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a step does: about a millisecond at most, and less at a low rate, so that it comes evenly.
+// Size of a step: at most about a millisecond of work, and less at a low rate, so that the work is spread evenly.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace noisegen {
 
-// A thousandth of a second's rate, but not less than is worth a step; `largest` if no rate was asked for (0).
+// The amount due in a thousandth of a second, within `smallest` and `largest`; `largest` without a rate (0).
 inline std::size_t step_size(double rate_per_s, std::size_t smallest, std::size_t largest)
 {
     if (rate_per_s <= 0.0) return largest;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stressors: plug-ins that do one small piece of stress at a time. The team owns threads, time, rates, stopping and
+// Stressors: plug-ins that do one small piece of stress at a time. The team handles threads, time, rates, stopping and
 // recording.
 #pragma once
 
@@ -24,50 +24,51 @@ namespace noisegen {
 struct Work {
     std::uint64_t bytes = 0;
     std::uint64_t operations = 0;
-    std::int64_t rest_until_ns = 0;     // CLOCK_MONOTONIC: nothing to do before then, the team sleeps; 0: go on
-    std::int64_t stopped_from_ns = 0;   // it held the training stopped from then (CLOCK_MONOTONIC)
-    std::int64_t stopped_until_ns = 0;  // until then; 0: it did not
-    std::int64_t preparing_ns = 0;      // of its time: taking what it stresses with, no part of any rate
+    std::int64_t rest_until_ns = 0;     // CLOCK_MONOTONIC: nothing to do until then, the team sleeps; 0: continue
+    std::int64_t stopped_from_ns = 0;   // CLOCK_MONOTONIC: when the step stopped the training
+    std::int64_t stopped_until_ns = 0;  // when the training continued; 0: it was not stopped
+    std::int64_t preparing_ns = 0;      // time spent on setup, such as allocation; no part of any rate
 };
 
-// Turn of a stressor: its slot, or with a duty each of its bursts.
+// A stressor's turn: its slot, or with a duty each of its bursts.
 struct Turn {
-    std::int64_t begin_ns = 0;      // CLOCK_MONOTONIC: when the slot should have begun
-    std::int64_t deadline_ns = 0;   // CLOCK_MONOTONIC: the turn is over then
-    double bytes_per_s = 0.0;       // asked of this instance; 0: no byte rate was asked for
-    double operations_per_s = 0.0;  // the same for operations
+    std::int64_t begin_ns = 0;      // CLOCK_MONOTONIC: planned begin of the slot
+    std::int64_t deadline_ns = 0;   // CLOCK_MONOTONIC: end of the turn
+    double bytes_per_s = 0.0;       // byte rate for this instance; 0: none
+    double operations_per_s = 0.0;  // operation rate for this instance; 0: none
     bool limited() const { return bytes_per_s > 0.0 || operations_per_s > 0.0; }
 };
 
-// One instance per stressor and noise CPU; made, used and destroyed by the thread bound to that CPU, so that the memory
-// it touches is near.
+// A stressor has one instance per noise CPU. The thread bound to that CPU creates, uses and destroys it, so that its
+// memory is near.
 class Stressor {
  public:
     virtual ~Stressor() = default;
 
     virtual void begin(const Turn&) {}
 
-    // About a millisecond of stress. Returns early rather than wait for others. Throws if it cannot continue.
+    // Does about a millisecond of stress. Returns early rather than waiting for others. Throws if it cannot continue.
     virtual Work step() = 0;
 
-    // The turn is over: nothing of it may continue after the return.
+    // Called at the end of the turn: no work of it may continue after the return.
     virtual void end() {}
 
-    // How it works on this machine, if that is not plain ("pwrite: the file system refuses O_DIRECT"); for the records.
+    // For the records: how the stressor works on this machine, if that is unusual ("pwrite: the file system refuses
+    // O_DIRECT").
     virtual std::string note() const { return {}; }
 
-    // The work that it should have done and could not ("2 processes of the job could not be frozen"), if anything: the
-    // run then proves less.
+    // Work that it could not do as planned ("2 processes of the job could not be frozen"), if any; the run then proves
+    // less.
     virtual std::string not_kept() const { return {}; }
 };
 
-// State that the instances of one stressor share (MPI, a listening socket); lives in the main thread, longer than
-// they.
+// State that the instances of one stressor share (MPI, a listening socket). It lives in the main thread and outlives
+// the instances.
 struct Shared {
     virtual ~Shared() = default;
 };
 
-// Where an instance runs.
+// The CPU and context of an instance.
 struct Place {
     int cpu = 0;
     std::size_t index = 0;              // this CPU's place among those that run the stressor in this process
@@ -77,24 +78,24 @@ struct Place {
     std::set<pid_t> victims = {};       // processes of the job, instead of those in the control file
     std::filesystem::path noise;        // the run's directory of noise; empty outside of a run
     base::JobRank job;
-    Shared* shared = nullptr;  // what the card's `share` made
-    bool at_once = false;      // nothing is measured or held exactly: what takes long may be done while it stresses
+    Shared* shared = nullptr;  // result of the card's `share`
+    bool at_once = false;      // nothing is measured or timed exactly: lengthy setup may happen during stress
 };
 
 // Demand of an instance on a GPU.
 struct GpuNeeds {
-    std::string device;   // its number, or auto
-    base::Bytes memory;   // of it, beside what a context takes
-    base::Percent spare;  // of all its memory: what must stay free for others
+    std::string device;   // number of the GPU, or "auto"
+    base::Bytes memory;   // GPU memory needed, without that of the context
+    base::Percent spare;  // share of the GPU's memory that must stay free for others
 };
 
 // Demand of an instance on the machine.
 struct Needs {
     base::Bytes memory;
     base::Bytes disk;
-    std::filesystem::path directory;  // where disk space and files are taken
+    std::filesystem::path directory;  // where disk space and files are needed
     std::int64_t files = 0;           // inodes
-    std::int64_t descriptors = 0;     // open at once
+    std::int64_t descriptors = 0;     // open at the same time
     bool mpi = false;
     std::optional<GpuNeeds> gpu = {};
 };
@@ -102,9 +103,8 @@ struct Needs {
 struct StressorCard {
     enum class Cpus {
         own,   // stresses the CPU it runs on: a factorial gives each such stressor CPUs of its own
-        one,   // needs one CPU, which is its own in a factorial: runs on the first of those it gets, the others are
-               // quiet
-        none,  // needs no CPU: runs on the first noise CPU, beside nothing else
+        one,   // runs on the first of its CPUs (of its own CPUs in a factorial); the others are quiet
+        none,  // needs no CPU: one instance, on the first noise CPU
     };
     std::string name;
     std::string summary;
@@ -115,21 +115,21 @@ struct StressorCard {
     bool counts_bytes = false;     // what its `rate` may limit
     bool counts_operations = false;
 
-    // Reads every option; throws UsageError for a wrong value. Called before anything runs.
+    // Reads every option; throws UsageError for an invalid value. Called before anything runs.
     std::function<Needs(const base::Settings&)> needs = [](const base::Settings&) { return Needs{}; };
 
-    // Makes what the instances share; the place is that of the first of them. May be empty.
+    // Makes the state that the instances share; `place` is that of the first instance. May be empty.
     std::function<std::unique_ptr<Shared>(const base::Settings&, const Place&)> share = {};
 
     // Makes nothing for a stressor whose stress is sleep, at all or on this CPU.
     std::function<std::unique_ptr<Stressor>(const base::Settings&, const Place&)> make = {};
 };
 
-// The option `limit`, for a card without the others of with_intensity().
+// The option `limit`, for a card without the other options of with_intensity().
 base::OptionCard limit_option();
 
-// The options of a card whose stress the team can hold back, after its own: rate, duty, period, arrival, limit, sched.
-// The stressor itself reads none of them. The example shows a rate.
+// Appends rate, duty, period, arrival, limit and sched to a card's own options: for stressors that the team can slow
+// down. The stressor itself reads none of them. The example shows a rate.
 std::vector<base::OptionCard> with_intensity(const std::string& rate_example, std::vector<base::OptionCard> own = {});
 
 }  // namespace noisegen

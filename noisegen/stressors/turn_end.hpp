@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of a stressor that waits for other processes: of its steps, and of what is under way when a turn ends.
+// Durations for stressors that wait for other processes: of a step, and of the wait for work in flight at the end of a
+// turn.
 #pragma once
 
 #include "base/system/clock.hpp"
@@ -9,11 +10,11 @@
 
 namespace noisegen {
 
-// For a stressor that waits for other processes: how long a step works, and how long it sleeps where nothing came.
+// Maximum work time of a step, and sleep time when nothing arrived.
 constexpr std::int64_t exchange_step_ns = 1'000'000;
 constexpr std::int64_t exchange_nap_ns = 50'000;
 
-// A tenth of the turn that begins now, so that the next one is hardly late; 1 to 50 ms.
+// A tenth of the turn that is about to begin, so that the next turn is hardly late; 1 to 50 ms.
 inline std::int64_t patience_ns(const Turn& turn)
 {
     constexpr std::int64_t least = 1'000'000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transfers of a scratch file: how large they are at a rate, and where they follow one another.
+// Transfers of a scratch file: their size at a rate, and their order.
 #include "noisegen/stressors/io/block_io.hpp"
 #include "testing/made_stressor.hpp"
 #include "testing/testing.hpp"
@@ -17,7 +17,7 @@ TEST_CASE("transfers at a rate in bytes are as small as a thousandth of a second
     CHECK(noisegen::block_at(1.0 * mib, mib) == 64 << 10);
     CHECK(noisegen::block_at(4096.0 * mib, mib) == mib);
     CHECK(noisegen::block_at(200.0 * mib, 4096) == 4096);
-    // One after the other, whole ones where the size of a transfer grows.
+    // Transfers follow one another, and are aligned when their size grows.
     noisegen::BlockOptions options;
     options.size = 2 * mib;
     noisegen::InOrder order{options};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine's free resources, read from trees of files as kernels show them.
+// The machine's free resources, read from copies of the kernel's file trees.
 #include "noisegen/resources/budgets.hpp"
 
 #include "base/error.hpp"

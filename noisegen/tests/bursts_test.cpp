@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bursts of a duty: where they lie, and that their mean is exact.
+// Bursts of a duty cycle: their times, and their exact mean.
 #include "noisegen/execution/threads/bursts.hpp"
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t ms = 1'000'000;
 constexpr std::int64_t far_ns = 1'000'000 * ms;
 
-// Time on in 100 s of bursts that begin `late` after their time and end with a step of `step`.
+// Time on in 100 s of bursts that begin late by `late` and end with a step of length `step`.
 double on_in_100s(Bursts& bursts, std::int64_t late, std::int64_t step)
 {
     std::int64_t on = 0;
@@ -61,7 +61,7 @@ TEST_CASE("the mean duty is exact though steps run over and starts are late")
 {
     Bursts fine{base::Percent{30.0}, milliseconds{100}};
     CHECK(on_in_100s(fine, 0, ms) == doctest::Approx(30.0).epsilon(0.0005));
-    Bursts coarse{base::Percent{30.0}, milliseconds{10}};  // steps of more than two bursts
+    Bursts coarse{base::Percent{30.0}, milliseconds{10}};  // steps are longer than two bursts
     CHECK(on_in_100s(coarse, 0, 7 * ms) == doctest::Approx(30.0).epsilon(0.001));
     Bursts late{base::Percent{5.0}, milliseconds{100}};
     CHECK(on_in_100s(late, ms / 10, ms / 10) == doctest::Approx(5.0).epsilon(0.001));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is taken, kept and given back.
+// Memory that is allocated, kept and freed.
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/system/available.hpp"
@@ -79,7 +79,7 @@ TEST_CASE("a hog goes on touching what it has at the rate asked for")
         rest = work.rest_until_ns;
     }
     CHECK(again == 9 * mib);
-    CHECK(rest >= before + 4'000'000'000);  // 4 MiB at 1 MiB/s
+    CHECK(rest >= before + 4'000'000'000);  // 4 MiB at 1 MiB/s take 4 s
     stressor->end();
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("a share of what is available is settled at the start and asked for in
     const auto& card = noisegen::stressors().find("capacity.hog");
     const std::int64_t available = base::available_memory().count;
     const std::int64_t asked = card.needs(settings({{"bytes", "25%"}})).memory.count;
-    // Other programs come and go meanwhile.
+    // The bounds are wide, since other programs start and end in the meantime.
     CHECK(asked > available / 8);
     CHECK(asked < available / 2);
     const auto shared = card.share(settings({{"bytes", "1%"}}), {});

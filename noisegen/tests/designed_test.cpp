@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which schedules a report can be made of.
+// Checks of schedules: whether a report on their runs is possible.
 #include "noisegen/schedule/designed.hpp"
 
 #include "noisegen/schedule/parser.hpp"

@@ -25,7 +25,7 @@ struct Interval {
     std::int64_t end_ns = 0;
 };
 
-// A training whose steps are forward and backward, published on the control page of the run.
+// A training whose steps consist of forward and backward, published on the run's control page.
 class Steps {
  public:
     explicit Steps(const std::filesystem::path& run)
@@ -35,7 +35,7 @@ class Steps {
     {
     }
 
-    // Ends it. When it was in backward, in order.
+    // Ends the training; returns the intervals of its backward phases, in order.
     std::vector<Interval> backwards()
     {
         thread_.request_stop();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory stressors work on: the last-level cache as kernels show it, and sizes as users give them.
+// Memory sizes of stressors: the last-level cache from the kernel's files, and sizes given by users.
 #include "noisegen/stressors/footprint.hpp"
 
 #include "base/error.hpp"
@@ -12,7 +12,7 @@
 
 namespace {
 
-// cpu<cpu>/cache/index<index> of a machine whose files lie below `root`.
+// Creates cpu<cpu>/cache/index<index> in the file tree `root`.
 void put_cache(const testing::Scratch& root, int cpu, int index, const std::string& size, const std::string& cpus)
 {
     const auto cache =
@@ -54,7 +54,7 @@ TEST_CASE("memory that no cache holds is four caches and not more than the machi
 {
     constexpr std::int64_t mib = 1 << 20;
     const testing::Scratch root;
-    CHECK(noisegen::beyond_caches(0, root.path()).count == 128 * mib);  // nothing is reported: 32 MiB
+    CHECK(noisegen::beyond_caches(0, root.path()).count == 128 * mib);  // nothing is reported, so 32 MiB are assumed
     put_cache(root, 0, 0, "8192K", "0-1");
     CHECK(noisegen::beyond_caches(0, root.path()).count == 64 * mib);
     put_cache(root, 0, 0, "33554432K", "0-1");  // 32 GiB

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stressors of GPUs with a driver that has none and keeps time: what they count is what it was asked for. Its log
-// is the other hand.
+// The GPU stressors with a stub driver without a GPU, which simulates time: the work that they count equals the calls
+// in the driver's independent log.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "noisegen/stressors/registry.hpp"
@@ -22,7 +22,7 @@ using testing::program;
 
 namespace {
 
-// A run of noisegen beside the stub: its rows, its record and what the driver was asked for.
+// A run of noisegen with the stub driver: its rows, its record and the driver's log.
 struct RunOnStub {
     explicit RunOnStub(const std::string& schedule, std::map<std::string, std::string> stub = {},
                        const std::vector<std::string>& more = {})
@@ -37,7 +37,7 @@ struct RunOnStub {
 
     nlohmann::json asked() const { return nlohmann::json::parse(base::read_whole(scratch / "log")); }
     nlohmann::json record() const { return testing::record(testing::part(scratch)); }
-    // Of all rows of that factor.
+    // Sum over all rows of that factor.
     std::int64_t sum(const std::string& factor, const std::string& column) const
     {
         const base::CsvTable rows{testing::part(scratch) / "noise.csv"};
@@ -71,9 +71,9 @@ TEST_CASE("copies to and from a GPU are counted as its driver counts them")
     CHECK(both.sum("gpu.copy", "bytes") == there + back);
     CHECK(both.sum("quiet", "bytes") == 0);
     CHECK(there > 0);
-    CHECK(std::abs(there - back) <= 2 << 20);  // in turns
+    CHECK(std::abs(there - back) <= 2 << 20);  // directions alternate
     CHECK(asked.at("pageable_bytes") == 0);
-    CHECK(asked.at("most_bytes") == 2 << 20);  // a buffer for each direction
+    CHECK(asked.at("most_bytes") == 2 << 20);  // one buffer for each direction
     CHECK(both.record()
               .at("stressors")
               .at(0)
@@ -123,7 +123,7 @@ TEST_CASE("a rate on a GPU is of the whole process, which works on one of its CP
     const RunOnStub run{"gpu.copy[size=1MiB,rate=100MB/s] 500ms", {}, {"--cpus", all, "--share"}};
     INFO(run.outcome.err);
     const bool reached = run.outcome.status == 0;
-    REQUIRE((reached || run.outcome.status == 3));  // 3: this machine had other work
+    REQUIRE((reached || run.outcome.status == 3));  // 3: the machine was busy
     const nlohmann::json level = run.record().at("factor_levels").at(0);
     CHECK(level.at("cpus") == 1);
     CHECK(level.at("requested_per_s") == 1e8);
@@ -148,11 +148,11 @@ TEST_CASE("what a training needs of a GPU's memory is refused with what there is
           "(spare=10%)\n");
     CHECK(!fs::exists(testing::part(much.scratch)));
     CHECK(RunOnStub{"gpu.memory[size=95MB,spare=5%] 100ms", small}.outcome.status == 0);
-    // All that a schedule has are there at once.
+    // The memory of all stressors of a schedule is allocated at the same time.
     const RunOnStub together{"gpu.memory[size=50MB] 50ms; gpu.copy[size=25MB] 50ms", small, {"--duration", "100ms"}};
     CHECK(together.outcome.status == 2);
     CHECK(together.outcome.err.find("gpu.copy takes 100 MB of GPU 0") != std::string::npos);
-    CHECK(RunOnStub{"gpu.launch[spare=100%] 100ms", small}.outcome.status == 0);  // it takes none
+    CHECK(RunOnStub{"gpu.launch[spare=100%] 100ms", small}.outcome.status == 0);  // needs no memory
 }
 
 TEST_CASE("a stressor of GPUs is on the GPU that was asked for, or refused by its number")
@@ -162,7 +162,7 @@ TEST_CASE("a stressor of GPUs is on the GPU that was asked for, or refused by it
     REQUIRE(second.outcome.status == 0);
     CHECK(second.record().at("stressors").at(0).at("how").get<std::string>().find("GPU 1 (CUDA stub, 0000:02:00.0)") !=
           std::string::npos);
-    // Of a training beside it the record has the place of its GPU.
+    // With a training, the record has the PCI address of the training's GPU.
     const testing::Scratch training;
     fs::create_directory(training / "train");
     base::write_whole(training / "train/run.json", R"({"training": {"gpu": {"pci_id": "0000:02:00.0"}}})");
@@ -184,7 +184,7 @@ TEST_CASE("without a GPU its stressors are listed and refused in a line that say
     CHECK(one_line(none.outcome).starts_with("noisegen: gpu.copy: there is no GPU: CUDA_ERROR_NO_DEVICE"));
     CHECK(!fs::exists(testing::part(none.scratch)));
     const Outcome plain = testing::run({"env", "-u", "LD_LIBRARY_PATH", program, "gpu.copy", "100ms", "--cpus", cpu()});
-    if (plain.status == 0) return;  // there is a GPU
+    if (plain.status == 0) return;  // this machine has a GPU
     CHECK(plain.status == 77);
     CHECK(one_line(plain).starts_with("noisegen: gpu.copy: there is no GPU: "));
 }

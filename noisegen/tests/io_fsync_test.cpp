@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// io.fsync: what it writes, when it syncs, and that it begins no sync that would not end with its turn.
+// io.fsync: what it writes, when it syncs, and that it begins no sync that would outlast its turn.
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "testing/made_stressor.hpp"
@@ -24,7 +24,7 @@ TEST_CASE("io.fsync syncs after as many bytes as were asked for, over and over")
         bytes.push_back(work.bytes);
         operations.push_back(work.operations);
     }
-    // 256 KiB at a time, the rest, and the sync.
+    // Steps write 256 KiB, then the rest, and then sync.
     CHECK(bytes == std::vector<std::uint64_t>{256 << 10, 128 << 10, 0, 256 << 10, 128 << 10, 0});
     CHECK(operations == std::vector<std::uint64_t>{0, 0, 1, 0, 0, 1});
     CHECK(made.stressor->note().starts_with("fsync after 384KiB, the longest "));
@@ -38,7 +38,7 @@ TEST_CASE("io.fsync rests rather than begin a sync that its turn has no time for
     const std::int64_t deadline = base::now_ns() + 1'000'000'000;
     made.stressor->begin({.deadline_ns = deadline});
     made.stressor->step();
-    CHECK(made.stressor->step().operations == 1);  // it knows now how long one takes
+    CHECK(made.stressor->step().operations == 1);  // now it knows how long a sync takes
     made.stressor->begin({.deadline_ns = base::now_ns()});
     made.stressor->step();
     const noisegen::Work none = made.stressor->step();

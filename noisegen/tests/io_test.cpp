@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading and writing of scratch files: engines, stressors, refusals.
+// Reads and writes of scratch files: engines, stressors, error messages.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/system/available.hpp"
@@ -63,7 +63,7 @@ std::uint64_t first_word(int file, std::int64_t offset)
     return word;
 }
 
-// Steps until `operations` are done; what they moved.
+// Steps until `operations` are done; returns the work.
 noisegen::Work work_off(noisegen::Stressor& stressor, std::uint64_t operations)
 {
     noisegen::Work sum;
@@ -76,7 +76,7 @@ noisegen::Work work_off(noisegen::Stressor& stressor, std::uint64_t operations)
     return sum;
 }
 
-// Runs noisegen where the kernel refuses io_uring, as in many containers.
+// Runs noisegen with io_uring refused by the kernel, as in many containers.
 testing::Outcome run_without_io_uring(const testing::Scratch& scratch, const std::string& stressor)
 {
     const std::string out = scratch / "out";
@@ -159,7 +159,7 @@ TEST_CASE("what an engine reads and writes is in memory and in the file")
             CHECK(work.bytes == block);
             CHECK(work.operations == 1);
         };
-        // There is one place in memory: what is read is written again, elsewhere.
+        // There is a single buffer, so the block read is written to another place.
         transfer(Transfer::Kind::read, 3 * block);
         transfer(Transfer::Kind::write, 9 * block);
         CHECK(first_word(file.descriptor(), 9 * block) == 3 * block);
@@ -251,7 +251,7 @@ TEST_CASE("without io_uring the engine is another, or the one that was asked for
           std::string::npos);
     const testing::Outcome automatic = run_without_io_uring(scratch, "io.write[" + there + "]");
     INFO(automatic.out);
-    CHECK((automatic.status == 0 || automatic.status == 3));  // a busy disk may do nothing in that time
+    CHECK((automatic.status == 0 || automatic.status == 3));  // a busy disk may complete nothing in that time
     const auto record =
         nlohmann::json::parse(base::read_whole(scratch / "run" / "noise" / (base::host_name() + ".0") / "noise.json"));
     CHECK(record.at("stressors").at(0).at("how").get<std::string>().starts_with("pread and pwrite"));
@@ -304,7 +304,7 @@ TEST_CASE("checkpoints begin at multiples of their distance on the wall clock an
         CHECK(rest.bytes == 0);
         REQUIRE(rest.rest_until_ns > base::now_ns() - every_ns);
         const std::int64_t beside = (rest.rest_until_ns + base::realtime_offset_ns()) % every_ns;
-        CHECK(std::min(beside, every_ns - beside) < 10'000'000);  // as far as the two clocks can be compared
+        CHECK(std::min(beside, every_ns - beside) < 10'000'000);  // tolerance of the comparison of two clocks
         base::sleep_until_ns(rest.rest_until_ns);
         CHECK(work_off(*made.stressor, size / 65536).bytes == size);
     }
@@ -319,7 +319,7 @@ TEST_CASE("small files are each read once an epoch, whole and in another order")
     for (const std::string cached : {"yes", "no"}) {
         const Made made{"io.smallfiles",
                         {{"directory", scratch.path()}, {"files", "20"}, {"size", "40KiB"}, {"cached", cached}}};
-        made.stressor->begin({.deadline_ns = 0, .bytes_per_s = 0.0, .operations_per_s = 1000.0});  // one a step
+        made.stressor->begin({.deadline_ns = 0, .bytes_per_s = 0.0, .operations_per_s = 1000.0});  // one per step
         std::vector<std::vector<std::uint64_t>> epochs(2);
         for (auto& sizes : epochs)
             for (std::size_t i = 0; i < files; ++i) {

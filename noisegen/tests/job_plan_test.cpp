@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noise processes of one run agree through a file.
+// Agreement of a run's noise processes through a file.
 #include "noisegen/schedule/job_plan.hpp"
 
 #include "base/error.hpp"

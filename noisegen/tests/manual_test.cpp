@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manual that the program writes of itself, judged by those who read it: man, mandoc, bash.
+// The program's manual, checked by the programs that read it: man, mandoc, bash.
 #include "noisegen/stressors/registry.hpp"
 #include "testing/noise_runs.hpp"
 #include "testing/testing.hpp"
@@ -29,7 +29,7 @@ struct Page {
     Page() { std::ofstream{path} << testing::run({program, "--man"}).out; }
 };
 
-// The completions that bash offers after these words; the last one is incomplete.
+// The completions that bash offers after these words, of which the last is incomplete.
 std::string offered(const std::string& words)
 {
     const testing::Scratch scratch;
@@ -58,7 +58,7 @@ TEST_CASE("the man page names every option, stressor and option of a stressor")
         for (const base::OptionCard& option : card->options) CHECK(contains(page, "\\fB" + option.name + "="));
     }
     const std::string all = testing::run({program, "--help"}).out;
-    std::istringstream help{all.substr(0, all.find("Examples:"))};  // they show options of commands too
+    std::istringstream help{all.substr(0, all.find("Examples:"))};  // examples show options of commands, too
     std::size_t options = 0;
     for (std::string word; help >> word;) {
         if (!word.starts_with("--") || word.size() < 4) continue;

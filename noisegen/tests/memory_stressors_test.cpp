@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that the memory and cache stressors touch: all of a table, each line of a cycle once, a share of the cache.
+// Memory that the memory and cache stressors touch: a whole table, each line of a cycle once, a share of the cache.
 #include "base/error.hpp"
 #include "noisegen/stressors/footprint.hpp"
 #include "noisegen/stressors/memory/line_cycle.hpp"
@@ -105,7 +105,7 @@ TEST_CASE("a chase has no stride that a prefetcher could learn")
     const auto most = std::max_element(strides.begin(), strides.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     CHECK(most->second < cycle.size() / 100);
-    // In a random order a few hundred of 10,000 steps lead to one of the 200 nearest lines.
+    // In a random order a few hundred of 10,000 steps go to one of the 200 nearest lines.
     const auto near =
         std::count_if(strides.begin(), strides.end(), [](const auto& stride) { return std::abs(stride.first) <= 100; });
     CHECK(near < 1000);
@@ -157,7 +157,7 @@ TEST_CASE("the share of the cache is divided over the CPUs that share it")
 
 TEST_CASE("the share of the cache is divided over the processes that share it")
 {
-    const std::string processes = std::to_string(std::max(1U, std::thread::hardware_concurrency()));  // one a CPU
+    const std::string processes = std::to_string(std::max(1U, std::thread::hardware_concurrency()));  // one per CPU
     const testing::Environment job{{{"OMPI_COMM_WORLD_LOCAL_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", processes}}};
     const noisegen::Cache cache = noisegen::last_level_cache(0);
     const auto stressor = make("cache.llc", {{"footprint", "50%"}});
@@ -175,7 +175,7 @@ TEST_CASE("a share of the cache is passed over line by line and again")
     REQUIRE(lines > 0);
     std::uint64_t done = 0;
     while (done < lines) done += stressor->step().operations;
-    CHECK(done == lines);  // a step ends with the pass
+    CHECK(done == lines);  // a step does not go beyond one pass
     CHECK(stressor->step().operations > 0);
 }
 
@@ -190,16 +190,16 @@ TEST_CASE("a share of the cache that is none is refused")
 
 TEST_CASE("a memory stressor counts the traffic of its formula")
 {
-    // A step of small arrays is all of them: 1 MiB, shared out to the arrays in whole pages.
+    // With small arrays a step covers all of them: 1 MiB, divided among the arrays in whole pages.
     const std::map<std::string, std::uint64_t> traffic{
-        {"triad", 1044480},                           // 24 bytes an item, three arrays of 85 pages
-        {"add", 1044480},       {"copy", 1048576},    // 16, two arrays
-        {"scale", 1048576},     {"update", 2097152},  // 16, one array, read and written
-        {"write", 2097152},                           // its lines are read before they are overwritten
-        {"ntwrite", 1048576},                         // 8
-        {"read", 1048576},      {"partial", 65536},   // a step is a part of them: these stores are slow
-        {"pagewrite", 524288},                        // an eighth of 4 MiB, as partial takes a sixty-fourth of them
-        {"pageupdate", 524288},                       // likewise
+        {"triad", 1044480},                           // 24 bytes per item, three arrays of 85 pages
+        {"add", 1044480},       {"copy", 1048576},    // 16 bytes, two arrays
+        {"scale", 1048576},     {"update", 2097152},  // 16 bytes, one array, read and written
+        {"write", 2097152},                           // lines are read before they are overwritten
+        {"ntwrite", 1048576},                         // 8 bytes
+        {"read", 1048576},      {"partial", 65536},   // a step covers a part, since these stores are slow
+        {"pagewrite", 524288},                        // an eighth of 4 MiB; partial takes a sixty-fourth
+        {"pageupdate", 524288},                       // an eighth, too
     };
     const auto& card = noisegen::stressors().find("memory.stream");
     REQUIRE(noisegen::stream_shapes().size() == traffic.size());
@@ -233,7 +233,7 @@ TEST_CASE("a memory stressor takes its memory beforehand, or while it stresses i
             bytes += work.bytes;
             preparing_ns += work.preparing_ns;
         }
-        CHECK((preparing_ns > 0) == at_once);  // and counts for no rate
+        CHECK((preparing_ns > 0) == at_once);  // does not count for any rate
         CHECK(stressor->step().preparing_ns == 0);
         CHECK(testing::resident() - before > 40 * mib);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metadata stressors: what is there after a step, and what is not.
+// Metadata stressors: the files that exist after a step, and those that do not.
 #include "base/error.hpp"
 #include "testing/made_stressor.hpp"
 #include "testing/testing.hpp"
@@ -15,10 +15,10 @@ namespace fs = std::filesystem;
 using testing::Made;
 using testing::Scratch;
 
-// One operation a step.
+// A turn with one operation per step.
 constexpr noisegen::Turn slow{.deadline_ns = 0, .bytes_per_s = 0.0, .operations_per_s = 1000.0};
 
-// Files below the directory, without the mark of the scratch directory.
+// Number of files in the directory tree, without the mark of the scratch directory.
 std::int64_t files_below(const fs::path& directory)
 {
     return std::count_if(fs::recursive_directory_iterator{directory}, {}, [](const fs::directory_entry& entry) {

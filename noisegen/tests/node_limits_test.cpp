@@ -108,7 +108,7 @@ TEST_CASE("a rate that windows of a tenth of a second do not hold is reported wi
           "memory.stream: windows of 100 ms reach 6 GB/s here, and 7 GB/s is requested: some will fall short");
     CHECK(lines("memory.stream[shape=update,rate=19GB/s] 1s").empty());  // its windows were not measured
     CHECK(lines("memory.stream 1s").empty());
-    // Limits of an earlier version hold no windows; damaged ones are no reason to refuse a rate that needs none.
+    // Limits of an earlier version have no windows; a damaged file does not matter for a rate that needs no limits.
     auto json = nlohmann::ordered_json::parse(base::read_whole(file));
     for (auto& kept : json["limits"]) kept.erase("windows_of_100ms");
     base::write_whole(file, json.dump());

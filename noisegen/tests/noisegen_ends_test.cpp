@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How noisegen ends: by signals, with its parent, with its output, with its peers.
+// The end of noisegen: by signals, or because its parent, its output's reader or a peer ends.
 #include "base/csv.hpp"
 #include "base/system/launcher.hpp"
 #include "noisegen/stressors/network/mpi_exchange.hpp"
@@ -72,7 +72,7 @@ TEST_CASE("kill -9 leaves rows that can be read and no scratch file and no archi
 TEST_CASE("it ends with its parent")
 {
     const Scratch scratch;
-    // The shell waits for noisegen, is killed, and so leaves it behind.
+    // The shell waits for noisegen and is killed, so noisegen loses its parent.
     std::string line;
     for (const std::string& word : long_run(scratch, "cpu.spin 20ms")) line += "'" + word + "' ";
     Child shell{{"sh", "-c", line + "; true"}};

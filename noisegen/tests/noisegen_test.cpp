@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real program: its records, its ends, its refusals.
+// The real program: its records, its ends, its error messages.
 #include "base/csv.hpp"
 #include "base/json.hpp"
 #include "base/system/cpus.hpp"
@@ -120,7 +120,7 @@ TEST_CASE("the record of a level has what it did and for how long it was assigne
                                           "--duration", "600ms", "--share", "--out", scratch / "run"});
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
     const auto level = record(part(scratch)).at("factor_levels").at(0);
-    CHECK(level.at("assigned_s").get<double>() == doctest::Approx(0.4));  // two slots, by the table
+    CHECK(level.at("assigned_s").get<double>() == doctest::Approx(0.4));  // two slots of the table
     CHECK(level.at("on_s").get<double>() <= 0.45);
     const base::CsvTable rows{part(scratch) / "noise.csv"};
     std::int64_t bytes = 0;

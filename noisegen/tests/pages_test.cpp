@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory in small pages, as the kernel reports it.
+// Tests that memory in small pages really has small pages, according to the kernel.
 #include "noisegen/stressors/pages.hpp"
 
 #include "base/error.hpp"
@@ -15,7 +15,7 @@
 
 namespace {
 
-// Where in the machine's memory each page of it lies (proc(5), pagemap); zeros for who may not know.
+// Physical frame of each page (proc(5), pagemap); zeros without the permission to read it.
 std::vector<std::uint64_t> frames_of(const void* memory, std::size_t bytes)
 {
     constexpr std::size_t page = 4096;
@@ -52,7 +52,7 @@ TEST_CASE("few small pages lie beside the one before")
     if (frames.front() == 0) testing::skip("only root may know where pages lie");
     int beside = 0;
     for (std::size_t i = 1; i < frames.size(); ++i) beside += frames[i] == frames[i - 1] + 1 ? 1 : 0;
-    CHECK(beside < 200);  // of 2,047; touched in the order of their addresses it was up to 1,134
+    CHECK(beside < 200);  // 2,047 pairs; if touched in address order up to 1,134 were adjacent
 }
 
 TEST_CASE("transfers of io.write are in small pages if that is asked for")

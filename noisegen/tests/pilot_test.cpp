@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slot=auto tries out whether noise lasts beyond its slot: what is tried, and what is concluded from the steps.
+// slot=auto tests whether noise has effects beyond its slot: which noise is tested, and the conclusions from the steps.
 #include "noisegen/schedule/pilot.hpp"
 
 #include "noisegen/schedule/parser.hpp"
@@ -20,7 +20,7 @@ noisegen::Schedule schedule()
         "rotation(mem=memory.stream[rate=1GiB/s|2GiB/s], cpu.spin, placebo, control.delay, control.sham; slot=auto)");
 }
 
-// A training with steps of 20 ms that become 1 % longer in a second, and `left` longer in the slot after each level.
+// A training with steps of 20 ms that grow by 1 % in a second, and by `left` in the slot after each level.
 std::vector<SeenSteps> train(const std::vector<Slot>& table, const std::map<std::size_t, double>& left)
 {
     std::vector<SeenSteps> steps;
@@ -79,7 +79,7 @@ TEST_CASE("what a noise leaves in the slot after it is found and drift is not mi
     CHECK(round.lasts());
     const noisegen::PilotRound nothing{200ms, noisegen::left_behind(tried, table, train(table, {}))};
     CHECK(!nothing.lasts());
-    // Faster steps after a noise are no reason for longer slots.
+    // Faster steps after a noise do not lead to longer slots.
     const noisegen::PilotRound faster{200ms, noisegen::left_behind(tried, table, train(table, {{0, -0.05}}))};
     CHECK(!faster.lasts());
 }
@@ -97,7 +97,7 @@ TEST_CASE("a pilot takes a fifth of the run at most and leaves it ten blocks")
     // 73 slots of 200 ms are 14.6 s.
     CHECK(noisegen::has_time_for_pilot(schedule(), 200ms, 73s));
     CHECK(!noisegen::has_time_for_pilot(schedule(), 200ms, 72900ms));
-    // Six treatments and three times quiet: a block of 9 slots, 400 ms each, ten times.
+    // Six treatments and three quiet slots make blocks of 9 slots of 400 ms; ten of them are needed.
     CHECK(noisegen::may_double(schedule(), 200ms, 36s));
     CHECK(!noisegen::may_double(schedule(), 200ms, 35900ms));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The token bucket: exact on average, no burst after a stall; random arrivals.
+// The token bucket: exact on average, without bursts after a stall; random arrivals.
 #include "noisegen/execution/threads/rate_control.hpp"
 
 #include <doctest/doctest.h>
@@ -9,8 +9,8 @@
 
 namespace {
 
-// Units that a thread does in `seconds` at 1000 units a second, a step of `amount` taking `step_ns`, each sleep late by
-// `late_ns`.
+// Units that a thread does in `seconds` at 1000 units per second; a step of `amount` takes `step_ns`, and each sleep
+// ends `late_ns` late.
 double done_in(double seconds, double amount, std::int64_t step_ns, std::int64_t late_ns)
 {
     noisegen::RateControl control{1000.0};
@@ -52,7 +52,7 @@ TEST_CASE("after a stall the rate is a little higher until a tenth of a second i
     std::int64_t now = stall;
     double done = 0.0;
     double most = 0.0;
-    for (int window = 1; window <= 100; ++window) {  // of 100 ms
+    for (int window = 1; window <= 100; ++window) {  // windows of 100 ms
         const double before = done;
         for (; now < stall + window * 100'000'000LL; done += 1.0) {
             control.before(now);
@@ -66,8 +66,8 @@ TEST_CASE("after a stall the rate is a little higher until a tenth of a second i
 
 TEST_CASE("stalls of a scheduler's turn cost neither the mean nor a window of a tenth of a second")
 {
-    // In each tenth of a second another thread has the CPU for 8 ms, beginning 40 ms into it. Counted by hand: a window
-    // holds 100 units, whatever was missed in the middle of it.
+    // In each tenth of a second another thread has the CPU for 8 ms, beginning after 40 ms. Each window still holds 100
+    // units, including those missed in its middle.
     constexpr std::int64_t window_ns = 100'000'000;
     noisegen::RateControl control{1000.0};
     control.begin(0);
@@ -82,7 +82,7 @@ TEST_CASE("stalls of a scheduler's turn cost neither the mean nor a window of a 
     double sum = 0.0;
     for (const double done : windows) {
         sum += done;
-        CHECK(done == doctest::Approx(100.0).epsilon(0.0101));  // a unit on either side of a border
+        CHECK(done == doctest::Approx(100.0).epsilon(0.0101));  // one unit may fall on either side of a border
     }
     CHECK(sum == doctest::Approx(10'000.0).epsilon(0.0005));
 }
@@ -98,7 +98,7 @@ TEST_CASE("nothing is made up for at once after a stall of a second")
         windows[static_cast<std::size_t>((now - start) / 100'000'000)] += 1.0;
         now = std::max(now, control.after(1.0));
     }
-    for (const double done : windows) CHECK(done <= 21.0);  // 1.5 % above the rate are 20.3
+    for (const double done : windows) CHECK(done <= 21.0);  // 1.5 % above the rate is 20.3
 }
 
 TEST_CASE("many short slots keep the rate of one long one")
@@ -106,7 +106,7 @@ TEST_CASE("many short slots keep the rate of one long one")
     constexpr std::int64_t slot_ns = 100'000'000;
     noisegen::RateControl control{4.0};
     double done = 0.0;
-    for (std::int64_t slot = 0; slot < 1000; ++slot) {  // 100 s in all, a step is worth 250 ms
+    for (std::int64_t slot = 0; slot < 1000; ++slot) {  // 100 s in total; a step is worth 250 ms
         const std::int64_t end = (slot + 1) * slot_ns;
         control.begin(slot * slot_ns);
         std::int64_t now = std::min(control.due(), end);
@@ -136,7 +136,7 @@ TEST_CASE("poisson arrivals keep the rate and scatter as a Poisson process does"
         sum += count;
         squares += (count - 100.0) * (count - 100.0);
     }
-    CHECK(sum / 1000.0 == doctest::Approx(100.0).epsilon(0.01));  // its standard error is 0.3 %
+    CHECK(sum / 1000.0 == doctest::Approx(100.0).epsilon(0.01));  // the standard error is 0.3 %
     CHECK(squares / 1000.0 == doctest::Approx(100.0).epsilon(0.2));
     noisegen::RateControl again{1000.0, noisegen::RateControl::Arrival::poisson, 7};
     noisegen::RateControl same{1000.0, noisegen::RateControl::Arrival::poisson, 7};

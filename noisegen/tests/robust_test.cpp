@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interference of other programs with a running noisegen, and how it spares them.
+// Interference of other programs with a running noisegen, and its consideration for them.
 #include "base/contract/control_file.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/launcher.hpp"
@@ -51,7 +51,7 @@ TEST_CASE("noise whose control file is cut short continues and completes its tra
     const int status = noise.wait();
     const std::string said = noise.output();
     INFO(said);
-    CHECK(status == 3);  // the phase that it follows never came
+    CHECK(status == 3);  // the followed phase never came
     CHECK(count(said, "noisegen: the control file was truncated while in use: continuing without it\n") == 1);
     CHECK(fs::exists(part(scratch) / "trace/traces.otf2"));
     CHECK(record(part(scratch)).at("exit").at("reason") == "duration");
@@ -80,7 +80,7 @@ TEST_CASE("two noisegens on one CPU are reported")
     const Scratch other;
     Child first{long_run(one, "cpu.spin 20ms; quiet 20ms")};
     REQUIRE(eventually([&] { return has_rows(part(one) / "noise.csv", 1); }));
-    // Started by another process than this one: those of one parent are ranks of one job.
+    // The second noisegen has another parent, since processes with one parent are ranks of one job.
     const auto second = [&](const std::string& more) {
         return testing::run({"sh", "-c",
                              program + " --schedule 'C1S1' --duration 100ms --cpus " + cpu() + more + " --out " +

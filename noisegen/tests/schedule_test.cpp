@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schedule language: what is understood, and what is refused with which words.
+// The schedule language: texts that are accepted, and error messages for others.
 #include "base/error.hpp"
 #include "noisegen/schedule/parser.hpp"
 #include "noisegen/stressors/registry.hpp"
@@ -136,7 +136,7 @@ TEST_CASE("two factors of one stressor are two stressors in a factorial and one 
     REQUIRE(together.levels.size() == 3);
     CHECK(together.stressors.size() == 2);
     CHECK(together.with_own_cpus().size() == 2);
-    CHECK(together.levels[0].stressor == together.levels[1].stressor);  // the levels of a
+    CHECK(together.levels[0].stressor == together.levels[1].stressor);  // the levels of factor a
     CHECK(together.levels[0].stressor != together.levels[2].stressor);
     const Schedule alone = parse_schedule("rotation(a=memory.stream[rate=1GiB/s], b=memory.stream)");
     CHECK(alone.levels.size() == 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// However noisegen ends, its files are gone from a directory and those of others are left.
+// However noisegen ends, its files are removed from a directory and files of others stay.
 #include "base/csv.hpp"
 #include "base/system/cpus.hpp"
 #include "base/system/launcher.hpp"
@@ -36,7 +36,7 @@ void put(const fs::path& path)
     std::ofstream{path} << "content";
 }
 
-// As a killed noisegen of this host would leave it.
+// Creates a directory as a killed noisegen of this host would leave it.
 fs::path leave_tree(const fs::path& directory, const std::string& name, bool marked = true)
 {
     fs::create_directory(directory / name);
@@ -88,7 +88,7 @@ bool works(const Scratch& scratch)
     return std::count(text.begin(), text.end(), '\n') > 3;
 }
 
-// Guardians of trees that the process made.
+// Guardians of the directories that process `maker` made.
 std::vector<pid_t> guardians_of(pid_t maker)
 {
     std::vector<pid_t> found;
@@ -98,7 +98,7 @@ std::vector<pid_t> guardians_of(pid_t maker)
         std::string line;
         try {
             line = base::read_whole(entry.path() / "cmdline");
-        } catch (const std::exception&) {  // it has ended meanwhile
+        } catch (const std::exception&) {  // the process has ended
             continue;
         }
         if (line.find("--guard-scratch") != std::string::npos &&
@@ -247,7 +247,7 @@ TEST_CASE("SIGKILL leaves neither file nor process")
     const pid_t pid = child.pid();
     const std::vector<pid_t> guardians = guardians_of(pid);
     REQUIRE(guardians.size() == 3);
-    // Signals that end noisegen do not end its guardians, and a reader of noisegen's output need not wait for them.
+    // Signals that end noisegen do not end its guardians, and a reader of noisegen's output does not wait for them.
     for (const pid_t guardian : guardians)
         for (const std::string output : {"1", "2"})
             CHECK(fs::read_symlink("/proc/" + std::to_string(guardian) + "/fd/" + output) == "/dev/null");
@@ -304,7 +304,7 @@ TEST_CASE("a mount inside a scratch directory is not entered")
     CHECK(outcome.err.find("could not remove") != std::string::npos);
     {
         const ScratchDirectory next{scratch / "io"};
-    }  // the mount is gone, so that the rest can go too
+    }  // the unmount is done, so that the rest can be removed
     CHECK(fs::is_empty(scratch / "io"));
 }
 
@@ -318,7 +318,7 @@ TEST_CASE("a file system that fills up is one line, a failure, and the records u
     for (const std::string& word :
          words(scratch, "quiet 100ms; metadata.create[rate=2000/s,files=3000,directory=" + io + "] 100ms", "10min"))
         line += "'" + word + "' ";
-    // There is room for what noisegen asks for, until others take it.
+    // There is enough room for noisegen's request until other processes take it.
     const std::string script = "mount -t tmpfs -o size=16M,nr_inodes=16000 tmpfs " + io + " || exit 9\n" + line +
                                "& maker=$!\n"
                                "for i in $(seq 300); do [ -d " +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far apart the processes of a job began their slots: from records with known times.
+// Skew of slot begins between the processes of a job, from records with known times.
 #include "noisegen/execution/skew.hpp"
 
 #include "base/csv.hpp"

@@ -87,7 +87,7 @@ TEST_CASE("the order of blocks is random and each order about equally frequent")
     for (const auto& [block, order] : blocks) ++orders[order];
     CHECK(orders.size() == 6);
     for (const auto& [order, count] : orders) {
-        CHECK(count > 850);  // of 6000 expected 1000, standard deviation 29
+        CHECK(count > 850);  // expected 1000 of 6000, standard deviation 29
         CHECK(count < 1150);
     }
 }
@@ -113,7 +113,7 @@ TEST_CASE("random slots take their shares of the time")
     const std::vector<Slot> table = slot_table(schedule, 3, 1000s);
     const auto quiet =
         std::count_if(table.begin(), table.end(), [](const Slot& slot) { return slot.treatment.empty(); });
-    CHECK(quiet > 7300);  // of 10000, standard deviation 43
+    CHECK(quiet > 7300);  // 10000 draws, standard deviation 43
     CHECK(quiet < 7700);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of memory.stream: each computes its formula in every width of vectors. aarch64_test.sh runs this elsewhere.
+// The loops of memory.stream: each computes its formula in every vector width. aarch64_test.sh runs this test on
+// another processor.
 #include "noisegen/stressors/memory/stream_kernels.hpp"
 
 #include "noisegen/stressors/pages.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::size_t items = 6 * noisegen::page_items;
 
-// Three arrays with values that sums and halves of are exact.
+// Three arrays whose values have exact sums and halves.
 struct Arrays {
     noisegen::Pages pages{3 * items * sizeof(double)};
     noisegen::StreamArrays x;
@@ -41,7 +42,7 @@ double formula(const std::string& shape, std::size_t i)
     if (shape == "add") return b + c;
     if (shape == "update" || shape == "pageupdate") return 0.5 * a + 0.5;
     if (shape == "read") return a;
-    return 0.5;  // those that write only
+    return 0.5;  // shapes that only write
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ TEST_CASE("a memory loop stays within its part")
 {
     for (const noisegen::StreamLoops& loops : noisegen::stream_loops())
         for (const std::string& shape : noisegen::stream_shapes()) {
-            if (shape.starts_with("pa")) continue;  // partial and those by pages have their own order, below
+            if (shape.starts_with("pa")) continue;  // partial, pagewrite, pageupdate: tested below
             CAPTURE(loops.unit);
             CAPTURE(shape);
             Arrays arrays;
@@ -91,7 +92,7 @@ TEST_CASE("partial stores are a page apart")
     for (const noisegen::StreamLoops& loops : noisegen::stream_loops()) {
         CAPTURE(loops.unit);
         Arrays arrays;
-        // A page of stores: down the six pages 85 times, and two more.
+        // A page of stores: 85 times down the six pages, and two more stores.
         loops.partial(arrays.x, 0, noisegen::page_items);
         std::map<std::size_t, std::size_t> in_page;
         for (std::size_t i = 0; i < items; ++i)
@@ -108,7 +109,7 @@ TEST_CASE("lines by pages are one in each page before there are two in any")
     for (const noisegen::StreamLoops& loops : noisegen::stream_loops()) {
         CAPTURE(loops.unit);
         Arrays arrays;
-        // A page of items is 64 lines: ten in each of the six pages, and one more in the first four.
+        // A page of items has 64 lines: ten in each of the six pages, and one more in the first four.
         loops.pagewrite(arrays.x, 0, noisegen::page_items);
         std::map<std::size_t, std::size_t> in_page;
         for (std::size_t i = 0; i < items; ++i)
@@ -116,7 +117,7 @@ TEST_CASE("lines by pages are one in each page before there are two in any")
         CHECK(in_page == std::map<std::size_t, std::size_t>{{0, 88}, {1, 88}, {2, 88}, {3, 88}, {4, 80}, {5, 80}});
         CHECK(arrays.x.a[11 * line - 1] == 0.5);
         CHECK(arrays.x.a[11 * line] == 4.0 + 88.0);
-        // The next part continues where that one ended.
+        // The next part continues where the previous one ended.
         loops.pageupdate(arrays.x, noisegen::page_items, noisegen::page_items);
         const std::size_t fifth = 4 * noisegen::page_items;
         CHECK(arrays.x.a[fifth + 10 * line] == 0.5 * (4.0 + static_cast<double>(fifth + 10 * line)) + 0.5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts that stressors are made of: sockets, sleep that can be cut short.
+// Building blocks of stressors: sockets, and sleep that can be interrupted.
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "noisegen/execution/threads/stop_event.hpp"

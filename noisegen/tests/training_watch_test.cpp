@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training that does not come, stands still or ends is noticed, once.
+// A training that does not start, stalls or ends is reported once.
 #include "noisegen/execution/training_watch.hpp"
 
 #include "testing/testing.hpp"
@@ -51,7 +51,7 @@ TEST_CASE("a training with slow steps is not taken for one that has ended")
         training.page().updated_ns = now * second;
         CHECK(said(watch, now, now + 4) == "");
     }
-    CHECK(said(watch, 140, 170) == "");  // the last sign is of 137
+    CHECK(said(watch, 140, 170) == "");  // the last sign of life was at 137
 }
 
 TEST_CASE("noise that needs a training says that there is none, and other noise nothing")

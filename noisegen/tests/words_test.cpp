@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever is typed: it is understood, and then the same twice, or it is refused with one line that can be shown.
+// Fuzzing of texts that users type: each is accepted and reads the same after printing, or is refused with one
+// printable line.
 #include "base/words.hpp"
 
 #include "base/random.hpp"
@@ -33,7 +34,7 @@ const T& one_of(Random& random, const std::vector<T>& all)
     return all[draw(random, all.size())];
 }
 
-// Quantities as people type them, right and wrong.
+// Quantities as users type them, valid and invalid.
 const std::vector<std::string> quantities{"2s",   "1.5s", "500ms", "1h",    "4GiB/s",  "2000/s", "64KiB",
                                           "1MiB", "30%",  "100%",  "max",   "auto",    "yes",    "no",
                                           "1",    "8",    "47111", "triad", "poisson", "fixed",  "/tmp"};
@@ -87,7 +88,7 @@ std::string quantity(Random& random)
     return draw(random, 4) == 0 ? one_of(random, bad_quantities) : one_of(random, quantities);
 }
 
-// name[option=value,...]: each option of the card with a value that may suit it or not.
+// name[option=value,...] with a value for each option of the card that may be valid or not.
 std::string stressor(Random& random, const noisegen::StressorCard& card)
 {
     std::string options;
@@ -131,7 +132,7 @@ std::string well_formed(Random& random)
     }
 }
 
-// Typing errors, and worse.
+// Changes the text by typing errors, and worse.
 std::string mutated(Random& random, std::string text)
 {
     const std::vector<std::string> scraps{
@@ -174,7 +175,7 @@ std::string table_of(const std::string& text)
 
 enum class Answer { understood, refused };
 
-// Anything but an answer fails the case.
+// An exception other than UsageError fails the test.
 template <class Read>
 Answer answer(const std::string& text, Read read)
 {
@@ -204,7 +205,7 @@ TEST_CASE("five hundred schedules are understood or refused in one line")
         const std::string text = i % 2 == 0 ? well_formed(random) : mutated(random, well_formed(random));
         ++(answer(text, table_of) == Answer::understood ? understood : refused);
     }
-    // Neither side is empty: the generator makes sense, and nonsense.
+    // Both counts are positive: the generator makes valid and invalid texts.
     CHECK(understood > 50);
     CHECK(refused > 50);
 }
@@ -245,7 +246,7 @@ TEST_CASE("what is said of placement is understood or refused in one line")
             return base::format_cpus(noisegen::candidates(cpu_request, machine));
         };
         if (answer(cpu_request.cpus + " " + cpu_request.numa, read) == Answer::understood) ++understood;
-        if (i % 10 != 0) continue;  // these look at the machine
+        if (i % 10 != 0) continue;  // these examine the machine, which is slow
         answer(word(), [](const std::string& text) { return base::format_cpus(noisegen::parse_avoid({text}).cpus); });
         answer(word(), [](const std::string& text) { return base::format_cpus(noisegen::parse_memory(text)); });
     }

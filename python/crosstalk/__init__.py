@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Marks the steps and phases of a program for Crosstalk.
 
-Under ``crosstalk run -- ..`` steps and phases go to the run's directory; elsewhere all of this does nothing.
+Under ``crosstalk run -- ..`` steps and phases are recorded in the run's directory; elsewhere these functions do
+nothing.
 
     for batch in crosstalk.steps(loader):
         with crosstalk.phase("forward"):
             loss = model(batch)
 
-A PyTorch training needs no such lines: ``crosstalk-python train.py`` finds its steps automatically.
+A PyTorch training needs no such calls: ``crosstalk-python train.py`` finds its steps automatically.
 """
 
 from __future__ import annotations

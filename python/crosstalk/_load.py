@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One table of the steps of many runs, as a DataFrame of pandas."""
+"""Loads the steps of many runs into one pandas DataFrame."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PLANNED = ("block", "model", "strategy", "noise", "level", "cores", "seed", "att
 
 
 def _about(run: Path) -> dict[str, Any]:
-    """Values common to all steps of a run: its name, its host, and what a campaign planned."""
+    """Values common to all steps of a run: its name, its host, and columns of its campaign's plan."""
     record = json.loads((run / "train/run.json").read_text(encoding="utf-8"))
     training = record.get("training", {})
     about = {"run": run.name, "host": record.get("host"), "model": training.get("model"), "seed": training.get("seed")}
@@ -27,7 +27,8 @@ def _about(run: Path) -> dict[str, Any]:
 def load(pattern: str) -> Any:
     """One row per step and rank of every run directory that matches the pattern: ``load("DIR/runs/*")``.
 
-    The columns of steps.csv follow run, host, model and seed, and of a campaign block, noise, level and so on. Unfinished runs (``.partial``) are skipped. Needs pandas.
+    The first columns are run, host, model and seed, for a campaign also block, noise, level and so on; the columns of
+    steps.csv follow. Unfinished runs (``.partial``) are skipped. Needs pandas.
     """
     try:
         pandas = importlib.import_module("pandas")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libcrosstalk-mark.so, found where Crosstalk was built or installed."""
+"""Calls libcrosstalk-mark.so from Crosstalk's build tree or installation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _candidates() -> list[str]:
 
 
 def _library() -> ctypes.CDLL | None:
-    """None outside of a run, or with a line on stderr where the library is missing."""
+    """The loaded library. None outside of a run, and, with a line on stderr, if the library is missing."""
     if not os.environ.get("CROSSTALK_OUT"):
         return None
     reason = f"there is no {LIBRARY}"
@@ -43,8 +43,8 @@ class Marks:
     """Functions of the library; without it they do nothing."""
 
     def __init__(self) -> None:
-        self.explicit = False  # the program tells its steps itself
-        self.phases: list[str | None] = []  # that one is inside of
+        self.explicit = False  # the program marks its steps by step() or steps()
+        self.phases: list[str | None] = []  # current phases, the innermost last
 
     @functools.cached_property
     def recorder(self) -> ctypes.CDLL | None:
@@ -63,12 +63,12 @@ class Marks:
             self.recorder.crosstalk_step()
 
     def step_at(self, at_ns: int) -> None:
-        """A step that began earlier, of which that is known only now; without the control's delay."""
+        """Records that a step began at this earlier time, without a control delay."""
         if self.recorder is not None:
             self.recorder.crosstalk_step_at(at_ns)
 
     def control(self) -> None:
-        """The place in such a step where the control's delay belongs."""
+        """Makes the control delay, if requested, in a step begun by step_at()."""
         if self.recorder is not None:
             self.recorder.crosstalk_control()
 
@@ -81,7 +81,7 @@ class Marks:
             self.recorder.crosstalk_step_end()
 
     def step_drop(self) -> None:
-        """The program ends inside of a step, which is none then."""
+        """Discards the current step, because the program ends within it."""
         if self.recorder is not None:
             self.recorder.crosstalk_step_drop()
 

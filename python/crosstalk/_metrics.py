@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps and their time as OpenMetrics, every 5 s while a training runs: what ddl-train --openmetrics writes."""
+"""Writes steps and their time as OpenMetrics every 5 s while a training runs, like ddl-train --openmetrics."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ LAUNCHERS = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLU
 
 
 def after_this_process(work: Callable[[], None]) -> None:
-    """Code of a process that waits for the end of this one, whatever ends it: Python handles signals too late."""
+    """Calls `work` in another process after the end of this one, whatever ends it: Python handles signals too late."""
     try:
         this = os.pidfd_open(os.getpid())
     except (AttributeError, OSError):
         return
     child = os.fork()
     if child != 0:
-        os.waitpid(child, 0)  # it ends at once: nobody who waits for children of this process meets one of ours
+        os.waitpid(child, 0)  # the child has forked and ends at once, so the program never waits for it
         os.close(this)
         return
     try:
@@ -35,7 +35,7 @@ def after_this_process(work: Callable[[], None]) -> None:
             for stream in range(3):
                 os.dup2(null, stream)
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                signal.signal(number, signal.SIG_IGN)  # they come to all of a job at once
+                signal.signal(number, signal.SIG_IGN)  # they are sent to all processes of a job
             select.select([this], [], [])
             work()
     finally:
@@ -50,7 +50,7 @@ class StepMetrics:
         self.model = ""
         self.steps = 0
         self.time_ns = 0
-        self.written = (0, 0)  # steps and time, at the last writing
+        self.written = (0, 0)  # steps and time when the file was last written
         self.next_ns = 0
 
     def start(self, file: str, program: str) -> None:
@@ -63,7 +63,7 @@ class StepMetrics:
         after_this_process(self.has_ended)
 
     def step(self, begin_ns: int) -> None:
-        """A step that began then has ended."""
+        """Counts a step that began at this time and has just ended."""
         if self.file is None:
             return
         now_ns = time.monotonic_ns()
@@ -94,7 +94,7 @@ class StepMetrics:
         return "\n".join([*lines, "# EOF", ""])
 
     def has_ended(self) -> None:
-        """Where the training could not say so itself: the rest stays as it was last."""
+        """Marks the training as ended after its process has died; other values stay as last written."""
         assert self.file is not None
         name = "\ncrosstalk_training_running{"
         begin, found, end = self.file.read_text(encoding="utf-8").partition(name)
@@ -104,7 +104,7 @@ class StepMetrics:
 
     def replace(self, text: str) -> None:
         assert self.file is not None
-        # A new file of its own: where others may write, too, a link that they planted would be followed.
+        # A file with a random name: in a directory that others can write to, a planted link would be followed.
         number, scratch = tempfile.mkstemp(prefix=f".{self.file.name}.", dir=self.file.parent)
         try:
             with open(number, "w", encoding="utf-8") as file:

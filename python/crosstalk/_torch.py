@@ -28,23 +28,22 @@ LONGEST_ROUND = 100
 
 
 class Round:
-    """Which optimizer ends the steps. A round begins with the leader: the first optimizer that steps.
+    """Decides which optimizer ends the steps. A round begins with the leader: the first optimizer that steps.
 
-    The leader ends the steps, until another optimizer is the last of two successive rounds, and steps once in
-    each.
-    So steps keep their length with an optimizer that steps in some rounds only, or several times in a round.
+    The leader ends the steps until another optimizer is the last one in two successive rounds and steps once in each.
+    So the length of steps does not depend on optimizers that step in some rounds only, or several times in a round.
     """
 
     def __init__(self) -> None:
         self.ender: int | None = None
-        self.last: int | None = None  # of the round before: the optimizer that ended it
-        self.stepped: list[int] = []  # in this round, the leader first
+        self.last: int | None = None  # the optimizer that ended the previous round
+        self.stepped: list[int] = []  # optimizers that stepped in this round, the leader first
 
     def ends_with(self, optimizer: int) -> bool:
-        """This optimizer steps: does it end the step?"""
+        """Called when this optimizer steps; returns true if that ends the training's step."""
         if self.ender is None:
             self.ender = optimizer
-        elif optimizer == self.stepped[0] or len(self.stepped) == LONGEST_ROUND:  # the leader may be gone
+        elif optimizer == self.stepped[0] or len(self.stepped) == LONGEST_ROUND:  # too long: the leader may be gone
             last = self.stepped[-1] if self.stepped.count(self.stepped[-1]) == 1 else self.stepped[0]
             if last == self.last:
                 self.ender = last
@@ -55,12 +54,12 @@ class Round:
 
 
 class Steps:
-    """Which step the training is in, and which phase.
+    """Tracks the training's current step and phase.
 
-    That a step has begun is known only when a module in training mode is called: what was loaded before belongs to it
-    as well. So changes of the phase between two steps wait here until then.
+    The begin of a step is known only when a module in training mode is called, but data loaded before that belong to
+    the step as well. So changes of the phase between two steps are kept here until then.
 
-    Phases are a stack, since a closure runs forward and backward inside of update. Only the training's thread counts.
+    Phases are a stack, since a closure runs forward and backward within update. Only the training's thread is tracked.
     """
 
     def __init__(self) -> None:
@@ -69,13 +68,13 @@ class Steps:
         self.inside = False
         self.number = 0
         self.began_ns = 0
-        self.since_ns: int | None = None  # the end of the step before; None after an evaluation
-        self.before: list[tuple[str | None, int]] = []  # changes of the phase since then
+        self.since_ns: int | None = None  # end of the previous step; None after an evaluation
+        self.before: list[tuple[str | None, int]] = []  # changes of the phase since since_ns
         self.stack = marks.phases
-        # Modules, in training mode or not: called before which step, and does the call belong to it?
+        # By module and training mode: the step before which it was last called, and whether the call belongs to a step.
         self.evaluated: dict[tuple[int, bool], tuple[int, bool]] = {}
-        self.after_first: list[Callable[[], None]] = []  # to be done when the first step is over
-        self.at_rest: list[Callable[[], None]] = []  # to be done where the next module may be a training's outermost
+        self.after_first: list[Callable[[], None]] = []  # callbacks for the end of the first step
+        self.at_rest: list[Callable[[], None]] = []  # callbacks for when the next module called may be outermost
 
     def ignored(self) -> bool:
         return marks.explicit or threading.get_ident() != self.thread
@@ -108,7 +107,7 @@ class Steps:
         self.since_ns = time.monotonic_ns()
 
     def drop(self) -> None:
-        """The program ends, or an exception leaves the update: discards the step; the next one begins afresh."""
+        """Discards the step, since the program ends or an exception leaves the update; the next step begins afresh."""
         if self.inside and not marks.explicit:
             marks.step_drop()
             self.inside = False
@@ -118,14 +117,14 @@ class Steps:
     def belongs(self, module: Any) -> bool:
         """Does a call without gradients, or in evaluation mode, belong to a step?
 
-        A call inside of a step does, and one before every step. Any other is an evaluation: time until then
-        is in no step.
+        A call within a step does, and so does one that occurs before every step. Any other call is an evaluation: the
+        time up to it belongs to no step.
         """
         if self.inside:
             return True
         if len(self.evaluated) > 1000:
-            self.evaluated.clear()  # modules that are made for one call
-        called = (id(module), module.training)  # a generator makes samples in each step, and is evaluated
+            self.evaluated.clear()  # modules may be created for each call
+        called = (id(module), module.training)  # a generator is called in each step and evaluated, too
         last, belongs = self.evaluated.get(called, (-2, False))
         if last != self.number:
             belongs = last == self.number - 1
@@ -136,12 +135,12 @@ class Steps:
         return belongs
 
     def show(self, name: str | None) -> None:
-        """This phase, until the next is entered, or the one around it is left."""
+        """Makes this the current phase until another is entered or the enclosing one is left."""
         if self.inside:
             marks.phase(name)
         elif name is not None or self.before:
             self.before.append((name, time.monotonic_ns()))
-            del self.before[:-128]  # of an evaluation, which is no part of a step
+            del self.before[:-128]  # changes during an evaluation, which is in no step
 
     def enter(self, name: str | None) -> None:
         self.stack.append(name)
@@ -155,7 +154,7 @@ class Steps:
                 work()
 
     def during(self, name: str | None, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function as a phase of the step that it is in, or that comes after it."""
+        """Wraps the function, so that it is a phase of the current step, or else of the next one."""
 
         @functools.wraps(function)
         def in_phase(*arguments: Any, **named: Any) -> Any:
@@ -166,7 +165,7 @@ class Steps:
                 return function(*arguments, **named)
             except StopIteration:
                 if self.since_ns is None and not self.inside:
-                    self.before = []  # the end of the evaluation's data
+                    self.before = []  # the evaluation's data have ended
                 raise
             finally:
                 self.leave()
@@ -186,8 +185,8 @@ def _watch_loading(torch: Any) -> None:
 
 
 def _watch_forward(torch: Any) -> None:
-    """The first module called outside of any other is an outermost one. A hook on all modules waits for
-    it, and is taken away as long as that one runs: inner modules cost nothing, and torch.compile meets no hook."""
+    """Watches outermost modules, those that are called outside of any other. A hook on all modules waits for one and is
+    removed while that module runs: inner modules have no overhead, and torch.compile meets no hook."""
     module_hooks = torch.nn.modules.module
     warnings.filterwarnings("ignore", message=".*when there are global hooks on modules")
     waiting: list[Any] = []
@@ -211,13 +210,13 @@ def _watch_forward(torch: Any) -> None:
 
         def returned(*_: Any) -> None:
             handle.remove()
-            if forward and not torch.is_grad_enabled():  # with gradients the loss follows
+            if forward and not torch.is_grad_enabled():  # with gradients, the loss follows within forward
                 steps.show(None)
             wait()
 
         try:
             handle = module.register_forward_hook(returned)
-        except RuntimeError:  # a ScriptModule, inside of which there are no hooks
+        except RuntimeError:  # a ScriptModule, which does not call hooks
             wait()
 
     steps.at_rest.append(wait)
@@ -244,9 +243,9 @@ def _watch_backward(torch: Any) -> None:
 
 
 class _LastGradient:
-    """Marks where backward only waits for the exchange: when the last gradient is ready.
+    """Marks the time in backward when the last gradient is ready and only the exchange is awaited.
 
-    The first step shows which one is last; from then on only that one is hooked, which costs one call a step.
+    The first step shows which gradient is last; from then on only that one has a hook, which costs one call per step.
     """
 
     def __init__(self, parameters: Sequence[Any]) -> None:
@@ -267,7 +266,7 @@ class _LastGradient:
     @staticmethod
     def last_came(_: Any) -> None:
         if steps.inside and not marks.explicit:
-            marks.phase("wait_exchange")  # until backward is left
+            marks.phase("wait_exchange")  # until the end of backward
 
 
 def _watch_exchange(torch: Any) -> None:
@@ -286,7 +285,7 @@ def _watch_exchange(torch: Any) -> None:
 
 
 def _watch_ranks(torch: Any) -> None:
-    """Ranks of processes that no launcher started, such as those of mp.spawn."""
+    """Finds the ranks of processes that no launcher started, such as those of mp.spawn."""
     if not torch.distributed.is_available():
         return
     initialise = torch.distributed.init_process_group
@@ -325,14 +324,14 @@ def _watched_step(step: Callable[..., Any]) -> Callable[..., Any]:
             if threading.get_ident() != steps.thread:
                 steps.thread = threading.get_ident()
                 steps.stack.clear()
-        if steps.ignored() or steps.stack[-1:] == ["update"]:  # the step() of the class that it inherits from
+        if steps.ignored() or steps.stack[-1:] == ["update"]:  # step() of its base class
             return step(self, *arguments, **named)
         closures = [steps.during(None, word) if callable(word) else word for word in arguments]
         if callable(named.get("closure")):
             named["closure"] = steps.during(None, named["closure"])
         ends = steps.round.ends_with(id(self))
         if ends:
-            steps.begin()  # where no module was called
+            steps.begin()  # if no module was called
         try:
             result = updated(self, *closures, **named)
         except BaseException:
@@ -365,7 +364,7 @@ def _watch_all(torch: Any) -> None:
 
 
 class _WatchesTorch(importlib.abc.MetaPathFinder):
-    """Watches PyTorch once the program has imported it; not before, for its import takes a second."""
+    """Watches PyTorch once the program has imported it. It is not imported here, since that takes a second."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -387,7 +386,7 @@ class _WatchesTorch(importlib.abc.MetaPathFinder):
 
 
 def _watch_spawned() -> None:
-    """Python processes that multiprocessing spawns begin with watch(), too."""
+    """Makes Python processes that multiprocessing spawns call watch(), too."""
     spawn = importlib.import_module("multiprocessing.spawn")
     command_line = spawn.get_command_line
 

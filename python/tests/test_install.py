@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pip installs the module from the tree into an environment of its own. Exit code 77: there is no pip, or it gets nothing
-to build with."""
+"""pip installs the module from the source tree into a virtual environment. Exit code 77: there is no pip, or it cannot
+get the build requirements."""
 
 from __future__ import annotations
 

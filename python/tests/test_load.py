@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""crosstalk.load with a real pandas. Exit code 77: there is none."""
+"""crosstalk.load with a real pandas. Exit code 77: pandas is missing."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The module without PyTorch, and with it where there is one. Needs CROSSTALK_MARK_LIBRARY."""
+"""The module without PyTorch and, if installed, with it. Needs CROSSTALK_MARK_LIBRARY."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 
 def python(run: Path | None, *words: str, ranks: int = 1) -> list[tuple[str, str]]:
-    """What each rank said on stdout and stderr."""
+    """The output of each rank on stdout and stderr."""
     started = []
     for rank in range(ranks):
         environment = {
@@ -176,7 +176,7 @@ for epoch in range(3):
         for row in found[1:]:
             self.assertLess(
                 row["end_ns"] - row["begin_ns"] - row["load_ns"], 100_000_000
-            )  # not the 200 ms of the evaluation
+            )  # without the 200 ms of the evaluation
 
     def test_explicit_steps_are_the_only_ones(self) -> None:
         program = """

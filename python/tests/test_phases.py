@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Phases of trainings whose truth is known, since each part sleeps. Needs CROSSTALK_MARK_LIBRARY; exit code 77 without
+"""Phases of trainings with known lengths, since each phase sleeps. Needs CROSSTALK_MARK_LIBRARY; exit code 77 without
 PyTorch."""
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Phases(unittest.TestCase):
         return found
 
     def assert_phases(self, steps: list[dict[str, int]], forward: float, backward: float, update: float) -> None:
-        """Each lasts as long as it sleeps at least; on a busy machine all do longer."""
+        """Checks that each phase lasts at least as long as it sleeps; on a busy machine all last longer."""
         for phase, sleeps in (("forward", forward), ("backward", backward), ("update", update)):
             for step in steps:
                 self.assertGreaterEqual(step[phase + "_ns"], 0.99 * sleeps, phase)
@@ -137,7 +137,7 @@ for _ in range(20):
         loss_of(net).backward()
         optimizer.step()
 """,
-            20,  # the first one has no second update
+            20,  # the first step has no second update
         )
         self.assert_phases(steps[1:], 2 * FORWARD, 2 * BACKWARD, 2 * UPDATE)
 
@@ -198,7 +198,7 @@ time.sleep(1)
             self.assertLess(step["end_ns"] - step["begin_ns"], 1e9)
 
     def test_a_step_that_an_exception_ends_in_the_update_is_none(self) -> None:
-        for raised, count in (("SystemExit(0)", 5), ("RuntimeError", 9)):  # the program catches the latter
+        for raised, count in (("SystemExit(0)", 5), ("RuntimeError", 9)):  # the program catches RuntimeError
             for closure in ("", "closure"):
                 with self.subTest(raised=raised, closure=closure):
                     self.steps_of(

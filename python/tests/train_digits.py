@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training as others write it, which knows nothing of Crosstalk: a CNN learns the digits, on all ranks of torchrun or
+"""A typical training that does not use Crosstalk: a CNN learns the digits, on all ranks of torchrun or
 mpirun by DistributedDataParallel over gloo. Prints how many steps it took and how long one was by its own timer.
 
     train_digits.py DIGITS.csv.gz SECONDS

@@ -55,7 +55,7 @@ class Driver {
     }
 
  private:
-    // Runs that do not count are repeated in their block, before the machine drifts away from its quiet runs.
+    // Runs that do not count are repeated in their block, before the machine drifts away from the block's quiet runs.
     void drive_block(int block)
     {
         const CampaignLock lock{campaign_, block_lock(block)};
@@ -80,7 +80,7 @@ class Driver {
         const std::int64_t begin_ns = base::now_ns();
         const std::string why = make_run({run, campaign_.spec(), launcher_, partial, [&] { look_up(run); }});
         end_leftovers(partial);
-        if (!why.empty()) check_disk(campaign_, run);  // no fault of the run
+        if (!why.empty()) check_disk(campaign_, run);  // a full disk is not the run's failure
         const int attempt = campaign_.failures(run) + 1;
         write_status(run, why, attempt, base::now_ns() - begin_ns);
         if (why.empty()) {
@@ -138,7 +138,7 @@ class Driver {
 int drive(const CampaignDirectory& campaign, const Launcher& launcher, const DriverOptions& options)
 {
     for (const PlannedRun& run : campaign.plan())
-        placement_of(run, campaign.spec(), launcher);  // or refuses before anything is started
+        placement_of(run, campaign.spec(), launcher);  // throws before anything is started
     {
         const EndsWhatWasStarted guard;
         try {

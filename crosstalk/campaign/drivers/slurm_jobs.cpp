@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t look_at_queue_ns = 1'000'000'000;
 
-// Jobs of a block that ended and left all its runs as they were.
+// Maximum number of jobs of a block that may end without progress.
 constexpr int most_jobs_without_progress = 3;
 
 class JobDriver {
@@ -46,7 +46,8 @@ class JobDriver {
         fs::create_directories(campaign_.path() / base::campaign::log);
         while (true) {
             look_up();
-            // The queue first: what a job finishes after that is submitted again at most, never twice at a time.
+            // Asks for the queue first: a block that a job finishes afterwards may be submitted again, but never runs
+            // twice at a time.
             const std::optional<std::set<int>> queued = blocks_in_queue();
             std::map<int, std::size_t> left;
             for (const PlannedRun& run : campaign_.pending(options_.driver.retries)) ++left[run.block];
@@ -56,13 +57,13 @@ class JobDriver {
         }
     }
 
-    // Jobs end in good order: their driver gets the stop file, and SIGTERM.
+    // Jobs end in good order: their driver sees the stop file and gets SIGTERM.
     void cancel() const { said_by({"scancel", "--name=" + name_, "--full", "--signal=TERM"}); }
 
     void cancel_pending() const { said_by({"scancel", "--name=" + name_, "--state=PENDING"}); }
 
  private:
-    // None while the controller does not answer.
+    // Returns none while the controller does not answer.
     std::optional<std::set<int>> blocks_in_queue() const
     {
         const auto said = said_by({"squeue", "--noheader", "--array", "--name=" + name_, "--format=%K %A %r"});
@@ -73,7 +74,7 @@ class JobDriver {
         std::string job;
         for (std::string reason; lines >> block >> job && std::getline(lines, reason);) {
             blocks.insert(block);
-            // Happens when the controller was lost during a start. A job that a person holds is left alone.
+            // This reason occurs if the controller was lost during a job's start. Jobs held by a person are left alone.
             if (reason.find("launch failed requeued held") != std::string::npos) said_by({"scontrol", "release", job});
         }
         return blocks;

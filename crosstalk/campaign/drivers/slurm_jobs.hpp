@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives a campaign through jobs of Slurm.
+// Runs a campaign through Slurm jobs.
 #pragma once
 
 #include "crosstalk/campaign/directory.hpp"
@@ -12,20 +12,20 @@
 
 namespace crosstalk {
 
-// The name of all jobs of a campaign: its directory's, and a number that belongs to the path.
+// Common name of all jobs of a campaign: the directory's name, and a number derived from its path.
 std::string job_name(const CampaignDirectory& campaign);
 
-// The lines "#SBATCH .." of a site's file as words: --account=x, --partition=y.
+// Options in the "#SBATCH .." lines of a site's file: --account=x, --partition=y.
 std::vector<std::string> site_words(const std::filesystem::path& file);
 
 struct SlurmOptions {
     DriverOptions driver;
-    int jobs = 4;                // blocks in the queue at a time
-    std::filesystem::path site;  // lines for sbatch, and for the job's shell; empty: none
+    int jobs = 4;                // maximum number of blocks in the queue
+    std::filesystem::path site;  // file with lines for sbatch and for the job's shell; empty: none
 };
 
-// Submits a job for each block that is left and not in the queue, as an array, and waits for them. Returns and throws
-// as drive() does; Unavailable without Slurm.
+// Submits a job array with one task for each block that has runs to do and is not in the queue, and waits. Returns and
+// throws as drive() does; Unavailable without Slurm.
 int drive_by_jobs(const CampaignDirectory& campaign, const SlurmOptions& options);
 
 }  // namespace crosstalk

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t longest_spec = 1 << 20U;
 
-// NAME of a line NAME = VALUE, and VALUE.
+// NAME and VALUE of a line NAME = VALUE.
 std::pair<std::string, std::string> setting_in(const std::string& line)
 {
     const std::string setting = line.substr(0, line.find('#'));

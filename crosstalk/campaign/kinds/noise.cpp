@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trainings beside noise, and without: steady and designed runs in randomised complete blocks.
+// Campaigns of trainings with and without noise: steady and designed runs in randomised complete blocks.
 #include "base/cli/option_checks.hpp"
 #include "base/contract/campaign_directory.hpp"
 #include "base/contract/run_directory.hpp"
@@ -87,14 +87,14 @@ int run_runs(const fs::path& directory, const CampaignRunOptions& options)
     if (!options.site.empty())
         base::write_whole(campaign.path() / base::campaign::site, base::read_whole(options.site));
     const Plan left = campaign.pending(options.retries);
-    const bool in_jobs = options.back_end == "slurm" && !options.two_jobs;  // each block drives itself, as steps
+    const bool in_jobs = options.back_end == "slurm" && !options.two_jobs;  // each job runs one block, with Slurm steps
     const std::unique_ptr<Launcher> launcher = launcher_for(campaign, options);
     if (options.dry_run) {
         show_commands(left, campaign.spec(), *launcher, campaign.path());
         return base::exit_fine;
     }
     base::stop_on_signals();
-    if (options.back_end != "slurm") {  // where the noise is to run
+    if (options.back_end != "slurm") {  // this process runs on the noise's machine
         if (const std::string why = why_no_such_noise(left, campaign.spec()); !why.empty())
             base::fail_usage("this noise cannot run here: ", why);
         if (const std::string why = unknown_name_in(campaign.spec()); !why.empty())
@@ -102,7 +102,7 @@ int run_runs(const fs::path& directory, const CampaignRunOptions& options)
     }
     const DriverOptions driver{
         .retries = options.retries, .block = options.block, .job = base::environment("SLURM_JOB_ID").value_or("local")};
-    if (options.back_end == "step") {  // whoever submitted it drives, and may want it to stop
+    if (options.back_end == "step") {  // the submitting process drives the campaign, and may request a stop
         if (!is_being_run(campaign)) campaign.withdraw_stop();
         return drive(campaign, *launcher, driver);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trials of soft errors in trainings.
+// Campaigns of soft-error trials in trainings.
 #include "base/error.hpp"
 #include "base/words.hpp"
 #include "crosstalk/campaign/kinds/kind.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots of noise and quiet in random order beside one training: crosstalk run.
+// Runs with slots of noise and quiet in random order beside one training, by crosstalk run.
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"

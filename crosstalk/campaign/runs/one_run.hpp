@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of a campaign: noise, the training beside it, and the proof that it counts.
+// One run of a campaign: the noise, the training beside it, and the check that the run counts.
 #pragma once
 
 #include "crosstalk/campaign/plan.hpp"
@@ -12,30 +12,30 @@
 
 namespace crosstalk {
 
-// Thrown where the campaign is to stop: the run is of no use, and was no failure.
+// Thrown if the campaign is to stop: the run is discarded, but is no failure.
 struct Stopped {};
 
 struct OneRun {
     const PlannedRun& run;
     const Spec& spec;
     const Launcher& launcher;
-    std::filesystem::path directory;  // its own, while it goes on
-    std::function<void()> look_up;    // called every tenth of a second; may throw Stopped
+    std::filesystem::path directory;  // the run's directory while it is in progress
+    std::function<void()> look_up;    // called every 0.1 s; may throw Stopped
 };
 
-// Why the run does not count; empty if it does. Throws what look_up does, and UsageError.
+// Returns the reason why the run does not count; empty if it counts. Throws what look_up throws, and UsageError.
 std::string make_run(const OneRun& one);
 
-// The commands that it starts.
+// Prints the commands that the run would start.
 void show_run(std::ostream& out, const OneRun& one);
 
-// The parts of both, by what is beside the training: the same noise all the time or none, or slots in random order.
+// Variants of these functions: runs with constant noise or none, and designed runs, whose slots are in random order.
 std::string make_steady_run(const OneRun& one);
 std::string make_designed_run(const OneRun& one);
 void show_steady_run(std::ostream& out, const OneRun& one);
 void show_designed_run(std::ostream& out, const OneRun& one);
 
-// The last line that a program of Crosstalk printed; lines of other programs and of launchers are skipped.
+// The last line that a program of Crosstalk printed; skips lines of other programs and of launchers.
 std::string last_line(const std::filesystem::path& log);
 
 constexpr std::int64_t look_up_every_ns = 100'000'000;

@@ -19,7 +19,7 @@ void append(Words& words, const Words& more)
     words.insert(words.end(), more.begin(), more.end());
 }
 
-// The first cores among those that noise may have.
+// The CPUs of the first `count` cores that noise may use.
 base::CpuSet first_cores(const base::CpuSet& cpus, const std::string& count)
 {
     std::vector<base::Core> cores = base::physical_cores(cpus);
@@ -69,7 +69,7 @@ Words training_words(const PlannedRun& run, const Spec& spec)
 
 Words noise_words(const PlannedRun& run, const Spec& spec, const Split& cores)
 {
-    // It is ended with the training; this is for a driver that was killed.
+    // noisegen ends with the training; this longer duration matters only if the driver was killed.
     constexpr base::Nanoseconds beyond = std::chrono::minutes{10};
     Words words{program("noisegen"), "--schedule", run.schedule, "--seed", std::to_string(run.seed)};
     append(words, {"--duration", base::format(spec.duration + spec.start_within + beyond), "--planned",
@@ -85,7 +85,7 @@ Words noise_words(const PlannedRun& run, const Spec& spec, const Split& cores)
 
 std::string why_no_such_noise(const Plan& plan, const Spec& spec)
 {
-    std::set<std::string> taken{""};  // of a quiet run
+    std::set<std::string> taken{""};  // schedule of a quiet run
     for (const PlannedRun& run : plan) {
         if (!taken.insert(run.schedule).second) continue;
         Words words{program("noisegen"),         "--schedule", run.schedule, "--duration",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a planned run goes, and the command lines of its programs.
+// Placement of a planned run, and the command lines of its programs.
 #pragma once
 
 #include "crosstalk/campaign/plan.hpp"
@@ -9,17 +9,17 @@
 
 namespace crosstalk {
 
-// On each node: as the spec has it, or else every other core each. Throws UsageError where there are too few, or the
-// launcher cannot.
+// CPUs on each node: as the spec says, or else alternate cores for training and noise. Throws UsageError if there are
+// too few cores, or if the launcher cannot place them.
 Placement placement_of(const PlannedRun& run, const Spec& spec, const Launcher& launcher);
 
-// The training's own words: ddl-train and its options, or the command.
+// Command line of the training: ddl-train with options, or the spec's command.
 Words training_words(const PlannedRun& run, const Spec& spec);
 
-// noisegen and its options on these CPUs, without records.
+// Command line of noisegen on these CPUs, without options for records.
 Words noise_words(const PlannedRun& run, const Spec& spec, const Split& cores);
 
-// noisegen's message about the first of the plan's schedules that it refuses here; empty if it takes all.
+// noisegen's error about the first schedule of the plan that it refuses on this machine; empty if it accepts all.
 std::string why_no_such_noise(const Plan& plan, const Spec& spec);
 
 }  // namespace crosstalk

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same noise all the time beside a training, or none, and the proof that it covered it.
+// Runs with constant noise beside a training, or without noise, and the check that the noise covered the training.
 #include "base/contract/campaign_directory.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t noise_on_within_ns = 60'000'000'000;
-constexpr std::int64_t to_end_within_ns = 60'000'000'000;  // beyond its duration
+constexpr std::int64_t to_end_within_ns = 60'000'000'000;  // after its duration
 constexpr base::Nanoseconds noise_ends_within = std::chrono::seconds{15};
 
 bool is_quiet(const PlannedRun& run)
@@ -65,7 +65,7 @@ class SteadyRun {
  public:
     explicit SteadyRun(const OneRun& one) : one_{one}, placement_{placement_of(one.run, one.spec, one.launcher)} {}
 
-    // Whatever ended it: nothing of it continues.
+    // Ends job and noise, however the run ended.
     ~SteadyRun()
     {
         try {
@@ -92,12 +92,12 @@ class SteadyRun {
         const NoiseByNode noise = noise_by_node(one_.directory);
         const nlohmann::ordered_json proof{{"each_node", proof_by_node(training, noise)}};
         base::write_whole(one_.directory / base::file::status,
-                          base::json_text(proof, base::one_line) + "\n");  // the driver adds the rest
+                          base::json_text(proof, base::one_line) + "\n");  // the driver adds the other members
         return why_not_covered(training, noise, asked());
     }
 
  private:
-    // Also where the process that was started has ended: tasks of Slurm may outlive their srun.
+    // Also done if the started process has ended: Slurm tasks may outlive their srun.
     void end_both()
     {
         if (job_ && job_->started()) one_.launcher.end_job(job_->child());
@@ -128,7 +128,7 @@ class SteadyRun {
         }
     }
 
-    // After the noise: where there are two jobs, it is to be on the node of the noise.
+    // Called after the noise has started: of two jobs, the training's must be on the noise's node.
     void start_job()
     {
         request_ = request_of(one_, placement_);
@@ -140,7 +140,7 @@ class SteadyRun {
         job_->start();
     }
 
-    // Nodes on which a first slot is on record.
+    // Number of nodes that have recorded a first slot.
     int nodes_with_noise() const
     {
         std::set<std::string> nodes;
@@ -197,7 +197,7 @@ class SteadyRun {
 
     bool ends_only_if_asked() const { return !job_->source().is_complete_training(); }
 
-    // Where the processes of a job really may run that does not record that itself.
+    // Adds the CPUs that the job's processes may really use, if the job does not record them.
     void add_bound_cpus()
     {
         if (job_->source().is_complete_training()) return;
@@ -212,7 +212,7 @@ class SteadyRun {
         if (!noise_->wait(noise_ends_within)) throw Ended{base::exit_failed, "noise did not end on SIGTERM"};
     }
 
-    // A table of steps from an archive, where the job left nothing else.
+    // Writes a table of steps from an archive if the job has left no table.
     void write_steps()
     {
         const fs::path part = one_.directory / base::part::train;
@@ -246,7 +246,7 @@ class SteadyRun {
     std::unique_ptr<Job> job_;
     std::unique_ptr<base::Child> noise_;
     base::CpuSet bound_;
-    bool all_ended_ = false;  // in good order
+    bool all_ended_ = false;  // all processes ended in good order
 };
 
 }  // namespace

@@ -13,13 +13,13 @@ namespace crosstalk {
 
 namespace {
 
-// "mlp" of mlp[hidden=32], "range" of range=2.
+// The name in a word: "mlp" in mlp[hidden=32], "range" in range=2.
 std::string name_of(const std::string& word)
 {
     return std::string{base::trim(word.substr(0, word.find_first_of("[=")))};
 }
 
-// The guards of "range=2+norm:rollback=10"; of "none" none.
+// The guards in "range=2+norm:rollback=10"; empty for "none".
 std::vector<std::string> guards_of(const std::string& words)
 {
     if (words == "none") return {};

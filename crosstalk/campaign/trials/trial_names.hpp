@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the ddl-train that is here knows what a plan names.
+// Checks that the installed ddl-train knows the names in a plan.
 #pragma once
 
 #include "crosstalk/campaign/spec.hpp"
@@ -9,8 +9,8 @@
 
 namespace crosstalk {
 
-// "no guard 'rnge'; did you mean range?" of the first model, strategy or guard that it does not know; else empty.
-// Throws Unavailable if there is no ddl-train.
+// "no guard 'rnge'; did you mean range?" for the first model, strategy or guard that ddl-train does not know; empty if
+// it knows all. Throws Unavailable if there is no ddl-train.
 std::string unknown_name_in(const TrialSpec& spec);
 std::string unknown_name_in(const Spec& spec);
 

@@ -78,7 +78,7 @@ const std::vector<TrialKey>& trial_keys()
     return all;
 }
 
-// NAME = VALUE of a line; empty names where there is nothing but a comment.
+// NAME and VALUE of a line NAME = VALUE; empty for a comment or an empty line.
 std::pair<std::string, std::string> setting_of(const std::string& line)
 {
     const std::string_view setting = base::trim(std::string_view{line}.substr(0, line.find('#')));
@@ -124,7 +124,7 @@ void check_stored_weights(const TrialSpec& spec)
     }
 }
 
-// "1", "0-31".
+// Checks bits such as "1" or "0-31".
 void check_bits(const std::string& bits)
 {
     constexpr int most = 63;
@@ -184,7 +184,7 @@ void check_trial_spec(const TrialSpec& spec)
     if (empty != nullptr) base::fail_usage(empty, " must not be empty");
 }
 
-// All values of one column, put into each trial so far.
+// Crosses the trials so far with all values of one column.
 template <class Put>
 void cross(std::vector<base::Trial>& trials, const std::vector<std::string>& values, Put put)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trials of soft errors as a campaign plans them: moment x location x bit x count x target x guard, crossed, in blocks
-// that each hold null trials and positive ones, too; beside them moment x store x detection x rate x reads.
+// Planning of soft-error trials: all combinations of moment, location, bit, count, target and guard, in blocks that
+// also contain null and positive trials; and all combinations of moment, store, detection, rate and reads.
 #pragma once
 
 #include "base/cli/manual.hpp"
@@ -18,45 +18,45 @@ namespace crosstalk {
 struct TrialSpec {
     std::string about;
     std::string model = "mlp";
-    std::string options;  // more words for ddl-train
+    std::string options;  // further options for ddl-train
     std::vector<std::string> strategies{"ddp"};
     int ranks = 2;
-    std::vector<std::string> moments{"50"};  // steps
-    std::int64_t end = 100;                  // step in which all trials end
-    std::vector<std::string> locations;      // none: all of the target
+    std::vector<std::string> moments{"50"};  // steps before which state is altered
+    std::int64_t end = 100;                  // step at which all trials end
+    std::vector<std::string> locations;      // empty: the whole target
     std::vector<std::string> bits{"0-31"};
     std::vector<std::string> counts{"1"};
     std::vector<std::string> targets{"model"};
     std::vector<std::string> altered_ranks{"all"};
     std::vector<std::string> guards{"none"};
-    std::vector<std::string> stores;  // codes of weights that lie in memory whose bits flip; none: no such trials
+    std::vector<std::string> stores;  // encodings of weights in memory whose bits flip; empty: no such trials
     std::vector<std::string> detections{"none"};
     std::vector<std::string> rates{"1e-6", "1e-5", "1e-4", "1e-3", "1e-2"};
     std::vector<std::string> reads{"once"};
-    int stored_trials = 5;  // of each of those combinations in a block
-    int trials = 10;        // of each combination in a block
-    int controls = 2;       // null trials, and positive ones, of each moment and guard in a block
+    int stored_trials = 5;  // trials of each of those combinations, per block
+    int trials = 10;        // trials of each combination, per block
+    int controls = 2;       // null trials, and positive trials, of each moment and guard, per block
     int blocks = 5;
-    int seeds = 8;                              // undisturbed trainings that the band is made of
-    base::Nanoseconds trial_time{500'000'000};  // for the estimate of hours
-    std::string half_width = "5%";              // that intervals may have
+    int seeds = 8;                              // undisturbed trainings that define the band
+    base::Nanoseconds trial_time{500'000'000};  // expected time of a trial, for the estimate of hours
+    std::string half_width = "5%";              // half width that intervals may have
     std::uint64_t seed = 1;
 };
 
-// Throws UsageError that names file, and line or key.
+// Throws UsageError that names the file, and line or key.
 TrialSpec read_trial_spec(const std::filesystem::path& file);
 
-// Depends on nothing but the spec. Throws UsageError for a moment behind the end.
+// Depends on the spec only. Throws UsageError for a moment after the end.
 std::vector<base::Trial> make_trials(const TrialSpec& spec);
 
-// Makes the directory with spec.ini and trials.csv. Throws UsageError if it is there.
+// Creates the directory with spec.ini and trials.csv. Throws UsageError if it exists.
 void make_trial_directory(const std::filesystem::path& directory, const std::string& spec,
                           const std::vector<base::Trial>& trials);
 
-// How many trials, how many hours, which half width.
+// Prints the number of trials, the hours that they take, and the half width that they reach.
 void print_trials(std::ostream& out, const TrialSpec& spec, const std::vector<base::Trial>& trials);
 
-// The keys, for a manual.
+// Description of the keys, for the manual.
 base::Section trial_spec_section();
 
 }  // namespace crosstalk

@@ -48,7 +48,7 @@ TrialWords training_of(const TrialSpec& spec, const std::string& strategy)
     return words;
 }
 
-// Returns the exit code of the training. On a signal, the training ends after the current trial.
+// Runs a training and returns its exit code. On a signal, the training ends after the current trial.
 int run_to_end(const TrialWords& words)
 {
     const std::unique_ptr<base::Child> child = start({.words = words, .output = "/dev/null"}, {});
@@ -60,7 +60,7 @@ int run_to_end(const TrialWords& words)
     }
 }
 
-// The same of trials. One that took too long to be waited for, and was killed, has not crashed: it is made again.
+// Runs trials likewise. A trial that was killed because it took too long to end has not crashed, so it is repeated.
 int make_trials(const TrialWords& words, const fs::path& out)
 try {
     return run_to_end(words);
@@ -90,8 +90,8 @@ bool train_seed(const TrialSpec& spec, const fs::path& directory, int number)
 {
     const fs::path out = seed_directory(directory, number);
     if (has_ended(out)) return true;
-    base::remove_tree(out);                 // of one that was cut off
-    constexpr std::uint64_t beyond = 1000;  // of the training's own seed, 1 unless the options say so
+    base::remove_tree(out);                 // left by an interrupted training
+    constexpr std::uint64_t beyond = 1000;  // distance from the training's own seed, by default 1
     TrialWords words = training_of(spec, spec.strategies.front());
     for (const std::string& word :
          {std::string{"--seed"}, std::to_string(beyond + static_cast<std::uint64_t>(number)), std::string{"--steps"},
@@ -100,7 +100,8 @@ bool train_seed(const TrialSpec& spec, const fs::path& directory, int number)
     return run_to_end(words) == base::exit_fine;
 }
 
-// Runs the trials until all have ended: starts again if the process died and added a row, that of the crashed trial.
+// Runs the trials until all have ended. Restarts the process if it died and added a row, which is that of the crashed
+// trial.
 bool make_all(const TrialSpec& spec, const fs::path& directory, const std::string& strategy, std::size_t trials)
 {
     const fs::path out = directory / strategy;
@@ -119,8 +120,8 @@ bool make_all(const TrialSpec& spec, const fs::path& directory, const std::strin
     return true;
 }
 
-// Throws UsageError, with ddl-train's line, if the trials name a tensor, a bit or a rank that the training lacks.
-// Trials that have begun were checked then.
+// Throws UsageError with ddl-train's message if a trial names a tensor, bit or rank that the training lacks. Trials
+// that have already begun were checked before.
 void check_trials(const TrialSpec& spec, const fs::path& directory, const std::string& strategy)
 {
     const fs::path out = directory / strategy;
@@ -139,8 +140,8 @@ void check_trials(const TrialSpec& spec, const fs::path& directory, const std::s
     base::fail("ddl-train --check failed with exit code ", answer.code, ": ", base::join_words(words, " "));
 }
 
-// While it lives no other process makes the campaign's trials; none if another one does. A file system without locks
-// goes without.
+// Locks the campaign's trials for this process; none if another process holds the lock. A file system without locks is
+// used without one.
 std::optional<base::Descriptor> lock_of(const fs::path& directory)
 {
     const fs::path file = directory / base::file::trials;
@@ -155,7 +156,7 @@ int run_trials(const fs::path& directory)
 {
     std::optional<base::Descriptor> lock;
     const auto locked = [&] { return (lock = lock_of(directory)).has_value(); };
-    constexpr std::int64_t patience_ns = 200'000'000;  // `campaign status` holds it for a moment
+    constexpr std::int64_t patience_ns = 200'000'000;  // `campaign status` holds the lock for a moment
     if (!base::wait_until(locked, patience_ns))
         base::fail_usage(directory.string(), " is being run by another crosstalk campaign run");
     const TrialSpec spec = read_trial_spec(directory / base::campaign::spec);

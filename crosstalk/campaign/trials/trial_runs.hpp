@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a plan's trials on this machine, and what they are compared with; then has them classed.
+// Runs a plan's trials on this machine, and the trainings that they are compared with; then has the outcomes
+// classified.
 #pragma once
 
 #include "base/contract/trials.hpp"
@@ -12,26 +13,26 @@
 
 namespace crosstalk {
 
-// DIR/seed-*, undisturbed trainings with other seeds; DIR/<strategy> with all trials. A training that a trial ends is
-// started again, and continues after it; so does the whole. Returns an exit code: 3 if it was stopped, or a training
-// ends without a new row.
+// Runs undisturbed trainings with other seeds in DIR/seed-*, and all trials in DIR/<strategy>. A training that a trial
+// has ended is restarted after that trial; an interrupted call continues likewise. Returns an exit code: 3 if it was
+// stopped, or if a training ended without a new row.
 int run_trials(const std::filesystem::path& directory);
 
-// Writes DIR/report by `interference outcomes`, in the place of an earlier one. Returns the exit code.
+// Writes DIR/report by `interference outcomes`, replacing an earlier report. Returns the exit code.
 int collect_trials(const std::filesystem::path& directory);
 
-// How far it is.
+// Progress of the trials.
 struct TrialStanding {
-    int seeds = 0;  // undisturbed trainings
+    int seeds = 0;  // number of undisturbed trainings
     int seeds_done = 0;
-    std::size_t trials = 0;                   // of each strategy
-    std::map<std::string, std::size_t> done;  // by strategy
-    double seconds_left = 0.0;                // of trials, as long as they took so far, or were expected to take
+    std::size_t trials = 0;                   // number for each strategy
+    std::map<std::string, std::size_t> done;  // number of ended trials by strategy
+    double seconds_left = 0.0;                // estimate from past trials, or from the spec
     bool is_being_run = false;
 };
 TrialStanding trial_standing(const std::filesystem::path& directory);
 
-// For `campaign status`.
+// Prints the progress, for `campaign status`.
 void print(std::ostream& out, const TrialStanding& standing);
 void print_json(std::ostream& out, const TrialStanding& standing);
 

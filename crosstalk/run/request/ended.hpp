@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run that is over before its report.
+// A run that ended before its report.
 #pragma once
 
 #include <string>
 
 namespace crosstalk {
 
-// Thrown; status.json says why.
+// Exception for such a run; status.json gives the reason.
 struct Ended {
     int code = 0;
     std::string reason;

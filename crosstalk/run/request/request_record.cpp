@@ -18,7 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// "--step-from" is the member step_from. A table of steps is named from the run on, which may be moved.
+// JSON members for options: "--step-from" becomes step_from. The path of a steps table is relative to the run, which
+// may be moved.
 Json members(const std::vector<std::string>& options, const fs::path& run)
 {
     Json json = Json::object();
@@ -30,7 +31,7 @@ Json members(const std::vector<std::string>& options, const fs::path& run)
     return json;
 }
 
-// A run that was killed has this record alone. 0 if it cannot be read.
+// Seed in the noise's record, the only record of a killed run. 0 if it cannot be read.
 std::uint64_t seed_of_noise(const fs::path& record)
 try {
     return base::read_json(record).value("seed", std::uint64_t{0});
@@ -38,7 +39,7 @@ try {
     return 0;
 }
 
-// Empty: not given.
+// CPUs from a member; empty: not given.
 base::CpuSet cpus_in(const Json& json)
 {
     const auto text = json.get<std::string>();

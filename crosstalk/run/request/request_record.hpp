@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// request.json: how a run was asked for, for the analysis and for more of the same.
+// request.json: the options of a run, for its analysis and for extending it.
 #pragma once
 
 #include "crosstalk/run/request/request.hpp"
@@ -10,18 +10,17 @@
 
 namespace crosstalk {
 
-// Into request.out. reading: options of interference that say where the steps are, and without which the analysis would
-// not find them ("--steps", "FILE", ..).
+// Writes request.json to request.out. reading: options by which interference finds the steps ("--steps", "FILE", ..).
 void write_request(const Request& request, const std::vector<std::string>& reading);
 
-// The request of a run, without the directories, the length and the results. Throws Error where `crosstalk run` did not
-// make the run.
+// Reads the request of a run, without directories, length and exports. Throws Error if the run was not made by
+// `crosstalk run`.
 Request read_request(const std::filesystem::path& run);
 
-// One that no run or part in that directory had.
+// A seed that no run or part in that directory has.
 std::uint64_t fresh_seed(const std::filesystem::path& directory);
 
-// DIR/part-2, or DIR/run-4: the first number that is free.
+// The first free name of DIR/part-2, DIR/part-3, .. or DIR/run-1, DIR/run-2, ..
 std::filesystem::path next_in(const std::filesystem::path& directory, const std::string& stem, int first);
 
 }  // namespace crosstalk

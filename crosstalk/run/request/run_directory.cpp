@@ -86,7 +86,7 @@ base::Descriptor claim_directory(const Request& request)
         base::check_errno(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644), "open ", file.string())};
     if (::flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         base::fail_usage("another crosstalk run writes into ", request.out.string(), ": give another --out");
-    refuse_taken(request);  // by one that has ended since
+    refuse_taken(request);  // another run may have ended since
     return lock;
 }
 

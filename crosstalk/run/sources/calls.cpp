@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job's MPI calls are recorded, and steps last from one to the next; without MPI the lines that it prints. It may
-// turn out to mark its steps, or to be traced by Score-P, where its command did not say so.
+// Records the job's MPI calls; steps last from one call to the next. Without MPI the job's output lines are used. The
+// job may turn out to mark its steps, or to be traced by Score-P, although its command did not show that.
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_words.hpp"
 #include "base/error.hpp"
@@ -49,7 +49,7 @@ class Calls : public StepSource {
 
     Words finish(const LineKinds& kinds) override
     {
-        if (fs::exists(job_.own_table()))  // of a program that told them later than noise could wait for
+        if (fs::exists(job_.own_table()))  // the program reported its steps too late for the noise
             return marks_source.make(job_)->finish(kinds);
         become_training();
         if (scorep_directory(job_.request.folder, job_.began)) {
@@ -66,11 +66,11 @@ class Calls : public StepSource {
                    "--step-line EXPRESSION, or --steps FILE for a table that it writes");
     }
 
-    // In log/ until it is clear that the job does not report its own steps.
+    // Data are in log/ until it is clear that the job does not report its own steps.
     fs::path part() const override { return part_; }
 
  private:
-    // Throws filesystem_error where there is something in the way.
+    // Throws filesystem_error if a file is in the way.
     void become_training()
     {
         const fs::path train = StepSource::part();

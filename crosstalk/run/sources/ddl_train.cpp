@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ddl-train records its own archive, and cooperates in control.delay.
+// ddl-train, which records its own archive and cooperates in control.delay.
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
@@ -20,9 +20,9 @@ namespace fs = std::filesystem;
 
 constexpr base::Nanoseconds noise_may_prepare = std::chrono::hours{1};
 constexpr int quiet_steps = 24;
-constexpr std::int64_t first_quiet_step = 8;  // those before warm up
+constexpr std::int64_t first_quiet_step = 8;  // earlier steps are warm-up
 
-// The median over steps that every rank took after the first ones; 0 if there are none.
+// The median over steps that every rank took after the warm-up; 0 if there are none.
 double median_step_ns(const fs::path& steps)
 {
     const base::CsvTable table{steps};
@@ -46,13 +46,13 @@ class DdlTrain : public StepSource {
     {
         const Request& request = job_.request;
         Words words = training_words(request.out);
-        if (!names("--duration") && !names("--steps"))  // it is asked to end before
+        if (!names("--duration") && !names("--steps"))  // normally it is asked to end before that
             words.insert(words.end(),
                          {"--duration", base::format(request.duration +
                                                      (request.ends_job ? noise_may_prepare : base::Nanoseconds{}))});
         if (!names("--control-delay")) words.insert(words.end(), {"--control-delay", job_.control_delay});
         if (!names("--openmetrics")) std::ranges::copy(metrics_words(), std::back_inserter(words));
-        // A delay of the host may hide behind what a GPU has queued: how much may, its trace says.
+        // A host delay may be hidden by work queued on a GPU; the trace shows how much.
         if (computes_on_gpu() && !names("--trace-gpu")) words.emplace_back("--trace-gpu");
         return words;
     }
@@ -71,7 +71,7 @@ class DdlTrain : public StepSource {
         const auto share = base::parse<base::Percent>(job_.control_delay);
         const fs::path scratch = job_.request.out / base::part::log / "quiet_step";
         const fs::path log = job_.request.out / base::part::log / "quiet_step.log";
-        base::remove_tree(scratch);  // of a run that was killed
+        base::remove_tree(scratch);  // left by a killed run
         Words words = training_words(scratch);
         words.insert(words.end(), {"--steps", std::to_string(quiet_steps)});
         const int code = wait_for(*start({.words = words, .folder = {}, .output = log, .errors = log}, job_.cpus));
@@ -106,7 +106,7 @@ class DdlTrain : public StepSource {
         if (device != words.end() && std::next(device) != words.end() && std::next(device)->starts_with("cuda"))
             return true;
         return std::any_of(words.begin(), words.end(), [](const std::string& word) {
-            return word.find("device=cuda") != std::string::npos;  // of --device, or of emulated
+            return word.find("device=cuda") != std::string::npos;  // an option of --device, or of the emulated model
         });
     }
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job prints one line per step: those that --step-line finds, or, where nothing else shows steps, those that
-// repeat.
+// A job that prints one line per step: those that --step-line finds, or, if nothing else shows steps, repeated lines.
 #include "base/error.hpp"
 #include "base/words.hpp"
 #include "crosstalk/run/sources/step_source.hpp"
@@ -9,7 +8,7 @@ namespace crosstalk {
 
 namespace {
 
-// The first, and every so-many-th after it.
+// The first time and every `every`-th after it.
 LineTimes each(const LineTimes& at_ns, std::size_t every)
 {
     LineTimes kept;
@@ -21,7 +20,7 @@ class StepLines : public StepSource {
  public:
     explicit StepLines(MeasuredJob& job) : StepSource{job}
     {
-        if (!job.request.step_line.empty()) LineKinds{job.request.step_line};  // or throws
+        if (!job.request.step_line.empty()) LineKinds{job.request.step_line};  // throws for an invalid expression
     }
 
     std::optional<std::size_t> steps_so_far() const override { return job_.output->most_lines(); }

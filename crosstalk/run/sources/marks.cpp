@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job reports its steps by libcrosstalk-mark.so, and cooperates in control.delay: crosstalk-python, or a program
-// that has crosstalk_mark.h's calls.
+// A job that reports its steps through libcrosstalk-mark.so and cooperates in control.delay: crosstalk-python, or a
+// program that uses crosstalk_mark.h.
 #include "base/contract/control_file.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
@@ -41,7 +41,7 @@ class Marks : public StepSource {
 
     bool cooperates() const override { return true; }
 
-    // The environment that libcrosstalk-mark.so and Python look at; a script may start them.
+    // Sets environment variables for libcrosstalk-mark.so and Python; a script may start such programs.
     void prepare() override
     {
         const fs::path prefix = path_of_program("").parent_path().parent_path();
@@ -63,7 +63,7 @@ class Marks : public StepSource {
 
     std::optional<std::size_t> steps_so_far() const override { return rows_of_own_table(); }
 
-    // The known delay is a share of quiet steps.
+    // The known delay is a share of quiet steps, which must come first.
     std::size_t first_steps() const override { return base::control_first_quiet_step + base::control_quiet_steps + 2; }
 
     std::string advice() const override
@@ -83,7 +83,7 @@ class Marks : public StepSource {
     }
 };
 
-// Does it report its own steps? A Python program says so, and a compiled one is linked with the library.
+// Does the program report its own steps? A Python program imports crosstalk; a compiled one is linked with the library.
 bool has_marks(const std::string& word)
 {
     if (fs::path{word}.filename() == "crosstalk-python") return true;

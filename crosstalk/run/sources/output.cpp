@@ -34,14 +34,14 @@ bool is_letter(char c)
     return std::isalpha(static_cast<unsigned char>(c)) != 0;
 }
 
-// A block of a progress bar, U+2580 to U+259F, is three bytes of UTF-8.
+// Is it a block of a progress bar, U+2580 to U+259F? In UTF-8 these have three bytes.
 bool is_block(const std::string& line, std::size_t i)
 {
     return line.compare(i, 2, "\xe2\x96") == 0 && i + 2 < line.size() && static_cast<unsigned char>(line[i + 2]) < 0xa0;
 }
 
-// The end of the number that begins there, with its sign, point and exponent: "-1.5e-05", ".5", "1.", "2D+00", "nan".
-// The same place if none does.
+// The end of the number at `begin`, with its sign, point and exponent: "-1.5e-05", ".5", "1.", "2D+00", "nan". Returns
+// `begin` if there is no number.
 std::size_t end_of_number(const std::string& line, std::size_t begin)
 {
     const auto at = [&line](std::size_t i) { return i < line.size() ? line[i] : ' '; };
@@ -66,7 +66,7 @@ std::size_t end_of_number(const std::string& line, std::size_t begin)
     return i;
 }
 
-// "loss  -0.31 at step 12" -> "loss # at step #"
+// Replaces numbers by #: "loss  -0.31 at step 12" becomes "loss # at step #".
 std::string without_numbers(const std::string& line)
 {
     std::string kind;
@@ -84,7 +84,7 @@ std::string without_numbers(const std::string& line)
     return kind;
 }
 
-// Numbers fill a column, or leave blanks in it; between [ ] or | | a bar of =, >, # and such grows.
+// Removes blanks, which pad numbers in columns, and progress bars of =, >, # and the like between [ ] or | |.
 std::string without_blanks_and_bars(std::string kind)
 {
     kind.erase(std::remove(kind.begin(), kind.end(), ' '), kind.end());
@@ -105,8 +105,8 @@ namespace {
     base::fail_usage("--step-line: '", base::shortened(expression, 80), "' is not a regular expression: ", why);
 }
 
-// Replaces \d, and classes such as \w within brackets, which POSIX lacks. Refuses what it would silently read
-// otherwise.
+// Converts \d, and classes such as \w within brackets, to POSIX, which lacks them. Refuses expressions that POSIX would
+// silently interpret in another way.
 std::string in_posix(const std::string& expression)
 {
     static const std::map<char, std::string> classes{{'d', "0-9"}, {'w', "[:alnum:]_"}, {'s', "[:space:]"}};
@@ -178,7 +178,7 @@ void LineKinds::add(const std::string& line, std::int64_t at_ns)
     if (kind.empty() || (kinds_.size() >= most_kinds && !kinds_.contains(kind))) return;
     Lines& lines = kinds_[kind];
     lines.has_numbers = name.find('#') != std::string::npos;
-    constexpr std::int64_t together_ns = 1'000'000;  // ranks that print the same
+    constexpr std::int64_t together_ns = 1'000'000;  // ranks that print the same line differ by less
     if (!lines.has_numbers && !lines.at_ns.empty() && at_ns - lines.at_ns.back() < together_ns) return;
     if (lines.name.empty()) lines.name = name;
     lines.same.push_back(!lines.at_ns.empty() && lines.last == line);
@@ -186,12 +186,12 @@ void LineKinds::add(const std::string& line, std::int64_t at_ns)
     lines.at_ns.push_back(at_ns);
 }
 
-// Ranks that all print the same line make groups of equal size; otherwise each of the equal lines is a step.
+// If all ranks print the same line, equal lines form groups of equal size; otherwise each of the equal lines is a step.
 LineTimes LineKinds::steps_of(const Lines& lines)
 {
     constexpr std::size_t least_groups = 10;
     constexpr double alike = 0.9;
-    std::map<std::size_t, std::size_t> groups;  // how many there are of a size
+    std::map<std::size_t, std::size_t> groups;  // number of groups by size
     std::size_t count = 0;
     std::size_t size = 0;
     for (std::size_t i = 0; i <= lines.same.size(); ++i) {
@@ -254,12 +254,12 @@ Output::Output(const std::filesystem::path& log, LineKinds kinds) : log_{log}, k
     terminal_ = name.data();
     writing_ = base::check_errno(::open(name.data(), O_WRONLY | O_NOCTTY | O_CLOEXEC), "open the job's terminal");
     winsize size{};
-    size.ws_row = 24;  // on one without a size tqdm shows no bar
+    size.ws_row = 24;  // tqdm shows no bar on a terminal without a size
     size.ws_col = 80;
     base::check_errno(::ioctl(writing_, TIOCSWINSZ, &size), "set the size of the job's terminal");
     termios settings{};
     base::check_errno(::tcgetattr(writing_, &settings), "read the job's terminal settings");
-    ::cfmakeraw(&settings);  // what the job writes is what arrives
+    ::cfmakeraw(&settings);  // output arrives unchanged
     base::check_errno(::tcsetattr(writing_, TCSANOW, &settings), "set the job's terminal");
     reader_ = std::thread{[this] { read(); }};
 }
@@ -288,7 +288,7 @@ LineKinds Output::finish()
     return kinds_;
 }
 
-// Once no process has the terminal open for writing, reading ends with an error.
+// Reading ends with an error when no process has the terminal open for writing.
 void Output::close()
 {
     if (writing_ >= 0) ::close(writing_);
@@ -299,8 +299,8 @@ void Output::close()
 
 void Output::read()
 {
-    // At no higher priority than others: that would take the job's CPU from it at each line. write_steps() makes up for
-    // lines that wait to be read.
+    // Keeps normal priority: a higher one would take the job's CPU at each line. write_steps() compensates for lines
+    // that wait to be read.
     std::array<char, 4096> bytes{};
     while (true) {
         const ssize_t count = ::read(reading_, bytes.data(), bytes.size());
@@ -310,7 +310,7 @@ void Output::read()
     }
 }
 
-// A line ends with either of \n and \r: progress bars rewrite theirs.
+// A line ends with \n or \r, since progress bars rewrite their line.
 void Output::take(const char* bytes, std::size_t count, std::int64_t at_ns)
 {
     log_.write(bytes, static_cast<std::streamsize>(count));
@@ -332,7 +332,7 @@ void Output::take(const char* bytes, std::size_t count, std::int64_t at_ns)
 
 LineTimes spread(LineTimes at_ns)
 {
-    std::size_t first = 0;  // of those read at once
+    std::size_t first = 0;  // index of the first line read at the same time
     for (std::size_t end = 1; end <= at_ns.size(); ++end) {
         if (end < at_ns.size() && at_ns[end] == at_ns[first]) continue;
         const auto count = static_cast<std::int64_t>(end - first);
@@ -376,7 +376,7 @@ std::vector<std::string> last_words_in(const std::filesystem::path& log)
     std::vector<std::string> all;
     std::ifstream in{log};
     for (std::string line; std::getline(in, line);) {
-        if (line.find_first_not_of(" \t\r-") == std::string::npos) continue;  // mpirun's frames
+        if (line.find_first_not_of(" \t\r-") == std::string::npos) continue;  // parts of mpirun's frames
         if (line.starts_with("ddl-train: ") && std::find(own.begin(), own.end(), line) == own.end())
             own.push_back(line);
         all.push_back(line);

@@ -34,7 +34,7 @@ bool is_program(const std::string& text)
     return text.starts_with("\177ELF");
 }
 
-// Without std::regex: scripts may have lines of any length.
+// Does not use std::regex, since scripts may have lines of any length.
 bool imports_crosstalk(std::string_view text)
 {
     constexpr std::string_view blanks = " \t";

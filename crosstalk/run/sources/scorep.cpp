@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Score-P traces the job into an archive of its own.
+// A job that Score-P traces into an archive of its own.
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An instrumented program holds names of Score-P's functions, or those of its libraries.
+// An instrumented program contains names of Score-P's functions or libraries.
 bool is_instrumented(const std::string& word)
 {
     const std::string text = text_of(word);
@@ -23,8 +23,8 @@ bool is_instrumented(const std::string& word)
            (text.find("SCOREP_") != std::string::npos || text.find("libscorep_") != std::string::npos);
 }
 
-// Words behind an interpreter or a script are its arguments and not looked for on PATH; programs of ours hold names of
-// Score-P's without being traced.
+// Is one of the words a program that Score-P traces? Words after an interpreter or a script are arguments, and not
+// looked up on PATH. Crosstalk's programs contain Score-P's names without being traced.
 bool is_traced_program(const Words& command)
 {
     bool may_be_on_path = true;
@@ -75,7 +75,7 @@ class Scorep : public StepSource {
     }
 
  private:
-    // Leaves a link to an archive that is elsewhere, where an archive of the job's steps is looked for.
+    // If the archive is elsewhere, makes a link to it in the place where archives of the job's steps are expected.
     void take_archive() const
     {
         if (has_own_trace()) return;

@@ -20,9 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* directory_variable = "SCOREP_EXPERIMENT_DIRECTORY";
-constexpr std::int64_t same_ns = 1'000'000;  // two readings of one clock, one after the other
+constexpr std::int64_t same_ns = 1'000'000;  // tolerance of two consecutive readings of one clock
 
-// The job began before its first event, and ended after its last.
+// Does the job's time contain all events of the archive, if its clock is ahead by `ahead_ns`?
 bool within(const ArchiveTimes& archive, const JobTimes& job, std::int64_t ahead_ns)
 {
     const std::int64_t begin_ns = archive.begin_ns - ahead_ns;
@@ -45,8 +45,8 @@ std::optional<bool> scorep_tracing_is_asked_for()
     return *word == "true" || *word == "yes" || *word == "on" || *word == "1";
 }
 
-// Its default timer counts ticks of the processor, and clock_gettime may be CLOCK_MONOTONIC_RAW: both run at another
-// rate than the noise's clock. gettimeofday runs at the same.
+// Score-P's default timer counts processor ticks, and its clock_gettime may be CLOCK_MONOTONIC_RAW: both run at another
+// rate than the noise's clock. gettimeofday runs at the same rate.
 std::vector<std::string> scorep_words(const fs::path& directory)
 {
     const std::vector<std::pair<const char*, std::string>> settings{

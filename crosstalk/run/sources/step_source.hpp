@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the steps of a job come from. Each source is one file, which ends in its card; all of them stand in
-// sources.inc.
+// Sources of a job's steps. Each source is one file, which ends in its card; sources.inc lists them.
 #pragma once
 
 #include "crosstalk/programs/programs.hpp"
@@ -17,22 +16,22 @@
 
 namespace crosstalk {
 
-// State of a job that all sources of steps share.
+// State of a job, common to all sources of steps.
 struct MeasuredJob {
     const Request& request;
-    base::CpuSet cpus;               // empty: it chooses them itself
-    std::string control_delay;       // as asked for; a time once a quiet step was measured
-    std::unique_ptr<Output> output;  // what it prints; null where that goes to its log unread
+    base::CpuSet cpus;               // empty: the job chooses its CPUs
+    std::string control_delay;       // the requested delay; a time once a quiet step was measured
+    std::unique_ptr<Output> output;  // reads the output; null: the output goes to the log directly
     JobTimes times;
-    std::filesystem::file_time_type began;  // by the clock of its files
+    std::filesystem::file_time_type began;  // time stamp of the job's file system
 
-    std::filesystem::path log() const;        // what it printed
-    std::filesystem::path own_table() const;  // train/steps.csv
+    std::filesystem::path log() const;        // the job's output
+    std::filesystem::path own_table() const;  // path of train/steps.csv
 
-    // Last lines of its log: for ddl-train the reason of a failure, once and without mpirun's additions.
+    // Last lines of the job's log: for ddl-train the reason of a failure, once and without mpirun's additions.
     Words last_words() const;
 
-    // "--step-line EXPRESSION", with an expression for the lines that it prints most of.
+    // "--step-line EXPRESSION" with an expression for the most frequent lines.
     std::string option_for_lines() const;
 };
 
@@ -43,62 +42,62 @@ class StepSource {
     StepSource(const StepSource&) = delete;
     StepSource& operator=(const StepSource&) = delete;
 
-    // The command as it is started.
+    // The command that is started.
     virtual Words words() const { return job_.request.command; }
 
-    // Does the job record its steps as they end, and make known delays where it is asked to?
+    // Does the job record steps as they end, and make known delays on request?
     virtual bool cooperates() const { return false; }
 
-    // Does it end without being asked after request.duration, with CPUs, ranks and nodes on record?
+    // Does it end on its own after request.duration, and record CPUs, ranks and nodes?
     virtual bool is_complete_training() const { return false; }
 
-    // Is SIGTERM for its processes, which write an archive then, and not for what launched them?
+    // Must SIGTERM go to its processes, which then write an archive, rather than to their launcher?
     virtual bool ends_by_its_processes() const { return false; }
 
-    // Is its archive written when the program ends, and is that waited for?
+    // Does the program write its archive at its end, and must the run wait for that?
     virtual bool writes_archive_at_its_end() const { return false; }
 
-    // Are its lines read as it prints them?
+    // Is its output read while it is printed?
     virtual bool reads_output() const { return true; }
 
-    // Makes what the known delay has to be known, by a short training; says so.
+    // Measures a quiet step by a short training if the known delay depends on it; reports that.
     virtual void measure_quiet_step() {}
 
-    // Before it starts.
+    // Called before the job starts.
     virtual void prepare() {}
 
-    // Steps of rank 0 so far; none where they show only in the end.
+    // Number of steps of rank 0 so far; none if steps are known only at the end.
     virtual std::optional<std::size_t> steps_so_far() const { return {}; }
 
-    // Noise begins after this many steps.
+    // Number of steps after which noise begins.
     virtual std::size_t first_steps() const { return 5; }
 
-    // Has a job whose steps show only in the end begun to do what they may come from?
+    // If steps are known only at the end: has the job begun with events that may be steps?
     virtual bool may_have_steps() const { return true; }
 
-    virtual bool records_calls() const { return false; }  // of MPI, by now
+    virtual bool records_calls() const { return false; }  // is it recording MPI calls at present?
 
-    // The source that the job turned out to have instead; null: this one.
+    // The source that turned out to be the right one; null: this one.
     virtual std::unique_ptr<StepSource> successor() const { return nullptr; }
 
-    // Advice where no step comes, a sentence.
+    // Advice if no step is found: one sentence.
     virtual std::string advice() const = 0;
 
-    // To be called when all of the job has ended: options for interference that say where the steps are, and on which
-    // clock. `kinds`: of the lines that it printed. Throws Error where there are no steps.
+    // Call it when all processes of the job have ended. Returns options by which interference finds the steps and their
+    // clock. `kinds`: kinds of the job's output lines. Throws Error if there are no steps.
     virtual Words finish(const LineKinds& kinds) = 0;
 
-    // The folder in the run's directory for the job's record and archive.
+    // Folder in the run's directory for the job's record and archive.
     virtual std::filesystem::path part() const;
     std::filesystem::path own_trace() const;
     bool has_own_trace() const;
 
  protected:
-    Words metrics_words() const;  // --openmetrics, if it is wanted
+    Words metrics_words() const;  // --openmetrics, if requested
     bool names(const std::string& option) const;
     std::size_t rows_of_own_table() const;
 
-    // Options for interference that say which events of an archive are steps.
+    // Options by which interference recognises steps in an archive.
     Words words_for_archive() const;
 
     MeasuredJob& job_;
@@ -122,13 +121,13 @@ std::unique_ptr<StepSource> make_source(MeasuredJob& job)
 // Throws UsageError for a request with several sources, or with options that its source does not allow.
 std::unique_ptr<StepSource> source_of(MeasuredJob& job);
 
-// A program of Crosstalk, which need not be on PATH.
+// Is it a program of Crosstalk? It need not be on PATH.
 bool is_ours(const std::string& word);
 bool is_ddl_train(const std::string& word);
 
-constexpr std::size_t least_steps = 20;  // lines of a kind, or rows of a table: with fewer it tells of no steps
+constexpr std::size_t least_steps = 20;  // lines of a kind, or rows of a table, below which they are no steps
 
-// Rows that a table of steps has so far for rank 0.
+// Number of rows for rank 0 in a table of steps so far.
 std::size_t steps_in(const std::filesystem::path& table);
 
 }  // namespace crosstalk

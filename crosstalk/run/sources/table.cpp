@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job writes a table of its steps itself: --steps FILE.
+// A job that writes a table of its steps: --steps FILE.
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "crosstalk/run/sources/step_source.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bursts of a duty: on for a share of each period, on a grid that all CPUs and nodes share.
+// Bursts of a duty cycle: on for a share of each period, on a time grid that all CPUs and nodes share.
 #pragma once
 
 #include "base/units.hpp"
@@ -9,8 +9,8 @@
 
 namespace noisegen {
 
-// Times in ns since the start of the run. What a burst was too long (its last step) or too short (a late start) the
-// next ones make up for, so that the mean duty is exact; a tenth of a burst at most is made up for at once.
+// Times are ns since the start of the run. If a burst was too long (its last step) or too short (a late start), the
+// next bursts compensate, so that the mean duty is exact; each compensates by at most a tenth of a burst.
 class Bursts {
  public:
     Bursts(base::Percent duty, base::Nanoseconds period)
@@ -22,13 +22,13 @@ class Bursts {
     struct Burst {
         std::int64_t begin = 0;
         std::int64_t end = 0;
-        std::int64_t expected_ns = 0;  // on, if all bursts were exact
+        std::int64_t expected_ns = 0;  // planned length of the burst
         std::int64_t period_end = 0;
-        bool whole = true;  // not cut by the end of the slot
+        bool whole = true;  // not cut off by the end of the slot
     };
 
-    // The burst in progress at `now` or the next one, cut to the slot that ends at `slot_end`. Its begin is not before
-    // `now`; begin >= slot_end: there is none left.
+    // The burst in progress at `now`, or else the next one, cut off at `slot_end`. Its begin is not before `now`; if
+    // begin >= slot_end, no burst is left in the slot.
     Burst next(std::int64_t now, std::int64_t slot_end)
     {
         if (on_ns_ >= period_ns_) return {now, slot_end, slot_end - now, slot_end, false};
@@ -44,7 +44,7 @@ class Bursts {
         }
     }
 
-    // The burst was on for so long.
+    // Reports the actual length of the burst.
     void done(const Burst& burst, std::int64_t on_ns)
     {
         if (on_ns_ >= period_ns_) return;
@@ -55,7 +55,7 @@ class Bursts {
  private:
     std::int64_t period_ns_;
     std::int64_t on_ns_;
-    std::int64_t surplus_ns_ = 0;  // on too long so far; negative: too short
+    std::int64_t surplus_ns_ = 0;  // total excess of on time so far; negative: deficit
     std::int64_t done_until_ = 0;
 };
 

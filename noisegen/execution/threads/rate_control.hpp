@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds a stressor to a rate: a token bucket that makes up for what was missed slowly, or not at all.
+// Holds a stressor to a rate by a token bucket that makes up for missed work slowly, or not at all.
 #pragma once
 
 #include "base/random.hpp"
@@ -10,11 +10,11 @@
 
 namespace noisegen {
 
-// Virtual scheduling (the "leaky bucket as a meter" of ITU-T I.371): work at the rate would have ended at `due`; sleep
-// until then. What a stall of up to `jitter_ns` missed is made up for at once: most windows of a tenth of a second hold
-// both, and so what was asked for. That is what another thread takes of the CPU in its turn. After a longer stall
-// nothing is made up for at once: it is owed, and made up for at `haste` above the rate. What is more than
-// `most_owed_ns` of it is forgiven: no long stall is followed by a burst.
+// Virtual scheduling (the "leaky bucket as a meter" of ITU-T I.371): `due` is when the work done so far would have
+// ended at the exact rate; the stressor sleeps until then. After a stall of up to `jitter_ns`, typically another
+// thread's turn on the CPU, missed work is made up for at once, since most windows of a tenth of a second contain both
+// and so keep the requested rate. After a longer stall the missed work is owed and is made up for at `haste` above the
+// rate. Debt beyond `most_owed_ns` is dropped, so no long stall is followed by a burst.
 class RateControl {
  public:
     static constexpr double jitter_ns = 10e6;
@@ -23,26 +23,26 @@ class RateControl {
 
     enum class Arrival {
         fixed,
-        poisson,  // the steps are a Poisson process: exponential times between them
+        poisson,  // steps are a Poisson process, with exponential times between them
     };
 
-    // per_second > 0.
+    // per_second must be positive.
     explicit RateControl(double per_second, Arrival arrival = Arrival::fixed, std::uint64_t seed = 0)
         : ns_per_unit_{1e9 / per_second}, arrival_{arrival}, random_{seed}
     {
     }
 
-    // A slot begins; what the last one did too much is waited for, what it missed is still owed.
+    // Begins a slot. Excess work of the last slot delays the first step; missed work is still owed.
     void begin(std::int64_t now_ns)
     {
         begin_ns_ = now_ns;
         due_ns_ = ahead_ns_;
     }
 
-    // When the next step may begin.
+    // Time at which the next step may begin.
     std::int64_t due() const { return begin_ns_ + std::llround(due_ns_); }
 
-    // A step begins: how late it is decides what is made up for.
+    // Called when a step begins: from its lateness decides how much missed work is made up for.
     void before(std::int64_t now_ns)
     {
         const double now = static_cast<double>(now_ns - begin_ns_);
@@ -52,7 +52,7 @@ class RateControl {
         due_ns_ = now;
     }
 
-    // The step did `amount`: when the next one may begin.
+    // Called when a step has done `amount`; returns when the next one may begin.
     std::int64_t after(double amount)
     {
         double share_ns = amount * ns_per_unit_;
@@ -63,7 +63,7 @@ class RateControl {
         return due();
     }
 
-    // The slot is over.
+    // Called at the end of the slot.
     void end(std::int64_t now_ns)
     {
         const auto now = static_cast<double>(now_ns - begin_ns_);
@@ -76,7 +76,7 @@ class RateControl {
     Arrival arrival_;
     base::Random random_;
     std::int64_t begin_ns_ = 0;
-    double due_ns_ = 0.0;  // since begin_ns_
+    double due_ns_ = 0.0;  // relative to begin_ns_
     double ahead_ns_ = 0.0;
     double owed_ns_ = 0.0;
 };

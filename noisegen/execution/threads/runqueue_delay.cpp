@@ -11,7 +11,7 @@ namespace noisegen {
 
 RunqueueDelay::RunqueueDelay() : file_{::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)} {}
 
-// "RUN_NS WAIT_NS TIMESLICES" (Documentation/scheduler/sched-stats.rst).
+// Reads "RUN_NS WAIT_NS TIMESLICES" (Documentation/scheduler/sched-stats.rst).
 std::int64_t RunqueueDelay::waited_ns() const
 {
     std::array<char, 96> text{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long this thread waited for its CPU while others ran on it.
+// Time that this thread waited for its CPU while other threads ran on it.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -8,12 +8,12 @@
 
 namespace noisegen {
 
-// From the scheduler's own account (/proc/thread-self/schedstat). Of the thread that makes it.
+// Reads the scheduler's statistics (/proc/thread-self/schedstat) of the thread that creates the object.
 class RunqueueDelay {
  public:
     RunqueueDelay();
 
-    // Ready to run, but not running, since the thread began, in ns; 0 where the kernel does not report it.
+    // Time in ns since the thread began in which it was runnable but did not run; 0 if the kernel does not report it.
     std::int64_t waited_ns() const;
 
  private:

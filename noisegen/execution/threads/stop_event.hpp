@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleep that a stop cuts short.
+// Sleep that a stop event ends early.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -9,7 +9,8 @@
 
 namespace noisegen {
 
-// Rung once, heard by all threads, those that come later too. No thread wakes up before it rings or the time has come.
+// Once set, the event stays set, also for threads that look later. No thread wakes up before the event is set or its
+// time has come.
 class StopEvent {
  public:
     StopEvent();
@@ -17,11 +18,11 @@ class StopEvent {
     void set();
     bool is_set() const { return set_.load(std::memory_order_relaxed); }
 
-    // Sleeps until the CLOCK_MONOTONIC time; false if the event was set first.
+    // Sleeps until the CLOCK_MONOTONIC time; returns false if the event was set first.
     bool sleep_until(std::int64_t deadline_ns) const;
 
-    // The same, but on time: the kernel wakes sleepers some 50 to 100 us late, so it sleeps a little less and waits for
-    // the rest awake.
+    // The same, but more exactly: the kernel wakes sleepers 50 to 100 us late, so this function sleeps a little less
+    // and then spins.
     bool sleep_exactly_until(std::int64_t deadline_ns) const;
 
  private:

@@ -68,7 +68,7 @@ class Stress {
         }
     }
 
-    // A step that is under way when the training leaves the phase is finished.
+    // Steps only while the training is in a followed phase. A step in progress when the phase ends is completed.
     void follow_the_training()
     {
         base::ControlPage& page = *context_.page;
@@ -99,7 +99,8 @@ class Stress {
                                                  context_.page->phase.load(std::memory_order_relaxed)));
     }
 
-    // A rate is that while on: of a level that follows the training, as often as that let it.
+    // The requested rate applies while the level is on; for a level that follows the training, to the share of time in
+    // which it was on.
     double requested_per_s(const Sample& sample, std::int64_t end_ns) const
     {
         if (intensity_.follow.empty()) return requested_per_s_;
@@ -142,7 +143,7 @@ class Stress {
         window_.busy_ns += ended - std::exchange(busy_since_ns_, 0);
     }
 
-    // Sleeps; false if the stop event was set. The levels of a stressor that is on but sleeps are reported too.
+    // Sleeps; returns false if the stop event was set. Meanwhile it reports samples of a level that is on but sleeps.
     bool rest(std::int64_t until_ns)
     {
         while (busy_since_ns_ != 0 && next_window() < until_ns) {
@@ -154,7 +155,7 @@ class Stress {
         return true;
     }
 
-    // Windows end at multiples of a tenth of a second since the start of the run, or at the next look after that.
+    // Windows end at the first check after a multiple of a tenth of a second since the start of the run.
     std::int64_t next_window() const
     {
         const std::int64_t since = window_.begin_ns - context_.start_ns;
@@ -187,7 +188,7 @@ class Stress {
         window_.begin_ns = now;
     }
 
-    // The CPU's whole time with this level is judged, this slot included.
+    // Judges the CPU's whole time with this level, including this slot.
     void judge()
     {
         if (!intensity_.asks()) return;
@@ -207,7 +208,7 @@ class Stress {
     base::Rate::Of of_;
     double requested_per_s_;
     std::int64_t waited_before_ns_;
-    std::int64_t busy_since_ns_ = 0;  // 0: between bursts
+    std::int64_t busy_since_ns_ = 0;  // 0 between bursts
     Sample window_;
 };
 

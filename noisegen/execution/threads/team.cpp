@@ -20,8 +20,8 @@ namespace noisegen {
 struct Team::Worker {
     std::size_t index = 0;
     int cpu = 0;
-    std::vector<std::unique_ptr<Stressor>> stressors;  // by stressor; none: not run here, or sleep
-    std::vector<std::size_t> sharers;                  // by stressor: CPUs that run it
+    std::vector<std::unique_ptr<Stressor>> stressors;  // by stressor; null: not run here, or only sleeps
+    std::vector<std::size_t> sharers;                  // by stressor: number of CPUs that run it
     std::vector<LevelState> levels;
     CpuFigures figures;
     std::thread thread;
@@ -78,7 +78,7 @@ Team::~Team()
 {
     try {
         stop();
-    } catch (...) {  // has been reported, or a worse error is on its way
+    } catch (...) {  // already reported, or a worse error is being thrown
     }
 }
 
@@ -94,7 +94,7 @@ void Team::start(std::vector<Slot> table, std::int64_t start_ns, NoiseObservers 
     go_.notify_all();
 }
 
-// All workers wait for the next table.
+// All workers must be waiting for the next table.
 void Team::count_anew()
 {
     for (auto& worker : workers_) {
@@ -164,7 +164,7 @@ void Team::work(Worker& worker)
         places_.begin(worker.index);
         base::set_scheduling_class(setup_.scheduling);
         try_scheduling_classes(schedule_, setup_.scheduling);
-        prctl(PR_SET_TIMERSLACK, 1000UL);  // ns: slots begin when they should
+        prctl(PR_SET_TIMERSLACK, 1000UL);  // timer slack in ns, so that slots begin on time
         for (std::size_t i = 0; i < schedule_.stressors.size(); ++i) {
             const std::vector<int>& cpus = setup_.runs[i];
             const auto place = std::find(cpus.begin(), cpus.end(), worker.cpu);
@@ -212,7 +212,7 @@ void Team::run_slots(Worker& worker)
     bool begun = false;
     for (std::size_t i = 0; i < table_.size(); ++i) {
         const Slot& slot = table_[i];
-        // A process that comes late to its job begins with the slot that the others are in.
+        // A process that joins its job late begins with the current slot.
         if (!begun && start_ns_ + slot.end.count() <= base::now_ns()) continue;
         const std::int64_t begin = start_ns_ + slot.begin.count();
         if (!(stresses(worker, slot) ? stop_event_.sleep_exactly_until(begin) : stop_event_.sleep_until(begin))) return;
@@ -225,8 +225,8 @@ void Team::run_slots(Worker& worker)
     }
 }
 
-// The level assigned to this CPU. In a factorial it belongs to one stressor, and is quiet while only others are on; as
-// it is where a stressor needs one CPU, which is another.
+// The level assigned to this CPU. In a factorial each CPU belongs to one stressor, and is quiet while only others are
+// on. It is also quiet if the stressor needs a single CPU and that is another one.
 std::optional<std::size_t> Team::level_of(const Worker& worker, const Slot& slot) const
 {
     const bool has_owners = schedule_.design == Schedule::Design::factorial;
@@ -240,7 +240,7 @@ std::optional<std::size_t> Team::level_of(const Worker& worker, const Slot& slot
     return {};
 }
 
-// A seed of its own for every rank, CPU and level: random arrivals are independent.
+// Each rank, CPU and level has a seed of its own, so that random arrivals are independent.
 std::uint64_t Team::arrival_seed(const Worker& worker, std::size_t level) const
 {
     const auto rank = static_cast<std::uint64_t>(setup_.job.rank);
@@ -253,7 +253,7 @@ void Team::fell_short(std::size_t level, double share)
     if (before == 0.0F) tell_news();
 }
 
-// False in quiet and placebo slots.
+// Does the slot run a stressor on this CPU? False in quiet and placebo slots.
 bool Team::stresses(const Worker& worker, const Slot& slot) const
 {
     const std::optional<std::size_t> level = level_of(worker, slot);

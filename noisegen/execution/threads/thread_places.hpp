@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether noise threads are where they were bound to: somebody may move them (taskset, a cpuset).
+// Checks that noise threads are still bound to their CPUs; somebody may move them (taskset, a cpuset).
 #pragma once
 
 #include "base/system/cpus.hpp"
@@ -16,29 +16,29 @@ namespace noisegen {
 // A noise thread that was taken off its CPU.
 struct MovedNoise {
     int cpu = 0;
-    base::CpuSet to;         // where it was seen, or may run now
-    std::int64_t at_ns = 0;  // CLOCK_MONOTONIC: when that was noticed
+    base::CpuSet to;         // CPUs where it was seen, or may run now
+    std::int64_t at_ns = 0;  // CLOCK_MONOTONIC time at which the move was noticed
 };
 
 class ThreadPlaces {
  public:
-    // own_binding: nothing of ours binds the threads otherwise meanwhile (a limit may).
+    // own_binding: false if a limit may change the threads' binding.
     ThreadPlaces(const std::vector<int>& cpus, bool own_binding);
 
-    // Thread `index` calls these: it is bound to its CPU; it looks where it is; it ends.
+    // Called by thread `index`: after it is bound to its CPU, to check where it runs, and before it ends.
     void begin(std::size_t index);
     void look(std::size_t index);
     void end(std::size_t index);
 
-    // To be called by the main thread. Each thread is reported once.
+    // Called by the main thread. Each moved thread is returned once.
     std::vector<MovedNoise> newly_moved();
-    const std::vector<MovedNoise>& all() const { return moved_; }  // so far
+    const std::vector<MovedNoise>& all() const { return moved_; }  // all moves returned so far
 
  private:
     struct Thread {
         int cpu = 0;
-        std::atomic<pid_t> task = 0;      // for the kernel; 0: does not run
-        std::atomic<int> elsewhere = -1;  // the CPU where it saw itself, if not its own
+        std::atomic<pid_t> task = 0;      // the kernel's thread id; 0: does not run
+        std::atomic<int> elsewhere = -1;  // another CPU on which the thread found itself, or -1
         bool reported = false;
     };
 

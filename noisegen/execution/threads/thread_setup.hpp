@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Setup of a noise thread, before it stresses.
+// Setup of a noise thread before it runs stressors.
 #pragma once
 
 #include "noisegen/schedule/schedule.hpp"
@@ -8,13 +8,15 @@
 
 namespace noisegen {
 
-// Signals go to the main thread. A pipe without a reader is an error of the call that writes.
+// Blocks signals in this thread, so that the main thread gets them. A pipe without a reader becomes an error of the
+// write.
 void leave_signals_alone();
 
-// The class of each level, and back to that of the process: not every user may leave `idle` again. Throws Unavailable.
+// Tries the scheduling class of each level and then the process's own: not every user may leave `idle` again. Throws
+// Unavailable.
 void try_scheduling_classes(const Schedule& schedule, const std::string& own);
 
-// Does a limit of a level bind threads to other CPUs than their own (cpuset)?
+// Does a limit of a level (cpuset) bind threads to other CPUs than their own?
 bool bind_otherwise(const Schedule& schedule);
 
 }  // namespace noisegen

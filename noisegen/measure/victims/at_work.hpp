@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stressor that is no noise: work of a victim.
+// A stressor that does a victim's work instead of noise.
 #pragma once
 
 #include "noisegen/stressors/registry.hpp"
@@ -10,7 +10,7 @@
 
 namespace noisegen {
 
-// A stressor at work on its own, as fast as it goes.
+// A stressor that runs on its own, without a rate.
 class AtWork {
  public:
     AtWork(const std::string& name, const std::map<std::string, std::string>& options, int cpu)

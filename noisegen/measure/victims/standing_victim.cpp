@@ -27,10 +27,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Does a piece and returns its amount.
+// Does one piece of work and returns its amount.
 using DoPiece = std::function<double()>;
 
-// Does one piece after the other.
+// A victim that repeats pieces of work in a thread.
 class ThreadVictim final : public StandingVictim {
  public:
     // `make` is called in the thread.
@@ -63,7 +63,7 @@ class ThreadVictim final : public StandingVictim {
     VictimThread thread_;
 };
 
-// A log that is overwritten when it is full: what fsync has to wait for is a block, its inode and the journal.
+// Writes a log that is overwritten when full: fsync waits for a block, its inode and the journal.
 DoPiece appends_with_fsync(const fs::path& directory)
 {
     constexpr std::int64_t full = 1 << 20;
@@ -130,7 +130,7 @@ class Training final : public StandingVictim {
     std::size_t steps() const
     try {
         return fs::exists(table()) ? base::CsvTable{table()}.rows() : 0;
-    } catch (const base::Error&) {  // its first line is on its way
+    } catch (const base::Error&) {  // the training is still writing the header
         return 0;
     }
 

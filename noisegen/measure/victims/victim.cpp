@@ -24,7 +24,7 @@ struct alignas(64) Line {
     Line* next;
 };
 
-// A random cycle through all lines of its memory (Sattolo 1986): no prefetcher knows the next one.
+// A random cycle through all lines of its memory (Sattolo 1986), which no prefetcher predicts.
 class Chase {
  public:
     explicit Chase(base::Bytes bytes)
@@ -43,7 +43,7 @@ class Chase {
         Line* at = at_;
         for (std::size_t i = 0; i < loads; ++i) at = at->next;
         at_ = at;
-        asm volatile("" : : "r"(at));  // the result counts as used
+        asm volatile("" : : "r"(at));  // the compiler must treat the result as used
     }
 
     std::size_t lines() const { return lines_; }
@@ -59,7 +59,7 @@ AtWork make_reader(const Victim::Setup& setup)
     return {"memory.stream", {{"shape", "read"}, {"bytes", base::format(setup.array)}}, setup.cpu};
 }
 
-// One write after the other: what a program waits for that writes.
+// Makes one write after the other, like a program that waits for its writes.
 AtWork make_writer(const Victim::Setup& setup)
 {
     return {"io.random",
@@ -77,7 +77,7 @@ AtWork make_messenger(const Victim::Setup& setup)
     return {"network.exchange", {{"bytes", victim_block}}, setup.cpu};
 }
 
-// Repeats part(), which returns how much it did, until the time is over.
+// Repeats part(), which returns its amount of work, until the time is over.
 template <class Part>
 Slice slice(Slice::Kind kind, base::Nanoseconds length, Part&& part)
 {
@@ -133,7 +133,7 @@ void Victim::work(VictimThread& thread)
     Chase near{setup_.cached};
     slices_.reserve(std::size_t{1} << 16U);
     thread.wait_for_start();
-    constexpr std::size_t loads = 500;  // some tens of microseconds
+    constexpr std::size_t loads = 500;  // take some tens of microseconds
     const auto chase = [](Chase& through) {
         through.run(loads);
         return loads;
@@ -141,7 +141,7 @@ void Victim::work(VictimThread& thread)
     while (!thread.is_over()) {
         slices_.push_back(slice(Slice::Kind::read, setup_.slice, [&] { return reader.step().bytes; }));
         slices_.push_back(slice(Slice::Kind::chase, setup_.slice, [&] { return chase(far); }));
-        // The others have taken its place in the cache.
+        // Other slices have evicted its memory from the cache, so it is loaded again.
         for (std::size_t done = 0; done < near.lines() && !thread.is_over(); done += loads) near.run(loads);
         slices_.push_back(slice(Slice::Kind::cache, setup_.slice, [&] { return chase(near); }));
         if (!writer) continue;

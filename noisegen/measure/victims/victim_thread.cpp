@@ -54,7 +54,7 @@ void VictimThread::end()
 
 void VictimThread::run(int cpu, const Work& work)
 {
-    sigset_t signals;  // they go to the main thread
+    sigset_t signals;  // blocked here, so that they go to the main thread
     sigfillset(&signals);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     try {

@@ -12,18 +12,18 @@ namespace noisegen {
 
 class VictimThread {
  public:
-    // Called in the thread, so that what it makes is near: makes what it uses, calls wait_for_start(), works until
-    // is_over().
+    // Called in the thread, so that its memory is near: allocates what it needs, calls wait_for_start(), and works
+    // until is_over().
     using Work = std::function<void(VictimThread&)>;
 
-    // Waits until all is made. Throws what the work throws before.
+    // Waits until the work calls wait_for_start(). Throws what the work throws before that.
     VictimThread(int cpu, Work work);
     ~VictimThread();
     VictimThread(const VictimThread&) = delete;
     VictimThread& operator=(const VictimThread&) = delete;
 
     void start();
-    // Throws what the work threw since it started.
+    // Throws what the work threw after its start.
     void stop();
 
     void wait_for_start();
@@ -35,7 +35,7 @@ class VictimThread {
 
     std::promise<void> made_;
     std::promise<void> go_;
-    bool waited_ = false;  // by the thread
+    bool waited_ = false;  // read and written by the thread only
     std::atomic<bool> over_ = false;
     bool started_ = false;
     std::exception_ptr error_;

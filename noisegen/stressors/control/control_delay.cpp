@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the training for a delay of known length in every step: the built-in positive control. An analysis that does not
-// find it is wrong.
+// Asks the training for a delay of known length in each step: the built-in positive control. An analysis that does not
+// find the delay is wrong.
 #include "noisegen/stressors/control/control_request.hpp"
 
 namespace noisegen {

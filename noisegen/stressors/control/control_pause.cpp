@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stops all processes of the training on this node for known times: a positive control that needs no help of theirs.
+// Stops all processes of the training on this node for known times: a positive control that works without the
+// training's cooperation.
 #include "base/contract/control_file.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
@@ -16,8 +17,8 @@ namespace noisegen {
 
 namespace {
 
-// A slot is cut into equal parts of about this length, with a pause in the middle of each: the same moments on all
-// nodes.
+// A slot is divided into equal parts of about length `every`, with a pause in the middle of each, at the same times on
+// all nodes.
 struct Rhythm {
     base::Nanoseconds stop{4'000'000};
     base::Nanoseconds every{100'000'000};
@@ -26,7 +27,7 @@ struct Rhythm {
 Rhythm rhythm(const base::Settings& settings)
 {
     constexpr base::Nanoseconds shortest{100'000};
-    constexpr base::Nanoseconds longest{50'000'000};  // noise ends within a tenth of a second
+    constexpr base::Nanoseconds longest{50'000'000};  // noise must be able to end within a tenth of a second
     const Rhythm rhythm{settings.get<base::Nanoseconds>("stop"), settings.get<base::Nanoseconds>("every")};
     if (rhythm.stop < shortest || rhythm.stop > longest)
         base::fail_usage("control.pause[stop=", settings.text("stop"), "] is not between 100us and 50ms");
@@ -41,7 +42,7 @@ class ControlPause final : public Stressor {
     {
         if (!leads_) return;
         named_ = base::processes(place.victims);
-        if (!place.victims.empty()) stopper_.choose({}, named_);  // refuses at once what it must not stop
+        if (!place.victims.empty()) stopper_.choose({}, named_);  // throws now if a process must not be stopped
         if (place.victims.empty()) control_.emplace(base::ControlFile::open(place.control_run, base::host_name()));
     }
 
@@ -60,7 +61,7 @@ class ControlPause final : public Stressor {
     Work step() override
     {
         const std::int64_t now = base::now_ns();
-        while (next_ns_ < now - every_ns_ / 4) next_ns_ += every_ns_;  // a slot that was come to late
+        while (next_ns_ < now - every_ns_ / 4) next_ns_ += every_ns_;  // skips pauses missed before a late start
         if (now < next_ns_) return {.rest_until_ns = next_ns_};
         next_ns_ += every_ns_;
         if (stopper_.count() == 0 || now + rhythm_.stop.count() > deadline_ns_) return {.rest_until_ns = next_ns_};
@@ -84,9 +85,9 @@ class ControlPause final : public Stressor {
 
  private:
     Rhythm rhythm_;
-    bool leads_ = base::local_rank().rank == 0;  // one process of the host is enough
-    std::map<pid_t, base::Process> named_;       // by --victim
-    std::optional<base::ControlFile> control_;   // if no victims are named
+    bool leads_ = base::local_rank().rank == 0;  // one process per host does the pausing
+    std::map<pid_t, base::Process> named_;       // processes of --victim
+    std::optional<base::ControlFile> control_;   // used if no victims are named
     ProcessStopper stopper_;
     std::int64_t every_ns_ = 0;
     std::int64_t next_ns_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the training for what control.delay asks for, without the delay: what that is measured against.
+// Makes the same requests to the training as control.delay, without the delay: the baseline of control.delay.
 #include "noisegen/stressors/control/control_request.hpp"
 
 namespace noisegen {

@@ -21,7 +21,7 @@ void let_go_on(const std::vector<pid_t>& stopped)
     for (const pid_t pid : stopped) ::kill(pid, SIGCONT);
 }
 
-// False if nothing came before the time.
+// Returns false if no message arrived before the time.
 bool wait_for_news(int pipe, std::int64_t until_ns)
 {
     constexpr std::int64_t second_ns = 1'000'000'000;

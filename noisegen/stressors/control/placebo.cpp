@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing, under a name of its own: the built-in negative control. An analysis that finds an effect here is wrong.
+// Does nothing, under a name of its own: the built-in negative control. An analysis that finds an effect here is wrong.
 #include "noisegen/stressors/stressor.hpp"
 
 namespace noisegen {

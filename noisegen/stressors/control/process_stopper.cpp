@@ -47,7 +47,7 @@ void ProcessStopper::choose(std::set<pid_t> roots, const std::map<pid_t, base::P
         const auto file = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
         if (file < 0 && errno == ESRCH) continue;
         base::Descriptor opened = base::check_errno(file, "open process ", pid);
-        // It may have ended since, and another one have its number.
+        // The process may have ended since, and another one may have its PID.
         if (const auto now = base::processes({pid}); now.empty() || now.at(pid).started != found->second.started)
             continue;
         files_[pid] = opened.release();
@@ -57,7 +57,7 @@ void ProcessStopper::choose(std::set<pid_t> roots, const std::map<pid_t, base::P
 
 ProcessStopper::Pause ProcessStopper::pause(std::int64_t length_ns)
 {
-    // Sends SIGCONT however the pause ends.
+    // Sends SIGCONT when the pause ends, even by an exception.
     struct GoOn {
         const ProcessStopper& stopper;
         ~GoOn() { stopper.signal(SIGCONT); }

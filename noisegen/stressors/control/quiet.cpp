@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing: the CPU sleeps. The reference that all effects are measured against.
+// Does nothing: the CPU sleeps. All effects are measured relative to it.
 #include "noisegen/stressors/stressor.hpp"
 
 namespace noisegen {

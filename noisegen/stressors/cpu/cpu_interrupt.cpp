@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the CPU for a short time at fixed moments, as an interrupt or a daemon of the operating system does: the noise
-// of frequency and length that FWQ and FTQ measure (Ferreira, Bridges, Brightwell: Characterizing application
+// Occupies the CPU for a short time at fixed times, like an interrupt or a daemon of the operating system: noise with
+// the frequency and length that FWQ and FTQ measure (Ferreira, Bridges, Brightwell: Characterizing application
 // sensitivity to OS interference, SC 2008).
 #include "base/error.hpp"
 #include "base/random.hpp"
@@ -14,7 +14,7 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::int64_t slice_ns = 1'000'000;  // of a burst in one step
+constexpr std::int64_t slice_ns = 1'000'000;  // longest part of a burst in one step
 
 struct Interrupts {
     std::int64_t period_ns = 0;
@@ -25,7 +25,7 @@ struct Interrupts {
 Interrupts interrupts(const base::Settings& settings)
 {
     const auto frequency = settings.get<base::Rate>("frequency");
-    constexpr double most_per_s = 20'000.0;  // a sleep is hardly shorter than 50 us
+    constexpr double most_per_s = 20'000.0;  // a sleep takes at least about 50 us
     constexpr double least_per_s = 0.001;
     if (frequency.of != base::Rate::Of::operations || frequency.per_second < least_per_s ||
         frequency.per_second > most_per_s)
@@ -41,7 +41,7 @@ Interrupts interrupts(const base::Settings& settings)
     return found;
 }
 
-// Where in the period this CPU's interrupts begin: the same in every run of the same job.
+// Offset of this CPU's interrupts within the period: the same in every run of the same job.
 std::int64_t phase(const Interrupts& interrupts, const Place& place)
 {
     if (interrupts.together) return 0;
@@ -58,7 +58,7 @@ class CpuInterrupt final : public Stressor {
     void begin(const Turn& turn) override
     {
         deadline_ns_ = turn.deadline_ns;
-        // Each turn anew: CLOCK_REALTIME is steered, and all nodes follow it.
+        // Computed for each turn, since CLOCK_REALTIME is steered and all nodes follow it.
         phase_here_ns_ = phase_ns_ - base::realtime_offset_ns();
         next_ns_ = first_from(base::now_ns());
         burst_end_ns_ = 0;
@@ -72,7 +72,8 @@ class CpuInterrupt final : public Stressor {
             latest_ns_ = std::max(latest_ns_, now - next_ns_);
             burst_end_ns_ = now + interrupts_.burst_ns;
         }
-        // The CPU is gone for the length of the burst, whatever else is ready: real time, not time of this thread.
+        // The CPU is occupied for the burst's length in wall time, not in CPU time of this thread, even if other
+        // threads run.
         const std::int64_t end = std::min({burst_end_ns_, now + slice_ns, deadline_ns_});
         while (base::now_ns() < end) {
         }
@@ -92,7 +93,7 @@ class CpuInterrupt final : public Stressor {
     }
 
  private:
-    // The first start of the grid at or after the time.
+    // The first interrupt at or after the time `ns`.
     std::int64_t first_from(std::int64_t ns) const
     {
         const std::int64_t period = interrupts_.period_ns;
@@ -100,7 +101,7 @@ class CpuInterrupt final : public Stressor {
         return behind == 0 ? ns : ns + (behind < 0 ? 0 : period) - behind;
     }
 
-    // Skips interrupts missed while another thread had the CPU.
+    // Skips interrupts that were missed while another thread had the CPU.
     void skip_to(std::int64_t next)
     {
         skipped_ += static_cast<std::uint64_t>((next - next_ns_) / interrupts_.period_ns - 1);
@@ -109,17 +110,17 @@ class CpuInterrupt final : public Stressor {
 
     Interrupts interrupts_;
     std::int64_t phase_ns_;
-    std::int64_t phase_here_ns_ = 0;  // of the grid on CLOCK_MONOTONIC
+    std::int64_t phase_here_ns_ = 0;  // phase on CLOCK_MONOTONIC
     std::int64_t deadline_ns_ = 0;
     std::int64_t next_ns_ = 0;
-    std::int64_t burst_end_ns_ = 0;  // 0: in no burst
+    std::int64_t burst_end_ns_ = 0;  // 0: no burst in progress
     std::int64_t latest_ns_ = 0;
     std::uint64_t skipped_ = 0;
 };
 
 }  // namespace
 
-// Frequency and burst are its intensity: it has no rate besides.
+// Frequency and burst determine its intensity, so it has no rate.
 extern const StressorCard cpu_interrupt{
     .name = "cpu.interrupt",
     .summary = "occupies the CPU briefly at fixed times, as operating systems do; an operation is an interrupt",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiplications in registers: keeps a core busy (clock frequency, power, a sibling hardware thread) without memory.
+// Multiplications in registers: keep a core busy (clock frequency, power, a sibling hardware thread) without memory
+// accesses.
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "noisegen/stressors/stressor.hpp"
@@ -23,8 +24,8 @@ class CpuSpin final : public Stressor {
 
     Work step() override
     {
-        // By this thread's own time: where others share the CPU, less is done and the rate shows it. What a turn's end
-        // cuts off is done first in the next turn.
+        // An operation is a length of this thread's CPU time: if others share the CPU, the rate drops. An operation
+        // that a turn's end interrupted is completed first in the next turn.
         const std::int64_t begin = base::thread_cpu_ns();
         const std::int64_t missing = unit_ns_ - done_ns_;
         std::int64_t spent = 0;
@@ -37,19 +38,19 @@ class CpuSpin final : public Stressor {
     }
 
  private:
-    // Some microseconds.
+    // Takes some microseconds.
     void multiply()
     {
         for (int i = 0; i < 2'000; ++i) {
             for (double& x : chains_) x = x * 0.999999 + 1e-9;
-            asm volatile("" : "+m"(chains_));  // the result counts as used
+            asm volatile("" : "+m"(chains_));  // the compiler must treat the result as used
         }
     }
 
-    double chains_[4] = {1.0, 2.0, 3.0, 4.0};  // independent, so that the multiplier is never idle
+    double chains_[4] = {1.0, 2.0, 3.0, 4.0};  // four independent chains keep the multiplier busy
     std::int64_t unit_ns_;
     std::int64_t deadline_ns_ = 0;
-    std::int64_t done_ns_ = 0;  // of the operation that was cut off
+    std::int64_t done_ns_ = 0;  // CPU time already spent on the interrupted operation
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between the host's memory and a GPU's: contends for PCI Express, the GPU's copy engines and the host's memory.
+// Copies between host memory and GPU memory: contend for PCI Express, the GPU's copy engines and the host's memory.
 #include "base/error.hpp"
 #include "noisegen/stressors/gpu/gpu_options.hpp"
 #include "noisegen/stressors/gpu/gpu_work.hpp"
@@ -13,12 +13,13 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::size_t most_bytes_a_copy = std::size_t{8} << 20U;  // some tenths of a millisecond
+constexpr std::size_t most_bytes_a_copy = std::size_t{8} << 20U;  // takes some tenths of a millisecond
 constexpr std::size_t least_bytes_a_copy = std::size_t{16} << 10U;
 
 enum class Way { to_device, from_device };
 
-// Memory of the host, which the GPU reads itself or which the driver copies to where the GPU reads.
+// Host memory: pinned memory, which the GPU reads directly, or pageable memory, which the driver copies to a pinned
+// buffer.
 class HostBuffer {
  public:
     HostBuffer(std::size_t bytes, bool pinned)
@@ -27,7 +28,7 @@ class HostBuffer {
             pinned_.emplace(bytes);
         else
             pageable_.emplace(bytes);
-        std::fill_n(data(), bytes, std::byte{1});  // the kernel gives memory when it is first written
+        std::fill_n(data(), bytes, std::byte{1});  // touches the memory
     }
     std::byte* data() const { return pinned_ ? pinned_->data() : static_cast<std::byte*>(pageable_->data()); }
 
@@ -36,12 +37,12 @@ class HostBuffer {
     std::optional<Pages> pageable_;
 };
 
-// Over a buffer of the host and one of the GPU again and again, one way.
+// Repeated copies between a host buffer and a GPU buffer in one direction.
 class Copies {
  public:
     Copies(Way way, std::size_t bytes, bool pinned) : way_{way}, bytes_{bytes}, host_{bytes, pinned}, device_{bytes} {}
 
-    // Hands in the next copy, of that size at most; returns its bytes.
+    // Submits the next copy of at most `most` bytes; returns its bytes.
     std::size_t hand_in(std::size_t most)
     {
         const std::size_t count = std::min(most, bytes_ - at_);
@@ -71,7 +72,7 @@ class Copies {
 struct CopyPlan {
     std::vector<Way> ways;
     bool pinned = true;
-    base::Bytes size;  // of a buffer: one here and one there for each way
+    base::Bytes size;  // size of each buffer: one on the host and one on the GPU for each direction
 };
 
 const std::string copy_name = "gpu.copy";
@@ -106,7 +107,7 @@ class GpuCopy final : public Stressor {
         bytes_a_copy_ = step_size(turn.bytes_per_s, least_bytes_a_copy, most_bytes_a_copy);
     }
 
-    // Copies under way are counted: they are done when the turn is over. Both ways take turns at a rate.
+    // Copies in flight are counted, since they are done before the turn ends. At a rate the two directions alternate.
     Work step() override
     {
         const std::size_t bytes = copies_[next_]->hand_in(bytes_a_copy_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that do nothing, from a context of its own: contends for the way from a program to the GPU, and makes the GPU
-// change between the contexts of two processes.
+// Empty kernels from a context of its own: contend for kernel launches, and make the GPU switch between the contexts of
+// two processes.
 #include "base/error.hpp"
 #include "noisegen/stressors/gpu/gpu_options.hpp"
 #include "noisegen/stressors/gpu/gpu_work.hpp"
@@ -10,13 +10,13 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::size_t most_launches_a_piece = 128;  // some tenths of a millisecond
+constexpr std::size_t most_launches_a_piece = 128;  // takes some tenths of a millisecond
 
 constexpr const char* nothing_ptx =
 #include "noisegen/stressors/gpu/nothing.ptx.inc"
     ;
 
-// The kernel, compiled by the driver.
+// The empty kernel, compiled by the driver.
 class Nothing {
  public:
     Nothing()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies inside a GPU's memory: contends for its bandwidth.
+// Copies inside a GPU's memory: contend for its bandwidth.
 #include "base/error.hpp"
 #include "noisegen/stressors/gpu/gpu_options.hpp"
 #include "noisegen/stressors/gpu/gpu_work.hpp"
@@ -11,7 +11,7 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::size_t most_bytes_a_piece = std::size_t{512} << 20U;  // of traffic: some tenths of a millisecond
+constexpr std::size_t most_bytes_a_piece = std::size_t{512} << 20U;  // traffic of some tenths of a millisecond
 constexpr std::size_t least_bytes_a_piece = std::size_t{64} << 10U;
 
 const std::string gpu_memory_name = "gpu.memory";
@@ -29,7 +29,7 @@ class GpuMemoryTraffic final : public Stressor {
         bytes_a_piece_ = step_size(turn.bytes_per_s, least_bytes_a_piece, most_bytes_a_piece) / 2;
     }
 
-    // From one half to the other. Each byte is read and written: two of traffic.
+    // Copies from one half to the other. Each byte is read and written, so it counts as two bytes of traffic.
     Work step() override
     {
         const std::size_t count = std::min(bytes_a_piece_, half_ - at_);

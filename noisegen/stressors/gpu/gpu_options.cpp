@@ -12,8 +12,8 @@ namespace noisegen {
 
 namespace {
 
-// The place on the PCI bus of the training's first GPU, by its record (training.gpu.pci_id); empty if it names none.
-// Numbers differ between processes with other CUDA_VISIBLE_DEVICES, places do not.
+// PCI address of the training's first GPU from its record (training.gpu.pci_id); empty if the record has none. GPU
+// numbers depend on CUDA_VISIBLE_DEVICES of the process, PCI addresses do not.
 std::string gpu_of_training(const std::filesystem::path& control_run)
 try {
     const std::filesystem::path record = control_run / base::part::train / base::file::run_record;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which GPU a stressor works on, and how much of its memory it leaves alone.
+// Options of GPU stressors: the GPU, and the memory on it that must stay free.
 #pragma once
 
 #include "noisegen/stressors/stressor.hpp"
@@ -10,18 +10,17 @@
 
 namespace noisegen {
 
-// The options `device` and `spare` behind a stressor's own.
+// Adds the options `device` and `spare` to a stressor's own.
 std::vector<base::OptionCard> with_gpu(std::vector<base::OptionCard> own);
 
-// Demand of these options, with `memory` of the GPU. Throws UsageError.
+// The demand by these options for `memory` bytes of the GPU. Throws UsageError.
 GpuNeeds gpu_needs(const base::Settings& settings, const std::string& stressor, base::Bytes memory);
 
-// The option `size` of a stressor: from 1MiB on. Throws UsageError.
+// The option `size` of a stressor: at least 1MiB. Throws UsageError.
 base::Bytes gpu_buffer(const base::Settings& settings, const std::string& stressor);
 
-// The GPU by its number in this process, which CUDA_VISIBLE_DEVICES decides. auto: the first one that the training of
-// `control_run` says it has, else 0. Throws Unavailable where there is no GPU, UsageError where there is none of that
-// number.
+// Number of the GPU in this process, as CUDA_VISIBLE_DEVICES numbers them. auto: the first GPU that the training of
+// `control_run` recorded, else 0. Throws Unavailable without any GPU, UsageError without a GPU of that number.
 int gpu_number(const std::string& device, const std::filesystem::path& control_run);
 
 }  // namespace noisegen

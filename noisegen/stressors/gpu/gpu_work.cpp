@@ -13,7 +13,7 @@ GpuContext::GpuContext(int number) : number_{number}
 {
     const cuda::Driver& driver = cuda::driver();
     cuda::check(driver.device(&device_, number), "find the GPU");
-    // Refused where the context exists already: then noisegen has made it, with these flags.
+    // Fails if the context exists already; then noisegen has created it with these flags.
     static_cast<void>(driver.context_flags(device_, cuda::context_blocking_sync));
     const cuda::Result code = driver.retain_context(&context_, device_);
     if (code != cuda::success)

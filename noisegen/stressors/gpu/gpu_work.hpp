@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work of this process on a GPU: its context, memory there and here, and a queue that never holds more than a little.
+// GPU work of this process: its context, memory on the GPU and the host, and a queue that is kept short.
 #pragma once
 
 #include "base/gpu/cuda_driver.hpp"
@@ -11,26 +11,26 @@
 
 namespace noisegen {
 
-// The context of this process on a GPU, which a process has one of: it is made by the first that needs it and gone with
-// the last. It takes some hundred megabytes of the GPU, and stays while nothing is on.
+// This process's context on a GPU. All objects share one context, which the first creates and the last releases. It
+// takes some hundred megabytes of the GPU, even while no stressor is on.
 class GpuContext {
  public:
-    // For the calling thread. Who waits for the GPU sleeps. Throws Error.
+    // Creates the context for the calling thread. Threads sleep while they wait for the GPU. Throws Error.
     explicit GpuContext(int number);
     ~GpuContext();
     GpuContext(const GpuContext&) = delete;
     GpuContext& operator=(const GpuContext&) = delete;
 
-    // From now on the calling thread's calls are for this GPU.
+    // Makes this GPU the one that the calling thread's CUDA calls use.
     void use() const;
 
     struct Memory {
-        std::size_t free = 0;  // beside what all processes have taken, this context included
+        std::size_t free = 0;  // bytes not used by any process; this context counts as used
         std::size_t total = 0;
     };
     Memory memory() const;
 
-    // "GPU 0 (NVIDIA H100, 0000:17:00.0)"
+    // "GPU 0 (NVIDIA H100, 0000:17:00.0)".
     std::string name() const;
 
  private:
@@ -39,7 +39,7 @@ class GpuContext {
     base::cuda::Context context_ = nullptr;
 };
 
-// "71.2 of 81.6 GB free beside it; its context stays while it is off"
+// Memory as text: "71.2 of 81.6 GB free beside it; its context stays while it is off".
 std::string text_of(const GpuContext::Memory& memory);
 
 // Memory of a GPU. Throws Error.
@@ -56,7 +56,7 @@ class GpuMemory {
     base::cuda::Address address_ = 0;
 };
 
-// Memory of the host that the GPU reads and writes directly. Throws Error.
+// Host memory that the GPU reads and writes directly. Throws Error.
 class PinnedMemory {
  public:
     explicit PinnedMemory(std::size_t bytes);
@@ -70,7 +70,7 @@ class PinnedMemory {
     void* data_ = nullptr;
 };
 
-// A stream that takes work piece by piece, with few pieces in flight, so that submitted work is soon done.
+// A stream with only a few pieces of work in flight, so that all submitted work is done soon.
 class GpuQueue {
  public:
     GpuQueue();
@@ -78,7 +78,7 @@ class GpuQueue {
     GpuQueue(const GpuQueue&) = delete;
     GpuQueue& operator=(const GpuQueue&) = delete;
 
-    // Waits, asleep, until there is room; then `piece(stream)` is to hand in its work.
+    // Sleeps until there is room in the queue; then `piece(stream)` must submit its work.
     template <class Piece>
     void hand_in(const Piece& piece)
     {
@@ -87,7 +87,7 @@ class GpuQueue {
         mark();
     }
 
-    // Waits, asleep, until all is done.
+    // Sleeps until all submitted work is done.
     void drain();
 
  private:

@@ -96,8 +96,9 @@ void BlockFile::begin(const Turn& turn)
     ring_->transfer_bytes(static_cast<std::size_t>(block_));
 }
 
-// At a rate: what is due in a millisecond, so that it comes evenly. If a transfer takes longer than that, more must be
-// in flight: rate x latency (Little's law), and as much again so that a slow one holds nothing up.
+// At a rate, the number of transfers due in a millisecond, so that they are spread evenly. If a transfer takes longer
+// than a millisecond, rate x latency must be in flight (Little's law), doubled so that a slow transfer does not delay
+// others.
 unsigned BlockFile::wanted() const
 {
     if (!turn_.limited()) return ring_->depth();
@@ -109,8 +110,8 @@ unsigned BlockFile::wanted() const
 
 void BlockFile::start(Transfer transfer)
 {
-    // Reads through the page cache are to come from the disk, not from memory. Where the kernel reads ahead, the
-    // cache is left alone near the place that is read.
+    // Reads through the page cache must come from the disk, so their range is dropped from the cache. For sequential
+    // reads a range half a file away is dropped, since the kernel reads ahead.
     if (!direct_ && transfer.kind == Transfer::Kind::read) {
         const std::int64_t away = options_.in_order ? options_.size / options_.block / 2 * options_.block : 0;
         file_.drop((transfer.offset + away) % options_.size, block_);
@@ -132,7 +133,8 @@ Work BlockFile::step(const Next& next)
         if (!transfer) break;
         start(*transfer);
     }
-    // As fast as it goes: an eighth of them at a time saves system calls, and leaves the disk the others to work on.
+    // Without a rate: waits for an eighth of the transfers at a time, which saves system calls and leaves the others
+    // for the disk to work on.
     return ring_->take(turn_.limited() ? most : std::max(1U, most / 8), patience_ns);
 }
 

@@ -15,18 +15,18 @@ namespace noisegen {
 struct BlockOptions {
     std::filesystem::path directory;
     std::int64_t block = 0;
-    bool block_by_rate = false;  // smaller at a rate in bytes, so that a tenth of a second holds a hundred of them
+    bool block_by_rate = false;  // smaller blocks at a byte rate, about a hundred in a tenth of a second
     std::int64_t size = 0;       // a multiple of the block
     unsigned depth = 0;
     IoRing::Engine engine = IoRing::Engine::automatic;
     bool direct = true;
-    PageSize pages = PageSize::huge;  // of the memory that is written from and read into
-    bool in_order = true;             // transfers follow one another, so that the kernel reads ahead
+    PageSize pages = PageSize::huge;  // pages of the transfer buffers
+    bool in_order = true;             // sequential transfers, so that the kernel reads ahead
 
     Needs needs() const;
 };
 
-// size, block, depth, engine, direct, pages and directory, with these defaults.
+// Options size, block, depth, engine, direct, pages and directory, with these defaults.
 struct BlockDefaults {
     std::string size = "256MiB";
     std::string size_help = "size of the scratch file per CPU";
@@ -36,8 +36,8 @@ struct BlockDefaults {
 };
 std::vector<base::OptionCard> block_options(const BlockDefaults& defaults = {});
 
-// Bytes of a transfer at that rate (0: none): a power of two of a thousandth of a second's bytes, 64 KiB at least and
-// the whole block at most.
+// Bytes of a transfer at that rate: about a thousandth of a second's bytes, rounded to a power of two, at least 64 KiB
+// and at most `block`. A rate of 0 means none and gives `block`.
 std::int64_t block_at(double bytes_per_s, std::int64_t block);
 
 // Throws UsageError that names the stressor and the option.
@@ -46,20 +46,20 @@ BlockOptions read_block_options(const std::string& stressor, const base::Setting
 // A scratch file and transfers in flight on it.
 class BlockFile {
  public:
-    // filled: written once, so that it can be read.
+    // filled: the whole file is written once, so that it can be read.
     BlockFile(const BlockOptions& options, bool filled);
 
-    // Until the turn is over; without a rate as many transfers as the depth allows.
+    // Begins a turn. Without a rate, `depth` transfers are kept in flight.
     void begin(const Turn& turn);
 
-    // Chooses the next transfer, of that many bytes; none: there is nothing more to do for now.
+    // Chooses the next transfer, of `bytes` bytes; returns none if there is nothing to do for now.
     using Next = std::function<std::optional<Transfer>(std::int64_t bytes)>;
 
-    // Starts transfers and waits about a millisecond at most. Towards the end of the turn it starts none and waits for
-    // those in flight, so that all are counted.
+    // Starts transfers and waits for about a millisecond at most. Towards the end of the turn it only waits for
+    // transfers in flight, so that all of them are counted.
     Work step(const Next& next);
 
-    // Starts nothing: waits for those in flight, about a millisecond at most.
+    // Starts no transfer; waits for those in flight, about a millisecond at most.
     Work wait() { return ring_->take(ring_->in_flight(), patience_ns); }
     bool busy() const { return ring_->in_flight() > 0; }
 
@@ -75,7 +75,7 @@ class BlockFile {
     void start(Transfer transfer);
 
     BlockOptions options_;
-    std::int64_t block_;  // of the transfers of this turn
+    std::int64_t block_;  // bytes of the transfers in this turn
     ScratchFile file_;
     bool direct_;
     bool in_memory_;
@@ -83,12 +83,12 @@ class BlockFile {
     Turn turn_;
 };
 
-// One block after the other, from the beginning again at the end.
+// Visits one block after the other, and starts again at the end of the file.
 class InOrder {
  public:
     explicit InOrder(const BlockOptions& options) : size_{options.size} {}
-    // `bytes` must be the block's size divided by a power of two. Larger than the last ones: begins where a whole one
-    // does.
+    // `bytes` must be the block's size divided by a power of two. If `bytes` grows, the position is rounded down to a
+    // multiple of it.
     std::int64_t next(std::int64_t bytes)
     {
         const std::int64_t at = at_ / bytes * bytes;

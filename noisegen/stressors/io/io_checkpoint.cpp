@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// I/O of checkpoints: nothing for a long time, then one burst of writes that ends with a sync. Bursts begin at
-// multiples of `every` on CLOCK_REALTIME, so that all processes of a job, on all nodes, burst together.
+// I/O of checkpoints: idle for a long time, then one burst of writes that ends with a sync. Bursts begin at multiples
+// of `every` on CLOCK_REALTIME, so that all processes of a job, on all nodes, write at the same time.
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "noisegen/stressors/io/block_io.hpp"
@@ -13,7 +13,7 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::int64_t synced = std::int64_t{32} << 20;  // so that a stop need not wait for more
+constexpr std::int64_t synced = std::int64_t{32} << 20;  // bytes between syncs, so that a stop need not wait for more
 
 struct CheckpointOptions {
     BlockOptions blocks;
@@ -37,7 +37,7 @@ class IoCheckpoint final : public Stressor {
  public:
     explicit IoCheckpoint(const CheckpointOptions& options) : options_{options}, file_{options.blocks, false} {}
 
-    // A burst that was cut off by the end of a turn is not taken up again.
+    // A burst that the end of a turn cut off is not resumed.
     void begin(const Turn& turn) override
     {
         file_.begin(turn);
@@ -102,7 +102,7 @@ class IoCheckpoint final : public Stressor {
     BlockFile file_;
     std::int64_t written_ = 0;  // bytes of this burst written or submitted; equal to its size between bursts
     std::int64_t unsynced_ = 0;
-    std::int64_t next_ns_ = 0;  // when the next burst is due, or the present one was
+    std::int64_t next_ns_ = 0;  // time of the next burst, or planned time of the present one
     std::int64_t longest_ns_ = 0;
     std::size_t bursts_ = 0;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes through the page cache into a file that grows, then fsync, and again with an empty file: contends for the file
-// system's journal, in which all that is written on it waits together, and for the disk's own cache, which each fsync
-// empties.
+// Appends to a file through the page cache, then fsync, then starts again with an empty file: contends for the file
+// system's journal, in which all writes wait together, and for the disk's own cache, which each fsync flushes.
 #include "base/error.hpp"
 #include "base/system/available.hpp"
 #include "base/system/clock.hpp"
@@ -18,7 +17,7 @@ namespace noisegen {
 namespace {
 
 constexpr std::int64_t page_of_disk = 4096;
-constexpr std::int64_t most_at_once = 256 << 10;  // some tenths of a millisecond
+constexpr std::int64_t most_at_once = 256 << 10;  // takes some tenths of a millisecond
 
 struct FsyncOptions {
     std::filesystem::path directory;
@@ -45,7 +44,7 @@ class IoFsync final : public Stressor {
 
     void begin(const Turn& turn) override { deadline_ns_ = turn.deadline_ns; }
 
-    // A part of what is to be dirty, or the fsync. One that would not end with the turn is not begun.
+    // Writes a part of the dirty data, or calls fsync. An fsync that would not end within the turn is not begun.
     Work step() override
     {
         if (written_ < options_.dirty) {
@@ -75,7 +74,7 @@ class IoFsync final : public Stressor {
     }
 
  private:
-    // Its blocks go back to the file system, which must find and record others for what comes.
+    // Frees the file's blocks; the file system must allocate and record others for the next writes.
     void empty()
     {
         base::check_errno(::ftruncate(file_.descriptor(), 0), "empty a file in ", options_.directory.string());
@@ -87,7 +86,7 @@ class IoFsync final : public Stressor {
     Pages content_;
     std::int64_t written_ = 0;
     std::int64_t deadline_ns_ = 0;
-    std::int64_t took_ns_ = 0;  // the last fsync
+    std::int64_t took_ns_ = 0;  // duration of the last fsync
     std::int64_t longest_ns_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small reads and writes at random places of a scratch file: contends for the disk's operations per second, not for its
-// bandwidth.
+// Small reads and writes at random places of a scratch file: contend for the disk's operations per second rather than
+// its bandwidth.
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "noisegen/stressors/io/block_io.hpp"

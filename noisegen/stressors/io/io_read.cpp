@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequential reads of an unnamed scratch file that was written beforehand: contends for the disk as a training that
-// reads large shards does.
+// Sequential reads of an unnamed scratch file that was written in advance: contend for the disk like a training that
+// reads large shards.
 #include "noisegen/stressors/io/block_io.hpp"
 
 namespace noisegen {

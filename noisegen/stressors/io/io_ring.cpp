@@ -37,7 +37,7 @@ IoRing::IoRing(const Setup& setup)
       place_{setup.place},
       buffer_{setup.block * setup.depth, setup.pages}
 {
-    // Not zeros, which some file systems do not store.
+    // Random data, since some file systems do not store zeros.
     base::Random random{1};
     auto* words = static_cast<std::uint64_t*>(buffer_.data());
     for (std::size_t i = 0; i < block_ / sizeof(std::uint64_t); ++i) words[i] = random();
@@ -49,7 +49,7 @@ void IoRing::ended(std::int64_t took_ns)
     latency_ns_ = latency_ns_ == 0 ? took_ns : latency_ns_ + (took_ns - latency_ns_) / 8;
 }
 
-// A transfer may be shorter than asked for; then as much counts as was moved.
+// A transfer may be shorter than requested; only the bytes moved are counted.
 void IoRing::add(Work& work, Transfer::Kind kind, std::int64_t result, int code) const
 {
     if (result > 0) {
@@ -102,7 +102,8 @@ class OneByOne final : public IoRing {
 
 class Uring final : public IoRing {
  public:
-    // nullptr where the kernel refuses io_uring (old, or forbidden in a container). Stays on the calling thread's CPUs.
+    // Returns nullptr if the kernel refuses io_uring (too old, or forbidden in a container). Kernel workers stay on the
+    // calling thread's CPUs.
     static std::unique_ptr<IoRing> make(const Setup& setup)
     {
         auto ring = std::unique_ptr<Uring>{new Uring{setup}};
@@ -116,7 +117,7 @@ class Uring final : public IoRing {
         if (!open_) return;
         try {
             settle();
-        } catch (...) {  // what failed was going to be thrown away
+        } catch (...) {  // in a destructor, so the error is dropped
         }
         io_uring_queue_exit(&ring_);
     }
@@ -162,8 +163,8 @@ class Uring final : public IoRing {
         for (unsigned slot = setup.depth; slot > 0; --slot) free_.push_back(slot - 1);
     }
 
-    // Completions are worked off when this thread asks for them, without interrupting it or waking another, as far as
-    // the kernel can (6.1, 5.19, any).
+    // Completions are processed when this thread asks for them, without an interrupt or another thread, as far as the
+    // kernel supports that (flags of 6.1, of 5.19, none).
     bool open()
     {
         for (const unsigned flags :
@@ -175,7 +176,8 @@ class Uring final : public IoRing {
         return open_;
     }
 
-    // Deferred work of the kernel (buffered writes) runs in workers of its own: on this CPU, not on the training's.
+    // Deferred work of the kernel (buffered writes) runs in worker threads; they are bound to this CPU, not the
+    // training's.
     bool stay_on_these_cpus()
     {
         cpu_set_t here;
@@ -183,8 +185,8 @@ class Uring final : public IoRing {
                io_uring_register_iowq_aff(&ring_, sizeof here, &here) >= 0;
     }
 
-    // The file and the memory are looked up and pinned once instead of at each transfer. Locked memory may be limited:
-    // then it goes without.
+    // Registers file and buffers once instead of at each transfer. If the limit of locked memory is too low, works
+    // without.
     void spare_the_kernel_work()
     {
         fixed_file_ = io_uring_register_files(&ring_, &file_, 1) >= 0;
@@ -210,7 +212,7 @@ class Uring final : public IoRing {
         if (fixed_file_) io_uring_sqe_set_flags(entry, IOSQE_FIXED_FILE);
     }
 
-    // One system call for all that was started and for the wait.
+    // Submits all started transfers and waits, in one system call.
     void submit_and_wait(unsigned least, std::int64_t patience_ns)
     {
         const std::int64_t now = base::now_ns();
@@ -234,7 +236,7 @@ class Uring final : public IoRing {
         io_uring_for_each_cqe(&ring_, head, entry)
         {
             ++count;
-            if (entry->user_data == LIBURING_UDATA_TIMEOUT) continue;  // the wait's own, on kernels before 5.11
+            if (entry->user_data == LIBURING_UDATA_TIMEOUT) continue;  // of the timeout, before kernel 5.11
             const auto slot = static_cast<unsigned>(entry->user_data);
             free_.push_back(slot);
             --in_flight_;

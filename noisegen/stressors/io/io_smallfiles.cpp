@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// I/O of an image loader: opens, looks at, reads and closes small files in random order, each once an epoch.
+// I/O of an image loader: opens, stats, reads and closes small files in random order, each once per epoch.
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
@@ -21,7 +21,7 @@ namespace {
 struct SmallFilesOptions {
     std::filesystem::path directory;
     std::size_t files = 0;
-    std::int64_t size = 0;  // on average
+    std::int64_t size = 0;  // mean size
     bool cached = false;
 
     std::int64_t largest() const { return size + size / 2; }
@@ -62,7 +62,7 @@ class IoSmallFiles final : public Stressor {
 
     Work step() override
     {
-        if (base::stop_requested()) return {};  // not all files may have been made
+        if (base::stop_requested()) return {};  // after a stop some files may be missing
         Work work;
         work.operations = batch_.repeat([&] { work.bytes += read_next(); });
         return work;
@@ -76,7 +76,7 @@ class IoSmallFiles final : public Stressor {
     }
 
  private:
-    // From half the average to one and a half times.
+    // Sizes are from half to one and a half times the mean.
     void make_files()
     {
         auto* words = static_cast<std::uint64_t*>(buffer_.data());
@@ -88,12 +88,12 @@ class IoSmallFiles final : public Stressor {
             for (std::size_t at = 0; at < size;)
                 at += static_cast<std::size_t>(base::check_errno(
                     ::write(file, static_cast<const char*>(buffer_.data()) + at, size - at), "write a scratch file"));
-            ::sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE);  // begins to write, does not wait
+            ::sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE);  // starts the write-back without waiting
             ++made_;
         }
     }
 
-    // Only what is on disk can be dropped from the page cache.
+    // Flushes the files, since only clean pages can be dropped from the page cache.
     void bring_to_disk()
     {
         for (std::size_t i = 0; i < made_ && !options_.cached && !base::stop_requested(); ++i) {
@@ -151,7 +151,7 @@ extern const StressorCard io_smallfiles{
     .needs =
         [](const base::Settings& settings) {
             const SmallFilesOptions options = small_files_options(settings);
-            constexpr std::int64_t block = 4096;  // what the last of a file takes
+            constexpr std::int64_t block = 4096;  // the last block of a file may be partly used
             const auto files = static_cast<std::int64_t>(options.files);
             return Needs{.memory = {options.largest()},
                          .disk = {files * (options.largest() + block)},

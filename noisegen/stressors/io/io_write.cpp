@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequential writes, over and over into an unnamed scratch file of bounded size: contends for the disk and for the file
+// Sequential writes, repeated over an unnamed scratch file of fixed size: contend for the disk and for the file
 // system's servers.
 #include "noisegen/stressors/io/block_io.hpp"
 

@@ -12,8 +12,8 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::uint64_t most_files = 50'000;     // also less than the links that a file may have on common file systems
-constexpr std::int64_t bytes_of_an_entry = 512;  // a name and an inode, at most
+constexpr std::uint64_t most_files = 50'000;     // below the link limit of common file systems, too
+constexpr std::int64_t bytes_of_an_entry = 512;  // upper limit, for a name and an inode
 
 }  // namespace
 
@@ -41,7 +41,7 @@ std::vector<base::OptionCard> metadata_options(const std::string& files_help)
 
 Needs MetadataOptions::needs(std::int64_t folders) const
 {
-    constexpr std::int64_t own = 4;  // the directory, its mark, the folder of the CPU and a file
+    constexpr std::int64_t own = 4;  // the directory, its mark, the CPU's folder and a file
     const std::int64_t inodes = folders * (static_cast<std::int64_t>(files) + 1) + own;
     return {
         .memory = {}, .disk = {inodes * bytes_of_an_entry}, .directory = directory, .files = inodes, .descriptors = 6};

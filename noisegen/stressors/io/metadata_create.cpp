@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Creates empty files: contends for the file system's journal, its directory locks and its metadata servers.
 //
-// A directory is filled, then the next one. While that is filled the one before is emptied, one file for each that is
-// created: from the second directory on an unlink goes with every create. It is not counted.
+// One directory is filled after another. While one is filled, the previous one is emptied, one file for each file that
+// is created: from the second directory on there is an unlink for every create. Unlinks are not counted.
 #include "base/error.hpp"
 #include "noisegen/stressors/io/many_files.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks up files by name, over and over: contends for the directory cache, or for the metadata servers of a network
-// file system.
+// Looks up files by name repeatedly: contends for the directory cache, or for the metadata servers of a network file
+// system.
 #include "base/error.hpp"
 #include "base/system/stop.hpp"
 #include "noisegen/stressors/io/many_files.hpp"
@@ -27,7 +27,7 @@ class MetadataStat final : public Stressor {
 
     Work step() override
     {
-        if (base::stop_requested()) return {};  // not all files may have been made
+        if (base::stop_requested()) return {};  // after a stop some files may be missing
         return {.bytes = 0, .operations = batch_.repeat([this] { look(); })};
     }
 

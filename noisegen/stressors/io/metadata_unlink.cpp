@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Removes names from a directory: contends for the file system's journal, its directory locks and its metadata servers.
 //
-// Files must be made before they are removed, and making one costs some times what removing one does. So the names are
-// links to one file, which cost about the same; each step puts back the names that it removed, uncounted. The file
-// itself lives on: the freeing of inodes is not stressed. Where there are no links, files are created instead.
+// Files must be made before they are removed, and making a file costs several times as much as removing it. So the
+// names are links to one file: making a link costs about as much as removing it, and each step restores the names that
+// it removed, uncounted. The file itself remains, so the freeing of inodes is not stressed. If the file system has no
+// links, files are created instead.
 #include "base/error.hpp"
 #include "base/system/stop.hpp"
 #include "noisegen/stressors/io/many_files.hpp"
@@ -33,7 +34,7 @@ class MetadataUnlink final : public Stressor {
 
     Work step() override
     {
-        if (base::stop_requested()) return {};  // not all names may have been made
+        if (base::stop_requested()) return {};  // after a stop some names may be missing
         const std::size_t first = at_;
         const std::size_t removed = batch_.repeat([this] { remove_one(); }, names_.size());
         for (std::size_t i = 0; i < removed; ++i) put(names_[(first + i) % names_.size()]);

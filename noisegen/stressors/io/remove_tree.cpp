@@ -17,9 +17,9 @@ namespace noisegen {
 
 namespace {
 
-constexpr int deepest = 32;  // noisegen's directories are three deep
+constexpr int deepest = 32;  // noisegen's directories are three levels deep
 
-// A directory right below `parent`, on the same mount.
+// Opens a subdirectory of `parent` on the same mount.
 base::Descriptor open_below(int parent, const char* name)
 {
     constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -28,7 +28,7 @@ base::Descriptor open_below(int parent, const char* name)
     how.resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH;
     const long file = ::syscall(SYS_openat2, parent, name, &how, sizeof how);
     if (file >= 0 || (errno != ENOSYS && errno != EPERM)) return static_cast<int>(file);
-    // Without openat2 (kernels before 5.6, some containers): a mount point has another device than its parent.
+    // openat2 is missing (kernels before 5.6, some containers): a mount point is recognised by its device number.
     base::Descriptor plain = ::openat(parent, name, flags);
     struct stat above {};
     struct stat below {};
@@ -49,17 +49,17 @@ bool remove_entry(int directory, const char* name, int depth)
     return ::unlinkat(directory, name, AT_REMOVEDIR) == 0;
 }
 
-// False if something is left beside what is spared.
+// Removes the directory's entries except `spared`; returns false if another one is left.
 bool empty(int directory, int depth, std::string_view spared)
 {
     base::Descriptor again =
-        ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // with a position of its own
+        ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // its read position is independent
     DIR* entries = again < 0 ? nullptr : ::fdopendir(again);
     if (entries == nullptr) return false;
     again.release();
     bool removed = true;
     bool left = false;
-    while (removed) {  // a directory that changes while it is read may hide entries
+    while (removed) {  // a directory that changes while it is read may skip entries
         removed = false;
         left = false;
         ::rewinddir(entries);

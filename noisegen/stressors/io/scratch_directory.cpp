@@ -46,7 +46,7 @@ bool only(std::string_view text, std::string_view characters)
     return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
 }
 
-// ".noisegen.<this host>.<digits>.<16 hexadecimal digits>"
+// Has the name the form ".noisegen.<this host>.<digits>.<16 hexadecimal digits>"?
 bool may_be_ours(const std::string& name)
 {
     if (!name.starts_with(prefix())) return false;
@@ -56,7 +56,7 @@ bool may_be_ours(const std::string& name)
            rest.size() == dot + 1 + random_digits && only(rest.substr(dot + 1), "0123456789abcdef");
 }
 
-// Made by a noisegen of this user that is dead, and so is its guardian.
+// Was it made by a noisegen of this user that is dead, with its guardian?
 bool is_stale(int tree)
 {
     struct stat status {};
@@ -125,15 +125,15 @@ ScratchDirectory::~ScratchDirectory()
     if (!remove_tree(parent_, name_, tree_, mark)) base::warn("could not remove ", path());
 }
 
-// The mark is set after the lock: other processes lock only marked directories, so none can lock this one in between.
+// The mark is made after the lock: other processes lock only marked directories, so none can lock this one in between.
 void ScratchDirectory::make()
 {
     name_ = new_name();
     base::check_errno(::mkdirat(parent_, name_.c_str(), only_mine), "make a scratch directory in ",
                       directory_.string());
     tree_ = base::check_errno(::openat(parent_, name_.c_str(), open_directory), "open ", path());
-    ::fchmod(tree_, only_mine);                          // whatever the umask and inherited rights
-    if (::flock(tree_, LOCK_EX | LOCK_NB) != 0) return;  // a file system without locks: it stays without the mark
+    ::fchmod(tree_, only_mine);                          // overrides the umask and inherited rights
+    if (::flock(tree_, LOCK_EX | LOCK_NB) != 0) return;  // without locks the directory stays unmarked
     const base::Descriptor file = ::openat(tree_, mark, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     base::check_errno(static_cast<int>(file), "make a file in ", path());
 }

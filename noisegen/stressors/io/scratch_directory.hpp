@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directory for many scratch files: of this process alone, and gone when the process is, however that ends.
+// A directory for the scratch files of one process, which is removed when the process ends, however it ends.
 //
-// Called .noisegen.<host>.<pid>.<random>. Removed by its maker; if that is killed, by the guardian; if that is killed
-// too (as when Slurm kills a job's cgroup), by the next noisegen of the same user and host that uses the place. Its
-// maker and the guardian hold a lock (flock) on it: who gets the lock knows that both are dead.
+// Its name is .noisegen.<host>.<pid>.<random>. The process that made it removes it; if that process is killed, its
+// guardian; if that is killed too (as when Slurm kills a job's cgroup), the next noisegen of the same user and host
+// that uses the same place. Process and guardian hold a lock (flock) on the directory: a process that gets the lock
+// knows that both are dead.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -15,12 +16,12 @@
 
 namespace noisegen {
 
-// An open directory, made by us.
+// An open directory that this process made.
 class Folder {
  public:
     // Makes it in the open directory `parent`. Throws std::system_error.
     Folder(int parent, std::string name);
-    ~Folder();  // removes it with all that is in it
+    ~Folder();  // removes it with all its contents
     Folder(const Folder&) = delete;
     Folder& operator=(const Folder&) = delete;
 
@@ -34,12 +35,12 @@ class Folder {
 
 class ScratchDirectory {
  public:
-    // A file in it without content, made under the lock: a directory without it is removed only by its maker and
-    // the guardian.
+    // Name of an empty file in the directory, made under the lock. Without it only the directory's process and guardian
+    // remove the directory.
     static constexpr const char* mark = "made-by-noisegen";
 
-    // Beneath `directory`. First removes what killed noisegens left there, and reports it on stderr. Throws
-    // std::system_error.
+    // Makes the directory in `directory`. First removes directories that killed noisegens left there, and reports this
+    // on stderr. Throws std::system_error.
     explicit ScratchDirectory(const std::filesystem::path& directory);
     ~ScratchDirectory();
     ScratchDirectory(const ScratchDirectory&) = delete;

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t block = 4096;  // the smallest transfer past the page cache that all disks take
+constexpr std::int64_t block = 4096;  // smallest direct transfer that all disks support
 
 int open_unnamed(const fs::path& directory)
 {
@@ -65,7 +65,7 @@ bool ScratchFile::bypass_cache()
 void ScratchFile::fill()
 {
     constexpr std::int64_t portion = 1 << 20;
-    constexpr std::int64_t synced = 32 * portion;  // so that a stop need not wait for more
+    constexpr std::int64_t synced = 32 * portion;  // bytes between syncs, so that a stop need not wait for more
     const Pages content{static_cast<std::size_t>(portion)};
     base::Random random{1};
     auto* words = static_cast<std::uint64_t*>(content.data());

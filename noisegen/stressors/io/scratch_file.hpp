@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file without a name: gone when its last user is, however that ends.
+// A file without a name, which is gone when the last process that has it open ends, however it ends.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -11,17 +11,18 @@ namespace noisegen {
 
 class ScratchFile {
  public:
-    // A file of `size` bytes, space reserved. Follows no symlink. Throws std::system_error.
+    // Makes a file of `size` bytes with its space reserved. Follows no symlink. Throws std::system_error.
     ScratchFile(const std::filesystem::path& directory, std::int64_t size);
 
-    // Asks for transfers past the page cache; false if the file system refuses the flag or, with the flag, a transfer.
+    // Requests transfers that bypass the page cache; returns false if the file system refuses the flag, or a transfer
+    // with the flag.
     bool bypass_cache();
 
-    // Writes all of it once: reserved space that was never written is read as zeros without a look at the disk. Every
-    // 4 KiB begin with their offset. Ends early when the program is asked to stop. Throws std::system_error.
+    // Writes the whole file once: reserved space that was never written would be read as zeros without any disk access.
+    // Each 4 KiB begin with their offset. Stops early if the program is asked to stop. Throws std::system_error.
     void fill();
 
-    // Drops this part from the page cache, if it is on disk already: the next read comes from the disk.
+    // Drops this range from the page cache if it has been written to disk, so that the next read comes from the disk.
     void drop(std::int64_t offset, std::int64_t bytes) const;
 
     int descriptor() const { return file_; }

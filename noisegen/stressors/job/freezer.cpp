@@ -18,10 +18,10 @@ class Group : public Freezer {
     struct Kind {
         int version;
         const char* name;
-        const char* file;  // says whether the group is frozen ..
+        const char* file;  // file that freezes the group
         const char* on;
         const char* off;
-        const char* state;  // .. and where that is said to be done
+        const char* state;  // file that shows when the group is frozen
         const char* frozen;
     };
 
@@ -47,13 +47,14 @@ class Group : public Freezer {
  private:
     const Kind& kind_;
     std::unique_ptr<base::OwnGroup> group_;
-    std::string path_;  // as the kernel calls it
+    std::string path_;  // the kernel's name of the group
 };
 
 constexpr Group::Kind version_2{2, "cgroup v2", "cgroup.freeze", "1", "0", "cgroup.events", "frozen 1"};
 constexpr Group::Kind version_1{1, "cgroup v1", "freezer.state", "FROZEN", "THAWED", "freezer.state", "FROZEN"};
 
-// Null where this user may make none, or may not move the process: an empty group, too, is soon frozen.
+// Null if this user may not create a group or move the process into it. An empty group would report frozen anyway, so
+// only the move shows that freezing works.
 std::unique_ptr<Freezer> group_of(pid_t pid, const Group::Kind& kind)
 {
     for (const base::CgroupDirectory& own : base::cgroup_directories("freezer")) {

@@ -13,8 +13,8 @@
 
 namespace noisegen {
 
-// A process may be seen between its fork and the exec that gives it another environment, so it is read again while it
-// is young.
+// A process may be seen between fork and exec, which changes its environment, so the environment of a young process is
+// read again.
 bool JobFamily::is_marked(pid_t pid, const base::Process& process)
 {
     constexpr int looks_while_young = 20;

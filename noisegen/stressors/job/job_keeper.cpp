@@ -59,7 +59,7 @@ void reap()
     }
 }
 
-// In the new process. Returns errno if the program could not be started.
+// Runs in the new process. Returns errno if the program could not be started.
 int become(const JobStart& start, int go)
 {
     sigset_t none;
@@ -89,10 +89,10 @@ class Keeper {
     {
         base::check_errno(::prctl(PR_SET_CHILD_SUBREAPER, 1), "become a child subreaper");
         refused_ = begin(start);
-        std::ofstream{"/proc/self/oom_score_adj"} << 0 << std::flush;  // the job is the kernel's first victim, not this
+        std::ofstream{"/proc/self/oom_score_adj"} << 0 << std::flush;  // on OOM the job is killed, not its keeper
     }
 
-    // Nothing of the job is left, but what the kernel does not let end, on a disk that does not answer.
+    // Ends all processes of the job, except those that the kernel cannot end, such as in I/O on a hung disk.
     ~Keeper()
     {
         constexpr std::int64_t patience_ns = 5'000'000'000;
@@ -146,8 +146,8 @@ class Keeper {
 
     static bool is_stopped(const base::Process& process) { return process.state == 'T' || process.state == 't'; }
 
-    // Stops processes that the group does not hold: all where there is none, and those moved out of it. Returns
-    // whether there is any.
+    // Stops processes that are not in the frozen group: all if there is no group, else those that were moved out of it.
+    // Returns true if there are any.
     bool stop_strays()
     {
         strays_.clear();
@@ -168,7 +168,8 @@ class Keeper {
         return !strays_.empty();
     }
 
-    // A process that waits for its CPU is frozen once it gets it: what counts is whether it rests in the end.
+    // A process that waits for a CPU freezes only when it gets one: restless processes are counted at the end of the
+    // freeze.
     void thaw()
     {
         int going_on = group_ && !group_->is_frozen() ? 1 : 0;
@@ -179,7 +180,7 @@ class Keeper {
         goes_on_ = true;
     }
 
-    // Frozen as soon as it has begun. Returns errno if the program could not be started.
+    // The job is frozen as soon as it has begun. Returns errno if the program could not be started.
     int begin(const JobStart& start)
     {
         std::array<int, 2> go{};
@@ -198,7 +199,7 @@ class Keeper {
         ::close(why[1]);
         ::close(go[1]);
         int code = 0;
-        const ssize_t got = ::read(why[0], &code, sizeof code);  // 0 bytes once the program runs
+        const ssize_t got = ::read(why[0], &code, sizeof code);  // 0 bytes once exec has succeeded
         freeze();
         ::close(why[0]);
         return got == sizeof code ? code : 0;
@@ -229,10 +230,10 @@ class Keeper {
     base::CpuSet cpus_;
     JobFamily family_;
     std::unique_ptr<Freezer> group_;
-    std::set<pid_t> strays_;  // stopped by signals
-    int most_strays_ = 0;     // that have left the group
-    int most_hidden_ = 0;     // that /proc does not show
-    int restless_ = 0;        // most that did not rest when they should have
+    std::set<pid_t> strays_;  // processes stopped by signals
+    int most_strays_ = 0;     // most processes that left the group
+    int most_hidden_ = 0;     // most processes that /proc does not show
+    int restless_ = 0;        // most processes that were not frozen in time
     bool goes_on_ = false;
     std::int64_t until_ns_ = 0;
     std::int64_t frozen_ns_ = 0;
@@ -267,8 +268,9 @@ JobStart job_start(const std::string& word)
 
 void keep_job(const JobStart& start, int pipe, int answers)
 {
-    for (const int file : {pipe, answers}) ::fcntl(file, F_SETFD, FD_CLOEXEC);  // or the job holds them open after us
-    // Before the job, which keeps a CPU busy; where that is not allowed, as soon as the kernel lets it.
+    for (const int file : {pipe, answers}) ::fcntl(file, F_SETFD, FD_CLOEXEC);  // the job must not inherit them
+    // Real-time priority over the job, which keeps a CPU busy; without permission the keeper runs when the kernel
+    // schedules it.
     sched_param priority{};
     priority.sched_priority = 1;
     ::sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &priority);

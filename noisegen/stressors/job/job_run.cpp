@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real program on the noise CPUs, which runs while its slot lasts and is frozen otherwise: the neighbour as the
-// treatment.
+// Runs a real program on the noise CPUs during its slots and freezes it otherwise: a neighbour job as the treatment.
 #include "base/contract/run_directory.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
@@ -29,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A program, or words for the shell.
+// A program, or a command for the shell.
 struct Program {
     std::string text;
     bool by_shell = false;
@@ -48,7 +47,7 @@ Program program_of(const base::Settings& settings)
     return {fs::absolute(file).string()};
 }
 
-// In the run's log where there is a run; else what the job prints and harvests goes nowhere.
+// Folder for the job's output and harvest in the run's log; empty without a run, and then both are discarded.
 fs::path log_folder(const Place& place)
 {
     if (place.noise.empty()) return {};
@@ -83,7 +82,7 @@ class NeighbourJob : public Shared {
             .mark = mark_};
         keeper_ = std::make_unique<Guardian>(Guardian::Duty::job, to_word(start), std::vector<int>{theirs});
         if (keeper_->pipe() < 0) base::fail("job.run works in noisegen only");
-        theirs.close();  // from here on the keeper alone can answer
+        theirs.close();  // now only the keeper can write replies
         const JobNews news = answer();
         freezer_ = news.freezer;
         if (news.refused != 0)
@@ -94,7 +93,7 @@ class NeighbourJob : public Shared {
     {
         const pid_t keeper = keeper_->process();
         keeper_.reset();
-        end_marked(mark_, keeper);  // had the keeper been killed, the job would stay, and stay frozen
+        end_marked(mark_, keeper);  // if the keeper was killed, the job is still there, frozen
     }
     NeighbourJob(const NeighbourJob&) = delete;
     NeighbourJob& operator=(const NeighbourJob&) = delete;
@@ -118,14 +117,14 @@ class NeighbourJob : public Shared {
         elsewhere_ = std::max(elsewhere_, news.elsewhere);
     }
 
-    // Throws if the keeper was killed: then nothing freezes the job.
+    // Throws if the keeper was killed, since then nothing freezes the job.
     void check_keeper() const
     {
         pollfd waiting{answers_, POLLIN, 0};
         if (::poll(&waiting, 1, 0) > 0 && (waiting.revents & POLLHUP) != 0) fail_without_keeper("was killed");
     }
 
-    // Lines that it has appended to its harvest since the last look.
+    // Number of lines that the job has appended to its harvest since the last call.
     std::uint64_t harvest()
     {
         std::array<char, 65536> text{};
@@ -180,7 +179,7 @@ class NeighbourJob : public Shared {
         return answer();
     }
 
-    // A keeper that was stopped itself must not hold up the end of noise.
+    // A stopped keeper must not delay the end of noise, so the wait is bounded.
     JobNews answer() const
     {
         constexpr std::int64_t patience_ns = 20'000'000'000;

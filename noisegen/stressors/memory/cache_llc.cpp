@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Updates of one word in each line of a share of the last-level cache, over and over: displaces what others keep there
-// and contends for its bandwidth, with little traffic to memory.
+// Updates one word in each line of a share of the last-level cache, repeatedly: evicts other programs' data and
+// contends for the cache's bandwidth, with little memory traffic.
 #include "base/error.hpp"
 #include "base/system/local_rank.hpp"
 #include "noisegen/stressors/footprint.hpp"
@@ -17,7 +17,7 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::size_t most_lines_a_step = 65'536;  // lines: some tenths of a millisecond
+constexpr std::size_t most_lines_a_step = 65'536;  // takes some tenths of a millisecond
 constexpr std::size_t least_lines_a_step = 64;
 
 base::Percent share_of_cache(const base::Settings& settings)
@@ -34,7 +34,7 @@ std::size_t bytes_of_cache(const Cache& cache, base::Percent share)
     return static_cast<std::size_t>(share.fraction() * static_cast<double>(cache.size.count));
 }
 
-// How many instances work in each cache; complete when all have been made.
+// Number of instances that work in each cache; complete when all instances have been made.
 class Sharers final : public Shared {
  public:
     void add(const Cache& cache)
@@ -53,7 +53,7 @@ class Sharers final : public Shared {
     std::map<base::CpuSet, std::size_t> instances_;
 };
 
-// Processes of this job and host that work in one cache, if they divide the host evenly.
+// Number of processes of this job and host that share the cache, if they divide the host evenly.
 std::size_t processes_at(const Cache& cache)
 {
     const auto processes = static_cast<std::size_t>(base::local_rank().size);
@@ -78,7 +78,7 @@ class CacheLlc final : public Stressor {
         const std::size_t sharers = sharers_ == nullptr ? 1 : sharers_->of(cache_);
         lines_ = std::max<std::size_t>(1, bytes_ / (sharers * processes_at(cache_)) / line_bytes);
         touch(lines_ * line_bytes);
-        if (at_ >= lines_) at_ = 0;  // there are fewer now: others came to share the cache
+        if (at_ >= lines_) at_ = 0;  // the share has shrunk: other instances share the cache
         step_lines_ = std::min(step_size(turn.operations_per_s, least_lines_a_step, most_lines_a_step), lines_);
     }
 
@@ -110,11 +110,11 @@ class CacheLlc final : public Stressor {
     }
 
     Cache cache_;
-    std::size_t bytes_;  // of this cache, for all who share it
+    std::size_t bytes_;  // bytes in this cache, for all instances that share it
     Sharers* sharers_;
     Pages pages_;
     std::size_t touched_ = 0;
-    std::size_t lines_ = 1;  // this instance's part
+    std::size_t lines_ = 1;  // this instance's share
     std::size_t step_lines_ = 1;
     std::size_t at_ = 0;
 };
@@ -130,7 +130,7 @@ extern const StressorCard cache_llc{
     .counts_operations = true,
     .needs =
         [](const base::Settings& settings) {
-            // At most: it is less where several CPUs share a cache.
+            // An upper bound: the share is smaller if several CPUs share a cache.
             const std::size_t bytes = bytes_of_cache(last_level_cache(0), share_of_cache(settings));
             return Needs{.memory = {static_cast<std::int64_t>(bytes)}, .disk = {}, .directory = {}};
         },

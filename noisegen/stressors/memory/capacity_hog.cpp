@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes memory for the length of its turn and keeps it in use: leaves less for page cache and others, and costs them
-// reclaim.
+// Allocates memory for the length of its turn and keeps it in use: leaves less for the page cache and other programs,
+// and causes reclaim.
 #include "base/error.hpp"
 #include "base/system/available.hpp"
 #include "base/system/clock.hpp"
@@ -15,10 +15,10 @@ namespace noisegen {
 namespace {
 
 constexpr std::size_t portion = std::size_t{4}
-                                << 20U;  // bytes touched in a step: about a millisecond when they are new
+                                << 20U;  // bytes touched in a step: about a millisecond if the pages are new
 constexpr std::size_t page = 4096;
 
-// bytes=1GiB, or bytes=25% of what is available now.
+// Value of bytes=1GiB, or of bytes=25% of the memory available now.
 std::size_t hog_bytes(const base::Settings& settings)
 {
     const std::string& text = settings.text("bytes");
@@ -40,11 +40,11 @@ double touch_per_s(const base::Settings& settings)
     const auto touch = settings.get<base::Rate>("touch");
     if (touch.of != base::Rate::Of::bytes && touch.per_second != 0.0)
         base::fail_usage("capacity.hog[touch]: bytes, such as 256MiB/s, or 0, not ", settings.text("touch"));
-    constexpr double least = 1024.0;  // more rarely is not at all
+    constexpr double least = 1024.0;  // slower rates would never touch a portion
     return touch.per_second < least ? 0.0 : touch.per_second;
 }
 
-// A share of what is available is that of the start, the same for all instances.
+// A share is of the memory available at the start, and the same for all instances.
 struct HogSize final : Shared {
     explicit HogSize(std::size_t count) : bytes{count} {}
     std::size_t bytes;
@@ -88,7 +88,8 @@ class CapacityHog final : public Stressor {
     }
 
  private:
-    // The next portion; after the last one the first again. Small pages are assumed: it costs little to be wrong.
+    // Touches the next portion; after the last one the first again. Assumes small pages; with huge pages this costs
+    // little.
     std::size_t touch()
     {
         volatile std::uint8_t* const memory = static_cast<std::uint8_t*>(pages_->data());
@@ -110,7 +111,7 @@ class CapacityHog final : public Stressor {
 
 }  // namespace
 
-// Its intensity is how much it takes, and `touch`; it has no rate besides.
+// Its intensity is given by `bytes` and `touch`, so it has no rate.
 extern const StressorCard capacity_hog{
     .name = "capacity.hog",
     .summary = "allocates memory while it is on and frees it afterwards; counts bytes of touched pages",

@@ -9,8 +9,8 @@ namespace noisegen {
 
 namespace {
 
-// A random-looking permutation of 0 .. 2^bits - 1: its steps can all be undone (xor with a right shift of oneself,
-// multiplication by an odd number), so no two numbers meet. Constants: Steele, Lea, Flood 2014 (SplitMix64).
+// A pseudo-random permutation of 0 .. 2^bits - 1. Each step is invertible (xor with a right shift of the number itself,
+// multiplication by an odd number), so no two numbers map to one. Constants: Steele, Lea, Flood 2014 (SplitMix64).
 class Mix {
  public:
     explicit Mix(std::size_t size) : bits_{std::max(2U, static_cast<unsigned>(std::bit_width(size - 1)))} {}
@@ -36,8 +36,8 @@ LineCycle::LineCycle(std::size_t bytes)
 {
     Line* const lines = static_cast<Line*>(pages_.data());
     const Mix mix{size_};
-    // In the order of the permutation each line points to the one that comes next; numbers too large for a line are
-    // left out. Every line is written once and none is read, which is several times faster than shuffling.
+    // Each line points to the next one in the order of the permutation; numbers beyond the last line are skipped. Every
+    // line is written once and none is read, which is several times faster than shuffling.
     Line* const first = lines;
     Line* last = first;
     for (std::uint64_t i = 0; i < mix.count(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads that each need the one before, all over memory larger than the last-level cache: bound by latency, with little
-// traffic; displaces cache lines and address translations of others.
+// Dependent loads across memory larger than the last-level cache: bound by latency, with little traffic; evict cache
+// lines and TLB entries of other programs.
 #include "base/error.hpp"
 #include "noisegen/stressors/footprint.hpp"
 #include "noisegen/stressors/memory/line_cycle.hpp"
@@ -11,7 +11,7 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::size_t most_loads_a_step = 4096;  // loads of about 100 ns
+constexpr std::size_t most_loads_a_step = 4096;  // each takes about 100 ns
 constexpr std::size_t least_loads_a_step = 16;
 
 class MemoryChase final : public Stressor {

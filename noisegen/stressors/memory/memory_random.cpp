@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Updates of 8 bytes at random places of a table larger than the last-level cache (GUPS): contends for memory latency,
-// pages of DRAM and address translation.
+// Updates of 8 bytes at random places of a table larger than the last-level cache (GUPS): contend for memory latency,
+// DRAM pages and address translation.
 #include "base/error.hpp"
 #include "noisegen/stressors/footprint.hpp"
 #include "noisegen/stressors/memory/random_updates.hpp"
@@ -11,9 +11,9 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::size_t most_updates_a_step = 32'768;  // updates: some tenths of a millisecond
+constexpr std::size_t most_updates_a_step = 32'768;  // take some tenths of a millisecond
 constexpr std::size_t least_updates_a_step = 64;
-constexpr std::size_t update_bytes = 128;  // its line comes in and goes out
+constexpr std::size_t update_bytes = 128;  // a cache line is read and written back
 
 class MemoryRandom final : public Stressor {
  public:

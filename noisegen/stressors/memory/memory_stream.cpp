@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// STREAM triad, or one of its relatives, over arrays larger than the last-level cache: contends for memory bandwidth.
+// STREAM triad, or one of its variants, over arrays larger than the last-level cache: contends for memory bandwidth.
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/stop.hpp"
@@ -16,7 +16,7 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::size_t most_bytes_a_step = std::size_t{4} << 20U;  // bytes of traffic: some tenths of a millisecond
+constexpr std::size_t most_bytes_a_step = std::size_t{4} << 20U;  // traffic of some tenths of a millisecond
 constexpr std::size_t least_bytes_a_step = std::size_t{4} << 10U;
 
 class MemoryStream final : public Stressor {
@@ -24,7 +24,8 @@ class MemoryStream final : public Stressor {
     MemoryStream(const StreamShape& shape, std::size_t bytes, bool at_once)
         : shape_{shape}, loop_{stream_loops().front().*shape.loop}, pages_{bytes}
     {
-        // Arrays side by side, each of whole pages; those that the shape lacks are the one before.
+        // Arrays lie side by side in whole pages. For a shape with fewer arrays, the missing ones alias the previous
+        // one.
         const std::size_t items = bytes / (shape.arrays * sizeof(double)) / page_items * page_items;
         double* const a = static_cast<double*>(pages_.data());
         double* const b = shape.arrays > 1 ? a + items : a;
@@ -62,7 +63,7 @@ class MemoryStream final : public Stressor {
     }
 
  private:
-    // The kernel gives memory when it is first written: read before, all of it would be one page of zeros.
+    // Writes the memory once: read before that, all of it would be the same page of zeros.
     void touch(std::size_t end)
     {
         const std::array all{arrays_.a, arrays_.b, arrays_.c};

@@ -7,8 +7,8 @@ namespace noisegen {
 
 namespace {
 
-// Marsaglia: Xorshift RNGs, Journal of Statistical Software 8(14), 2003. Cheap beside a cache miss, as the engine of
-// base/random.hpp is not. From any number but 0 it comes to all others.
+// Marsaglia: Xorshift RNGs, Journal of Statistical Software 8(14), 2003. It is cheap compared with a cache miss, unlike
+// the engine of base/random.hpp. From any number but 0 it reaches all others.
 std::uint64_t next(std::uint64_t x)
 {
     x ^= x << 13U;
@@ -16,7 +16,7 @@ std::uint64_t next(std::uint64_t x)
     return x ^ x << 17U;
 }
 
-// Where in a table of `words` a random number leads: its share of 2^64 (Lemire 2019).
+// Maps a random number to a word of the table by multiplication with `words` / 2^64 (Lemire 2019).
 std::size_t place_of(std::uint64_t random, std::size_t words)
 {
     __extension__ using Product = unsigned __int128;
@@ -36,7 +36,7 @@ RandomUpdates::RandomUpdates(std::size_t bytes, std::uint64_t seed)
 void RandomUpdates::run(std::size_t updates)
 {
     std::uint64_t* const table = static_cast<std::uint64_t*>(pages_.data());
-    std::array<std::uint64_t, streams> numbers = last_;  // in registers
+    std::array<std::uint64_t, streams> numbers = last_;  // a copy that stays in registers
     for (std::size_t i = 0; i < updates; i += streams)
         for (std::uint64_t& number : numbers) {
             number = next(number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table and updates at random places of it, as HPC Challenge's RandomAccess (GUPS) does them.
+// Updates at random places of a table, like the RandomAccess benchmark (GUPS) of HPC Challenge.
 #pragma once
 
 #include "noisegen/stressors/pages.hpp"
@@ -13,12 +13,12 @@ namespace noisegen {
 
 class RandomUpdates {
  public:
-    static constexpr std::size_t streams = 8;  // of random numbers: independent, so that the processor overlaps misses
+    static constexpr std::size_t streams = 8;  // independent streams of random numbers, so that cache misses overlap
 
-    // A table of zeros, touched by the calling thread. The seed sets the places.
+    // Makes a table of zeros, touched by the calling thread. The seed determines the places.
     RandomUpdates(std::size_t bytes, std::uint64_t seed);
 
-    // table[place of r] ^= r for `updates` random r, a multiple of `streams`.
+    // Does table[place of r] ^= r for `updates` random r; `updates` must be a multiple of `streams`.
     void run(std::size_t updates);
 
     std::span<const std::uint64_t> table() const;

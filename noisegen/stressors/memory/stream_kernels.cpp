@@ -17,25 +17,25 @@ namespace {
 constexpr double factor = 0.5;
 constexpr std::size_t line_items = 64 / sizeof(double);  // doubles in a cache line
 
-// Some lines ahead: the hardware's own prefetch falls behind where stores past the caches compete for its buffers. Past
-// the end of an array it does no harm.
+// Prefetches some lines ahead: the hardware prefetcher falls behind if non-temporal stores compete for its buffers.
+// Beyond the end of an array this is harmless.
 inline void prefetch(const double* from)
 {
     constexpr std::size_t lines_ahead = 8;
     __builtin_prefetch(from + lines_ahead * line_items);
 }
 
-// Lines one page apart: down the pages, then the next line of each. Each is in another row of DRAM, and takes a
-// translation of its own.
+// Visits lines one page apart: the first line of every page, then the second line of every page, ... Each line is in
+// another row of DRAM and needs another address translation.
 class LineOfPages {
  public:
-    // `at` items have been done.
+    // `at`: number of items already done.
     LineOfPages(std::size_t items, std::size_t at)
         : pages_{items / page_items}, page_{at / line_items % pages_}, line_{at / line_items / pages_}
     {
     }
 
-    // Its first item, and on to the next.
+    // Returns the first item of the current line and advances to the next line.
     std::size_t next()
     {
         const std::size_t first = page_ * page_items + line_ * line_items;
@@ -52,7 +52,7 @@ class LineOfPages {
     std::size_t line_;
 };
 
-// Waits for non-temporal stores, which may still be on their way.
+// Waits until non-temporal stores are visible.
 inline void fence()
 {
 #if defined(__x86_64__)
@@ -96,7 +96,7 @@ namespace sse2 {
 
 #endif
 
-// Compiled everywhere, so that it is tested everywhere.
+// Compiled on every processor, so that it is tested everywhere.
 inline void put(double* to, double value)
 {
     *to = value;
@@ -123,7 +123,7 @@ const std::vector<StreamShape>& shapes()
         {"write", "a = s through the caches, which read each line first", 1, 16, &StreamLoops::write},
         {"ntwrite", "a = s with non-temporal stores", 1, 8, &StreamLoops::ntwrite},
         {"partial", "8 bytes a page with non-temporal stores; counts these 8 bytes, not the cache line", 1, 8,
-         &StreamLoops::partial, 64},  // 3 to 120 ns, by processor
+         &StreamLoops::partial, 64},  // 3 to 120 ns, depending on the processor
         {"pagewrite", "a line a page with non-temporal stores", 1, 8, &StreamLoops::pagewrite, 8},
         {"pageupdate", "a line a page in place: no prefetcher knows the next one", 1, 16, &StreamLoops::pageupdate, 8},
     };

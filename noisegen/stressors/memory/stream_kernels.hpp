@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of memory.stream, in the widest vectors that the machine has.
+// The loops of memory.stream, with the widest vectors that the machine supports.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace noisegen {
 
-// Arrays of the loops: up to three of `items` doubles each. Each is aligned to a page of 4 KiB and holds whole pages.
+// Arrays of the loops: up to three of `items` doubles each, aligned to pages of 4 KiB and a whole number of pages long.
 struct StreamArrays {
     double* a = nullptr;
     double* b = nullptr;
@@ -17,11 +17,11 @@ struct StreamArrays {
 };
 constexpr std::size_t page_items = 4096 / sizeof(double);
 
-// Does `count` items from item `at` on; both are multiples of page_items. Returns the sum if the loop reads only, else
-// 0.
+// Processes `count` items from item `at` on; both are multiples of page_items. Returns the sum if the loop only reads,
+// else 0.
 using StreamLoop = double (*)(StreamArrays, std::size_t at, std::size_t count);
 
-// All loops in the vectors of one set of instructions.
+// All loops with the vectors of one instruction set.
 struct StreamLoops {
     const char* unit = nullptr;  // "avx512"
     StreamLoop read = nullptr;
@@ -37,25 +37,26 @@ struct StreamLoops {
     StreamLoop pageupdate = nullptr;
 };
 
-// Those that this machine can run, the best first. The last is the portable one: vectors of 16 bytes, ordinary stores.
+// The loops that this machine can run, the best first. The last entry is portable: vectors of 16 bytes, ordinary
+// stores.
 const std::vector<StreamLoops>& stream_loops();
 
-// One of STREAM's loops (McCalpin 1995), or a relative of them. `ntwrite`, `copy`, `scale`, `add` and `triad` store
-// past the caches, so that no line is read only to be overwritten; on processors other than x86-64 their stores are
-// ordinary ones and the traffic is up to 8 bytes an item more than counted.
+// One of STREAM's loops (McCalpin 1995) or a variant. `ntwrite`, `copy`, `scale`, `add` and `triad` use stores that
+// bypass the caches, so that no line is read only to be overwritten. On processors other than x86-64 these are ordinary
+// stores, and the traffic is up to 8 bytes an item higher than counted.
 struct StreamShape {
     std::string name;
     std::string formula;
-    std::size_t arrays = 0;          // how many of a, b, c it touches
-    std::size_t bytes_per_item = 0;  // traffic: loads and stores of one index, lines read for a store included
+    std::size_t arrays = 0;          // number of the arrays a, b, c that it touches
+    std::size_t bytes_per_item = 0;  // traffic per index: loads, stores, and lines read for a store
     StreamLoop StreamLoops::*loop = nullptr;
-    std::size_t weight = 1;  // most time of an item, in items of the fastest shape
+    std::size_t weight = 1;  // maximum time per item relative to the fastest shape
 };
 
-// Stands for a shape until the node's limits say which one.
+// Placeholder for the shape in the node's limits file.
 inline constexpr const char* worst_shape = "worst";
 
-// Throws UsageError with the right names.
+// Throws UsageError that lists the valid names.
 const StreamShape& stream_shape(const std::string& name);
 
 std::vector<std::string> stream_shapes();

@@ -30,8 +30,8 @@ std::string random_bytes()
     return bytes;
 }
 
-// Under a name that cannot be foreseen, and then by a link, which appears whole and at once, or not at all because
-// another was first.
+// Writes the token under an unpredictable name and then links it to `path`: the link appears with its whole content, or
+// fails because another process was first.
 void make_once(const fs::path& path)
 {
     std::string mine = path.string() + ".XXXXXX";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DIR/noise/token: what noise processes of one run know each other by when they meet over TCP.
+// DIR/noise/token: a shared secret by which noise processes of one run recognise each other over TCP.
 #pragma once
 
 #include <array>
@@ -9,13 +9,13 @@ namespace noisegen {
 
 struct JobToken {
     using Half = std::array<char, 16>;
-    Half hello{};   // of the side that connects
-    Half answer{};  // of the side that listens
+    Half hello{};   // sent by the side that connects
+    Half answer{};  // sent by the side that listens
     bool operator==(const JobToken&) const = default;
 };
 
-// The first process makes it in `noise`, random, for its user's eyes only; all others read it. Outside of a run (empty)
-// it is the same for all. Throws Error for a file of another user, or that others may read.
+// The first process creates a random token in `noise`, readable by its user only; all others read it. Outside of a run
+// (`noise` empty) it is a constant. Throws Error for a file of another user, or one that others may read.
 JobToken job_token(const std::filesystem::path& noise);
 
 }  // namespace noisegen

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that stressors of the network have in common.
+// Options that several network stressors have.
 #pragma once
 
 #include "base/cli/cards.hpp"
@@ -8,11 +8,11 @@
 
 namespace noisegen {
 
-// The option `name` of the stressor as a size from `unit` bytes to 1 GiB, a multiple of `unit`. Throws UsageError.
+// The option `name` of the stressor: a size from `unit` bytes to 1 GiB, a multiple of `unit`. Throws UsageError.
 std::size_t message_size(const std::string& stressor, const base::Settings& settings, const std::string& name,
                          std::size_t unit = 1);
 
-// The option as a whole number from 1 to `most`. Throws UsageError.
+// The option `name` as a whole number from 1 to `most`. Throws UsageError.
 int count_option(const std::string& stressor, const base::Settings& settings, const std::string& name, int most);
 
 }  // namespace noisegen

@@ -121,7 +121,7 @@ class AllReduce final : public Pattern {
     std::size_t items(long round) const { return std::min(bucket_, out_.size() - first(round)); }
 
     int size_;
-    std::size_t bucket_;  // items
+    std::size_t bucket_;  // number of items
     std::vector<float> out_;
     std::vector<float> in_;
     long buckets_;
@@ -174,7 +174,7 @@ class Incast final : public Pattern {
             }
     }
 
-    // The last message is complete only when the root has taken it: no sender gets far ahead, nothing piles up there.
+    // The last message is synchronous: no sender gets far ahead of the root, where messages would pile up.
     void send(int root, MPI_Comm communicator, std::vector<MPI_Request>& requests)
     {
         for (int message = 0; message < window_; ++message) {

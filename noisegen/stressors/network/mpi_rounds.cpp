@@ -22,12 +22,12 @@ namespace noisegen {
 
 namespace {
 
-// So long ranks may take to come to rest at the very end, while mpirun lives: it calls a rank that leaves without the
-// others a failure.
+// Time for the ranks to complete their rounds at the end of the run while mpirun lives: mpirun treats a rank that exits
+// without the others as failed.
 constexpr std::int64_t last_patience_ns = 5'000'000'000;
 constexpr int fruitless_steps = 100;  // steps without progress after which a rank sleeps
 
-// MPI from the first stressor that needs it to the process's end: it cannot be started twice.
+// MPI, from the first stressor that needs it to the end of the process: it cannot be initialised twice.
 class Session {
  public:
     static Session& get(bool under_mpi)
@@ -36,7 +36,7 @@ class Session {
         return session;
     }
 
-    // Without a launcher MPI_Finalize may wait for ever.
+    // Without its launcher MPI_Finalize may wait forever.
     ~Session()
     {
         if (at_rest && launcher_lives()) MPI_Finalize();
@@ -50,12 +50,12 @@ class Session {
     int size = 1;
     bool many_threads = false;
     std::string route;                // "ob1, btl vader (single copy cma); nothing leaves the node"
-    std::atomic<bool> at_rest{true};  // all ranks have come to the end in good order
+    std::atomic<bool> at_rest{true};  // all ranks have completed their last round
 
  private:
     explicit Session(bool under_mpi)
     {
-        // A process alone needs no daemon beside it (Open MPI), which would run where it likes.
+        // A single process needs no Open MPI daemon, which would run on any CPU.
         if (!under_mpi) ::setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
         int provided = MPI_THREAD_SINGLE;
         check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "start");
@@ -82,16 +82,16 @@ class Session {
     pid_t launcher_ = ::getppid();
 };
 
-// How far the ranks are, exchanged at the end of a turn. All are maxima over the ranks.
+// Progress of the ranks, exchanged at the end of a turn. All members are maxima over the ranks.
 struct Standing {
-    long most = 0;     // rounds begun
-    long least = 0;    // the same, negative
-    long goes_on = 0;  // 0: this is the end for all of them
+    long most = 0;     // number of rounds begun
+    long least = 0;    // minus the number of rounds begun
+    long goes_on = 0;  // 0: the run ends for all ranks
     static constexpr int numbers = 3;
 };
 
-// Memory that MPI may still use after rounds could not be brought to rest, so it outlives the stressor. Messages
-// and agreements have communicators of their own: each rank begins them in an order of its own.
+// Memory that MPI may still use if rounds could not be completed, so it outlives the stressor. Messages and agreements
+// have separate communicators, since ranks begin them in different orders.
 struct Lane {
     MPI_Comm messages = MPI_COMM_NULL;
     MPI_Comm agreements = MPI_COMM_NULL;
@@ -122,15 +122,15 @@ struct MpiShared final : Shared {
     MpiShared& operator=(const MpiShared&) = delete;
 
     Session& session;
-    std::vector<Lane> lanes;  // one for each CPU that every rank has
+    std::vector<Lane> lanes;  // one for each CPU index that every rank has
 };
 
-// Waiting for other ranks after the stress is over: at once at first, then in short sleep.
+// Waiting for other ranks after the end of stress: first by polling, then with short sleeps.
 class Patience {
  public:
     explicit Patience(std::int64_t patience_ns) : begin_ns_{base::now_ns()}, deadline_ns_{begin_ns_ + patience_ns} {}
 
-    // False if it is at an end.
+    // Returns false when the patience is over.
     bool wait() const
     {
         constexpr std::int64_t awake_ns = 200'000;
@@ -167,8 +167,8 @@ class MpiRounds final : public Stressor {
         turn_patience_ns_ = patience_ns(turn);
     }
 
-    // A thousandth of a second's rate, or a millisecond. A round that others hold up is gone on with in the next step;
-    // while they do so for long, this rank hardly stresses its CPU.
+    // Does the rounds due in a thousandth of a second, or works for a millisecond. A round that other ranks delay
+    // continues in the next step; while they delay it for long, this rank hardly uses its CPU.
     Work step() override
     {
         if (under_way_ && fruitless_ >= fruitless_steps && !round_done())
@@ -220,12 +220,13 @@ class MpiRounds final : public Stressor {
         return true;
     }
 
-    // Agrees with the other ranks on the last round that any of them has begun and completes it, until all have begun
-    // the same. False if that takes too long; the ranks continue from where they are in the next turn.
+    // Agrees with the other ranks on the last round that any of them has begun and completes it, until all ranks have
+    // begun the same number of rounds. Returns false if that takes too long; the ranks continue from there in the next
+    // turn.
     //
-    // Ranks may have different numbers of turns (one came late, or slept through a burst). So an agreement that was not
-    // reached in one turn stays proposed, and what it says of this rank may no longer hold when the others come to it.
-    // Then this rank has begun another number of rounds than all agreed on, and a further agreement follows.
+    // Ranks may have different numbers of turns (a rank may start late, or sleep through a burst). So an agreement that
+    // was not reached in one turn remains pending, and its data about this rank may be outdated when the others join
+    // it. If this rank has begun another number of rounds than was agreed on, a further agreement follows.
     bool come_to_rest(std::int64_t patience_ns, bool last) noexcept
     try {
         const Patience patience{patience_ns};
@@ -255,7 +256,7 @@ class MpiRounds final : public Stressor {
                   "agree on the last round");
     }
 
-    // MPI sets the request to null then.
+    // MPI sets the request to null on completion.
     bool agreed()
     {
         int known = 0;
@@ -265,12 +266,12 @@ class MpiRounds final : public Stressor {
 
     Session& session_;
     Lane& lane_;
-    std::uint64_t most_bytes_ = 0;  // of a step
+    std::uint64_t most_bytes_ = 0;  // maximum in a step
     std::uint64_t most_operations_ = 0;
-    Work done_;  // and not yet reported
+    Work done_;  // work not reported yet
     bool under_way_ = false;
-    long rounds_ = 0;    // begun
-    int fruitless_ = 0;  // steps since a round was complete
+    long rounds_ = 0;    // number of rounds begun
+    int fruitless_ = 0;  // steps since a round was completed
     long restless_turns_ = 0;
     std::int64_t turn_patience_ns_ = 0;
 };

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int name_size = 256;
 
-// MPI's tools interface as long as it is needed.
+// A session of MPI's tools interface.
 class Tools {
  public:
     Tools()
@@ -39,8 +39,8 @@ class Tools {
     bool open_ = false;
 };
 
-// Open MPI has a category for each component, valid as long as the component is in use: those that lost the selection
-// are closed. The framework with its project: "opal_btl".
+// Active components of an Open MPI framework, given with its project: "opal_btl". Open MPI has a category for each
+// component, which is valid while the component is in use; components that were not selected are closed.
 std::vector<std::string> components(const std::string& framework)
 {
     std::vector<std::string> names;
@@ -63,7 +63,7 @@ std::vector<std::string> components(const std::string& framework)
     return names;
 }
 
-// The value's name of a variable that counts up names; empty if there is no such variable.
+// Name of the present value of an enumeration variable; empty if there is no such variable.
 std::string value_of(const char* variable)
 {
     int index = 0;
@@ -101,7 +101,7 @@ bool through_memory(const std::string& btl)
     return btl == "vader" || btl == "sm";
 }
 
-// ob1's carriers: shared memory for ranks of this node where there is one, the others for the rest.
+// Transports of ob1: shared memory for ranks of this node if available, the others for the rest.
 std::string carriers(int here, int size)
 {
     if (size == 1) return "btl self";

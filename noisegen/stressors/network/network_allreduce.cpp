@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of gradients over all MPI ranks, as another data-parallel training beside this one: contends for the network and
-// for memory bandwidth.
+// Sums of gradients over all MPI ranks, like another data-parallel training: contend for the network and for memory
+// bandwidth.
 #include "noisegen/stressors/network/message_options.hpp"
 #include "noisegen/stressors/network/mpi_exchange.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages between the noise processes of a job through MPI, or over TCP where there is no second MPI rank: contends
-// for the network, its adapters and their share of memory bandwidth.
+// Messages between the noise processes of a job through MPI, or over TCP without a second MPI rank: contend for the
+// network, its adapters and their share of memory bandwidth.
 #include "base/system/launcher.hpp"
 #include "noisegen/stressors/network/message_options.hpp"
 #include "noisegen/stressors/network/mpi_exchange.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All MPI ranks send to one, as to a parameter server or the owner of a shared file: contends for that rank's link and
-// fills the switch's queues before it.
+// fills the queues of the switch in front of it.
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"
 #include "noisegen/stressors/network/message_options.hpp"
@@ -15,7 +15,7 @@ namespace {
 struct IncastOptions {
     std::size_t bytes = 0;
     int window = 1;
-    std::optional<int> root;  // none: in turn
+    std::optional<int> root;  // none: each rank in turn
 };
 
 IncastOptions incast_options(const base::Settings& settings)

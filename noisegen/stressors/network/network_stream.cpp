@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// As many bytes as TCP carries, one way on each connection: contends for the kernel's network stack and, with other
-// hosts, for the network and its adapters. Needs no MPI.
+// As many bytes as TCP carries, in one direction on each connection: contends for the kernel's network stack and, with
+// other hosts, for the network and its adapters. Does not need MPI.
 #include "noisegen/stressors/network/tcp_exchange.hpp"
 
 namespace noisegen {

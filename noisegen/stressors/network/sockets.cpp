@@ -33,7 +33,7 @@ Addresses look_up(const std::string& host, const std::string& port)
     return {found, &::freeaddrinfo};
 }
 
-// "10.0.0.1"; an IPv4 address inside IPv6 (::ffff:10.0.0.1) is shown as IPv4.
+// Numeric form of an address: "10.0.0.1"; an IPv4 address inside IPv6 (::ffff:10.0.0.1) is shown as IPv4.
 std::string numeric(const sockaddr* address, socklen_t size)
 {
     std::array<char, NI_MAXHOST> text{};
@@ -68,7 +68,7 @@ std::optional<std::size_t> Socket::receive(char* data, std::size_t size)
 std::size_t Socket::unsent() const
 {
     pollfd state{descriptor_, 0, 0};
-    if (::poll(&state, 1, 0) != 0) return 0;  // an error, or the other side is gone
+    if (::poll(&state, 1, 0) != 0) return 0;  // an error, or the peer is gone
     int bytes = 0;
     if (::ioctl(descriptor_, SIOCOUTQNSD, &bytes) != 0 || bytes < 0) return 0;
     return static_cast<std::size_t>(bytes);

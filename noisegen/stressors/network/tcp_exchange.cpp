@@ -23,14 +23,14 @@ namespace {
 
 constexpr std::int64_t first_patience_ns = 10'000'000'000;
 constexpr std::int64_t second_patience_ns = 1'000'000'000;
-constexpr std::int64_t answer_patience_ns = 10'000'000'000;  // of turns: others answer in theirs, which are the same
-constexpr int most_refusals = 5;                             // one that has many guests may turn away the wrong one
+constexpr std::int64_t answer_patience_ns = 10'000'000'000;  // turn time: peers answer in their turns, which coincide
+constexpr int most_refusals = 5;                             // a peer with many pending connections may drop ours
 
-// Bytes of a call: they fit into a core's cache twice. 256 KiB were up to twice as fast as 16 KiB and as 4 MiB.
+// Bytes per call: twice that fits into a core's cache. 256 KiB was up to twice as fast as 16 KiB and as 4 MiB.
 constexpr std::size_t send_most = std::size_t{256} << 10U;
 constexpr std::size_t send_least = std::size_t{1} << 10U;
 
-// A port that this process listens on, once.
+// A port that this process listens on; only one stressor may use it.
 class OwnPort {
  public:
     explicit OwnPort(const TcpOptions& options) : port_{options.port}
@@ -54,8 +54,8 @@ class OwnPort {
     std::uint16_t port_;
 };
 
-// The address of this host among those of the list, or all where that is not one. Loopback only if no host is
-// elsewhere: a host's file may call it so by its name, and peers by another address.
+// This host's address among those of the list, or any_address if it has none or several there. Loopback is used only if
+// no host is elsewhere: a hosts file may map this host's name to loopback while peers use another address.
 std::string address_to_listen_on(const std::vector<std::string>& hosts, const std::vector<std::string>& addresses)
 {
     const std::vector<std::string> own = own_addresses();
@@ -91,7 +91,7 @@ struct TcpShared final : Shared {
     JobToken token;
 };
 
-// The hosts but this one, beginning with the next in the list, so that not all send to the first.
+// The other hosts, starting with the next one in the list, so that not all hosts send to the first.
 std::vector<std::string> peers_of(const std::vector<std::string>& hosts)
 {
     const std::vector<std::string> own = own_addresses();
@@ -106,15 +106,15 @@ std::vector<std::string> peers_of(const std::vector<std::string>& hosts)
     return peers.empty() ? hosts : peers;
 }
 
-// One way of a connection: this side sends.
+// The sending side of a connection.
 struct Outlet {
     std::string peer;
     Socket socket;
-    std::size_t left = 0;  // of the message under way
+    std::size_t left = 0;  // bytes of the current message
     Greeting greeting;
-    bool known = false;         // its other end is this process, or a noisegen of the same run
-    bool refused = false;       // closed before it was known
-    std::int64_t asked_ns = 0;  // when it said hello, in turns
+    bool known = false;         // the peer is this process, or a noisegen of the same run
+    bool refused = false;       // closed before the peer was known
+    std::int64_t asked_ns = 0;  // turn time at which it sent hello
 };
 
 class TcpExchange final : public Stressor {
@@ -135,7 +135,7 @@ class TcpExchange final : public Stressor {
         }
     }
 
-    // A connection that was lost is made again: a slot without traffic would pass for noise.
+    // Lost connections are made again: a slot without traffic would be taken for noise.
     void begin(const Turn& turn) override
     {
         if (loopback()) connect_to_self();
@@ -146,8 +146,8 @@ class TcpExchange final : public Stressor {
         drain_ns_ = patience_ns(turn);
     }
 
-    // Sends a thousandth of a second's rate, or for a millisecond; reads what has come, of the same connection over
-    // loopback. Rests when nothing moves: the network is the limit.
+    // Sends the bytes due in a thousandth of a second, or sends for a millisecond; reads received data (over loopback
+    // from the same connections). Rests if nothing moves, since then the network is the bottleneck.
     Work step() override
     {
         const std::int64_t now = base::now_ns();
@@ -168,7 +168,7 @@ class TcpExchange final : public Stressor {
         return work;
     }
 
-    // Bytes still in the kernel's buffers are not sent after the turn, if the other side reads.
+    // Waits until the kernel's send buffers are empty, if the peer reads, so that nothing is sent after the turn.
     void end() override
     {
         const std::int64_t deadline = base::now_ns() + drain_ns_;
@@ -196,7 +196,7 @@ class TcpExchange final : public Stressor {
  private:
     bool loopback() const { return outlets_.front().peer.empty(); }
 
-    // Those that are not connected, through a port that others on this host may find, too.
+    // Connects the outlets that are not connected, through a port that other processes on this host may find, too.
     void connect_to_self()
     {
         if (lost() == 0) return;
@@ -212,7 +212,7 @@ class TcpExchange final : public Stressor {
         }
     }
 
-    // The accepted connection from this port, and no other.
+    // Accepts the connection that comes from this port, and no other.
     static Socket other_end(const Socket& listener, std::uint16_t port)
     {
         const std::int64_t deadline = base::now_ns() + second_patience_ns;
@@ -254,8 +254,8 @@ class TcpExchange final : public Stressor {
         }
     }
 
-    // One step further. Nothing is sent, and so nothing counts, before the other end has shown that it is a noisegen of
-    // this run, which reads.
+    // Continues the greeting. No data are sent or counted before the peer has proved to be a noisegen of this run,
+    // which reads them.
     void greet(Outlet& outlet)
     {
         const auto fail = [&](const char* why) {
@@ -285,7 +285,7 @@ class TcpExchange final : public Stressor {
         connect(outlet, second_patience_ns);
     }
 
-    // An operation is complete with its last byte, so a rate of operations goes message by message.
+    // An operation is complete with its last byte, so a rate of operations advances message by message.
     std::size_t portion(const Turn& turn) const
     {
         if (turn.bytes_per_s > 0.0)
@@ -303,7 +303,7 @@ class TcpExchange final : public Stressor {
                                                       [](const Outlet& outlet) { return !outlet.socket.open(); }));
     }
 
-    // On the next connection. Did anything go out?
+    // Sends on the next connection. Returns true if anything was sent.
     bool send(Work& work)
     {
         Outlet& outlet = outlets_[next_outlet_++ % outlets_.size()];
@@ -323,7 +323,7 @@ class TcpExchange final : public Stressor {
         return *sent > 0;
     }
 
-    // On the next connection, what there is, up to what one send could have been. Did anything come in?
+    // Receives on the next connection, at most as much as one send. Returns true if anything was received.
     bool receive()
     {
         if (inlets_.empty()) return false;
@@ -350,13 +350,13 @@ class TcpExchange final : public Stressor {
     std::vector<Socket> inlets_;  // over loopback in the order of the outlets
     Arrivals arrivals_;
     std::vector<std::string> names_;
-    int refusals_ = 0;  // one after the other
+    int refusals_ = 0;  // number of consecutive refusals
     std::size_t next_outlet_ = 0;
     std::size_t next_inlet_ = 0;
     std::size_t step_bytes_ = send_most;
     std::int64_t drain_ns_ = 0;
     std::int64_t looked_ns_ = 0;
-    std::int64_t on_ns_ = 0;  // so far, in turns
+    std::int64_t on_ns_ = 0;  // turn time so far
 };
 
 }  // namespace
@@ -375,7 +375,7 @@ TcpOptions tcp_options(const std::string& stressor, const base::Settings& settin
     return options;
 }
 
-// Over loopback bytes under way take the kernel's memory; to other hosts it takes what the network needs.
+// Memory is needed over loopback only, for bytes in flight in the kernel.
 Needs tcp_needs(const TcpOptions& options)
 {
     const auto connections = static_cast<std::int64_t>(options.connections);

@@ -45,7 +45,7 @@ void Arrivals::admit(const Socket& listener, const std::vector<std::string>& wel
                      std::vector<Socket>& inlets)
 {
     constexpr std::int64_t patience_ns = 1'000'000'000;
-    constexpr int most_at_once = 64;  // this is done between two messages
+    constexpr int most_at_once = 64;  // limited, since this happens between two messages
     const std::int64_t now = base::now_ns();
     for (int i = 0; i < most_at_once; ++i) {
         auto accepted = accept_from(listener);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Authentication of the other end of a connection: each side sends its half of the job's token first.
+// Authentication of a connection: each side sends its half of the job's token first.
 #pragma once
 
 #include "noisegen/stressors/network/job_token.hpp"
@@ -11,14 +11,14 @@
 
 namespace noisegen {
 
-// Progress of one side's greeting.
+// State of the greeting on one side.
 class Greeting {
  public:
-    enum class State { going_on, well, refused };  // refused: gone, or the wrong half
+    enum class State { going_on, well, refused };  // refused: the peer is gone or sent the wrong half
 
-    // The side that connects says hello, and receives the answer.
+    // For the side that connects: sends `hello` and receives `answer`.
     State say_hello(Socket& socket, const JobToken& token);
-    // The other one receives hello, and only then answers.
+    // For the side that listens: receives `hello`, and only then sends `answer`.
     State await_hello(Socket& socket, const JobToken& token);
 
  private:
@@ -29,12 +29,12 @@ class Greeting {
     std::size_t heard_ = 0;
 };
 
-// Connections that came in and have not said hello yet: a bounded number of them, each for a second.
+// Accepted connections that have not sent `hello` yet: a limited number of them, each for a second.
 class Arrivals {
  public:
     static constexpr std::size_t most = 64;
 
-    // Takes new ones from these addresses; those that have greeted well go to `inlets`.
+    // Accepts connections from the addresses in `welcome`; those whose greeting succeeded are moved to `inlets`.
     void admit(const Socket& listener, const std::vector<std::string>& welcome, const JobToken& token,
                std::vector<Socket>& inlets);
 
@@ -46,7 +46,7 @@ class Arrivals {
         std::int64_t until_ns = 0;
         Greeting greeting;
     };
-    std::vector<Guest> guests_;  // the oldest first
+    std::vector<Guest> guests_;  // oldest first
     std::size_t turned_away_ = 0;
 };
 

@@ -22,7 +22,7 @@ using namespace testing;
 
 namespace {
 
-// Looks at the clock all the time; on SIGTERM it prints when it could not for more than 3 ms: begin and end, in ns.
+// Reads the clock continuously; on SIGTERM it prints the gaps of more than 3 ms: begin and end, in ns.
 const std::vector<std::string> watcher{"python3", "-c",
                                        "import signal, sys, time\n"
                                        "gaps = []\n"
@@ -61,7 +61,7 @@ std::vector<std::string> pausing(const Scratch& scratch, pid_t victim, const std
     return words;
 }
 
-// A process that sleeps and has this number; 0 where the kernel does not give it.
+// A sleeping process with this PID; 0 if the kernel does not assign it.
 pid_t sleeper_with_number(pid_t number)
 {
     clone_args wanted{};
@@ -120,7 +120,7 @@ TEST_CASE("a pause stops the victim for the time that is recorded")
         const auto begin = pauses.get<std::int64_t>(row, "begin_ns");
         const auto end = pauses.get<std::int64_t>(row, "end_ns");
         CHECK(end - begin >= 10'000'000);
-        // A stop is noticed at once, so that the victim saw the clock last at most a moment after.
+        // A stop takes effect at once, so the victim read the clock for the last time at most a moment later.
         const bool seen = std::any_of(gaps.begin(), gaps.end(), [&](const auto& gap) {
             return gap.first < begin + 2'000'000 && gap.second > end;
         });
@@ -174,7 +174,7 @@ TEST_CASE("processes of others, and those that noisegen descends from, are not s
         CHECK(outcome.err.find(why) != std::string::npos);
     };
     refused(::getpid(), "is not stopped");
-    if (::geteuid() != 0) return refused(1, "stopped");  // another user's, or one that started this
+    if (::geteuid() != 0) return refused(1, "stopped");  // a process of another user, or an ancestor
     Child other{{"setpriv", "--reuid=65534", "--clear-groups", "sleep", "60"}};
     REQUIRE(eventually([&] {
         const auto found = base::processes({other.pid()});

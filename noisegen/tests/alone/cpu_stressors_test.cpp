@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the stressors of the processor take it: interrupts on the grid of the real-time clock, spins up to a deadline.
+// Times at which CPU stressors run: interrupts on a grid of the real-time clock, spins until a deadline.
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "noisegen/stressors/registry.hpp"
@@ -35,7 +35,7 @@ noisegen::Place place_of(int rank, std::size_t index)
     return place;
 }
 
-// Where in a period of the real-time clock the stressor's next interrupt begins.
+// Offset of the stressor's next interrupt within a period of the real-time clock.
 std::int64_t phase(noisegen::Stressor& stressor, std::int64_t period_ns)
 {
     stressor.begin(turn_of(100 * period_ns));
@@ -45,14 +45,14 @@ std::int64_t phase(noisegen::Stressor& stressor, std::int64_t period_ns)
     return (work.rest_until_ns + base::realtime_offset_ns()) % period_ns;
 }
 
-// From one moment of a period to another, the shorter way round.
+// Distance between two offsets in a period, the shorter way round.
 std::int64_t distance(std::int64_t a, std::int64_t b, std::int64_t period_ns)
 {
     const std::int64_t apart = std::abs(a - b);
     return std::min(apart, period_ns - apart);
 }
 
-// The two readings of the offset between the clocks differ, and a clock may be steered meanwhile.
+// Tolerance: the two readings of the clocks' offset differ, and a clock may be steered meanwhile.
 constexpr std::int64_t clocks_differ_ns = 5'000'000;
 
 }  // namespace
@@ -101,7 +101,7 @@ TEST_CASE("an interrupt takes the CPU for its length in slices and is one operat
     CHECK(slices > 1);
     CHECK(work.operations == 1);
     CHECK(base::now_ns() - begin >= 3'000'000);
-    // The next one is a whole number of periods later.
+    // The next interrupt is a whole number of periods later.
     CHECK((work.rest_until_ns - wait.rest_until_ns) % 10'000'000 == 0);
     CHECK(work.rest_until_ns > wait.rest_until_ns);
     stressor->end();
@@ -111,7 +111,7 @@ TEST_CASE("an interrupt takes the CPU for its length in slices and is one operat
 TEST_CASE("an interrupt ends with its turn")
 {
     const auto stressor = make("cpu.interrupt", {{"frequency", "1/s"}, {"burst", "999ms"}});
-    // A turn that is over one millisecond into the interrupt, which would last nearly a second more.
+    // The turn ends one millisecond after the interrupt's begin, which would last nearly a second more.
     stressor->begin(turn_of(60 * second_ns));
     const std::int64_t start = stressor->step().rest_until_ns;
     stressor->begin({.deadline_ns = start + 1'000'000, .bytes_per_s = 0.0, .operations_per_s = 0.0});
@@ -147,7 +147,7 @@ TEST_CASE("a spin does its unit of CPU time and no more than its turn allows")
     CHECK(stressor->step().operations == 1);
     CHECK(base::thread_cpu_ns() - begin >= 500'000);
     stressor->end();
-    stressor->begin(turn_of(-1));  // over before it began
+    stressor->begin(turn_of(-1));  // the turn has already ended
     CHECK(stressor->step().operations == 0);
     stressor->end();
 }

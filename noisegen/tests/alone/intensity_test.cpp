@@ -72,7 +72,7 @@ TEST_CASE("levels are recorded about every tenth of a second and add up to the s
     CHECK(levels.columns() == std::vector<std::string>{"slot", "factor", "level", "cpu", "begin_ns", "end_ns",
                                                        "requested", "bytes", "operations", "requested_duty", "duty",
                                                        "waited_ns"});
-    CHECK(levels.rows() >= 6);  // a thread that gets its CPU late looks late
+    CHECK(levels.rows() >= 6);  // fewer if the thread gets its CPU late
     CHECK(levels.rows() <= 18);
     CHECK(sum(levels, "operations") == sum(slots, "operations"));
     CHECK(sum(levels, "operations") > 0.0);
@@ -92,7 +92,7 @@ TEST_CASE("a duty is on for its share of the time")
     REQUIRE(slots.rows() == 1);
     CHECK(slots.get<double>(0, "requested_duty") == doctest::Approx(0.4));
     const double waited = slots.get<double>(0, "waited_ns") / 2e9;
-    CHECK(slots.get<double>(0, "duty") + waited == doctest::Approx(0.4).epsilon(0.15));  // on a busy machine
+    CHECK(slots.get<double>(0, "duty") + waited == doctest::Approx(0.4).epsilon(0.15));  // tolerance for a busy machine
     const auto level = record(part(scratch)).at("factor_levels").at(0);
     CHECK(level.at("requested_duty") == doctest::Approx(0.4));
     CHECK(level.at("duty").get<double>() == doctest::Approx(slots.get<double>(0, "duty")));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// job.run: a program of one's own runs in its slots only, and nothing of it outlives the noise.
+// job.run: the program runs in its slots only, and none of its processes outlives the noise.
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace testing;
 
-// A script that appends a line to its harvest again and again: when that was, by CLOCK_MONOTONIC.
+// A script that repeatedly appends the CLOCK_MONOTONIC time to its harvest.
 fs::path neighbour(const Scratch& scratch, const std::string& before = "")
 {
     const fs::path file = scratch / "neighbour.sh";
@@ -51,7 +51,7 @@ Outcome noise(const Scratch& scratch, const std::string& schedule, const std::st
                          duration, "--out", scratch / "run"});
 }
 
-// A file of the job in the run's log.
+// The job's file with this ending in the run's log.
 fs::path of_job(const Scratch& scratch, const std::string& ending)
 {
     for (const fs::directory_entry& entry : fs::directory_iterator{scratch / "run/log"})
@@ -80,7 +80,7 @@ Harvested harvested(const Scratch& scratch)
     return lines;
 }
 
-// Processes with that directory in their command line.
+// Number of processes with that directory in their command line.
 std::size_t left_of(const Scratch& scratch)
 {
     std::size_t left = 0;
@@ -88,7 +88,7 @@ std::size_t left_of(const Scratch& scratch)
         try {
             const std::string words = base::read_whole("/proc/" + std::to_string(pid) + "/environ");
             if (pid != ::getpid() && words.find(scratch.path().string() + "/run/log") != std::string::npos) ++left;
-        } catch (const std::exception&) {  // it has ended, or is another user's
+        } catch (const std::exception&) {  // the process has ended, or belongs to another user
         }
     }
     return left;
@@ -107,14 +107,14 @@ TEST_CASE("a neighbour's job runs in its slots and rests outside of them, and it
     const auto [inside, outside] = harvested(scratch);
     const std::size_t all = inside + outside;
     CHECK(all > 20);
-    CHECK(outside <= 2);  // the first instructions, before it is frozen
+    CHECK(outside <= 2);  // written by the first instructions, before the job is frozen
     std::int64_t counted = 0;
     for (std::size_t row = 0; row < rows.rows(); ++row) {
         if (rows.text(row, "stressor") != "job.run") CHECK(rows.get<std::int64_t>(row, "operations") == 0);
         counted += rows.get<std::int64_t>(row, "operations");
     }
     CHECK(counted <= static_cast<std::int64_t>(all));
-    CHECK(counted >= static_cast<std::int64_t>(all) * 3 / 4);  // all but the ends of slots
+    CHECK(counted >= static_cast<std::int64_t>(all) * 3 / 4);  // all but those at the ends of slots
     CHECK(base::read_whole(part(scratch) / "noise.json").find("frozen by ") != std::string::npos);
     CHECK(left_of(scratch) == 0);
 }
@@ -146,7 +146,7 @@ TEST_CASE("nothing is left of a neighbour's job after kill -9 of noisegen")
 
 namespace {
 
-// noisegen for another user, who may not enter the folder that this was built in.
+// A copy of noisegen for another user, who may not enter the build folder.
 std::string program_of_all(const Scratch& scratch)
 {
     const fs::path copy = scratch / "noisegen";
@@ -172,7 +172,7 @@ TEST_CASE("who may make no control group freezes the job by signals")
     CHECK(base::read_whole(part(scratch) / "noise.json").find("frozen by signals") != std::string::npos);
     const auto [inside, outside] = harvested(scratch);
     CHECK(inside > 20);
-    CHECK(outside <= 2);  // the first instructions, before it is frozen
+    CHECK(outside <= 2);  // written by the first instructions, before the job is frozen
     CHECK(left_of(scratch) == 0);
 }
 
@@ -215,7 +215,7 @@ TEST_CASE("a run whose directory has a line break in its name is refused in one 
 
 namespace {
 
-// The keeper of the job of a noisegen, once its job runs; 0 if there is none yet.
+// The keeper of noisegen's job once the job runs; 0 before.
 pid_t keeper_of(pid_t noise)
 {
     const std::map<pid_t, base::Process> all = base::processes();
@@ -293,7 +293,7 @@ TEST_CASE("what leaves the control group of a neighbour's job rests outside of i
     INFO(outcome.err);
     const auto [inside, outside] = harvested(scratch);
     CHECK(inside > 20);
-    CHECK(outside <= 4);  // the first instructions, before it is stopped
+    CHECK(outside <= 4);  // written by the first instructions, before the job is stopped
     CHECK(base::read_whole(part(scratch) / "noise.json").find("and by signals 1 process that left its group") !=
           std::string::npos);
     CHECK(left_of(scratch) == 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noise under a limit of the operating system: its words, and control groups that hold it and are gone afterwards.
+// Noise under a limit of the operating system: how limits are written, and control groups that enforce them and are
+// removed afterwards.
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/system/cgroups.hpp"
@@ -36,7 +37,7 @@ bool says(const std::string& text, const std::string& words)
     return text.find(words) != std::string::npos;
 }
 
-// A run on one CPU; nothing where this user, or machine, has no such limit.
+// The record of a run on one CPU; none if this user or machine cannot set the limit.
 std::optional<nlohmann::json> limited_run(const Scratch& scratch, const std::string& schedule,
                                           const std::string& duration = "4s")
 {
@@ -57,7 +58,7 @@ const nlohmann::json& level_of(const nlohmann::json& noise, const std::string& l
     return *std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.at("level") == level; });
 }
 
-// Groups of limits that are left in the mounts of this machine.
+// Number of limit groups that are left in this machine's cgroup mounts.
 std::size_t groups_left()
 {
     std::size_t count = 0;
@@ -77,7 +78,7 @@ TEST_CASE("a limit is a level like any other")
     const noisegen::Schedule schedule =
         noisegen::parse_schedule("rotation(io.write[limit=none|io.max:50MiB/s|cpu.max:20%]; slot=1s)");
     REQUIRE(schedule.levels.size() == 3);
-    CHECK(schedule.stressors.size() == 1);  // one set of instances for all of them
+    CHECK(schedule.stressors.size() == 1);  // one set of instances for all levels
     CHECK(!schedule.levels[0].intensity.limit);
     CHECK(schedule.levels[1].level == "limit=io.max:50MiB/s");
     CHECK(schedule.levels[1].intensity.limit->rate.per_second == 52428800.0);

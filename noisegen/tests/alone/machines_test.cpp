@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines that show other caches than this one, or none, or nothing at all in /sys.
+// Machines with other caches than this one, without caches, or with an empty /sys.
 #include "testing/noise_runs.hpp"
 #include "testing/testing.hpp"
 
@@ -13,7 +13,7 @@
 
 namespace {
 
-// noisegen where this directory is /sys.
+// Runs noisegen with this directory as /sys.
 testing::Outcome noisegen_with(const std::string& sys, const std::vector<std::string>& words)
 {
     std::vector<std::string> all{"unshare",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// noisegen beside others: a training, avoided processes, other processes of its job.
+// noisegen beside a training, avoided processes, and other processes of its job.
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"
 #include "base/system/cpus.hpp"
@@ -37,7 +37,7 @@ TEST_CASE("two processes of a job change slots together")
     CHECK(second.wait() == 0);
     const auto a = record(part(scratch, 0));
     const auto b = record(part(scratch, 1));
-    // Both turned the same real time into their own reading of the same clock.
+    // Both processes converted the same real time to the same monotonic clock.
     const auto difference = a.at("begin_ns").get<std::int64_t>() - b.at("begin_ns").get<std::int64_t>();
     CHECK(std::abs(difference) < 10'000'000);
     const base::CsvTable csv_a{part(scratch, 0) / "noise.csv"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long slots and runs are; slot=auto: ten steps of a training that publishes its steps.
+// Lengths of slots and runs; slot=auto gives ten steps of a training that publishes its steps.
 #include "noisegen/schedule/slot_length.hpp"
 
 #include "base/contract/control_file.hpp"
@@ -44,7 +44,7 @@ TEST_CASE("the step of a training is measured through the control file")
     const std::int64_t took_ns = base::now_ns() - begin_ns;
     const auto steps = static_cast<std::int64_t>(control.page().step.load());
     REQUIRE(step.has_value());
-    // Sleep is as long as the machine pleases: what the steps really took counts.
+    // Sleeps may be longer than requested, so the actual time of the steps is compared.
     CHECK(step->count() > took_ns / steps / 2);
     CHECK(step->count() < took_ns / steps * 2);
 }
@@ -55,7 +55,7 @@ TEST_CASE("without a training there is no step")
     CHECK(!noisegen::measure_step(scratch.path(), "here", 100ms).has_value());
 }
 
-// A neighbour whose traces last for 150 ms: what the training does is three times as slow until then.
+// A neighbour whose after-effects last 150 ms: until then the training takes three times as long.
 TEST_CASE("slots are doubled where a neighbour's traces outlast its slot")
 {
     const testing::Scratch scratch;
@@ -85,7 +85,7 @@ TEST_CASE("slots are doubled where a neighbour's traces outlast its slot")
     CHECK(round.at("left").at(0).at("noise") == "job.run");
     CHECK(round.at("left").at(0).at("percent").get<double>() > 20.0);
     CHECK(round.at("lasts") == true);
-    CHECK(record.at("slot_ns") == 400'000'000);  // a pilot with these would take more than a fifth of the run
+    CHECK(record.at("slot_ns") == 400'000'000);  // a pilot with these slots would exceed a fifth of the run
     CHECK(outcome.err.find("slots are doubled") != std::string::npos);
 }
 

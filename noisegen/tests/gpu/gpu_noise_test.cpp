@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stressors of GPUs on a GPU.
+// The GPU stressors on a real GPU.
 #include "base/csv.hpp"
 #include "base/system/cpus.hpp"
 #include "testing/noise_runs.hpp"

@@ -33,7 +33,7 @@ using testing::sum;
 
 namespace {
 
-// Ranks that share CPUs must yield. LeakSanitizer is off: MPI unloads its plug-ins before it looks.
+// Ranks that share CPUs must yield. LeakSanitizer is off, since MPI unloads its plug-ins before the leak check.
 std::vector<std::string> on_ranks(int ranks, const std::vector<std::string>& words,
                                   const std::vector<std::string>& mpi_options = {})
 {
@@ -53,7 +53,7 @@ std::vector<std::string> on_ranks(int ranks, const std::vector<std::string>& wor
     return all;
 }
 
-// The number before the word in "..., 512 rounds, through ...".
+// The number before the word in a text such as "..., 512 rounds, through ...".
 std::uint64_t number_before(const std::string& text, const std::string& word)
 {
     const std::size_t end = text.find(" " + word);
@@ -72,7 +72,7 @@ noisegen::Work stress_for(noisegen::Stressor& stressor, std::int64_t ns)
     return all;
 }
 
-// Bytes and operations of a round on each of n ranks.
+// Expected bytes and operations of a round on each of n ranks.
 struct RoundPromise {
     std::string stressor;
     std::function<std::uint64_t(std::uint64_t)> bytes;
@@ -109,7 +109,7 @@ TEST_CASE("each pattern runs with one and two and three ranks and counts what it
                 const std::uint64_t counted = sum(run, rank, "operations") / promise.operations;
                 CHECK(counted > 0);
                 CHECK(sum(run, rank, "bytes") == counted * bytes);
-                // Those of the last turn's end are in no row.
+                // Rounds completed after the last turn are in no row.
                 const std::uint64_t begun = number_before(how(run, rank), "rounds");
                 CHECK(counted <= begun);
                 CHECK(2 * counted >= begun);
@@ -119,7 +119,7 @@ TEST_CASE("each pattern runs with one and two and three ranks and counts what it
                       static_cast<std::uint64_t>(ranks));
                 CHECK(how(run, rank).find("nothing leaves the node") != std::string::npos);
             }
-            // On a busy machine a rank may come too late for the others to wait for it.
+            // On a busy machine a rank may be so late that the others stop waiting for it.
             CHECK(*rounds.rbegin() - *rounds.begin() <= (at_rest ? 0U : static_cast<unsigned>(ranks)));
         }
 }
@@ -154,7 +154,7 @@ TEST_CASE("ranks with turns of different length and number come to rest in the s
             made.stressor->end();
         }
         CHECK(work.bytes > 0);
-        // Enough for the slowest to have joined in.
+        // Repeated so often that the slowest rank has joined.
         for (int again = 0; again < 20; ++again) made.stressor->end();
         all_rounds += name + " " + std::to_string(number_before(made.stressor->note(), "rounds")) + " rounds\n";
     }

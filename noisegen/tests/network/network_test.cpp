@@ -36,7 +36,7 @@ int free_port()
 struct TcpRow {
     int local_port = 0;
     int remote_port = 0;
-    unsigned long unread = 0;  // bytes
+    unsigned long unread = 0;  // in bytes
     std::string inode;
 };
 
@@ -49,7 +49,7 @@ std::vector<TcpRow> tcp_rows()
     while (std::getline(file, line)) {
         std::istringstream words{line};
         std::vector<std::string> word(10);
-        for (std::string& one : word) words >> one;  // slot, local, remote, state, queues, ..., inode
+        for (std::string& one : word) words >> one;  // fields: slot, local, remote, state, queues, ..., inode
         const auto port = [](const std::string& address) { return std::stoi(address.substr(9), nullptr, 16); };
         rows.push_back({port(word[1]), port(word[2]), std::stoul(word[4].substr(9), nullptr, 16), word[9]});
     }
@@ -160,7 +160,7 @@ TEST_CASE("two noisegens stream through a named address")
         "network.stream[hosts=127.0.0.1,connections=3,port=" + std::to_string(port) + "] 100ms; quiet 50ms";
     const Scratch scratch;
     const fs::path run = scratch / "run";
-    // Without MPI, as srun --mpi=none would start them.
+    // The ranks are started without MPI, as by srun --mpi=none.
     const auto as_rank = [&](const std::string& rank) {
         std::vector<std::string> words{"env", "PMI_RANK=" + rank, "PMI_SIZE=2"};
         for (const std::string& word : noisegen_words(schedule, "1500ms", run)) words.push_back(word);

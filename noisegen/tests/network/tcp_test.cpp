@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noise processes that meet over TCP know each other, and refuse other programs.
+// Noise processes recognise each other over TCP, and refuse other programs.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/system/clock.hpp"
@@ -45,7 +45,7 @@ bool closed(Socket& socket)
     return !socket.receive(&byte, 1).has_value();
 }
 
-// Ports of this host on which something listens.
+// Ports of this host on which some process listens.
 std::vector<std::uint16_t> open_ports()
 {
     std::vector<std::uint16_t> ports;
@@ -66,7 +66,7 @@ void step_for(noisegen::Stressor& stressor, std::int64_t ns, noisegen::Work& all
     for (const std::int64_t end = base::now_ns() + ns; base::now_ns() < end;) all.bytes += stressor.step().bytes;
 }
 
-// Holds a port of its own on this host, and does with who comes what the test says.
+// Holds a port on this host, and treats incoming connections as the test says.
 class Holder {
  public:
     explicit Holder(bool closes)
@@ -146,7 +146,7 @@ TEST_CASE("who says the token is let in and answered, others are closed")
     CHECK(testing::eventually([&] { return closed(wrong); }));
     CHECK(testing::eventually([&] {
         arrivals.admit(listener, welcome, token, inlets);
-        return arrivals.turned_away() == 2;  // its second is over
+        return arrivals.turned_away() == 2;  // its second has passed
     }));
     CHECK(testing::eventually([&] { return closed(silent); }));
     CHECK(inlets.size() == 1);

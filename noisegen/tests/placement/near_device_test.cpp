@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which CPUs are near a device, from a tree as the kernel shows it and a driver without a GPU.
+// CPUs near a device, from a copy of the kernel's file tree and a stub driver without a GPU.
 #include "noisegen/resources/near_device.hpp"
 
 #include "base/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noise keeps away from processes that are there, and that come later.
+// Noise avoids running processes, and notices processes that come later.
 #include "base/contract/control_file.hpp"
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"
@@ -21,7 +21,7 @@ using testing::program;
 
 namespace {
 
-// Names the process in the control file as the format says: its number, and its start from /proc/PID/stat above it.
+// Lists the process in the control file's format: PID in the low bits, start time of /proc/PID/stat above.
 void name_training(base::ControlFile& control, pid_t pid)
 {
     const std::string stat = base::read_whole("/proc/" + std::to_string(pid) + "/stat");
@@ -71,7 +71,7 @@ TEST_CASE("of the same Slurm job those are neighbours that are bound to less tha
             return process.pid == bound.pid() && process.name == "sleep";
         });
     };
-    // This process may be bound to that CPU itself by now: what counts is what it might have used.
+    // This process may itself be bound to that CPU by now; its original affinity counts.
     CHECK(testing::eventually([&] { return found({cpu, cpu + 1}); }));
     CHECK(!found({cpu}));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which CPUs make noise, and which of them runs what.
+// The choice of noise CPUs, and which of them runs which stressor.
 #include "noisegen/resources/placement.hpp"
 
 #include "base/contract/control_file.hpp"
@@ -27,7 +27,7 @@ using noisegen::parse_schedule;
 
 namespace {
 
-// Siblings are numbered far apart, as on most servers.
+// Sibling numbers are far apart, as on most servers.
 const std::vector<base::Core> three_cores{{.cpus = {2, 66}}, {.cpus = {3, 67}}, {.cpus = {4, 68}}};
 
 // Two sockets of two NUMA nodes each, four cores a node, CPUs 2k and 2k+1 on core k.
@@ -73,7 +73,7 @@ TEST_CASE("where nothing is known to be busy the first core stays free")
     CHECK(chosen({}, "") == "2-31");
     CHECK(chosen({}, "", "5-9") == "6-9");
     CHECK(chosen({}, "", "4-5") == "4-5");
-    CHECK(chosen({.numa = "1"}, "") == "10-15");  // its CPUs are 8-15
+    CHECK(chosen({.numa = "1"}, "") == "10-15");  // the node's CPUs are 8-15
 }
 
 TEST_CASE("with SMT noise takes the siblings too")
@@ -210,8 +210,8 @@ TEST_CASE("a thread's new memory lies on the node that was asked for")
         return;
     }
     CHECK(lies == node);
-    CHECK(policy != 0);  // not the default
-    CHECK(local == 0);   // the default: near the CPU
+    CHECK(policy != 0);  // not the default policy
+    CHECK(local == 0);   // the default policy: near the CPU
 }
 
 TEST_CASE("a thread is put into a scheduling class and the others are not")

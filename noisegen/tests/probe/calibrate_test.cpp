@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real calibration of small stressors, and rates that are a share of what it found.
+// A real calibration of small stressors, and rates given as a share of its results.
 #include "noisegen/measure/calibrate.hpp"
 
 #include "base/csv.hpp"
@@ -73,7 +73,7 @@ TEST_CASE("a calibration keeps what each stressor reached on one core and on all
         CHECK(stream->rounds == 3);
         CHECK(base::parse_cpus(stream->cpus_used).size() == cpus);
         CHECK(stream->machine.contains("kernel"));
-        // A round of 100 ms is one window on each CPU; a busy machine may end one late.
+        // A round of 100 ms has one window on each CPU; on a busy machine a round may end one window late.
         CHECK(stream->window.windows <= 3);
         if (stream->window.windows > 0) {
             CHECK(stream->window.bytes_per_s > 0.0);
@@ -85,7 +85,7 @@ TEST_CASE("a calibration keeps what each stressor reached on one core and on all
     CHECK(outcome.out.find("GB/s") != std::string::npos);
     CHECK(outcome.out.find("windows of 100 ms hold") != std::string::npos);
     CHECK(outcome.out.find("saved in " + file.string()) != std::string::npos);
-    // Where others run on these CPUs, nothing is known of the path to memory.
+    // If other processes run on these CPUs, the test cannot know the path to memory.
     const bool idle = outcome.err.find("other processes ran on these CPUs") == std::string::npos;
     if (cores.size() >= 2 && idle) CHECK(outcome.out.find(tiny_memory + ": two cores reach ") != std::string::npos);
     const Outcome shown = testing::run({program, "limits", "--limits", file});
@@ -115,7 +115,7 @@ TEST_CASE("a rate in percent is that share of the worst round that was found")
     const double worst = noisegen::read_limits(file).entries.at(0).operations_per_s.worst;
     const Outcome outcome = testing::run(words);
     INFO(outcome.err);
-    REQUIRE((outcome.status == 0 || outcome.status == 3));  // a busy machine may not reach it
+    REQUIRE((outcome.status == 0 || outcome.status == 3));  // a busy machine may not reach the rate
     const auto part = scratch / "run" / "noise" / (base::host_name() + ".0");
     const auto json = nlohmann::json::parse(base::read_whole(part / "noise.json"));
     CHECK(json.at("factor_levels").at(0).at("requested_per_s").get<double>() ==
@@ -133,7 +133,7 @@ TEST_CASE("a rate beyond what windows hold is warned of before the run")
     base::write_whole(file, json.dump());
     const Outcome outcome = testing::run({program, "cpu.spin[rate=40%] 100ms", "--cpus", cpu(), "--limits", file});
     INFO(outcome.err);
-    CHECK((outcome.status == 0 || outcome.status == 3));  // a busy machine may not reach it
+    CHECK((outcome.status == 0 || outcome.status == 3));  // a busy machine may not reach the rate
     CHECK(outcome.err.find("cpu.spin: windows of 100 ms reach 1 /s here, and ") != std::string::npos);
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("a calibration that is stopped keeps what was known before")
     const std::string before = base::read_whole(file);
     const auto begun = fs::last_write_time(file);
     Child child{{program, "calibrate", "cpu.spin", "--cpus", cpu(), "--rounds", "10000", "--limits", file}};
-    REQUIRE(eventually([&] { return fs::last_write_time(file) != begun; }));  // looked whether it can write
+    REQUIRE(eventually([&] { return fs::last_write_time(file) != begun; }));  // checks that the file is writable
     child.signal(SIGTERM);
     CHECK(child.wait() == 3);
     CHECK(child.output().find("no limits were saved") != std::string::npos);
@@ -224,7 +224,7 @@ TEST_CASE("a window counts if every CPU has it from border to border")
     };
     noisegen::WindowSums sums{2};
     sums.add(start, sample(100, 200, 1000));
-    sums.add(start, sample(100, 201, 2020));  // closed a millisecond late
+    sums.add(start, sample(100, 201, 2020));  // ends a millisecond late
     sums.add(start, sample(200, 250, 7));     // half a window
     sums.add(start, sample(201, 300, 990));
     const noisegen::Windows whole = sums.whole();

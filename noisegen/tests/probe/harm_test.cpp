@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Harm: slowdowns whose answer is known, and the real probe of victims and peers.
+// Harm: slowdowns with known answers, and a real probe of victims and peers.
 #include "base/csv.hpp"
 #include "base/system/cpus.hpp"
 #include "noisegen/measure/harm_probe.hpp"
@@ -41,7 +41,7 @@ Piece piece(std::int64_t begin_ms, std::int64_t end_ms, double amount = 1.0)
     return {begin_ms * 1'000'000, end_ms * 1'000'000, amount};
 }
 
-// Work in blocks: 100 per second in quiet, the given rate under the level.
+// Work in blocks: 100 per second in quiet, and the given rates under the level.
 WorkByBlock work_of(const std::vector<double>& under_the_level)
 {
     WorkByBlock work;
@@ -50,7 +50,7 @@ WorkByBlock work_of(const std::vector<double>& under_the_level)
     return work;
 }
 
-// Empty: skipped.
+// Arguments of the probe; empty if the test was skipped.
 std::vector<std::string> harm_on_two_cores(const std::vector<std::string>& more)
 {
     const auto cores = base::physical_cores(base::allowed_cpus());
@@ -71,9 +71,9 @@ std::vector<std::string> harm_on_two_cores(const std::vector<std::string>& more)
 
 TEST_CASE("a slot has the share of a piece that lies in it")
 {
-    // A level from 0 to 100 ms, then quiet. One piece of 60 ms reaches from the one into the other; the first 20 ms of
-    // each slot are left out. Under the level lie 20 of 40 ms of the first piece and 40 of 60 ms of the second; in
-    // quiet nothing of that, and 60 of 80 ms of the third, which goes on to the end.
+    // A level from 0 to 100 ms, then quiet; the first 20 ms of each slot are left out. The second piece lasts 60 ms and
+    // crosses the border of the slots. The level's slot contains 20 of 40 ms of the first piece and 40 of 60 ms of the
+    // second. The quiet slot contains nothing of those, and 60 of 80 ms of the third piece, which ends after the table.
     const std::vector<Slot> table{slot(0, 0, 100, {0}), slot(0, 100, 200, {})};
     const std::vector<Piece> pieces{piece(0, 40), piece(60, 120, 3.0), piece(140, 220, 8.0)};
     const WorkByBlock work = noisegen::work_in_slots(1, table, 0, pieces);
@@ -94,7 +94,7 @@ TEST_CASE("a piece as long as several slots leaves work in each of them")
 
 TEST_CASE("slowdowns are multiplied over blocks, not added")
 {
-    // Twice and eight times as long: four times.
+    // Slowdowns of 2 and 8 have the geometric mean 4.
     const noisegen::Estimate found = noisegen::slowdown(work_of({50.0, 12.5}), 0);
     CHECK(found.value == doctest::Approx(4.0));
     CHECK(found.blocks == 2);
@@ -131,7 +131,7 @@ TEST_CASE("the worst shape is kept beside the limits, and stands for itself in a
                                               .low = 2.4,
                                               .high = 2.6,
                                               .measured = "2026-01-31T12:00:00Z"});
-    noisegen::add_limits(file, {});  // what is added later leaves it alone
+    noisegen::add_limits(file, {});  // a later addition keeps it
     noisegen::resolve_rates(schedule, {{0}, {0}, {0}}, file);
     CHECK(schedule.levels.at(0).level == "shape=worst");
     const auto& worst = schedule.stressors.at(schedule.levels.at(0).stressor);
@@ -221,7 +221,7 @@ TEST_CASE("every stressor that can be on alone is tried where none is named")
     CHECK(!has("job.run"));
     CHECK(!has("capacity.hog"));
     CHECK(!has("network.alltoall"));
-    // Each once, and all of them a schedule.
+    // Each name occurs once, and together they form a valid schedule.
     CHECK(noisegen::rotation_of(words, std::chrono::seconds{1}).levels.size() >=
           words.size() - 1 + noisegen::stream_shapes().size());
 }
@@ -270,7 +270,7 @@ TEST_CASE("a training is a victim by its steps")
     REQUIRE(csv.rows() == 1);
     CHECK(csv.text(0, "unit") == "steps/s");
     CHECK(csv.get<double>(0, "quiet_per_s") > 1.0);
-    CHECK(csv.get<double>(0, "quiet_per_s") < 201.0);  // of 5 ms at least
+    CHECK(csv.get<double>(0, "quiet_per_s") < 201.0);  // a step takes at least 5 ms
 }
 
 TEST_CASE("a peer that fails, and words that name no victim, are refused with one line")

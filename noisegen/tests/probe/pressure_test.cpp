@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pressure: from slowdowns whose answer is known, and from a real program beside a real victim.
+// Pressure: from slowdowns with known answers, and of a real program beside a real victim.
 #include "noisegen/measure/pressure.hpp"
 
 #include "base/random.hpp"
@@ -22,7 +22,7 @@ using noisegen::Slowdowns;
 using testing::Outcome;
 using testing::Scratch;
 
-// Slowdowns of two blocks or more that differ by `spread` only, which sums to zero over them.
+// Slowdowns of at least two blocks with this mean; they differ by `spread`, which sums to zero.
 std::vector<double> about(double mean, const std::vector<double>& spread)
 {
     std::vector<double> values;
@@ -42,7 +42,7 @@ double normal(base::Random& random)
 
 TEST_CASE("a program that hurts half as much as the second of two levels stands where the curve says")
 {
-    // 4 % at 100 and 12 % at 200: 6 % is a quarter of the way from the one to the other.
+    // 4 % at 100 and 12 % at 200: 6 % is a quarter of the way between them.
     const Pressure found = noisegen::pressure({.program = about(6.0, hardly),
                                                .levels = {100.0, 200.0},
                                                .by_level = {about(4.0, hardly), about(12.0, hardly)}});
@@ -78,7 +78,7 @@ TEST_CASE("a program that does nothing presses with nothing")
 
 TEST_CASE("levels that fall by chance are made even before the level is read off")
 {
-    // Means 6, 4 and 12 are fitted by 5, 5 and 12: 8.5 % is half of the way from the second to the third.
+    // The monotone fit of the means 6, 4 and 12 is 5, 5 and 12: 8.5 % is halfway between the second and the third.
     const Pressure found =
         noisegen::pressure({.program = about(8.5, hardly),
                             .levels = {100.0, 200.0, 300.0},
@@ -89,8 +89,8 @@ TEST_CASE("levels that fall by chance are made even before the level is read off
 
 TEST_CASE("what disturbs quiet as often as the program is no slowdown by the program")
 {
-    // 4 times as slow under the program in one block, 4 times as slow under quiet in the other. The ratios' mean
-    // is 2.1.
+    // In one block the program makes the victim 4 times as slow, in the other quiet does. The mean of the ratios is
+    // 2.1.
     const noisegen::Done fast{.amount = 4.0, .seconds = 1.0};
     const noisegen::Done slow{.amount = 1.0, .seconds = 1.0};
     const auto block = [](const noisegen::Done& program, const noisegen::Done& level, const noisegen::Done& quiet) {
@@ -112,7 +112,8 @@ TEST_CASE("a stressor that the victim does not feel gives no level")
 
 TEST_CASE("intervals of pressure hold the true level in 95 of 100 cases")
 {
-    // A true curve of 0.05 % a unit, a program of 6 %: the level is 120. Blocks vary by 2 points, quiet is shared.
+    // The true curve is 0.05 % per unit and the program costs 6 %, so the level is 120. Blocks vary by 2 points, which
+    // the program and quiet share.
     base::Random random{3};
     int held = 0;
     constexpr int cases = 400;

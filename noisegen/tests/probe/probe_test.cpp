@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real probe of small stressors: its table, its files, its end.
+// A real probe of small stressors: its table, its files, its end.
 #include "noisegen/measure/probe.hpp"
 
 #include "base/csv.hpp"
@@ -25,7 +25,7 @@ using testing::Scratch;
 
 using testing::program;
 
-// The first core's CPU is the victim's, the last core's makes noise. Empty: skipped.
+// The victim's CPU is on the first core, the noise CPU on the last. Empty if the test was skipped.
 std::vector<std::string> probe_on_two_cores(const std::vector<std::string>& stressors, const std::string& slot)
 {
     const auto cores = base::physical_cores(base::allowed_cpus());
@@ -58,7 +58,7 @@ TEST_CASE("the victim measures itself in slices one after the other")
     const std::vector<noisegen::Slice> slices = victim.stop();
     REQUIRE(slices.size() >= 3);
     for (std::size_t i = 0; i < slices.size(); ++i) {
-        CHECK(static_cast<std::size_t>(slices[i].kind) == i % 3);  // read, chase, cache
+        CHECK(static_cast<std::size_t>(slices[i].kind) == i % 3);  // order: read, chase, cache
         CHECK(slices[i].amount > 0.0);
         CHECK(slices[i].cpu_ns > 0);
         CHECK(slices[i].end_ns - slices[i].begin_ns >= 1'000'000);
@@ -136,7 +136,7 @@ TEST_CASE("a probe that is stopped later reports the whole blocks")
     if (words.empty()) return;
     words.insert(words.end(), {"--blocks", "10000", "--out", scratch / "run"});
     Child child{words};
-    // The first line of progress comes after ten seconds.
+    // The first progress line appears after ten seconds.
     REQUIRE(eventually([&] { return child.output().find(" of 10000") != std::string::npos; }));
     child.signal(SIGTERM);
     CHECK(child.wait() == 0);

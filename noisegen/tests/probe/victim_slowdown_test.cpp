@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damage from slices whose answer is known.
+// Damage computed from slices with known answers.
 #include "noisegen/measure/victim_slowdown.hpp"
 
 #include "base/figures.hpp"
@@ -25,7 +25,7 @@ struct Gets {
     double load_ns;
 };
 
-// Two blocks of three slots: quiet, cpu.spin, memory.stream.
+// A victim with two blocks of three slots: quiet, cpu.spin, memory.stream.
 struct MadeVictim {
     noisegen::Schedule schedule = noisegen::parse_schedule("rotation(cpu.spin, memory.stream; slot=20ms; quiet=1)");
     std::vector<noisegen::Slot> table;
@@ -53,7 +53,7 @@ struct MadeVictim {
                           .amount = amount});
     }
 
-    // Three slices wholly inside the slot.
+    // Adds three slices that lie wholly inside the slot.
     void slot(std::int64_t number, Gets gets)
     {
         const std::int64_t begin = number * slot_ms;
@@ -110,7 +110,7 @@ TEST_CASE("damage is noise against quiet in the same block, so that drift does n
     made.slot(0, {100.0, 80.0});
     made.slot(1, {100.0, 80.0});
     made.slot(2, {40.0, 120.0});
-    made.slot(3, {50.0, 160.0});  // all is half as fast now
+    made.slot(3, {50.0, 160.0});  // from here everything is half as fast
     made.slot(4, {50.0, 160.0});
     made.slot(5, {30.0, 320.0});
     const noisegen::DamageReport report = made.report();
@@ -121,10 +121,10 @@ TEST_CASE("damage is noise against quiet in the same block, so that drift does n
     CHECK(spin.bandwidth_kept.value == doctest::Approx(1.0));
     CHECK(spin.bandwidth_kept.low == doctest::Approx(1.0));
     CHECK(spin.latency_factor.value == doctest::Approx(1.0));
-    CHECK(stream.bandwidth_kept.value == doctest::Approx(0.48990));  // of 0.4 and 0.6: the root of 0.24
+    CHECK(stream.bandwidth_kept.value == doctest::Approx(0.48990));  // geometric mean of 0.4 and 0.6
     CHECK(stream.bandwidth_kept.blocks == 2);
     CHECK(stream.bandwidth_kept.low == doctest::Approx(0.0373).epsilon(0.002));  // exp(-0.7136 - 12.706 x 0.2027)
-    CHECK(stream.latency_factor.value == doctest::Approx(1.73205));              // of 1.5 and 2.0: the root of 3
+    CHECK(stream.latency_factor.value == doctest::Approx(1.73205));              // geometric mean of 1.5 and 2.0
     CHECK(stream.cache_latency_factor.value == doctest::Approx(1.0));
     CHECK(report.alone.bytes_per_s == doctest::Approx(75e3));
     CHECK(report.alone.load_ns == doctest::Approx(2.0 / (1.0 / 80.0 + 1.0 / 160.0)));  // median of two rates
@@ -144,8 +144,8 @@ TEST_CASE("a victim alone is as its median slice in which it ran")
         slices.push_back({noisegen::Slice::Kind::chase, begin, begin + length_ns, cpu_ns, loads});
     };
     for (int i = 0; i < 5; ++i) add(5'000'000, 5'000'000, 50'000);  // 100 ns a load
-    add(50'000'000, 48'000'000, 5'000);                             // its CPU was taken by the host: 9.6 us
-    add(50'000'000, 10'000'000, 5'000);                             // others ran
+    add(50'000'000, 48'000'000, 5'000);                             // the host took its CPU: 9.6 us per load
+    add(50'000'000, 10'000'000, 5'000);                             // other processes ran
     const noisegen::DamageReport report = noisegen::damage(schedule, table, 0, slices);
     CHECK(report.alone.load_ns == doctest::Approx(100.0));
     CHECK(report.disturbed == 1);
@@ -154,15 +154,15 @@ TEST_CASE("a victim alone is as its median slice in which it ran")
 TEST_CASE("a slice counts if it lies wholly in a slot, by the CPU time that it had")
 {
     MadeVictim made;
-    made.slice(Slice::Kind::read, -4, 1, 1e9);  // before the table
-    made.slice(Slice::Kind::read, 0, 5, 1e9);   // the slot's first moments
+    made.slice(Slice::Kind::read, -4, 1, 1e9);  // before the table begins
+    made.slice(Slice::Kind::read, 0, 5, 1e9);   // within the guard time
     made.slice(Slice::Kind::read, 5, 10, 500.0);
     made.slice(Slice::Kind::read, 10, 15, 250.0, 0.5);  // another process had the CPU
-    made.slice(Slice::Kind::read, 17, 23, 1e9);         // across the border
+    made.slice(Slice::Kind::read, 17, 23, 1e9);         // crosses the slot's border
     made.slice(Slice::Kind::read, 45, 50, 250.0);
     made.slice(Slice::Kind::read, 65, 70, 500.0);
     made.slice(Slice::Kind::read, 105, 110, 250.0);
-    made.slice(Slice::Kind::read, 118, 123, 1e9);  // behind the table
+    made.slice(Slice::Kind::read, 118, 123, 1e9);  // extends beyond the table
     const noisegen::DamageReport report = made.report();
     CHECK(report.slices == 5);
     CHECK(report.disturbed == 1);
@@ -177,11 +177,11 @@ TEST_CASE("remarks say when noise does not reach the victim and when controls hu
     const auto spin = damaged("cpu.spin", 1.0, 1.0);
     const auto placebo = damaged("placebo", 1.0, 1.0);
     CHECK(all_remarks({placebo, spin, damaged("memory.stream", 0.5, 1.2)}) == "");
-    CHECK(all_remarks({spin, damaged("memory.stream", 1.0, 1.3)}) == "");  // bandwidth is not all
+    CHECK(all_remarks({spin, damaged("memory.stream", 1.0, 1.3)}) == "");  // latency alone suffices
     CHECK(all_remarks({spin}) == "");
     CHECK(all_remarks({placebo, spin, damaged("memory.stream", 0.98, 1.0)}) ==
           "victim and noise do not share a memory path now: no memory noise took more than 5% beyond cpu.spin\n");
-    // Time lost to spinning is not attributed to memory.
+    // Time lost to mere computation is not attributed to memory.
     const std::string slowed = all_remarks({damaged("cpu.spin", 0.8, 1.0), damaged("memory.stream", 0.79, 1.0)});
     CHECK(slowed.find("cpu.spin touches no memory, yet the victim kept 80%") != std::string::npos);
     CHECK(slowed.find("do not share a memory path now") != std::string::npos);

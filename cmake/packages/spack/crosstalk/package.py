@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A Spack recipe: put the folder above this file, cmake/packages/spack, under packages/ of a repository of your own
-# (spack repo create), then: spack install crosstalk. Spack itself has not been run on it yet.
+# A Spack recipe. Put the folder above this file, cmake/packages/spack, under packages/ of your repository (spack repo
+# create), then: spack install crosstalk. Spack itself has not been run on this file yet.
 from spack.package import *
 
 
