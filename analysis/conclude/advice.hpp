@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings by which an operator can limit each kind of noise, given what it got in the way of.
+// Settings by which an operator can limit each kind of noise, given the mechanism by which it slowed the training.
 #pragma once
 
 #include "analysis/conclude/cause.hpp"
@@ -10,16 +10,16 @@
 
 namespace analysis {
 
-// verdict: safe, unsafe, undecided. What each setting does: docs/slurm.md.
+// The advice for a noise. verdict: safe, unsafe or undecided. docs/slurm.md describes each setting.
 std::string advice(const std::string& stressor, Mechanism mechanism, const std::string& verdict);
 
-// Commands and settings that an advice names, as they stand in it, for readers to copy.
+// The commands and settings in an advice, word for word, for readers to copy.
 std::vector<std::string> commands_in(const std::string& advice);
 
-// Levels without a setting, against which others are compared.
+// Levels without a limit, against which others are compared.
 inline constexpr const char* unlimited_levels[] = {"limit=none", "sched=other"};
 
-// "limit=io.max:50MiB/s" and "sched=idle": a setting that an operator can make, tried as a level; "io.max:50MiB/s".
+// The setting that a level tries and an operator can make: "io.max:50MiB/s" of "limit=io.max:50MiB/s", or "sched=idle".
 std::optional<std::string> tried_setting(const std::string& level);
 
 }  // namespace analysis

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time that a noise adds to a recurring long step that begins after it: a debt that the next checkpoint pays, in
-// whatever slot that is, or a checkpoint that takes longer in the slot after the noise.
+// Debts: time that a noise adds to a recurring long step that begins after the noise. A debt may build up until the
+// next checkpoint, in whatever slot that is, or fall due only in the slot after the noise.
 #pragma once
 
 #include "analysis/estimate/assigned/long_steps.hpp"
@@ -12,17 +12,18 @@
 namespace analysis {
 
 struct Debt {
-    // By how much the noise would slow the training down in this way were it on all the time, of the stratum and the
-    // way in which that may be most: an estimate, which may be chance.
+    // Estimated slowdown by the debt if the noise were on all the time, for the stratum and the kind of debt with the
+    // largest slowdown. It may be chance.
     base::Mean percent;
-    // The same where it is beyond chance, and the stratum; 0 where it is not.
+    // The same where it is beyond chance, else 0, and the stratum that pays it.
     double found_percent = 0.0;
     std::string to;
 };
 
-// [noise]. Least squares of the excess time of a stratum's steps on the treatment in which they begin, and on how many
-// steps began beside each noise since the stratum's step before; or on which noise was on in the slot before. Beyond
-// chance: one-sided at 1 %, Holm's correction over noises, strata and both ways. quiet_ms: the mean quiet step.
+// The debts, [noise]. Least squares of the excess time of a stratum's steps on the treatment in which they begin and on
+// either the number of steps that began beside each noise since the stratum's previous step, or the noise of the
+// previous slot. Beyond chance: one-sided at 1 %, with Holm's correction over noises, strata and both models. quiet_ms:
+// the mean quiet step.
 std::vector<Debt> debts(const Measures& step_ms, const Exposures& exposures, const Experiment& plan,
                         const LongSteps& steps, const std::vector<Assigned>& noises, double quiet_ms);
 
