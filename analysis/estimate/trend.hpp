@@ -9,8 +9,8 @@
 
 namespace analysis {
 
-// Slope of y over x by ordinary least squares, each value one observation, with its standard error and n - 2 degrees of
-// freedom. None of fewer than three values, or where all x are the same.
+// Slope of y over x by ordinary least squares, with its standard error and n - 2 degrees of freedom; each value is one
+// observation. None with fewer than three values, or if all x are equal.
 std::optional<Mean> slope(std::span<const double> x, std::span<const double> y);
 
 }  // namespace analysis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Response curves: how the effect of a noise grows with its level, from which level on there is one, and which level
+// Response curves: how the effect of a noise grows with its level, the lowest level with an effect, and the level that
 // the budget tolerates.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace analysis {
 
-// Rate that noise reached at a level per second for which it was assigned, by its own record; 0 where it says nothing.
+// Rates that noise achieved at a level, per second for which it was assigned, from its own record; 0 if not recorded.
 struct Achieved {
     double bytes_per_s = 0.0;
     double operations_per_s = 0.0;
@@ -27,10 +27,10 @@ struct CurvePoint {
     double dose = 0.0;
     Mean percent;                 // effect on the step, as in Analysis::effects
     double fitted_percent = 0.0;  // on the monotone curve
-    Interval fitted;              // pointwise, made monotone likewise
+    Interval fitted;              // pointwise, made monotone like the curve
 };
 
-// A dose with its interval; none: beyond the doses that were run.
+// A dose with its interval; none: above the measured doses.
 struct DoseEstimate {
     std::optional<double> value;
     std::optional<double> low;
@@ -40,43 +40,43 @@ struct DoseEstimate {
 struct ResponseCurve {
     std::string factor;
     std::string stressor;
-    std::string option;              // that has the levels: "rate"
-    std::string unit;                // of the doses, as in Amount
-    bool achieved = false;           // doses are what was achieved, else what was asked for
+    std::string option;              // option that the levels set: "rate"
+    std::string unit;                // unit of the doses, as in Amount
+    bool achieved = false;           // doses are achieved rates; else the requested ones
     std::vector<CurvePoint> points;  // two or more, by dose
 
-    // The lowest level of those, from the highest down without a gap, whose interval lies above zero: the minimum
-    // effective dose. Testing in that fixed order needs no correction for the number of levels. Its interval is from
-    // draws of the effects.
+    // The minimum effective dose: the lowest level of an unbroken series, from the highest level down, of levels whose
+    // interval lies above zero. Testing in this fixed order needs no correction for the number of levels. Its interval
+    // comes from random draws of the effects.
     DoseEstimate break_point;
 
-    // The dose at which the curve reaches the budget; none: above the highest. Up to `low` all effects have an interval
-    // below the budget (none: not even the lowest dose has), from `high` on all above it. Between levels the effect is
-    // taken as linear, and below the lowest rate as linear from nothing. Both bounds are those doses at which a t test
-    // of "the effect is the budget" ends to reject it, so that each is on the wrong side in (1 - confidence) / 2 at
-    // most.
+    // The dose at which the curve reaches the budget; none: above the highest dose. Up to `low`, all effects have an
+    // interval below the budget (none: not even at the lowest dose); from `high` on, all have one above it. The effect
+    // is taken as linear between levels, and from zero to the lowest rate. At both bounds a t test of the hypothesis
+    // "the effect is the budget" just rejects it, so each bound is on the wrong side with a probability of at most (1 -
+    // confidence) / 2.
     DoseEstimate tolerated;
 };
 
 struct CurveRules {
     double budget_percent = 1.0;
     double confidence = 0.95;
-    bool looked = false;     // as Rules::looked
-    std::uint64_t seed = 1;  // of the draws
+    bool looked = false;     // see Rules::looked
+    std::uint64_t seed = 1;  // seed of the draws
 };
 
-// One part of a run, analysed separately; a run and the parts that were added to it.
+// One part of a run, analysed separately; and a run with its added parts.
 struct PartOfCurve {
     const DesignedRun* run = nullptr;
     const Analysis* analysis = nullptr;
 };
 using RunOfCurve = std::vector<PartOfCurve>;
 
-// Curves of each noise with two or more levels, in all runs, that are amounts of one option. The curve is the isotonic
-// regression of the levels' effects, weighted by their precision (pool adjacent violators), the interval at each level
-// made monotone likewise (Chernozhukov, Fernandez-Val, Galichon 2009). Of several runs each effect, those between
-// levels included, is the mean over runs as random draws, so that intervals hold what changes from run to run (see
-// random_effects()).
+// Curves of each noise that has, in all runs, two or more levels that are amounts of one option. The curve is the
+// isotonic regression of the levels' effects, weighted by their precision (pool adjacent violators). The interval at
+// each level is made monotone in the same way (Chernozhukov, Fernandez-Val, Galichon 2009). With several runs, each
+// effect, including those between levels, is the mean over runs as random draws, so intervals include what changes from
+// run to run (see random_effects()).
 std::vector<ResponseCurve> response_curves(const std::vector<RunOfCurve>& runs, const Doses& doses,
                                            const CurveRules& rules);
 
