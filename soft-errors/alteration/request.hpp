@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The request to ddl-alter, checked as far as possible without the file.
+// The options of ddl-alter, checked as far as possible without the file.
 #pragma once
 
 #include "soft-errors/drawing/request.hpp"

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view mark{undo_mark};
 
-// Header of a patch's bytes.
+// Header of a patch in R.undo.
 struct PatchHeader {
     boost::endian::little_uint32_buf_t file;
     boost::endian::little_uint32_buf_t size;
@@ -31,7 +31,7 @@ struct PatchHeader {
 };
 static_assert(sizeof(PatchHeader) == 16);
 
-// Fewer bytes where the file ends.
+// Returns fewer bytes at the end of the file.
 std::string read_at(int file, std::uint64_t at, std::size_t size, const fs::path& path)
 {
     std::string bytes(size, '\0');
@@ -61,7 +61,7 @@ base::Descriptor open_to_change(const fs::path& path)
     return base::check_errno(::open(path.c_str(), O_RDWR | O_CLOEXEC), "open ", path.string());
 }
 
-// Many patches in a window cost one read and one write.
+// Applies the patches of a window with one read and one write.
 void apply_to_file(std::span<const Patch> patches, int file, const fs::path& path)
 {
     constexpr std::uint64_t window = 256 << 10U;
