@@ -13,11 +13,11 @@ namespace analysis {
 
 namespace {
 
-// Settings named here were not tried in this run. Commands and settings to copy stand between backquotes, which are not
-// in the advice.
+// An advice. It names settings that were not tried in this run. Backquotes enclose commands and settings to copy; they
+// are removed from the printed advice.
 struct Knob {
-    std::string_view kind;  // of stressor, before the dot
-    Mechanism mechanism;    // unknown: whatever it got in the way of
+    std::string_view kind;  // family of the stressor, before the dot
+    Mechanism mechanism;    // Mechanism::unknown: any mechanism
     std::string_view words;
 };
 
@@ -29,7 +29,7 @@ constexpr std::string_view idle_cores =
     "Idle cores may go to such jobs: same partition with `OverSubscribe=NO` under select/cons_tres and CR_Core "
     "(whole cores to each job), the training not --exclusive, `ConstrainCores=yes` so that jobs stay on their cores.";
 
-// The first that fits counts.
+// The first entry that fits is used.
 const std::vector<Knob> knobs{
     {"memory", Mechanism::input,
      "Reading and preparing input competes for memory bandwidth: give the training more readers, or cap the "
@@ -104,7 +104,7 @@ std::string without_marks(std::string_view words)
     return base::join_words(base::split(words, '`'), "");
 }
 
-// Every second part of the words is between backquotes.
+// Adds the commands, which are every second part of the words between backquotes.
 void add_commands(std::set<std::string>& commands, std::string_view words)
 {
     const std::vector<std::string> parts = base::split(words, '`');
@@ -129,7 +129,7 @@ std::vector<std::string> commands_in(const std::string& advice)
     std::vector<std::string> found;
     for (std::size_t at = 0; at < advice.size();) {
         const std::string* here = nullptr;
-        for (const std::string& command : known)  // the longest, where one begins as another
+        for (const std::string& command : known)  // the longest, where one is a prefix of another
             if (advice.compare(at, command.size(), command) == 0 && (here == nullptr || command.size() > here->size()))
                 here = &command;
         if (here != nullptr) found.push_back(*here);

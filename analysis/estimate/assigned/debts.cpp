@@ -8,12 +8,12 @@ namespace analysis {
 
 namespace {
 
-// A stratum's steps: how long they take beyond ordinary ones, and what came before.
+// The steps of a stratum: their excess time, and what came before.
 struct Members {
     std::vector<double> excess_ms;
     std::vector<std::size_t> treatment;
-    std::vector<Eigen::VectorXd> since;        // [noise]: steps beside it since the member before
-    std::vector<Eigen::VectorXd> slot_before;  // [noise]: 1 if it was on in the slot before
+    std::vector<Eigen::VectorXd> since;        // [noise]: number of steps beside it since the previous member
+    std::vector<Eigen::VectorXd> slot_before;  // [noise]: 1 if it was on in the previous slot
 };
 
 bool has(const Treatment& treatment, const Assigned& noise)
@@ -21,7 +21,7 @@ bool has(const Treatment& treatment, const Assigned& noise)
     return std::find(treatment.on.begin(), treatment.on.end(), noise) != treatment.on.end();
 }
 
-// [noise]: 1 where it is on.
+// [noise]: 1 if the treatment includes it.
 Eigen::VectorXd on(const Experiment& plan, std::size_t treatment, const std::vector<Assigned>& noises)
 {
     Eigen::VectorXd is_on(static_cast<Eigen::Index>(noises.size()));
@@ -56,8 +56,8 @@ Members members_of(std::size_t stratum, const Measures& step_ms, const Exposures
     return members;
 }
 
-// [noise]: by how many ms a member is longer for one more of `before`; empty where the members are too few, or do not
-// separate the noises.
+// [noise]: increase of a member's time, in ms, for each unit of `before`; empty if there are too few members, or they
+// do not separate the noises.
 std::vector<base::Mean> slopes(const Members& members, const std::vector<Eigen::VectorXd>& before,
                                std::size_t treatments)
 {
