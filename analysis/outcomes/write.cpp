@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a report on trials of soft errors.
+// Writes the files of a report on soft-error trials.
 #include "analysis/outcomes/maps.hpp"
 #include "analysis/outcomes/page.hpp"
 #include "analysis/outcomes/stored.hpp"

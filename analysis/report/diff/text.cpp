@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The difference of two reports on the terminal, as Markdown, as JSON and as a table.
+// Writes the difference of two reports: on the terminal, as Markdown, as JSON and as a table.
 #include "analysis/report/writers/text.hpp"
 
 #include "analysis/report/diff/diff.hpp"
@@ -49,7 +49,7 @@ std::string changed(const NoiseDiff& noise)
                 " (", points(more ? interval : Interval{-interval.high, -interval.low}), ")");
 }
 
-// The head first.
+// The table's rows, the header first.
 DiffRows rows_of(const Diff& diff)
 {
     DiffRows rows{{"noise", "before", "after", "difference, points", join(diff.confidence_percent, " % interval"),

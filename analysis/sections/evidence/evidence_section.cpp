@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Effects of the noise on what keeps main threads from running, and the part of each slowdown that this does not
-// explain.
+// Section on evidence: effects of the noise on the causes that keep main threads from running, and the part of each
+// slowdown that these do not explain.
 #include "analysis/metrics/metric.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"
@@ -27,7 +27,7 @@ const Effect* effect_on(const Report& report, const Effect& step, const std::str
     return find(report.analysis.effects, step.factor, step.level, step.kind, cause, all_ranks, Family::evidence);
 }
 
-// The slowdown without its parts, percent of the quiet mean step.
+// The slowdown minus its explained parts, in percent of the quiet mean step.
 double unexplained_of(const Report& report, const Effect& step)
 {
     double rest = step.percent.value;
@@ -100,7 +100,7 @@ void read_os(Report& report, const SectionInput&)
 {
     if (report.records.empty()) return;
     const Record& training = report.records.front();
-    // DIR/train/trace/traces.otf2, or DIR/train/steps.csv
+    // The archive is DIR/train/trace/traces.otf2 or DIR/train/steps.csv; find DIR.
     std::filesystem::path run = training.archive.parent_path().parent_path();
     if (!std::filesystem::is_directory(run / base::os::folder)) run = run.parent_path();
     read_or_note(report, "evidence of the operating system is",
