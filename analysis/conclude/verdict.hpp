@@ -19,8 +19,8 @@ struct Control {
     Mean percent;
     Interval interval;  // at the confidence of the report
     double true_percent = 0.0;
-    bool holds = true;      // of a delay or pause: its interval excludes zero and includes the truth
-    bool found = true;      // of a delay or pause: its interval leaves out zero and holds the truth
+    bool holds = true;      // false: a reason for distrust
+    bool found = true;      // of a delay or pause: its interval excludes zero and includes the truth
     bool connected = true;  // false: the training did not act on the control, so there is no truth
     bool judged = true;     // false: the control is only shown
     // Share of the host's delay during which GPUs computed. At most this share of the delay may be hidden by queued GPU

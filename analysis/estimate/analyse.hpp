@@ -38,7 +38,7 @@ struct Analysis {
     int dropped_blocks = 0;  // number of blocks that an end of the training cuts off, or that lack a treatment in the
                              // schedule
     double quiet_step_ms = 0.0;
-    EffectTable effects;                       // p_holm set
+    EffectTable effects;                       // with p_holm
     std::vector<AccidentRate> accident_rates;  // quiet first
     std::map<LeftOut, std::size_t> counts;     // number of steps by the reason for leaving out them or a part of them;
                                                // LeftOut::no: used

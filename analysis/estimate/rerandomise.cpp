@@ -85,7 +85,7 @@ std::vector<Labels> orders(const std::vector<Exchangeable>& groups, const Labels
     return all;
 }
 
-// The means by treatment and measure; treatments that are equal under the null hypothesis have equal means.
+// Means by treatment and measure under the null hypothesis, by which some treatments have equal means.
 struct NullMeans {
     Eigen::MatrixXd regular;              // see Fit::mean_ms
     std::vector<Eigen::MatrixXd> strata;  // [stratum]: mean excess

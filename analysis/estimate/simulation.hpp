@@ -18,7 +18,7 @@ struct Simulation {
     std::vector<double> effects_percent;  // [factor]: true slowdown of a step wholly under it
     double step_ms = 100.0;               // quiet step
     double deviation = 0.03;              // relative standard deviation of a step's work
-    double autocorrelation = 0.3;         // of the work, from step to step (first order)
+    double autocorrelation = 0.3;         // of a step's work with that of the next step
     double drift = 0.01;                  // relative change of the mean step over the run
     double outlier_rate = 0.01;           // share of steps with two to five times the work
     double stalled = 0.0;                 // share of time in which the host stalls the training

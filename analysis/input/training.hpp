@@ -30,7 +30,7 @@ struct Training {
     bool numbered = true;                       // true: steps have recorded numbers; false: they are counted
     base::LongColumn<std::uint64_t> signature;  // [step]: hash of the regions entered on the lowest rank; or empty
     otf2::StepChoice choice;                    // choice that finds the same steps in another archive of the program
-    bool cut_off = false;                       // the program was ended before its recording, by the archive
+    bool cut_off = false;                       // by the archive, its program ended before the recording did
 
     Work work;  // of each rank
 

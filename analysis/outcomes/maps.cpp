@@ -45,7 +45,7 @@ std::vector<MapRow> map_of(const OutcomeReport& report, const PopulationOf& popu
         std::string strategy;
         std::string target;
         std::int64_t flips = 1;
-        std::string of;  // in order of numbers
+        std::string of;  // key from in_order()
         std::int64_t step = -1;
         auto operator<=>(const Group&) const = default;
     };

@@ -21,7 +21,7 @@ struct TrialRun {
     std::string strategy;
     std::vector<base::Trial> trials;
     std::vector<base::Outcome> outcomes;
-    std::int64_t held_out = 0;  // number of held-out samples
+    std::int64_t held_out = 0;  // number of guesses on held-out data
     double chance = 0.0;        // accuracy of blind guessing
     std::optional<double> parameters;
     int ranks = 1;

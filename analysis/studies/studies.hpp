@@ -13,8 +13,8 @@
 
 namespace analysis {
 
-// A simulation study. All simulate what happens on virtual machines: 30 % of drift over a run, and stalls of 20 ms in 1
-// % of the time. Results are rows of a table on `out` and, if given, in `csv` with the columns study_columns.
+// A simulation study. All simulate what happens on virtual machines: drift of 30 % over a run, and stalls of 20 ms that
+// take 1 % of the time. Results are rows of a table on `out` and, if given, in `csv` with the columns study_columns.
 struct Study {
     int repetitions = 200;
     std::uint64_t seed = 1;

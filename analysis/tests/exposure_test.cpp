@@ -114,7 +114,7 @@ TEST_CASE("a step that a control touched outside of its slots is left out")
     analysis::StepTable steps = steps_at({50, 90, 150, 210, 250, 350}, 20);
     steps.phases = {"backward", "control_settle"};
     Eigen::MatrixXd phase_ms = Eigen::MatrixXd::Zero(6, 2);
-    phase_ms.col(1) << 2.0, 2.0, 2.0, 0.0, 2.0, 0.0;  // the fifth step has the phase after the slot's end
+    phase_ms.col(1) << 2.0, 2.0, 2.0, 0.0, 2.0, 0.0;  // the fifth step is in no control's slot
     steps.ranks[0].phase_ms = phase_ms;
     const analysis::Exposures exposures =
         analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan, {.warm_up_steps = 0});
@@ -152,7 +152,7 @@ TEST_CASE("a whole step that obeyed no control is left out of a slot in which ot
     analysis::StepTable steps = steps_at({10, 40, 70, 150}, 20);
     steps.phases = {"backward", "control_settle"};
     Eigen::MatrixXd phase_ms = Eigen::MatrixXd::Zero(4, 2);
-    phase_ms.col(1) << 0.0, 2.0, 2.0, 0.0;  // the first step had begun before the slot
+    phase_ms.col(1) << 0.0, 2.0, 2.0, 0.0;  // the first step began before the delay was requested
     steps.ranks[0].phase_ms = phase_ms;
     const auto left_out = [&] {
         return analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan, {.warm_up_steps = 0}).left_out;

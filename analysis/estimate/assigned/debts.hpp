@@ -15,7 +15,7 @@ struct Debt {
     // Estimated slowdown by the debt if the noise were on all the time, for the stratum and the kind of debt with the
     // largest slowdown. It may be chance.
     base::Mean percent;
-    // The same where it is beyond chance, else 0, and the stratum that pays it.
+    // This slowdown if it is beyond chance, else 0; and the name of the stratum whose steps pay the debt.
     double found_percent = 0.0;
     std::string to;
 };

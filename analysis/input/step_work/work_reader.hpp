@@ -15,9 +15,9 @@ namespace analysis {
 // Exchanges are
 // 1. calls of MPI on a step's own location, except calls on files;
 // 2. the regions bucket_exchange and parameter_exchange of another location, while the step is in wait_exchange. Other
-// time in that phase is own work: a rank that hands in its last bucket late, or continues late. Where ranks agree
-// beforehand on what they exchange (region negotiate), no exchange begins late on a single rank: time until the last
-// exchange of the step is waiting, and time after it own work.
+//    time in that phase is own work: a rank that hands in its last bucket late, or continues late. Where ranks agree
+//    beforehand on what they exchange (region negotiate), no exchange begins late on a single rank: time until the last
+//    exchange of the step is waiting, and time after it own work.
 // The n-th exchange of a step is matched with the n-th of every other rank.
 class WorkReader : public otf2::StepObserver {
  public:
