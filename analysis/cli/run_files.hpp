@@ -22,7 +22,7 @@ struct RunFiles {
     std::string pruned{};  // when the training's archive was replaced by a table of its steps; empty if it was not
 };
 
-// A run and the parts that were added to it, in order.
+// A run, then its added parts, in order.
 using RunParts = std::vector<RunFiles>;
 
 // Options given on the command line, which take precedence over a run's record.

@@ -20,7 +20,7 @@ struct Settings {
     std::string budget_text = "1%";  // as given; check() parses it into the budget above
     std::string confidence_text = "95%";
     std::string warm_up_text = "10";
-    std::int64_t warm_up = 10;          // steps
+    std::int64_t warm_up = 10;          // in steps
     base::Nanoseconds warm_up_time{0};  // used instead of warm_up if greater than 0
     bool warm_up_until_noise = false;   // the warm-up is at least warm_up steps, and all steps that end before the
                                         // first slot

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other explanations of an effect that was only observed.
+// Finds confounders: other explanations of an effect of noise without a design.
 #pragma once
 
 #include "analysis/estimate/analyse.hpp"

@@ -21,7 +21,7 @@ struct Change {
     Interval interval;
 };
 
-// The resource that a slowdown is limited by.
+// The resource that the noise takes from the training.
 enum class Resource { unknown, memory, network, io, cpu, gpu };
 std::string text(Resource resource);  // "memory", "I/O", "GPU"; empty for unknown
 
@@ -69,7 +69,7 @@ void name_resource(Decomposition& found, std::optional<double> cpu_percent);
 // Name of the largest part of the slowdown; empty if the slowdown does not differ from zero.
 std::string largest_part(const Decomposition& found);
 
-// "before MPI_Allreduce", "in backward"
+// Where a region of own work is: "before MPI_Allreduce", "in backward".
 std::string where(const std::string& region);
 
 // "rank 1 spends 25.1 % more in backward, rank 0 waits 25.0 % longer for it"; empty without a critical rank.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One verdict from several runs of one design, or from several parts of one run.
+// Makes one verdict from several runs of one design, or from several parts of one run.
 #pragma once
 
 #include "analysis/conclude/verdict.hpp"
@@ -29,7 +29,7 @@ struct PooledEffect {
     // Set with several runs: effect.percent is then the mean of the random effects, and holds for other runs of this
     // design.
     std::optional<RandomEffects> between;
-    double p_alike = 1.0;  // Welch's test that all runs, or the parts of the one run, have the same true effect
+    double p_alike = 1.0;  // of Welch's test that all runs, or all parts of a single run, have the same true effect
 };
 
 struct PooledRuns {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a noise's time in which no step began.
+// Finds parts of a noise's time in which no step began.
 #pragma once
 
 #include "analysis/estimate/analyse.hpp"

@@ -241,7 +241,7 @@ std::vector<const Effect*> judged_effects(const Analysis& analysis)
 
 void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
 {
-    constexpr double quantile_90 = 1.28;  // of the normal distribution, one-sided
+    constexpr double quantile_90 = 1.28;  // 90 % quantile of the normal distribution, one-sided
     const double budget = verdict.budget_percent;
     const auto say = [&](const char* word, std::string why) {
         factor.verdict = word;

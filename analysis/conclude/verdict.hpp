@@ -79,9 +79,9 @@ struct Verdict {
     // Every control of the schedule is judged. Of several of one kind, the first that fails is shown here, else the
     // first.
     std::optional<Control> placebo;
-    std::optional<Control> delay;        // against the sham
-    std::optional<Control> sham;         // against quiet: the cost of the control; it has no truth and is not judged
-    std::optional<Control> pause;        // not judged where the training continues to compute while it is stopped
+    std::optional<Control> delay;  // effect against the sham
+    std::optional<Control> sham;   // effect against quiet, the cost of the control; it has no truth and is not judged
+    std::optional<Control> pause;  // not judged where the training continues to compute while it is stopped
     std::vector<FactorVerdict> factors;  // one for each level; without controls
 };
 

@@ -115,7 +115,7 @@ template <class... Parts>
 // effects.
 void check_slots(const DesignedRun& run, const Exposures& exposures)
 {
-    constexpr double least_steps = 2.0;  // in the median slot without noise
+    constexpr double least_steps = 2.0;  // number of steps in the median slot without noise
     std::vector<double> quiet;
     base::LongColumn<double> steps;
     const std::vector<Slot>& slots = run.slots.front();

@@ -39,7 +39,7 @@ struct Analysis {
                              // schedule
     double quiet_step_ms = 0.0;
     EffectTable effects;                       // with p_holm
-    std::vector<AccidentRate> accident_rates;  // quiet first
+    std::vector<AccidentRate> accident_rates;  // quiet first, then each single factor
     std::map<LeftOut, std::size_t> counts;     // number of steps by the reason for leaving out them or a part of them;
                                                // LeftOut::no: used
     // Share of the training's time after warm-up that slots cover, on the rank with the smallest share. Up to 10 s

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carry-over: how much of the noise of a slot is left in the slots after it.
+// Carry-over: how much a noise still slows steps in the slots after its own.
 #pragma once
 
 #include "analysis/estimate/assigned/debts.hpp"

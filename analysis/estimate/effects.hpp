@@ -49,7 +49,7 @@ struct Effect {
     // only once. Else equals `percent`. A noise is unsafe only if this and `whole` exceed the budget, too.
     Mean at_least;
     bool lacks_a_stratum = false;  // no step of some stratum began under the noise, so its effect on these is unknown
-    double p = 1.0;          // re-randomisation, or t test where the order was not random or labels cannot be exchanged
+    double p = 1.0;          // by re-randomisation; by t test if the order was not random or labels cannot be exchanged
     double p_holm = 1.0;     // over the factors and phases of the same rank
     Smallest smallest_p{};   // that the test can give
     std::int64_t steps = 0;  // number of used steps mostly under a treatment with the factor

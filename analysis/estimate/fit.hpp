@@ -28,7 +28,7 @@ struct StepsOf {
     const Experiment& plan;
     const Exposures& exposures;
     const LongSteps& long_steps;
-    base::LongColumn<int> block;             // [step]; -1: not used
+    base::LongColumn<int> block;             // [step]: its block; -1 if it is not used
     std::vector<Assigned> lasting{};         // noises with carry-over, which is part of their effect
     std::vector<Assigned> surely_lasting{};  // noises whose carry-over is beyond doubt
     std::vector<int> windows{};              // [noise]: number of slots that it may last, see Lasting; empty: one slot

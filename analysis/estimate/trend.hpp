@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A straight line through values over time.
+// Fits a straight line to values over time.
 #pragma once
 
 #include "analysis/estimate/inference.hpp"

@@ -13,7 +13,7 @@
 
 namespace analysis {
 
-// A run's data beside its steps.
+// The input of an analysis: a run's steps, its slots, and the plan of its noise.
 struct DesignedRun {
     StepTable steps;
     std::vector<std::vector<Slot>> slots;  // [rank]: the job's slot table on the clock of the rank's node

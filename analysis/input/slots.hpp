@@ -23,10 +23,10 @@ std::vector<TimeSpan> merged(std::vector<TimeSpan> stretches);
 // Time between begin and end that lies in the spans, which are in order and disjoint.
 std::int64_t overlap_ns(std::int64_t begin_ns, std::int64_t end_ns, std::span<const TimeSpan> stretches);
 
-// How the order of slots was made. Only randomised orders justify a re-randomisation test.
+// The design by which the order of slots was made. Only randomised orders justify a re-randomisation test.
 enum class Design { sequence, rotation, factorial };
 
-// "sequence", "rotation", "factorial". Throws Error for another word.
+// Parses "sequence", "rotation" or "factorial". Throws Error for another word.
 Design parse_design(const std::string& text);
 std::string text(Design design);
 

@@ -68,7 +68,7 @@ std::vector<MetricCard> all_cards()
     return all;
 }
 
-// "rank 12 ready" -> "ready"
+// Removes the rank from a name: "rank 12 ready" -> "ready".
 std::string_view without_rank(std::string_view word)
 {
     constexpr std::string_view rank = "rank ";

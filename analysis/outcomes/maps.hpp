@@ -23,13 +23,13 @@ struct MapRow {
 // Shares over all locations and bits; with several numbers of flips, a share for each.
 std::vector<ClassShare> in_front(const OutcomeReport& report);
 
-// "model", "model, 24 flips"
+// The altered target, with the number of flips if above one: "model", "model, 24 flips".
 std::string altered(const ClassShare& one);
 
 // "several, 24 flips", "0, sign"; with one flip the name alone.
 std::string label(const MapRow& row);
 
-// "35 of 72 trials"
+// The number of trials with the class: "35 of 72 trials".
 std::string count_text(const ClassShare& share);
 
 // "48.6 %"; "3.1 % of all flips" where trials are weighted by the bits that they represent.

@@ -142,7 +142,7 @@ class Population {
     }
 
     std::map<Condition, Strata> conditions_;
-    std::map<bool, std::map<Place, Densities>> known_;  // for places of bits, and for strata
+    std::map<bool, std::map<Place, Densities>> known_;  // true: places of bits; false: of strata
 };
 
 // By place, without places inside of others.

@@ -30,7 +30,7 @@ struct GuardRow {
     std::string guard;
     ClassShare ruined;                                 // of trials of kind trial; each bit has the same weight
     ClassShare caught;                                 // of trials of kind trial; each bit has the same weight
-    ClassShare false_alarms;                           // of null trials
+    ClassShare false_alarms;                           // share of null trials in which it caught something
     std::optional<double> latency{};                   // mean number of steps until a flip was caught
     std::optional<base::Interval> latency_interval{};  // 95 %, Student's t; none for a single trial
     // Additional time of null trials with the guard over those without: in quiet, and in runs with noise.

@@ -24,13 +24,14 @@ struct Check {
 std::vector<Check> control_checks(const Report& report);
 std::vector<Check> checks(const Report& report);
 
-// "Of the control delay 60 % (40 to 80 %) is not in the step: .." Empty without a GPU or a delay.
+// A sentence on the part of the control delay that GPUs absorb: "Of the control delay 60 % (40 to 80 %) is not in the
+// step: ..". Empty without a GPU or a delay.
 std::string absorption(const Report& report);
 
 // Number of steps that were searched for outliers.
 std::size_t steps_looked_at(const Analysis& analysis);
 
-// "512 steps used; left out: 10 (warm-up)."
+// A sentence on used steps: "512 steps used; left out: 10 (warm-up)."
 std::string steps_used(const Analysis& analysis);
 
 // A member of a record, named for readers: "processor", "AMD EPYC 9654".

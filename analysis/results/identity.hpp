@@ -26,7 +26,7 @@ struct Identity {
 };
 Identity identity(const Report& report);
 
-// One line: "resnet18, ddp, 2 ranks on node1, 2026-11-21T05:44:58Z".
+// The identity in one line: "resnet18, ddp, 2 ranks on node1, 2026-11-21T05:44:58Z".
 std::string text(const Identity& identity);
 
 // Removes records that belong to another run than the archive beside them, and adds a note for each.

@@ -10,7 +10,7 @@
 
 namespace analysis {
 
-// "512 steps measured, a quiet step takes 20.15 ms, budget 1 %"
+// A sentence on the measurement: "512 steps measured, a quiet step takes 20.15 ms, budget 1 %".
 std::string measured(const Report& report);
 
 // The answer in one line: "Unsafe: io.write, memory.stream; safe: network.exchange".
@@ -42,7 +42,7 @@ struct Again {
     std::string what;  // "Run this again for ± 0.75 %, 14 min", "Measure on for .., 690 s more"
     std::optional<double> half_width_percent;  // expected half width
     double seconds = 0.0;                      // total length, with the time measured so far if the command adds to it
-    std::string command;                       // for a shell
+    std::string command;                       // command line for a shell
 };
 std::optional<Again> again(const Report& report);
 

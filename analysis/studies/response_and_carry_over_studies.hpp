@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated runs with known response curves and known carry-over: how often they are found.
+// Simulates runs with known response curves and known carry-over: how often these are found.
 #pragma once
 
 #include "analysis/studies/studies.hpp"

@@ -372,7 +372,7 @@ TEST_CASE("accidents that a run cannot tell from chance acquit no noise that the
         CHECK_FALSE(rate_of(result, "calm").charged);
         CHECK(effect.percent.interval(0.95).half_width() < 0.2);
         CHECK(effect.at_worst.interval(0.95).half_width() > effect.percent.interval(0.95).half_width());
-        analysis::Verdict sound;  // of a run whose controls hold
+        analysis::Verdict sound;  // the verdict of a run whose controls hold
         analysis::FactorVerdict judged;
         judged.interval = effect.percent.interval(0.95);
         judged.at_worst = effect.at_worst.interval(0.95);

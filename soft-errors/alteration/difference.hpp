@@ -17,7 +17,7 @@ struct TensorDifference {
     std::uint64_t differing = 0;    // numbers that differ in any bit
     double l2 = 0.0;                // norm of the second minus the first
     double relative_l2 = 0.0;       // l2 divided by the norm of the first's finite numbers; 0 where nothing differs
-    double largest = 0.0;           // absolute
+    double largest = 0.0;           // largest absolute difference
     std::uint64_t ulp_largest = 0;  // in steps between neighbouring numbers of the type; +0 and -0 are equal
     std::uint64_t not_finite = 0;   // numbers of the second state
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Differences between two rows of numbers of one type.
+// Computes the differences between two rows of numbers of one type.
 #pragma once
 
 #include "soft-errors/state/number_format.hpp"

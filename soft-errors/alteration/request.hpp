@@ -11,7 +11,7 @@ namespace soft_errors {
 
 struct AlterRequest {
     std::filesystem::path file = {};
-    std::filesystem::path out = {};  // empty: in place
+    std::filesystem::path out = {};  // path of the altered copy; empty: in place
     std::filesystem::path record = {};
     SiteRequest sites = {};
     FlipRequest flips = {};

@@ -10,7 +10,7 @@
 namespace soft_errors {
 
 struct WeightCode {
-    const char* name;  // one of stored::codes
+    const char* name;  // a name in stored::codes
     int bits;          // number of bits; a word's lowest bits hold them
     int most_steps;    // largest number of steps from zero; 0: a floating-point code, without steps
 

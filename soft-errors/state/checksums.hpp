@@ -9,13 +9,13 @@
 
 namespace soft_errors {
 
-// CRC-32C (Castagnoli; RFC 3720).
+// The CRC-32C checksum of the bytes (Castagnoli; RFC 3720).
 std::uint32_t crc32c(std::span<const std::byte> bytes);
 
 // The same by a table, for any machine.
 std::uint32_t crc32c_by_table(std::span<const std::byte> bytes);
 
-// CRC-32 as in gzip and zlib (RFC 1952).
+// The CRC-32 checksum of the bytes, as in gzip and zlib (RFC 1952).
 std::uint32_t crc32(std::span<const std::byte> bytes);
 
 // The change of a checksum (exclusive or) if one byte changes by `difference` (exclusive or) and `behind` bytes follow

@@ -19,7 +19,7 @@ namespace soft_errors {
 struct Injection {
     std::string path;                  // without a leading slash
     std::vector<std::uint64_t> index;  // one value: row by row; several: one for each dimension; none: to be drawn
-    std::vector<int> bits;             // from the left
+    std::vector<int> bits;             // bits to flip, counted from the left
 };
 
 // Index row by row in a tensor of this shape. Throws Error, with the tensor's name, if the tensor has another number of

@@ -197,7 +197,7 @@ std::uint64_t undo(const std::vector<Patch>& patches, const std::vector<fs::path
     for (const Patch& patch : patches) {
         const fs::path& path = files.at(patch.file);
         std::string found = read_at(opened[patch.file], patch.at, patch.after.size(), path);
-        found.resize(patch.after.size());  // where the file had ended there were zeros
+        found.resize(patch.after.size());  // bytes beyond the end of the file count as zeros
         for (std::size_t i = 0; i < found.size(); ++i) {
             if (found[i] != patch.before[i] && found[i] != patch.after[i])
                 base::fail(path.string(), " is not the file of the record: byte ", patch.at + i,
@@ -205,7 +205,7 @@ std::uint64_t undo(const std::vector<Patch>& patches, const std::vector<fs::path
             different += found[i] != patch.before[i] ? 1 : 0;
         }
     }
-    // The last first: where two overlap, what was there before the first of them stays.
+    // In reverse order: where two patches overlap, the old bytes of the earlier one are right.
     for (auto patch = patches.rbegin(); patch != patches.rend(); ++patch)
         write_at(opened[patch->file], patch->at, patch->before, files[patch->file]);
     return different;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that hold a training's state: plain HDF5, HDF5 inside of a .keras file, a checkpoint of ddl-train with shards.
+// Finds the HDF5 data in files that hold a training's state: plain HDF5, HDF5 inside of a .keras file, a checkpoint of
+// ddl-train with shards.
 #pragma once
 
 #include "soft-errors/stored/zip_member.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor of a stored state, and where its numbers lie.
+// A tensor of a stored state, and the location of its numbers in the file.
 #pragma once
 
 #include "soft-errors/state/number_format.hpp"

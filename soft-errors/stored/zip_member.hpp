@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HDF5 file inside of a .keras file, which is a zip archive (PKWARE's APPNOTE 6.3, without encryption).
+// Finds the HDF5 file inside of a .keras file, which is a zip archive (PKWARE's APPNOTE 6.3, without encryption).
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ struct Overlap {
     bool as_quiet = false;  // this part of a step lies in a control's slot, but the control does not act on it
 };
 
-// In order of slots; the shares of a step add up to one unless slots leave a part of it uncovered.
+// Overlaps of a step with slots, in order of slots. The shares add up to one unless part of the step is in no slot.
 using Overlaps = std::vector<Overlap>;
 
 // The overlaps of each step, computed on request: those of all steps at once may not fit into memory.
@@ -140,7 +140,7 @@ class StepsByBlock {
 
  private:
     const base::LongColumn<int>& block_;
-    std::vector<std::pair<std::size_t, std::size_t>> spans_;  // from the first step of a block until its last
+    std::vector<std::pair<std::size_t, std::size_t>> spans_;  // [block]: indices of its first step, and after its last
 };
 
 }  // namespace analysis

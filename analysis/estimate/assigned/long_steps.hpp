@@ -56,7 +56,7 @@ struct LongSteps {
     std::vector<std::size_t> accidents;  // [treatment]: number of accidents that began under it
     std::vector<std::size_t> used;       // [treatment]: number of used steps that began under it
     std::vector<bool> charged;           // [treatment]: its accidents count as its effect; see charge_accidents()
-    std::vector<bool> surely;            // [treatment]: charged beyond doubt
+    std::vector<bool> surely;            // [treatment]: its accidents are charged beyond doubt
 
     std::size_t count() const;  // number of accidents
 };

@@ -50,7 +50,7 @@ double column_mean(const LongTable& values, const std::vector<std::string>& name
     return sum / static_cast<double>(rows.size());
 }
 
-// [run]: mean(run, rows).
+// [run]: its mean over its rows, by the function `mean`.
 template <class MeanOfRun>
 Eigen::VectorXd run_means(const Runs& runs, const std::vector<Rows>& rows, MeanOfRun mean)
 {

@@ -32,16 +32,16 @@ struct PhaseComparison {
 
 struct Comparison {
     base::LongColumn<std::int64_t> numbers;  // numbers of the steps that all runs have, after warm-up
-    std::string aligned_by;                  // "their numbers"
+    std::string aligned_by;                  // result of align(), such as "their numbers"
     std::vector<double> quiet_means_ms;      // [run]
     std::vector<double> noisy_means_ms;
     base::LongColumn<double> quiet_by_step_ms;  // [step]: mean over runs
     base::LongColumn<double> noisy_by_step_ms;
-    std::vector<PhaseComparison> phases;             // of the job; the step first
-    std::vector<PhaseComparison> by_rank;            // of each rank, if there are several
-    std::vector<PhaseComparison> parts;              // of each rank, see Part; in percent of the job's quiet step
-    std::vector<PhaseComparison> own;                // of each rank: own work by region
-    std::vector<Resilience> resilience;              // [phase]
+    std::vector<PhaseComparison> phases;   // of the job; the step first
+    std::vector<PhaseComparison> by_rank;  // of each rank, if there are several
+    std::vector<PhaseComparison> parts;    // parts of each rank's step, see Part; in percent of the job's quiet step
+    std::vector<PhaseComparison> own;      // of each rank: own work by region
+    std::vector<Resilience> resilience;    // [phase]
     std::vector<std::optional<double>> cpu_percent;  // [rank]: growth of the rank's CPU time per step
     double confidence = 0.95;
 

@@ -14,7 +14,7 @@ struct Episode {
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
     std::string host;   // empty: on every host
-    std::string what;   // "sort", "memory.stream"
+    std::string what;   // kind of noise: "sort", "memory.stream"
     std::string level;  // may be empty
 };
 

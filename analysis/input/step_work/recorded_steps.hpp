@@ -96,7 +96,7 @@ class ExchangesOfSteps {
     // Goes to a step, which must be later than the steps before.
     void go_to(std::int64_t step);
 
-    // End of the step's last exchange; none without exchanges.
+    // End of the step's last exchange; none if it has no exchanges.
     std::optional<std::int64_t> last_end_ns() const { return last_end_ns_; }
     const std::vector<OfBucket>& buckets() const { return buckets_; }  // by number
     const OfBucket* find(std::uint64_t bucket) const;                  // nullptr if the bucket was not exchanged

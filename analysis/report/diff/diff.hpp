@@ -26,7 +26,7 @@ struct DiffSide {
     double slot_seconds = 0.0;
     std::string schedule;
     std::string step_is;                           // "a step lasts from .."; empty: the training's own steps
-    std::map<std::string, std::string> identity;   // "model", "ranks", ..: text
+    std::map<std::string, std::string> identity;   // text of "model", "ranks", ..
     std::map<std::string, std::string> stressors;  // [noise]
     std::map<std::string, std::string> verdicts;
     std::map<std::string, Estimated> effects;
@@ -68,7 +68,7 @@ struct Diff {
 // confidences.
 Diff diff_of(DiffSide before, DiffSide after);
 
-// One sentence: "After the change memory.stream costs 3.1 points less (1.2 to 5.0); ..".
+// The answer in one sentence: "After the change memory.stream costs 3.1 points less (1.2 to 5.0); ..".
 std::string answer(const Diff& diff);
 
 void print(std::ostream& out, const Diff& diff);

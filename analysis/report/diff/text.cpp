@@ -40,7 +40,7 @@ std::string points(const Interval& interval)
     return join(points(interval.low), " to ", points(interval.high));
 }
 
-// "costs 3.1 points less (1.2 to 5.0)"
+// The change of a noise: "costs 3.1 points less (1.2 to 5.0)".
 std::string changed(const NoiseDiff& noise)
 {
     const bool more = noise.difference.value > 0.0;

@@ -47,7 +47,7 @@ std::string scope(const PooledReport& report);
 // A sentence, for the terminal and the page, on how a noise's effect differs between runs or parts.
 std::string heterogeneity(const PooledReport& report, const PooledEffect& effect);
 
-// "3 runs", "1 run in 2 parts"
+// Number of pooled runs and parts: "3 runs", "1 run in 2 parts".
 std::string what_was_pooled(const PooledReport& report);
 
 // Effects on the job's step with a verdict, controls included, each of the kind by which it is judged.

@@ -39,7 +39,8 @@ const std::array<DecompositionTable, decomposition_table_count>& decomposition_t
 // A table with a row for each noise.
 NoiseTable table_of(const std::vector<NamedDecomposition>& all);
 
-// "rank 1 spends +9.8 % in backward, rank 0 waits +9.7 % for it; memory, by design: the noise was memory.stream"
+// The decomposition in one line: "rank 1 spends +9.8 % in backward, rank 0 waits +9.7 % for it; memory, by design: the
+// noise was memory.stream"
 std::string reading(const Decomposition& found);
 
 nlohmann::ordered_json json_of(const Decomposition& found);

@@ -19,7 +19,7 @@ struct Sum {
     std::int64_t ns = 0;
 };
 
-// By treatment and reason.
+// Number and time of steps by treatment and reason.
 using Sums = std::map<std::pair<std::size_t, std::string>, Sum>;
 
 void add(Sums& sums, std::size_t treatment, const std::string& reason, std::int64_t steps, std::int64_t ns)

@@ -25,7 +25,7 @@ struct PatternWaits {
 struct PathPart {
     std::string region;
     std::int64_t rank = 0;
-    double seconds = 0.0;       // on the critical path
+    double seconds = 0.0;       // seconds on the critical path
     double imbalance_s = 0.0;   // time beyond the region's mean over the ranks
     double delay_cost_s = 0.0;  // time that other ranks waited because of this region
     double indirect_s = 0.0;    // part of delay_cost_s that waiting ranks passed on to others
