@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// effects-simulation: how well the estimator recovers known effects, from seeded simulated runs.
+// effects-simulation: checks by seeded simulated runs how well the estimator recovers known effects.
 #include "analysis/estimate/analyse.hpp"
 #include "analysis/estimate/simulation.hpp"
 #include "analysis/studies/difference_study.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// interference: measures how noise slows a training, from traces to a verdict an operator can act on.
+// interference: measures how noise slows a training, from traces to a verdict on which an operator can act.
 #include "analysis/cli/compare.hpp"
 #include "analysis/cli/designed_report.hpp"
 #include "analysis/cli/diff_command.hpp"
@@ -61,7 +61,8 @@ class Analyse : public base::Command {
     }
 
  private:
-    // Printing needs no second analysis; an option that asks for another one needs another directory.
+    // Prints an existing report without a second analysis. Options that would change the analysis need another
+    // directory.
     int show_again(const fs::path& report)
     {
         const bool prints = options.given("format") || options.given("pdf");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as CSV: a table of numbers and text, or one clear line.
+// Reads any bytes as CSV: the result is a table of numbers and text, or a one-line error.
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "fuzz/input_file.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a .cubex file: a profile that can be compared with others, or one clear line.
+// Reads any bytes as a .cubex file: the result is a profile that can be compared with others, or a one-line error.
 #include "base/error.hpp"
 #include "fuzz/input_file.hpp"
 #include "trace-tools/cube/comparison.hpp"

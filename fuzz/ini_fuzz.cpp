@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a program's --config file: settings, or one clear line.
+// Reads any bytes as a program's --config file: the result is settings, or a one-line error.
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
 #include "fuzz/input_file.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fuzzer's bytes as a file, for parsers that take a path.
+// Writes a fuzzer's bytes to a file, for parsers that take a path.
 #pragma once
 
 #include "base/error.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a trace of PyTorch's profiler, compressed or not: its slices and flows, or one clear line.
+// Reads any bytes as a trace of PyTorch's profiler, compressed or not: the result is slices and flows, or a one-line
+// error.
 #include "base/error.hpp"
 #include "fuzz/input_file.hpp"
 #include "trace-tools/convert/kineto.hpp"

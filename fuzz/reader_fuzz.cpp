@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a file of a small archive (the first byte says which): what trace-info says, or one clear line. Damage
-// inside OTF2's library is not ours; -fork=1 -ignore_crashes=1 continues after it.
+// Replaces a file of a small archive (the first byte selects it) by any bytes: trace-info describes the archive, or
+// prints a one-line error. Crashes inside OTF2's library are not our bugs; -fork=1 -ignore_crashes=1 continues after
+// them.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "testing/testing.hpp"

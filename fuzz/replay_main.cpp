@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feeds a fuzz target mutations of a folder's files, the same ones each time; a sanitizer or a crash ends it.
+// Runs a fuzz target on mutations of a folder's files, the same ones each time; a sanitizer's report or a crash ends
+// it.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "testing/testing.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as noisegen's schedule: a plan, or one clear line.
+// Reads any text as noisegen's schedule: the result is a plan, or a one-line error.
 #include "base/error.hpp"
 #include "noisegen/schedule/parser.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// synthetic-run DIR [EXAMPLE [NUMBER]]: a run directory as a training and a noise process beside it leave one, with
-// known effects. Without EXAMPLE it is the small one of two ranks that the attacks damage; the examples are what the
-// pictures of the tutorial are made of. NUMBER, at most 28, is the seed and the day of November on which the run began.
+// synthetic-run DIR [EXAMPLE [NUMBER]]: writes a run directory as a training and a noise process beside it would, with
+// known effects. Without EXAMPLE it is a small run of two ranks, which the attacks in fuzz/attacks damage. The examples
+// are the runs in the pictures of the tutorial. NUMBER, at most 28, is the seed and the day of November on which the
+// run began.
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -20,7 +21,7 @@ using analysis::testing::SyntheticRun;
 
 constexpr double gib_per_s = 1024.0 * 1024.0 * 1024.0;
 
-// Four ranks, a step of 80 ms, three minutes: memory costs 4 %, disk nothing, network 0.9 %.
+// Four ranks, a step of 80 ms, three minutes: memory noise costs 4 %, disk noise nothing, network noise 0.9 %.
 SyntheticRun three_noises()
 {
     SyntheticRun run;
@@ -40,12 +41,12 @@ SyntheticRun example(const std::string& name)
 {
     SyntheticRun run = three_noises();
     if (name == "three-noises") return run;
-    if (name == "slow-rank") {  // memory noise reaches the core of rank 2 alone
+    if (name == "slow-rank") {  // memory noise reaches only the core of rank 2
         run.noise[0].percent = 6.0;
         run.noise[0].rank = 2;
         return run;
     }
-    if (name == "faulty") {  // something that comes with the placebo slows the step, too
+    if (name == "faulty") {  // a fault that coincides with the placebo also slows the step
         for (SyntheticNoise& noise : run.noise)
             if (noise.role == base::Role::placebo) noise = {"placebo", "placebo", "backward", 2.5, -1, "", noise.role};
         return run;
@@ -62,7 +63,7 @@ SyntheticRun example(const std::string& name)
     base::fail_usage("no example '", name, "': there are three-noises, slow-rank, faulty and levels");
 }
 
-// The records of a node of 16 CPUs, a rank on each of the first four, noise on the last eight.
+// Writes the records of a node with 16 CPUs: a rank on each of the first four, noise on the last eight.
 void write_records(const std::filesystem::path& folder, const SyntheticRun& run)
 {
     const std::string day = std::to_string(run.seed);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of `interference compare` of six runs: CPU time beside that of `trace-steps`, which reads an archive once and
-// writes its steps, of each of them; and its peak memory beside that with a quarter of the events in as many steps.
+// Benchmark of `interference compare` with six runs. It reports the CPU time divided by that of `trace-steps` on each
+// run, which reads an archive once and writes its steps, and the peak memory divided by that for archives with a
+// quarter of the events in the same number of steps.
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "testing/archives/raw_archive.hpp"
@@ -24,12 +25,12 @@ constexpr std::uint64_t steps = 2'000;
 
 struct Shape {
     std::uint64_t events_of_a_rank = 0;  // approximate
-    bool numbered = true;                // steps say their numbers, as ours do
+    bool numbered = true;                // steps have recorded numbers, as in ddl-train's archives
 };
 
 enum Region : OTF2_RegionRef { step, compute, allreduce };
 
-// The events of a rank: in each step an allreduce after each bit of computing, until there are enough events.
+// Writes the events of a rank: in each step an allreduce after each bit of computing, until there are enough events.
 void write_rank(OTF2_EvtWriter* events, const Shape& shape, std::uint64_t seed)
 {
     const std::uint64_t calls = (shape.events_of_a_rank / steps - 2) / 6;
@@ -84,7 +85,7 @@ void write_archive(const fs::path& directory, const Shape& shape, std::uint64_t 
     archive.finish();
 }
 
-// Runs without noise and runs with it.
+// Two sets of runs: without noise and with noise.
 class Sets {
  public:
     Sets(const fs::path& folder, const Shape& shape) : out_{folder / "out"}

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The first archive that does not number its steps says which region the steps of the others are.
+// Reads the runs of a set. The first archive without numbered steps determines the region that is a step in the others.
 std::vector<RunSteps> read_set(const std::vector<std::string>& names, const otf2::StepChoice& choice,
                                otf2::StepChoice& found)
 {
@@ -35,7 +35,8 @@ std::vector<RunSteps> read_set(const std::vector<std::string>& names, const otf2
     return runs;
 }
 
-// The run with the fewest steps, as it limits how many are compared. Empty if it has more than half of the others'.
+// A sentence on the run with the fewest steps, which limits how many are compared. Empty if it has more than half of
+// the steps of the others.
 std::string said_of_shortest(const std::vector<RunSteps>& quiet, const std::vector<RunSteps>& noisy)
 {
     const RunSteps* shortest = &quiet.front();

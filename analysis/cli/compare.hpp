@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// interference compare: sets of runs, quiet against noisy.
+// The command `interference compare`: compares sets of quiet and noisy runs.
 #pragma once
 
 #include "analysis/cli/settings.hpp"

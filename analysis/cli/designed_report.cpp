@@ -83,7 +83,7 @@ Report report_of(const RunFiles& files)
     return report;
 }
 
-// Errors about one part name the part only where there are others.
+// Makes the report of one part. Its errors name the part if there are several.
 Report report_of(const RunFiles& files, bool is_one_of_many)
 try {
     return report_of(files);

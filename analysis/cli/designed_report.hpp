@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the archives of designed runs to their report.
+// Makes the report on designed runs from their archives.
 #pragma once
 
 #include "analysis/cli/run_files.hpp"
@@ -13,12 +13,12 @@
 
 namespace analysis {
 
-// Reads the archives in a child process, which they cannot harm, and writes the report into `out`, which must not be
-// there yet. Several runs, or several parts of one, give one report on all. Returns the exit code.
+// Reads the archives in a child process, so that a bad archive cannot crash this one, and writes the report into `out`,
+// which must not exist yet. Several runs, or several parts of one run, give one report. Returns the exit code.
 int designed_report(const std::vector<RunParts>& runs, const std::filesystem::path& out, const Settings& settings);
 
-// Prints the report in `out` as --format asks for it. scope: what its intervals cover. print_text prints it for a
-// terminal.
+// Prints the report in `out` in the format of --format. scope: what the intervals cover. print_text prints the report
+// for a terminal.
 void show(const Report& report, const std::string& scope, const std::filesystem::path& out, const Settings& settings,
           const std::function<void()>& print_text);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// interference diff: two reports of one design, before and after a change.
+// The command `interference diff`: compares two reports of one design, such as before and after a change.
 #pragma once
 
 #include "base/cli/commands.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// interference metrics and interference explain: what the report's words mean, from the cards of the metrics.
+// The commands `interference metrics` and `interference explain`: print definitions from the cards of the metrics.
 #pragma once
 
 #include "base/cli/commands.hpp"

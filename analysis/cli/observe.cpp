@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Nothing is judged: what was observed stays, and why it may be something else.
+// Removes the verdicts, which need a design; the observed effects and the possible confounders stay.
 void take_back_verdicts(Report& report)
 {
     Verdict& verdict = report.verdict;

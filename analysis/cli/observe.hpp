@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// interference observe: what noise cost a training without a design.
+// The command `interference observe`: reports what noise without a design cost a training.
 #pragma once
 
 #include "analysis/cli/settings.hpp"
@@ -23,8 +23,8 @@ class Observe : public base::Command {
     std::string out_;
 };
 
-// The report on a training (an archive or a table of steps) beside noise logs and archives. Returns the exit code:
-// exit_promise_not_kept where nothing can be compared.
+// Writes the report on a training (an archive or a table of steps) beside noise logs and archives. Returns the exit
+// code: exit_promise_not_kept where nothing can be compared.
 int observed_report(const std::filesystem::path& train, const std::vector<std::filesystem::path>& noise,
                     const std::filesystem::path& out, const Settings& settings);
 

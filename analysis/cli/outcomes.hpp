@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// interference outcomes: what became of trials of soft errors.
+// The command `interference outcomes`: reports the outcomes of soft-error trials.
 #pragma once
 
 #include "base/cli/commands.hpp"

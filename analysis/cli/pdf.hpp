@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page as a PDF, printed by a browser without a window.
+// Prints a page as a PDF, by a browser without a window.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 namespace analysis {
 
-// Chromium under one of its names. Throws Unavailable where there is none.
+// Name of the installed Chromium. Throws Unavailable if none of its usual names is found.
 std::string pdf_browser();
 
 // Throws Error if the browser makes no PDF of the page.

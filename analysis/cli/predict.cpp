@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr int most_ranks_per_node = 4096;
 
-// A run with noise, of which parts that were added to it are not read; or a training alone.
+// The files of a run with noise, without its added parts, or of a training alone.
 RunFiles files_of(const std::string& directory, const Settings& settings, bool warm_up_given)
 {
     if (fs::is_directory(fs::path{directory} / base::part::noise))

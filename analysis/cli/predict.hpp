@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// interference predict: what was not measured, from what was.
+// The command `interference predict`: predicts what was not measured from runs that were.
 #pragma once
 
 #include "analysis/cli/settings.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints a report as --format asks for it.
+// Prints a report in the format of --format.
 #pragma once
 
 #include "analysis/cli/settings.hpp"
@@ -12,15 +12,16 @@
 namespace analysis {
 
 struct Shown {
-    std::function<void()> text;  // prints it for a terminal
+    std::function<void()> text;  // prints the report for a terminal
     std::function<void()> markdown;
     std::function<nlohmann::ordered_json()> json;
 };
 
-// `out`: the report's folder, which has the page.
+// out: the folder of the report, which holds its page.
 void show(const std::filesystem::path& out, const Settings& settings, const Shown& shown);
 
-// The same of a report that is there already, as it was printed then. Throws UsageError where it has no such file.
+// Prints an existing report from the files written when it was made. Throws UsageError if there is no file of that
+// format.
 void show_again(const std::filesystem::path& out, const Settings& settings);
 
 }  // namespace analysis

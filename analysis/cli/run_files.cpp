@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// The record of crosstalk prune; null where nothing was removed.
+// The record that crosstalk prune wrote; null if nothing was removed.
 Json pruned(const fs::path& directory)
 {
     const fs::path file = directory / base::file::pruned;
@@ -31,7 +31,8 @@ std::string when_pruned(const Json& record)
     return record.value(base::pruned::when, std::string{"some day"});
 }
 
-// ddl-train leaves a table of its steps even where its archive was cut off, which then proves less.
+// Path of the training's archive, or of its table of steps. ddl-train's table counts only for a pruned run, because it
+// exists also where the archive was cut off.
 fs::path training_in(const fs::path& directory)
 {
     const fs::path part = directory / base::part::train;
@@ -58,7 +59,7 @@ std::vector<fs::path> noise_in(const fs::path& part)
     return noise;
 }
 
-// Steps of a job that `crosstalk run` found (request.json), and how the run ended.
+// Takes from request.json the definition of a step that `crosstalk run` found, and how the run ended.
 void take_record(RunFiles& files, std::string& steps, const fs::path& directory, const Given& given)
 {
     const fs::path record = directory / base::file::request;
@@ -81,7 +82,7 @@ void take_record(RunFiles& files, std::string& steps, const fs::path& directory,
     check(files.settings);
 }
 
-// Steps were chosen when the table was made of the archive.
+// Takes the record of a pruned run, whose steps were chosen when the table was made from the archive.
 void take_pruned(RunFiles& files, const Json& record)
 {
     if (!record.is_object()) return;
@@ -102,7 +103,7 @@ try {
     base::fail((directory / base::file::request).string(), " is invalid: ", error.what());
 }
 
-// "run-1", "run-2", .. in a directory, by number.
+// The directories "run-1", "run-2", .. in a directory, by number.
 std::vector<fs::path> numbered(const fs::path& directory, const std::string& stem)
 {
     std::map<int, fs::path> all;
@@ -142,7 +143,7 @@ std::optional<std::string> recorded_text(const fs::path& directory, const char* 
     return text != json.end() && text->is_string() ? std::optional{text->get<std::string>()} : std::nullopt;
 }
 
-// Where two directories have one name: where they lie.
+// Names runs by their paths if two directories have the same name.
 void name_by_place(std::vector<RunParts>& runs)
 {
     for (RunParts& parts : runs)

@@ -17,7 +17,7 @@ namespace {
 
 const std::vector<std::string>& failing = base::verdict_word::failing;
 
-// A number without its % is one of percent; one that is too small for that is a share: 0.9 is 90 %.
+// Parses a percentage. A number without % is in percent; below the least percentage it is a share: 0.9 is 90 %.
 base::Percent percent(const char* option, const std::string& text, double least_percent)
 {
     const std::string_view number = base::trim(text);
@@ -47,7 +47,7 @@ std::int64_t warm_up_steps(const Settings& settings, const DesignedRun& run)
         return warm_up_steps(settings, run.steps);
     const base::LongColumn<std::int64_t>& end_ns = run.steps.ranks.front().end_ns;
     const auto during =
-        std::upper_bound(end_ns.begin(), end_ns.end(), run.slots.front().front().begin_ns);  // the first such step
+        std::upper_bound(end_ns.begin(), end_ns.end(), run.slots.front().front().begin_ns);  // first to end later
     return std::max<std::int64_t>(settings.warm_up, during - end_ns.begin());
 }
 

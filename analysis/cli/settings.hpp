@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that the commands of interference share.
+// Options that the commands of interference share.
 #pragma once
 
 #include "analysis/conclude/verdict.hpp"
@@ -17,53 +17,54 @@ namespace analysis {
 struct Settings {
     base::Percent budget{1.0};
     base::Percent confidence{95.0};
-    std::string budget_text = "1%";  // as given; check() reads it into the above
+    std::string budget_text = "1%";  // as given; check() parses it into the budget above
     std::string confidence_text = "95%";
     std::string warm_up_text = "10";
-    std::int64_t warm_up = 10;          // steps
-    base::Nanoseconds warm_up_time{0};  // instead of these, if longer than nothing
-    bool warm_up_until_noise = false;   // at least these, and all that end before the first slot
+    std::int64_t warm_up = 10;          // in steps
+    base::Nanoseconds warm_up_time{0};  // used instead of warm_up if greater than 0
+    bool warm_up_until_noise = false;   // the warm-up is at least warm_up steps, and all steps that end before the
+                                        // first slot
     base::Nanoseconds guard{0};
     int draws = 9999;
     std::uint64_t seed = 1;
     std::string clock_offset;
     std::string fail_on;
     std::string again;
-    std::string format = "text";  // of what is printed: text, md, json or html
+    std::string format = "text";  // format of the printed report: text, md, json or html
     bool pdf = false;             // print the page into report.pdf
-    std::string empty_node;       // a noise run on it: its directory, or its noise.csv
+    std::string empty_node;       // directory or noise.csv of a run of the noise on an empty node
     double node_hour_cost = 0.0;  // 0: not given
-    bool looked = false;          // the run may have been ended at a look, so intervals are to hold at all of them
+    bool looked = false;          // the run may have been ended at a look, so intervals have to hold at all looks
     otf2::StepChoice steps;
-    std::string step_is;  // as `crosstalk run` recorded it, for people; empty: the archive says it
+    std::string step_is;  // definition of a step for people, as `crosstalk run` recorded it; empty: from the archive
 
     std::optional<std::int64_t> clock_offset_ns() const;
 };
 
-// Number of first steps that are the warm-up: without noise, or by the run's slots.
+// Number of steps of the warm-up: of a training without noise, or of a run with slots.
 std::int64_t warm_up_steps(const Settings& settings, const StepTable& steps);
 std::int64_t warm_up_steps(const Settings& settings, const DesignedRun& run);
 
-// --budget, --warmup, --confidence.
+// Adds --budget, --warmup and --confidence.
 void add_common(base::Options& options, Settings& settings);
 
-// --step-region, --step-from.
+// Adds --step-region and --step-from.
 void add_step_choice(base::Options& options, Settings& settings);
 
-// --format.
+// Adds --format.
 void add_format(base::Options& options, Settings& settings);
 
-// All, for the analysis of a designed run.
+// Adds all options for the analysis of a designed run.
 void add_settings(base::Options& options, Settings& settings);
 
-// Reads what is kept as text: "5" is a budget of 5 %, "0.9" a confidence of 90 %. Throws UsageError for a value out of
-// its range.
+// Parses the settings that are kept as text: "5" is a budget of 5 %, "0.9" a confidence of 90 %. Throws UsageError for
+// a value out of its range.
 void check(Settings& settings);
 
-// Throws UsageError for a word that --fail-on does not know.
+// Throws UsageError for a condition that --fail-on does not know.
 void check_fail_on(const std::string& fail_on);
 
-// The part of --fail-on that the verdict meets; empty if none.
+// The condition of --fail-on that the verdict meets; empty if none.
 std::string failure(const Verdict& verdict, const std::string& fail_on);
 
 struct JudgedNoise {

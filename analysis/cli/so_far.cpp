@@ -15,7 +15,7 @@ namespace analysis {
 
 namespace {
 
-// "memory.stream +10.2 % ± 4.1", and the verdict where looking is allowed for
+// "memory.stream +10.2 % ± 4.1", and the verdict if the run allows for looks
 std::string shown(const FactorVerdict& factor, bool looked)
 {
     const double half = factor.interval.half_width();
@@ -29,7 +29,8 @@ struct EstimateSoFar {
     Verdict verdict;
 };
 
-// None where there is no interval yet: a treatment that was never on, fewer than two blocks that hold all.
+// The estimate so far. None if there is no interval yet: some treatment was never on, or there are fewer than two
+// complete blocks.
 std::optional<EstimateSoFar> estimate(const RunSoFar& so_far, const Settings& settings)
 try {
     DesignedRun run;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line on a run in progress.
+// A one-line summary of a run in progress.
 #pragma once
 
 #include "analysis/cli/settings.hpp"
@@ -11,13 +11,13 @@ namespace analysis {
 
 struct SoFar {
     std::string line;      // "60 s, 540 steps: memory.stream +10.2 % ± 4.1 (budget 1 %)"
-    int blocks = 0;        // complete ones
-    bool decided = false;  // every noise has a verdict other than undecided, and what there is can be trusted
+    int blocks = 0;        // number of complete blocks
+    bool decided = false;  // every noise has a verdict other than undecided, and the data so far can be trusted
 };
 
-// The estimate is that of the report, of what there is; without two complete blocks the line says that there is no
-// interval yet. Times are those since the first step. With Settings::looked intervals hold at all looks at once, and
-// nothing is decided before the tenth block.
+// Makes the summary from the report's estimate of the data so far; with fewer than two complete blocks the line says
+// that there is no interval yet. Times count from the first step. With Settings::looked, intervals hold at all looks at
+// once, and nothing is decided before the tenth block.
 SoFar so_far(const RunSoFar& run, const Settings& settings);
 
 }  // namespace analysis

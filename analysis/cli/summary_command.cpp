@@ -18,7 +18,7 @@ namespace analysis {
 
 namespace {
 
-// The first run that meets it, and how: "runs/7: mem is unsafe".
+// The first of the newest runs that meets the condition, and how: "runs/7: mem is unsafe".
 std::string failure_of_newest(const Summary& summary, const std::string& fail_on)
 {
     for (const std::size_t index : newest_runs(summary)) {

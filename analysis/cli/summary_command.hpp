@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// interference summary: reports of many runs side by side.
+// The command `interference summary`: shows reports of many runs side by side.
 #pragma once
 
 #include "base/cli/commands.hpp"

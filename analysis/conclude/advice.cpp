@@ -14,11 +14,11 @@ namespace analysis {
 
 namespace {
 
-// Settings named here were not tried in this run. Commands and settings to copy stand between backquotes, which are not
-// in the advice.
+// An advice. It names settings that were not tried in this run. Backquotes enclose commands and settings to copy; they
+// are removed from the printed advice.
 struct Knob {
-    std::string_view kind;  // of stressor, before the dot
-    Mechanism mechanism;    // unknown: whatever it got in the way of
+    std::string_view kind;  // family of the stressor, before the dot
+    Mechanism mechanism;    // Mechanism::unknown: any mechanism
     std::string_view words;
 };
 
@@ -30,7 +30,7 @@ constexpr std::string_view idle_cores =
     "Idle cores may go to such jobs: same partition with `OverSubscribe=NO` under select/cons_tres and CR_Core "
     "(whole cores to each job), the training not --exclusive, `ConstrainCores=yes` so that jobs stay on their cores.";
 
-// The first that fits counts.
+// The first entry that fits is used.
 const std::vector<Knob> knobs{
     {"memory", Mechanism::input,
      "Reading and preparing input competes for memory bandwidth: give the training more readers, or cap the "

@@ -18,10 +18,10 @@ struct Advice {
 // verdict: safe, unsafe, undecided. What each setting does: docs/slurm.md.
 Advice advice(const std::string& stressor, const Cause& cause, const std::string& verdict);
 
-// Levels without a setting, against which others are compared.
+// Levels without a limit, against which others are compared.
 inline constexpr const char* unlimited_levels[] = {"limit=none", "sched=other"};
 
-// "limit=io.max:50MiB/s" and "sched=idle": a setting that an operator can make, tried as a level; "io.max:50MiB/s".
+// The setting that a level tries and an operator can make: "io.max:50MiB/s" of "limit=io.max:50MiB/s", or "sched=idle".
 std::optional<std::string> tried_setting(const std::string& level);
 
 }  // namespace analysis

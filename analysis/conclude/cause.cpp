@@ -22,7 +22,7 @@ std::string share(double percent)
     return base::signed_percent(percent, 1);
 }
 
-// The operator's name of a phase.
+// The name of a phase for operators.
 std::string plain(const std::string& phase)
 {
     const base::PhaseCard* const known = base::find_phase(phase);
@@ -36,14 +36,14 @@ bool slower(const Effect* effect, double confidence)
     return effect != nullptr && effect->percent.interval(confidence).low > 0.0;
 }
 
-// A part of the step as percent of the step; zero if it does not differ from that.
+// Effect on a part of the step, in percent of the step; 0 if its interval includes zero.
 double extra(const Analysis& analysis, const Effect& step, const std::string& name, double confidence)
 {
     const Effect* effect = find(analysis.effects, step.factor, step.level, step.kind, name, all_ranks, Family::measure);
     return slower(effect, confidence) ? effect->percent.value : 0.0;
 }
 
-// The phase that slowed down most; nullptr if none differs from zero.
+// The phase with the largest effect; nullptr if no effect differs from zero.
 const Effect* largest_phase(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
 {
     const Effect* largest = nullptr;
@@ -55,7 +55,7 @@ const Effect* largest_phase(const DesignedRun& run, const Analysis& analysis, co
     return largest;
 }
 
-// The mechanism behind a phase. Waiting for the exchange is either one: which, only buckets show.
+// The mechanism behind a phase; unknown for wait_exchange, which only buckets can split into waiting and transfer.
 Mechanism mechanism_of(const std::string& phase)
 {
     const base::PhaseCard* const known = base::find_phase(phase);
@@ -75,7 +75,7 @@ Mechanism mechanism_of(const std::string& phase)
     return Mechanism::unknown;
 }
 
-// On which ranks own work got slower: those whose slowdown differs from zero and is at least half of the largest.
+// The ranks whose own work got slower: the slowdown differs from zero and is at least half of the largest.
 std::string slow_ranks(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
 {
     std::vector<std::pair<double, int>> later;
@@ -93,7 +93,8 @@ std::string slow_ranks(const DesignedRun& run, const Analysis& analysis, const E
     return base::join(" on rank ", largest.second, ", which the others then wait for");
 }
 
-// The split of the step by its buckets; the mechanism stays unknown if no part of it differs from zero.
+// The cause by the split of the step at its buckets; the mechanism is unknown if no part of the split differs from
+// zero.
 Cause split(const DesignedRun& run, const Analysis& analysis, const Effect& step, double confidence)
 {
     const double compute = extra(analysis, step, "critical_compute", confidence);
@@ -113,7 +114,7 @@ Cause split(const DesignedRun& run, const Analysis& analysis, const Effect& step
                        shortest > 0.0 ? "; shortest exchange of any rank " + share(shortest) : "", "). ")};
 }
 
-// Why no cause is named of an effect whose p is above 0.05 after Holm's correction, which multiplies by up to the
+// Why no cause is named for an effect: its p is above 0.05 after Holm's correction, which multiplies p by up to the
 // number of tests.
 std::string not_significant(const Analysis& analysis, const Effect& step)
 {
@@ -151,8 +152,8 @@ namespace {
 
 constexpr std::string_view wait_phase = base::card_of(base::TrainingPhase::wait_exchange).name;
 
-// Is half of the slowdown or more own work of one rank in one region, of which phases say nothing, or the wrong thing?
-// wait_exchange alone looks like the network; regions of other programs are no phases.
+// True if at least half of the slowdown is own work of one rank in one region, and phases do not show this or show
+// something else: wait_exchange alone looks like the network, and regions of other programs are no phases.
 bool region_says_more(const Decomposition& made_of)
 {
     return made_of.critical_rank && made_of.region_percent >= made_of.step_percent / 2.0 &&
@@ -171,7 +172,7 @@ Cause late_in(const Decomposition& made_of)
             base::join("Own work of rank ", *made_of.critical_rank, " got slower ", where(made_of.region), amounts)};
 }
 
-// On which rank, where nothing else said so.
+// Names the rank in a cause that has none.
 void name_rank(Cause& cause, const Decomposition& made_of)
 {
     const bool said = cause.sentence.find(" rank") != std::string::npos;
@@ -190,7 +191,7 @@ Cause named_cause(const DesignedRun& run, const Analysis& analysis, const Effect
         return cause;
     }
     const Effect* phase = largest_phase(run, analysis, step, confidence);
-    // Where others wait for one rank, their waiting takes as long as its own work, in another phase.
+    // Ranks that wait for one rank wait as long as its own work grew, but in another phase.
     const bool of_rank = made_of && made_of->critical_rank && made_of->region_percent >= made_of->step_percent / 2.0;
     if (phase == nullptr && !of_rank) {
         cause.sentence += "No single phase differs from zero.";
@@ -202,7 +203,7 @@ Cause named_cause(const DesignedRun& run, const Analysis& analysis, const Effect
                                  one_rank ? base::join(" on rank ", *made_of->critical_rank) : "", " (",
                                  share(one_rank ? made_of->region_percent : phase->percent.value), " of ",
                                  share(step.percent.value), ").");
-    // Loading and checkpoints are own work, too, and the phase says of what kind.
+    // Loading and checkpoints are own work too; the phase says which.
     const Mechanism of_phase = mechanism_of(cause.phase);
     if (cause.mechanism == Mechanism::unknown ||
         (cause.mechanism == Mechanism::compute && of_phase != Mechanism::unknown))
@@ -227,8 +228,8 @@ constexpr std::array gpu_reasons{
     GpuReason{"gpu_idle_copy", "GPUs wait longer for copies", Mechanism::unknown},
     GpuReason{"gpu_idle_queued", "GPUs start launched work later", Mechanism::unknown}};
 
-// Longer GPU activities, if they are half of the slowdown or more. The host's phases say little then: where it is ahead
-// of a GPU it waits in one for what takes long in another.
+// The cause by longer GPU activities, if they are at least half of the slowdown. Phases of the host are then no
+// evidence: a host that is ahead of its GPU waits in one phase for GPU work of another.
 std::optional<Cause> cause_on_gpu(const Analysis& analysis, const Effect& step, double confidence)
 {
     const GpuReason* reason = nullptr;

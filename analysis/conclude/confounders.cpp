@@ -19,7 +19,7 @@ namespace {
 constexpr int enough_episodes = 10;
 constexpr double unlikely = 0.01;
 
-// A noise at one level, and the slots in which it was on.
+// A noise at one level, with its slots.
 struct Observed {
     std::string name;
     std::vector<std::size_t> slots;
@@ -50,7 +50,7 @@ std::string points(double number)
     return text;
 }
 
-// When it began: slots that follow each other are one episode.
+// Begins of the noise's episodes; adjacent slots are one episode.
 std::vector<std::int64_t> begins(const DesignedRun& run, const Observed& noise)
 {
     std::vector<std::int64_t> all;
@@ -60,7 +60,8 @@ std::vector<std::int64_t> begins(const DesignedRun& run, const Observed& noise)
     return all;
 }
 
-// Trend of quiet steps, in percent of their mean over the whole run; and by how much of the run noisy steps are later.
+// Trend of quiet steps over the run, in percent of their mean; and how much later noisy steps are than quiet steps, as
+// a share of the run.
 struct Trend {
     double percent = 0.0;
     double later = 0.0;
@@ -100,7 +101,7 @@ Trend trend(const DesignedRun& run, const Analysis& analysis, const Observed& no
     return {100.0 * slope / (y / n), noisy_x / noisy - x / n};
 }
 
-// Places of a step, 0 to 1, at which episodes begin; and the steps.
+// Positions within a step, 0 to 1, at which episodes begin, and these steps.
 struct Places {
     std::vector<double> in_step;
     std::vector<std::size_t> steps;
@@ -122,7 +123,7 @@ Places places(const DesignedRun& run, const std::vector<std::int64_t>& begin_ns)
     return found;
 }
 
-// The phase that a step is in by then, going by the phases' order and mean lengths.
+// The phase at a position of a step, by the order and the mean lengths of phases.
 std::string phase_at(const DesignedRun& run, double place)
 {
     const LongTable& phases = run.steps.ranks.front().phase_ms;
@@ -150,7 +151,7 @@ std::string same_place(const DesignedRun& run, const Observed& noise, const Plac
                       ": it may depend on the training, or both on something else");
 }
 
-// A phase that few steps have and the steps in which noise begins do.
+// Names a phase that few steps have, but more of the steps in which noise begins than by chance; else empty.
 std::string with_phase(const DesignedRun& run, const Observed& noise, const Places& begun)
 {
     const LongTable& phases = run.steps.ranks.front().phase_ms;

@@ -10,7 +10,7 @@ namespace analysis {
 
 namespace {
 
-// The treatment that is nothing but the control.
+// The treatment with the control alone.
 std::optional<std::size_t> treatment_of(const Experiment& plan, const Assigned& control)
 {
     const auto found = std::find(plan.treatments.begin(), plan.treatments.end(), Treatment{{control}});
@@ -35,8 +35,8 @@ double mean_stopped_ms(const DesignedRun& run, std::size_t step)
     return sum_ms / static_cast<double>(run.stopped.size());
 }
 
-// The truth of a control: the effect on a time that was recorded in each step, by the same estimator as the effect on
-// the step.
+// The true effect of a control: the effect on a time that was recorded in each step, by the same estimator as the
+// effect on the step.
 std::optional<double> true_percent(const DesignedRun& run, const Analysis& analysis, const Assigned& control,
                                    const std::function<double(std::size_t step)>& recorded_ms)
 {

@@ -37,7 +37,7 @@ double percent_of(const std::vector<Change>& parts, int rank, Part part)
     return found == nullptr ? 0.0 : found->percent;
 }
 
-// Did any part of a rank's own work grow?
+// True if any part of the rank's own work grew.
 bool own_grew(const std::vector<Change>& parts, int rank)
 {
     return std::any_of(parts.begin(), parts.end(), [&](const Change& part) {
@@ -53,7 +53,7 @@ double own_percent(const std::vector<Change>& parts, int rank)
            percent_of(parts, rank, Part::checkpoint);
 }
 
-// The rank with the most of a quantity; the first of equals.
+// The rank with the largest value of a quantity; the first of equals.
 template <class Quantity>
 int rank_with_most(const std::vector<Change>& parts, Quantity quantity)
 {
@@ -128,7 +128,7 @@ Decomposition decompose(double step_percent, const Interval& step, const std::ve
     }
     const int waiting = rank_with_most(parts, [&](int rank) { return percent_of(parts, rank, Part::waiting); });
     const Change* waits = find(parts, waiting, name_of(Part::waiting));
-    // Only what it waits beyond the critical rank, which does not wait for itself, can be for that one.
+    // The critical rank does not wait for itself, so only waiting beyond its own waiting can be for it.
     const double beyond = waits == nullptr ? 0.0 : waits->percent - percent_of(parts, found.rank, Part::waiting);
     if (waiting != found.rank && waits != nullptr && waits->interval.low > 0.0 && beyond > waits->percent / 2.0)
         found.waits = *waits;
@@ -159,7 +159,7 @@ Decomposition decomposition_of(const Comparison& comparison)
         return changes;
     };
     Decomposition found = decompose(step.percent, step.interval, all(comparison.parts), all(comparison.own));
-    std::size_t place = 0;  // of the rank among all
+    std::size_t place = 0;  // index of the rank
     for (std::size_t i = 0; i < comparison.parts.size(); ++i)
         if (comparison.parts[i].rank == found.rank) place = i / part_count;
     const bool has_cpu = place < comparison.cpu_percent.size();
@@ -185,9 +185,10 @@ std::string largest_part(const Decomposition& found)
     return largest == found.parts.end() || largest->interval.low <= 0.0 ? "" : largest->name;
 }
 
+// Signatures:
 // 1. Input and checkpoints wait for files.
-// 2. The shortest exchange of all ranks got longer: the network, whichever rank was late.
-// 3. Own work grew, and CPU time with it: the same work took more CPU time, as where memory is slower.
+// 2. The shortest exchange of all ranks got longer: the network is slower, whichever rank was late.
+// 3. Own work grew, and CPU time with it: the same work took more CPU time, as with slower memory.
 // 4. Own work grew without CPU time: the rank did not run, because others had its CPU, or because it slept.
 void name_resource(Decomposition& found, std::optional<double> cpu_percent)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a slowdown: own work on the critical rank, waiting for others, transfer, input, checkpoint, and what
-// is left unexplained. Of a designed run and of sets of runs alike.
+// Splits a slowdown, of a designed run or between sets of runs, into parts: own work on the critical rank, waiting for
+// others, transfer, input, checkpoint, and an unexplained rest.
 #pragma once
 
 #include "analysis/estimate/analyse.hpp"
@@ -13,7 +13,7 @@
 
 namespace analysis {
 
-// By how much something of a rank's step changed, in percent of the quiet step.
+// The change of one part of a rank's step, in percent of the quiet step.
 struct Change {
     int rank = 0;
     std::string name;  // a part, or a region of own work
@@ -21,54 +21,55 @@ struct Change {
     Interval interval;
 };
 
-// The resource that a slowdown is limited by.
+// The resource that the noise takes from the training.
 enum class Resource { unknown, memory, network, io, cpu, gpu };
 std::string text(Resource resource);  // "memory", "I/O", "GPU"; empty for unknown
 
-inline constexpr const char* unexplained = "unexplained";  // the part that is left
+inline constexpr const char* unexplained = "unexplained";  // name of the part that no other part explains
 
 struct Decomposition {
     double step_percent = 0.0;
     Interval step_interval;
 
-    // The rank whose own work, input and checkpoints together grew most, if that differs from zero; else the one whose
-    // step the parts are of is the first, and no rank is critical.
+    // The rank whose own work, input and checkpoints together grew most, if that growth differs from zero. Else no rank
+    // is critical, and `rank` is the first.
     std::optional<int> critical_rank;
-    int rank = 0;                  // whose parts these are
-    std::string region;            // in which its own work grew most; empty without a critical rank
-    double region_percent = 0.0;   // by so much
-    std::vector<Change> parts;     // own work, input, checkpoint, waiting, transfer; then "unexplained". They add up to
+    int rank = 0;                  // the rank to which the parts belong
+    std::string region;            // region in which its own work grew most; empty without a critical rank
+    double region_percent = 0.0;   // growth of that region
+    std::vector<Change> parts;     // own work, input, checkpoint, waiting, transfer, unexplained. They add up to
                                    // step_percent; the last has no interval
-    std::optional<Change> waits;   // the rank that waits longer for the critical one, if one does
-    std::vector<Change> of_ranks;  // parts of every rank's step
-    std::vector<Change> own;       // own work of every rank, by region
+    std::optional<Change> waits;   // the rank that waits longer for the critical rank, if one does
+    std::vector<Change> of_ranks;  // parts of each rank's step
+    std::vector<Change> own;       // own work of each rank, by region
 
     Resource resource = Resource::unknown;
-    bool by_design = false;  // the resource is what the noise was designed to use; else by its signature
-    std::string evidence;    // for the resource
+    bool by_design = false;  // true: the resource that the stressor is made for; false: named by the noise's signature
+    std::string evidence;    // why this resource is named
 };
 
-// parts: of each rank all of part_names; own: of each rank its regions. Both may be empty: then all is unexplained.
+// parts: all part_names of each rank. own: the regions of each rank. Both may be empty; then all is unexplained.
 Decomposition decompose(double step_percent, const Interval& step, const std::vector<Change>& parts,
                         const std::vector<Change>& own);
 
-// Decomposition of an effect on the job's step, by the effects on the parts of each rank's step and on its own work;
-// none if are none.
+// Decomposes an effect on the job's step by the effects on the parts of each rank's step and on its own work. None if
+// the table has no effects on parts.
 std::optional<Decomposition> decomposition_of(const EffectTable& effects, const Effect& step, double confidence);
 
-// The same of sets of runs; the resource by its signature.
+// Decomposes the slowdown between two sets of runs; names the resource by its signature.
 Decomposition decomposition_of(const Comparison& comparison);
 
-// The resource that noise of that stressor uses: "memory.stream" memory.
+// The resource that a stressor uses: memory for "memory.stream".
 Resource resource_of_stressor(const std::string& stressor);
 
-// By signature, where nothing was designed. cpu_percent: by how much the critical rank's CPU time grew, if it is known.
+// Names the resource by its signature, for noise without a design. cpu_percent: growth of the critical rank's CPU time,
+// if known.
 void name_resource(Decomposition& found, std::optional<double> cpu_percent);
 
-// The part with the most of the slowdown, by its name; empty without a slowdown that differs from zero.
+// Name of the largest part of the slowdown; empty if the slowdown does not differ from zero.
 std::string largest_part(const Decomposition& found);
 
-// "before MPI_Allreduce", "in backward"
+// Where a region of own work is: "before MPI_Allreduce", "in backward".
 std::string where(const std::string& region);
 
 // "rank 1 spends 25.1 % more in backward, rank 0 waits 25.0 % longer for it"; empty without a critical rank.

@@ -8,8 +8,8 @@ namespace analysis {
 
 namespace {
 
-// The mean of `times` as many blocks with the same spread. What else the present blocks do not rule out, more
-// of them will.
+// The mean of `times` as many blocks with the same spread. More blocks will rule out the other estimates that the
+// present ones do not.
 Mean of_more_blocks(Mean percent, double times)
 {
     percent.standard_error /= std::sqrt(times);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a new run would have to be for a narrower interval.
+// Forecasts how long a new run has to be for a narrower interval.
 #pragma once
 
 #include "analysis/estimate/inference.hpp"
@@ -9,25 +9,26 @@
 namespace analysis {
 
 constexpr double forecast_limit_minutes = 1440.0;
-constexpr int least_blocks_to_forecast = 10;  // fewer say too little about their own spread
-constexpr int least_runs_to_forecast = 3;     // each with many blocks
+constexpr int least_blocks_to_forecast = 10;  // the spread of fewer blocks is known too badly
+constexpr int least_runs_to_forecast = 3;     // each run has many blocks
 
-// Length in all, including the time measured so far.
+// A forecast of the whole length, including the time measured so far.
 struct Forecast {
-    double half_width_percent = 0.0;  // of the interval that such a run is expected to give
-    double minutes = 0.0;             // forecast_limit_minutes: that long or longer
+    double half_width_percent = 0.0;  // expected half width of the interval of such a run
+    double minutes = 0.0;             // forecast_limit_minutes stands for that length or more
 };
 
-// The half width of the interval at that confidence falls with the square root of the run's length, and a little faster
-// with few blocks; it is that of an interval that holds at all looks if this one's is. The target is three quarters of
-// the budget: an effect below a quarter of the budget then comes out as safe. Where the interval is that narrow
-// already, and the estimate too near to the budget, it is half of the present half width. It does not rest on the
-// estimate, which may be anything within its interval. None below `least` blocks, or runs where these are the unit.
-// run_minutes: length of this run, or of all runs.
+// The forecast. The half width of the interval at that confidence falls with the square root of the run's length, and a
+// little faster with few blocks. The forecast interval holds at all looks if the present one does. The target is three
+// quarters of the budget: an effect below a quarter of the budget is then safe. Where the interval is that narrow
+// already, because the estimate is close to the budget, the target is half of the present half width. The forecast does
+// not use the estimate, which may be anywhere in its interval. None with fewer than `least` blocks, or runs where the
+// run is the unit. run_minutes: length of this run, or of all runs.
 std::optional<Forecast> forecast(const Mean& percent, double confidence, double budget_percent, double run_minutes,
                                  int least = least_blocks_to_forecast);
 
-// The minimum detectable effect: the smallest true effect whose interval leaves zero out in that share of such runs.
+// The minimum detectable effect: the smallest true effect whose interval excludes zero in the share `power` of such
+// runs.
 double detectable_percent(const Mean& percent, double confidence, double power = 0.8);
 
 }  // namespace analysis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Harm that the effect of a noise does not hold.
+// Finds harm of a noise that its effect does not include.
 #pragma once
 
 #include "analysis/estimate/analyse.hpp"
@@ -9,11 +9,11 @@
 
 namespace analysis {
 
-// For what is distrusted or refused: of many runs few may be it by chance.
+// Confidence beyond which a control or a rank is distrusted: high, so that chance alone rarely does it.
 constexpr double distrust_confidence = 0.999;
 
-// Why a noise cannot be called safe though the interval of its effect may lie below the budget: long steps or shorter
-// ones in the slots after it, what it costs without the other noises, or to a single rank.
+// Why a noise cannot be called safe although the interval of its effect lies below the budget: long or shorter steps in
+// the slots after it, its cost without the other noises, or its cost to a single rank.
 std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& effect, double budget_percent,
                                        double confidence);
 

@@ -19,10 +19,10 @@ using Estimate = std::function<const Mean*(const AnalysedPart&)>;  // nullptr: t
 
 struct OverRuns {
     TakenTogether all;
-    std::vector<Mean> parts;  // of all runs, in order
+    std::vector<Mean> parts;  // the parts of all runs, in order
 };
 
-// None where a part has no such estimate.
+// Pools an estimate over runs. None if some part has no such estimate.
 std::optional<OverRuns> over_runs(const std::vector<AnalysedRun>& runs, const Estimate& estimate)
 {
     OverRuns found;
@@ -80,7 +80,8 @@ std::vector<PooledEffect> pooled_effects(const std::vector<AnalysedRun>& runs)
     return all;
 }
 
-// Effects on parts of the step: a run weighs as in the effect on the step, so that the parts add up to it.
+// Pools effects on parts of the step. Runs have the same weights as in the effect on the step, so that parts add up to
+// it.
 EffectTable pooled_parts(const std::vector<AnalysedRun>& runs, const std::vector<PooledEffect>& steps)
 {
     EffectTable all;
@@ -118,7 +119,7 @@ void distrust_all(Verdict& verdict, const std::string& reason)
     verdict.reasons.push_back(reason);
 }
 
-// A reason against one part is a reason against all: other parts cannot remove it.
+// Takes reasons for distrust. A reason against one part counts for all, because other parts cannot remove it.
 void take_reasons(Verdict& verdict, const std::vector<AnalysedRun>& runs)
 {
     for (const AnalysedRun& run : runs)
@@ -134,7 +135,7 @@ void take_reasons(Verdict& verdict, const std::vector<AnalysedRun>& runs)
 
 using ControlOf = std::optional<Control> Verdict::*;
 
-// Over all parts; what it truly was is what it came out as less what it was off by.
+// Pools a control over all parts. Its true value is the pooled estimate less the pooled error (estimate less truth).
 std::optional<Control> pooled_control(const std::vector<AnalysedRun>& runs, ControlOf which, double confidence)
 {
     const auto has = [&](const AnalysedPart& part) { return (part.verdict->*which).has_value(); };
@@ -163,7 +164,7 @@ std::optional<Control> pooled_control(const std::vector<AnalysedRun>& runs, Cont
     return control;
 }
 
-// A control that single runs are too short to find may be found over all.
+// Judges a control over all parts: single runs may be too short to find it.
 void judge_control(Verdict& verdict, const std::string& name, std::optional<Control>& control)
 {
     if (!control || !control->judged || !control->connected) return;
@@ -196,7 +197,7 @@ bool differs_from_zero(const PooledEffect& pooled, double confidence)
     return !pooled.effect.percent.interval(confidence).contains(0.0) && pooled.effect.p_holm <= 0.05;
 }
 
-// The cause that all parts which name one agree on.
+// The cause on which all parts that name one agree.
 Cause common_cause(const std::vector<AnalysedRun>& runs, const PooledEffect& pooled, double confidence)
 {
     if (!differs_from_zero(pooled, confidence))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One verdict from several runs of one design, or from several parts of one run.
+// Makes one verdict from several runs of one design, or from several parts of one run.
 #pragma once
 
 #include "analysis/conclude/verdict.hpp"
@@ -18,30 +18,32 @@ struct AnalysedPart {
     const Verdict* verdict = nullptr;
 };
 
-// A run and the parts that were added to it.
+// A run and its added parts.
 using AnalysedRun = std::vector<AnalysedPart>;
 
 struct PooledEffect {
-    Effect effect;            // percent: of all runs; p: of its t test; the rest as in a single run
-    std::vector<Mean> runs;   // [run]: mean over its parts, which are strata
-    std::vector<Mean> parts;  // of all runs, in order
+    Effect effect;            // percent: over all runs; p: of its t test; the rest as in a single run
+    std::vector<Mean> runs;   // [run]: mean over the run's parts, which are strata
+    std::vector<Mean> parts;  // effects of the parts of all runs, in order
 
-    // With several runs effect.percent is its mean, and holds for other runs of this kind.
+    // Set with several runs: effect.percent is then the mean of the random effects, and holds for other runs of this
+    // design.
     std::optional<RandomEffects> between;
-    double p_alike = 1.0;  // Welch's test that all runs, or the parts of the one run, have the same true effect
+    double p_alike = 1.0;  // of Welch's test that all runs, or all parts of a single run, have the same true effect
 };
 
 struct PooledRuns {
-    std::vector<PooledEffect> effects;  // of steps and measures, that all parts have; p_holm set
-    // Effects on the parts of each rank's step and on its own work. Runs weigh as in the effect on the job's step, so
-    // that parts add up to it.
+    std::vector<PooledEffect> effects;  // effects on steps and measures that all parts have; p_holm is set
+    // Effects on the parts of each rank's step and on its own work. Runs have the same weights as in the effect on the
+    // job's step, so that parts add up to it.
     EffectTable parts;
     Verdict verdict;
 };
 
-// Parts of a run weigh as many blocks as they have: the interval of one run holds nothing of what changes between its
-// parts. Runs are random draws: the interval of several holds it. A control is as it came out over all; one whose
-// 99.9 % interval leaves out the truth in any part is a reason for distrust. At least one run with one part.
+// Pools one or more runs, each of one or more parts. A part weighs as many blocks as it has; the interval of a single
+// run lacks what changes between its parts. Runs are random draws, so the interval of several runs includes what
+// changes between them. A control's estimate is pooled over all parts; a control whose 99.9 % interval excludes the
+// truth in any part is a reason for distrust.
 PooledRuns pool(const std::vector<AnalysedRun>& runs, const VerdictRules& rules);
 
 }  // namespace analysis

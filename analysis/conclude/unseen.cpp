@@ -14,7 +14,7 @@ namespace analysis {
 
 namespace {
 
-// Indexed by slot: whether it is in the training, and only in steps that began before it and belong to no stratum.
+// [slot]: true if the slot is in the training, but only steps that began before it, outside of strata, are in it.
 std::vector<bool> without_own_steps(const DesignedRun& run, const Analysis& analysis)
 {
     const std::vector<Slot>& slots = run.slots.front();
@@ -37,7 +37,7 @@ bool is_under(const Treatment& treatment, const Effect& effect)
                        [&](const Assigned& on) { return on.factor == effect.factor && on.level == effect.level; });
 }
 
-// The length of which it holds that steps as long, or longer, have half of all the time.
+// The length for which steps of at least this length take half of all time.
 double half_time_length(std::vector<double> lengths)
 {
     std::sort(lengths.begin(), lengths.end(), std::greater<>{});

@@ -19,15 +19,15 @@ namespace analysis {
 namespace {
 
 constexpr double least_covered =
-    0.9;  // of the training's time after warm-up; noise may measure the step before it begins
+    0.9;  // share of the training's time after warm-up; noise may begin after it has measured the step
 
-// Never rounded up to what would be enough.
+// Formats a share as a percentage; never rounds up to the required one.
 std::string percent_of_time(double share)
 {
     return base::percent(std::floor(1000.0 * share) / 10.0, 1);
 }
 
-// Every control of that role in the schedule, with its name.
+// A control of the schedule with its name.
 struct Measured {
     Assigned on;
     std::string name;
@@ -47,7 +47,7 @@ std::vector<Measured> measured(const Analysis& analysis, base::Role role, const 
     return all;
 }
 
-// The first of several controls that fails, else the first.
+// The control to show: the first that fails, else the first.
 std::optional<Control> shown(const std::vector<Measured>& all)
 {
     if (all.empty()) return std::nullopt;
@@ -79,7 +79,7 @@ void check_placebo(Verdict& verdict, const Analysis& analysis)
     verdict.placebo = shown(placebos);
 }
 
-// Steps that some rank lacks are left out: many are of a rank that ended before the others, or lost its record.
+// Finds steps that some rank lacks; they are left out. Many of them mean that a rank ended early or lost its record.
 void check_complete(Verdict& verdict, const StepTable& steps)
 {
     if (steps.cut_off) distrust(verdict, "the table of steps is cut off: its last line does not end in a newline");
@@ -88,7 +88,7 @@ void check_complete(Verdict& verdict, const StepTable& steps)
     distrust(verdict, base::join(steps.incomplete, " of ", all, " steps are excluded: some ranks lack them"));
 }
 
-// Ranks do the same step at the same time, on the clocks of their own nodes.
+// Checks clocks: ranks do the same step at the same time, by the clocks of their own nodes.
 void check_clocks(Verdict& verdict, const DesignedRun& run, const Exposures& exposures)
 {
     for (std::size_t r = 1; r < run.steps.ranks.size(); ++r) {
@@ -108,7 +108,7 @@ void check_clocks(Verdict& verdict, const DesignedRun& run, const Exposures& exp
     }
 }
 
-// A control whose truth was recorded.
+// Judges a control by its recorded truth.
 void check_against_truth(Verdict& verdict, const std::string& name, Control& control,
                          const std::optional<double>& truth, const std::string& what_it_is, const std::string& if_not)
 {
@@ -247,7 +247,7 @@ std::vector<const Effect*> judged_effects(const Analysis& analysis)
 
 void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
 {
-    constexpr double quantile_90 = 1.28;  // of the normal distribution, one-sided
+    constexpr double quantile_90 = 1.28;  // 90 % quantile of the normal distribution, one-sided
     const double budget = verdict.budget_percent;
     const auto say = [&](const char* word, std::string why) {
         factor.verdict = word;
@@ -259,7 +259,7 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
             base::join(
                 "it exceeds the budget only with its carry-over added, as under constant noise; neither does alone (",
                 base::percent(effect.at_least.value), ")"));
-    // Where one kind of long steps is in one of the two alone, what it is called may be what the noise changes.
+    // If a stratum has steps only with or only without the noise, their classification may be an effect of the noise.
     const auto at_least_as_it_was = [&] {
         return effect.lacks_a_stratum ? effect.whole.interval(factor.confidence).low
                                       : effect.whole.value - quantile_90 * effect.whole.standard_error;
@@ -352,7 +352,7 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
     verdict.confidence_each = each.empty() ? rules.confidence : *std::max_element(each.begin(), each.end());
     for (std::size_t i = 0; i < judged.size(); ++i) {
         const Effect& effect = *judged[i];
-        if (effect.percent.interval(each[i]).low > verdict.budget_percent) continue;  // unsafe by itself
+        if (effect.percent.interval(each[i]).low > verdict.budget_percent) continue;  // unsafe without further reasons
         std::optional<std::string> why = harm_beside(analysis, effect, verdict.budget_percent, verdict.confidence);
         if (!why) why = unseen_slots(run, analysis, effect);
         if (why) verdict.lacked.try_emplace({effect.factor, effect.level}, std::move(*why));

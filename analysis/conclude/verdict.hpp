@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verdict: what may run beside the training, and whether the run's controls allow to believe it.
+// The verdict: what may run beside the training, and whether the run's controls make it trustworthy.
 #pragma once
 
 #include "analysis/conclude/advice.hpp"
@@ -21,11 +21,11 @@ struct Control {
     Interval interval;  // at the confidence of the report
     double true_percent = 0.0;
     bool holds = true;      // false: a reason for distrust
-    bool found = true;      // of a delay or pause: its interval leaves out zero and holds the truth
-    bool connected = true;  // false: the training did nothing of it, so there is no truth
-    bool judged = true;     // false: shown only
-    // Share of the host's delay in which GPUs computed. So much of it at most may be absorbed by work that was
-    // queued, and not be seen in the step.
+    bool found = true;      // of a delay or pause: its interval excludes zero and includes the truth
+    bool connected = true;  // false: the training did not act on the control, so there is no truth
+    bool judged = true;     // false: the control is only shown
+    // Share of the host's delay during which GPUs computed. At most this share of the delay may be hidden by queued GPU
+    // work and so not lengthen the step.
     double covered_percent = 0.0;
     double least_true_percent() const { return true_percent * (1.0 - covered_percent / 100.0); }
 };
@@ -36,14 +36,14 @@ struct FactorVerdict {
     std::string stressor;
     Kind kind = Kind::alone;
     std::string verdict;  // safe, unsafe, undecided, insensitive, untrusted
-    std::string why;      // it is not safe, of a noise that is not unsafe either
+    std::string why;      // why the noise is not called safe, if it is not unsafe either
     double percent = 0.0;
     Interval interval;
     Interval at_worst;         // see Effect::at_worst
     Interval at_least;         // see Effect::at_least
-    double confidence = 0.95;  // of the interval
+    double confidence = 0.95;  // confidence of `interval`
     double p_holm = 1.0;
-    std::optional<Forecast> forecast;  // of an undecided one with enough blocks
+    std::optional<Forecast> forecast;  // of an undecided noise with enough blocks
     Cause cause;
     Advice setting;  // of Slurm or of the node, to act on
 };
@@ -51,63 +51,65 @@ struct FactorVerdict {
 struct VerdictRules {
     double budget_percent = 1.0;
     double confidence = 0.95;
-    bool looked = false;  // the run may have been ended at a look: all verdicts together then have this confidence
-    // Why nothing can be called safe, and why a noise, by factor and level, cannot: from the records of the noise.
+    bool looked = false;  // the run may have been ended at a look; `confidence` is then that of all verdicts together
+    // From the records of the noise: why no noise can be called safe, and, by factor and level, why a noise cannot.
     std::vector<std::string> insensitive{};
     std::map<std::pair<std::string, std::string>, std::string> lacked{};
 };
 
-// Before that the spread of the blocks is known too badly for intervals that hold at all looks.
+// With fewer blocks, their spread is known too badly for intervals that hold at all looks.
 constexpr int blocks_before_first_look = 10;
 
 struct Verdict {
-    bool observed = false;  // nobody designed the noise: nothing is judged, the reasons say what could confound
+    bool observed = false;  // the noise had no design: nothing is judged, and `reasons` lists possible confounders
     bool trustworthy = true;
-    bool covered = true;                   // noise was on each node, during 90 % of the training's time after its
+    bool covered = true;                   // noise was on each node during 90 % of the training's time after its
                                            // warm-up, and really ran in 90 % of the time in which it was assigned
-    std::vector<std::string> reasons;      // why not trustworthy
+    std::vector<std::string> reasons;      // why the run is not trustworthy
     std::vector<std::string> insensitive;  // why the run could not have seen any slowdown
-    std::vector<std::string> recorded;     // of those the ones from records: VerdictRules::insensitive
-    // As VerdictRules::lacked, and of noises that do harm where their effect does not hold it.
+    std::vector<std::string> recorded;     // those of `insensitive` that come from records: VerdictRules::insensitive
+    // VerdictRules::lacked, and the noises that do harm which their effect does not include.
     std::map<std::pair<std::string, std::string>, std::string> lacked;
     double budget_percent = 1.0;
     double confidence = 0.95;
-    double confidence_each = 0.95;  // the highest of a verdict's interval: more than that where the run ended at a look
+    double confidence_each = 0.95;  // the highest confidence of a verdict's interval; above `confidence` where the run
+                                    // ended at a look
     bool looked = false;
     double quiet_step_ms = 0.0;
     double run_minutes = 0.0;  // length of the training
-    // Every control of the schedule is judged; of several of a kind the first that fails is here, else the first.
+    // Every control of the schedule is judged. Of several of one kind, the first that fails is shown here, else the
+    // first.
     std::optional<Control> placebo;
-    std::optional<Control> delay;        // against the sham
-    std::optional<Control> sham;         // against quiet: what the control costs; has no truth and is not judged
-    std::optional<Control> pause;        // not judged where the training computes while it is stopped
-    std::vector<FactorVerdict> factors;  // each level; controls left out
+    std::optional<Control> delay;  // effect against the sham
+    std::optional<Control> sham;   // effect against quiet, the cost of the control; it has no truth and is not judged
+    std::optional<Control> pause;  // not judged where the training continues to compute while it is stopped
+    std::vector<FactorVerdict> factors;  // one for each level; without controls
 };
 
-// promises_broken: from join(). Controls are distrusted beyond 99.9 % only: two at 95 % would mark one honest report in
-// ten.
+// The verdict on a run. promises_broken: from join(). A control is distrusted if its 99.9 % interval excludes the
+// truth; with 95 %, two controls would mark one honest report in ten.
 Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vector<std::string>& promises_broken,
                 const VerdictRules& rules);
 
-// Confidence of each verdict's interval. A run that ends when all verdicts are decided shares its chance of error among
-// them, step by step (Holm 1979): equally among all, then what is decided at that leaves its share to the others.
-// Intervals that hold at all looks allow it at each look.
+// Confidence of each verdict's interval. A run that ends when all verdicts are decided divides its chance of error
+// equally among them; a verdict that is decided at its share leaves that to the others (Holm 1979). Where intervals
+// hold at all looks, this may be done at each look.
 std::vector<double> confidences(const std::vector<Mean>& effects, const VerdictRules& rules);
 
-// The effects that get a verdict: of treatments, each by the kind it is judged by.
+// The effects that get a verdict: one of each treatment, of the kind by which it is judged.
 std::vector<const Effect*> judged_effects(const Analysis& analysis);
 
-// The word for an effect, and why. Unsafe needs no more than an interval above the budget. Safe needs a trustworthy run
-// that found its positive control, an interval whose half width is at most the budget, steps of each stratum beside the
-// noise, and an upper bound below the budget also with accidents and carry-over. An interval below zero is not safe
-// either: noise should not speed a training up.
+// Sets the verdict's word for an effect, and why. Unsafe needs only an interval above the budget. Safe needs a
+// trustworthy run that found its positive control, an interval whose half width is at most the budget, steps of each
+// stratum beside the noise, and an upper bound below the budget also with accidents and carry-over. An interval below
+// zero is not safe either: noise should not speed a training up.
 void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict);
 
-// Is every judged noise safe or unsafe?
+// True if every judged noise is safe or unsafe.
 bool decided(const Verdict& verdict);
 
-// How much of a delay of the host is not in the step, in percent of the delay, with its interval. Needs a truth above
-// 0.
+// How much of a delay of the host does not appear in the step, in percent of the delay, with its interval. Needs a true
+// delay above 0.
 struct Absorbed {
     double percent = 0.0;
     double low_percent = 0.0;
@@ -115,11 +117,11 @@ struct Absorbed {
 };
 Absorbed absorbed_of(const Control& delay);
 
-// At 99.9 %: does the control's interval leave out its truth? Of a delay that may be absorbed the truth is all from the
-// least that must be seen up to the delay.
+// True if the control's 99.9 % interval excludes its truth. If a delay may be absorbed, its truth is the range from the
+// least that must appear in the step to the whole delay.
 bool contradicts(const Control& control);
 
-// Has the run found the slowdown that the control is known to be? Sets `found`.
+// Sets `found`: the run found the slowdown that the control is known to cause.
 void look_for(Control& control);
 
 using base::judge;

@@ -14,7 +14,7 @@ namespace analysis {
 
 namespace {
 
-// Re-randomisation gives p-values of a run whose length was fixed.
+// Makes intervals and p-values hold at all looks; re-randomisation is valid only for a run of fixed length.
 void hold_at_all_looks(EffectTable& effects)
 {
     for (Effect& effect : effects) {
@@ -32,7 +32,7 @@ std::vector<std::string> measure_names(const StepTable& steps)
     return names;
 }
 
-// For how long control.pause stopped the rank that it stopped longest in that step.
+// The longest time for which control.pause stopped any rank in that step.
 double most_stopped_ms(const DesignedRun& run, std::size_t step)
 {
     double most_ms = 0.0;
@@ -85,7 +85,7 @@ template <class... Parts>
     throw TooShort{base::join(parts...)};
 }
 
-// Says which of training and noise was too short, and how long it has to be at least.
+// Throws Error: names what was too short, training or noise, and its least length.
 [[noreturn]] void fail_for_blocks(const DesignedRun& run, int whole, std::int64_t warm_up_steps)
 {
     const RankSteps& rank = run.steps.ranks.front();
@@ -93,7 +93,7 @@ template <class... Parts>
     const std::int64_t begin_ns = rank.begin_ns.front();
     const auto warm = static_cast<std::size_t>(
         std::clamp<std::int64_t>(warm_up_steps, 0, static_cast<std::int64_t>(rank.begin_ns.size()) - 1));
-    // The block in which the warm-up ends does not count.
+    // The block in which the warm-up ends is incomplete.
     const std::int64_t blocks = rank.begin_ns[warm] > slots.front().begin_ns ? 3 : 2;
     const std::int64_t block_ns = longest_block_ns(run);
     const double wait = std::max(0.0, seconds(slots.front().begin_ns - begin_ns));
@@ -111,10 +111,11 @@ template <class... Parts>
                whole == 1 ? " holds" : " hold", " every treatment within the training, but an interval needs two");
 }
 
-// Throws Error for steps as long as slots: each is a mixture of all treatments, from which no effect can be estimated.
+// Throws Error if steps are as long as slots: each step is then a mixture of all treatments, without information on
+// effects.
 void check_slots(const DesignedRun& run, const Exposures& exposures)
 {
-    constexpr double least_steps = 2.0;  // in the median slot without noise
+    constexpr double least_steps = 2.0;  // number of steps in the median slot without noise
     std::vector<double> quiet;
     base::LongColumn<double> steps;
     const std::vector<Slot>& slots = run.slots.front();
@@ -132,7 +133,7 @@ void check_slots(const DesignedRun& run, const Exposures& exposures)
                    "s in the schedule)");
 }
 
-// The effect on the step with all accidents, and with none.
+// Adds the effects on the step with all accidents and with no accidents.
 void add_both_ways(const Series& series, const StepsOf& steps, const Fit& fit, Analysis& result)
 {
     for (const Effect& estimate : effects(series, steps, fit, {.count = 0})) {
@@ -152,8 +153,7 @@ void add_both_ways(const Series& series, const StepsOf& steps, const Fit& fit, A
     }
 }
 
-// Effects on the parts of a rank's step and on its own work, region by region. They get no p-values: an interval says
-// if they are there.
+// Adds effects on the parts of a rank's step and on its own work by region. They have intervals but no p-values.
 void add_work_effects(const DesignedRun& run, std::size_t rank, const StepsOf& steps, Analysis& result)
 {
     const RankWork& work = run.work.ranks[rank];
@@ -172,8 +172,7 @@ void add_work_effects(const DesignedRun& run, std::size_t rank, const StepsOf& s
     }
 }
 
-// Effects on other times of the job's steps, as on the extra measures; they do not add to what Holm's correction is
-// over.
+// Adds effects on other measures of the job's steps, such as the extra measures. Holm's correction does not count them.
 void add_effects_beside(Family family, const std::vector<std::string>& columns, const LongTable& ms,
                         const DesignedRun& run, const Measures& job, const StepsOf& steps, const Draws& draws,
                         Analysis& result)
@@ -221,8 +220,8 @@ std::vector<int> windows_of(const std::vector<CarryOver>& all)
     return windows;
 }
 
-// [slot]: by which share of a step what noises left in it exceeds the mean over the slots of its treatment; empty where
-// nothing is left.
+// [slot]: carry-over into the slot, as a share of a step, beyond the mean over the slots of its treatment; empty
+// without any carry-over.
 std::vector<double> left_in_slots(const Experiment& plan, const std::vector<CarryOver>& all)
 {
     if (std::none_of(all.begin(), all.end(), [](const CarryOver& one) { return one.counted; })) return {};
@@ -242,7 +241,7 @@ std::vector<double> left_in_slots(const Experiment& plan, const std::vector<Carr
     return beyond_mean;
 }
 
-// The effect at worst includes the time that a noise may add to long steps after it.
+// Adds to the effect at worst the time that a noise may add to later long steps.
 void add_debts(Analysis& result)
 {
     for (Effect& effect : result.effects) {
@@ -338,7 +337,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
         result.carry_over = carry_over(job, steps_of(run, result), job_fit, rules.draws, rules.looked);
     };
     estimate_with({});
-    // Once more where something is left: which steps are long depends on it.
+    // Estimates again if there is carry-over, because it changes which steps are long.
     if (const std::vector<double> left = left_in_slots(run.plan, result.carry_over); !left.empty()) estimate_with(left);
     const StepsOf steps = steps_of(run, result);
     const std::vector<Debt> owed = debts(job_ms, result.exposures, run.plan, result.long_steps, noises_of(run.plan),

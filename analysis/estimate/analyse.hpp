@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The analysis of one designed run: exposure, long steps, carry-over, effects. Everything between reading and
-// reporting.
+// The analysis of one designed run, between reading and reporting: exposure, long steps, carry-over, effects.
 #pragma once
 
 #include "analysis/estimate/assigned/accidents.hpp"
@@ -18,7 +17,7 @@
 
 namespace analysis {
 
-// Thrown where a run is too short for any interval; with others it may still be pooled.
+// Thrown where a run is too short for any interval; it may still be pooled with other runs.
 class TooShort : public base::Error {
  public:
     using base::Error::Error;
@@ -27,37 +26,38 @@ class TooShort : public base::Error {
 struct Rules {
     ExposureRules exposure{};
     Draws draws{};
-    bool by_rank = true;  // effects for each rank too
-    bool looked = false;  // the run may have been ended at a look: intervals and p-values are to hold at all of them
+    bool by_rank = true;  // also compute effects for each rank
+    bool looked = false;  // the run may have been ended at a look, so intervals and p-values have to hold at all looks
 };
 
 struct Analysis {
     Exposures exposures;
     LongSteps long_steps;
     std::vector<CarryOver> carry_over;
-    int blocks = 0;          // whole ones
-    int dropped_blocks = 0;  // that are cut off by an end of the training, or lack a treatment by the schedule
+    int blocks = 0;          // number of complete blocks
+    int dropped_blocks = 0;  // number of blocks that an end of the training cuts off, or that lack a treatment in the
+                             // schedule
     double quiet_step_ms = 0.0;
-    EffectTable effects;                       // p_holm set
-    std::vector<AccidentRate> accident_rates;  // quiet first
-    std::map<LeftOut, std::size_t> counts;     // steps by why they, or a part of them, are left out; LeftOut::no: used
-    // Share of the training's time after warm-up, on the rank with the least. Up to 10 s in which noise had not begun
-    // do not count: it is started beside the training, and may measure its step first.
+    EffectTable effects;                       // with p_holm
+    std::vector<AccidentRate> accident_rates;  // quiet first, then each single factor
+    std::map<LeftOut, std::size_t> counts;     // number of steps by the reason for leaving out them or a part of them;
+                                               // LeftOut::no: used
+    // Share of the training's time after warm-up that slots cover, on the rank with the smallest share. Up to 10 s
+    // before the noise begins do not count: noisegen is started beside the training, and may measure its step first.
     double covered_share = 0.0;
 };
 
 inline constexpr const char* step_with_outliers = "step with outliers";
 inline constexpr const char* step_without_outliers = "step without outliers";
 
-// Throws Error if the run allows no estimate: no step covered, fewer than two whole blocks, or steps too long for
-// slots.
+// Throws Error if the run allows no estimate: no covered step, fewer than two complete blocks, or steps too long for
+// the slots.
 Analysis analyse(const DesignedRun& run, const Rules& rules);
 
-// Is the step an accident whose time beyond that of ordinary steps is in no effect?
+// True if the step is an accident whose time beyond that of ordinary steps counts in no effect.
 bool is_set_aside(const Analysis& analysis, const Experiment& plan, std::size_t step);
 
-// The steps that the analysis used, and the job's series of them: what every estimate is made from. They refer to run
-// and analysis.
+// The used steps, and the job's time series over them: the input of every estimate. Both refer to run and analysis.
 StepsOf steps_of(const DesignedRun& run, const Analysis& analysis);
 Series job_series(const DesignedRun& run, const Analysis& analysis, const Measures& measures,
                   std::vector<std::string> names);

@@ -14,7 +14,7 @@ namespace analysis {
 
 namespace {
 
-// Indexed by slot: the work of its steps, and their mean.
+// [slot]: the work of its steps, and their mean.
 struct SlotMeans {
     Eigen::VectorXd work;
     Eigen::VectorXd mean_ms;
@@ -22,7 +22,7 @@ struct SlotMeans {
 
 enum class Of { ordinary_steps, all_steps };
 
-// The time of long steps beyond ordinary ones is in the slot in which they begin.
+// Means by slot; the excess of a long step counts in the slot in which the step begins.
 SlotMeans means_by_slot(const Series& series, const StepsOf& steps, const Fit& fit, Of which)
 {
     const auto slots = static_cast<Eigen::Index>(steps.plan.treatment_of.size());
@@ -51,8 +51,8 @@ SlotMeans means_by_slot(const Series& series, const StepsOf& steps, const Fit& f
     return found;
 }
 
-// Least squares over slots, weighted by their work, with a mean for each block: residuals of a column under all the
-// others.
+// Least squares over slots, weighted by their work, with a mean for each block; gives the residuals of one column after
+// fitting all others.
 class SlotModel {
  public:
     SlotModel(const StepsOf& steps, const SlotMeans& slots, const std::vector<Assigned>& noises,
@@ -69,7 +69,7 @@ class SlotModel {
         time_ = scaled(slots.mean_ms);
     }
 
-    // The remains of a noise that was on in all slots of the window, in ms.
+    // Carry-over of a noise that was on in all slots of the window, in ms.
     double left_ms(Eigen::Index noise) const
     {
         const Eigen::VectorXd found = Eigen::ColPivHouseholderQR<Eigen::MatrixXd>{columns_}.solve(time_);
@@ -78,7 +78,7 @@ class SlotModel {
 
     enum class Side { both, more };
 
-    // p of one carry-over column, by exchange of residuals within blocks.
+    // p of the carry-over of one noise, by exchange of residuals within blocks.
     double p(Eigen::Index noise, const Draws& draws, Side side = Side::both) const
     {
         const auto treatments = static_cast<Eigen::Index>(plan_.treatments.size());
@@ -111,7 +111,7 @@ class SlotModel {
     }
 
  private:
-    // Less its mean in the block, times the root of the weight.
+    // Values less their block's mean, times the square root of the weight.
     Eigen::VectorXd scaled(const Eigen::VectorXd& values) const
     {
         std::vector<double> sum(static_cast<std::size_t>(plan_.blocks), 0.0);
@@ -148,13 +148,13 @@ std::int64_t steps_after(const Assigned& noise, const StepsOf& steps)
     return count;
 }
 
-// [noise]: p that nothing is left in its window, and how much is.
+// [noise]: p of the hypothesis of no carry-over in its window, and the carry-over.
 struct InWindows {
     std::vector<double> p;
     std::vector<Mean> percent;
 };
 
-// Looks for what noises leave, in windows that are asked for; each at most once.
+// Estimates carry-over in requested windows, at most once for each.
 class Looks {
  public:
     Looks(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws, bool looked)
@@ -167,7 +167,7 @@ class Looks {
     {
     }
 
-    // None if the order of slots does not separate it.
+    // The estimate; none if the order of slots does not separate carry-over from effects.
     const std::optional<InWindows>& in(const std::vector<int>& windows)
     {
         const auto [found, is_new] = all_.try_emplace(windows);
@@ -206,13 +206,13 @@ class Looks {
 
 constexpr double significant_beside_another = 0.01;
 
-// A noise whose window is not settled, in one of them.
+// A window that is tried for a noise without a chosen window.
 struct Candidate {
     std::size_t noise = 0;
     int window = 1;
     double p_holm = 1.0;
-    double t_holm = 1.0;     // likewise, of the t test, which no number of draws limits
-    double clearness = 0.0;  // distance from zero in standard errors; p of draws ties where that is much
+    double t_holm = 1.0;     // p_holm of the t test, which no number of draws limits
+    double clearness = 0.0;  // distance from zero in standard errors; decides where p of draws are equal
 };
 
 std::vector<Candidate> candidates(Looks& looks, const std::vector<int>& windows, const std::vector<bool>& open)
@@ -241,15 +241,15 @@ std::vector<Candidate> candidates(Looks& looks, const std::vector<int>& windows,
     return all;
 }
 
-// [noise]
+// The chosen windows, by noise.
 struct Settled {
     std::vector<int> windows;
-    std::vector<double> p_holm;  // over all that was looked at when the window was settled
+    std::vector<double> p_holm;  // over all tests until the window was chosen
 };
 
-// Forward selection, so that what one noise leaves for a slot does not hide what another leaves for eight: the noise
-// and the window in which something significant stands out most settle that window for all levels of the noise, and the
-// other noises are looked at beside it, at 1 %: more looks would make intervals of noises that leave nothing too short.
+// Chooses windows by forward selection, so that carry-over of one noise into one slot does not hide that of another
+// into eight. The clearest significant candidate sets the window for all levels of its noise; the other noises are
+// tested again beside it, at 1 %, because more tests would make intervals of noises without carry-over too short.
 Settled settle_windows(Looks& looks, const std::vector<Assigned>& noises)
 {
     Settled settled{std::vector<int>(noises.size(), 1), std::vector<double>(noises.size(), 1.0)};
@@ -272,7 +272,7 @@ Settled settle_windows(Looks& looks, const std::vector<Assigned>& noises)
     }
 }
 
-// Long steps that a noise leaves behind, which ordinary steps do not show.
+// Looks for long steps after a noise, which ordinary steps do not show.
 void look_for_long_steps(const Series& series, const StepsOf& steps, const Fit& fit, std::uint64_t seed,
                          std::vector<CarryOver>& all)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carry-over: how much of the noise of a slot is left in the slots after it.
+// Carry-over: how much a noise still slows steps in the slots after its own.
 #pragma once
 
 #include "analysis/estimate/assigned/debts.hpp"
@@ -18,33 +18,35 @@ struct CarryOver {
     std::string level;
     std::string stressor;
     base::Role role = base::Role::treatment;
-    int slots = 1;           // after it, in which it is looked for
-    Mean percent;            // of the quiet mean step, of a noise that is on all the time
-    double p = 1.0;          // by re-randomisation; without draws by the t test
-    double p_holm = 1.0;     // over all noises, levels and numbers of slots that were looked at
-    std::int64_t steps = 0;  // that it rests on: in slots after one with the noise
-    // Long steps are more frequent, or longer, in so many slots after it (0: not so): at least at 1 % over all that was
-    // looked at. `long_steps_percent` is what they take of the quiet mean step there.
+    int slots = 1;           // number of slots after the noise in which carry-over is looked for
+    Mean percent;            // of a noise that is on all the time, in percent of the quiet mean step
+    double p = 1.0;          // by re-randomisation; by the t test if there are no draws
+    double p_holm = 1.0;     // over all noises, levels and windows that were tested
+    std::int64_t steps = 0;  // number of steps in slots after a slot with the noise
+    // Number of slots after the noise in which long steps are more frequent or longer, at 1 % over all tests; 0: none.
+    // `long_steps_percent`: their excess time there, in percent of the quiet mean step.
     int long_steps_slots = 0;
     double long_steps_percent = 0.0;
-    Debt debt;             // what it adds to recurring long steps after it
-    bool surely = false;   // beyond doubt: p_holm <= 0.001, likewise
-    bool counted = false;  // part of the noise's effect: more than 0, p_holm <= 0.05, at this level or another one
-    bool helps = false;    // steps are shorter after it (p_holm <= 0.05): no part of its effect, but no acquittal
+    Debt debt;             // time that the noise adds to recurring long steps after it
+    bool surely = false;   // beyond doubt: p_holm <= 0.001 at this level or another one
+    bool counted = false;  // part of the noise's effect: above 0 and p_holm <= 0.05, at this level or another one
+    bool helps = false;    // steps are shorter after the noise (p_holm <= 0.05): not part of its effect, but the noise
+                           // is not called safe
 };
 
 constexpr double significant_carry_over = 0.05;
 constexpr double sure_carry_over = 0.001;
 
-// Windows in which it is looked for: what fades within a slot, and what takes some (dirty pages that are written back).
+// Windows, in slots, in which carry-over is looked for: some fades within a slot, some takes several (writing back
+// dirty pages).
 inline constexpr std::array<int, 3> lasting_windows{1, 3, 8};
 
-// Estimates for each noise and level how much longer steps in a slot are if the noise was on in the slots before, than
-// if those were quiet, whatever is on now: see Lasting. Of the windows the one counts in which it stands out most;
-// where nothing is found, the slot after the noise. Empty where the order of slots does not separate carry-over from
-// effects (a fixed sequence), and with fewer than three blocks.
+// Estimates for each noise and level how much longer steps are in a slot after slots with the noise than after quiet
+// slots, whatever treatment is on: see Lasting. The window with the clearest carry-over counts; where none is found,
+// the slot after the noise. Empty where the order of slots does not separate carry-over from effects (a fixed
+// sequence), and with fewer than three blocks.
 //
-// p: within each block the slots' residuals under "nothing is left of this noise" are exchanged (Freedman and Lane
+// p: by exchange of the slots' residuals under the hypothesis of no carry-over, within each block (Freedman and Lane
 // 1983).
 std::vector<CarryOver> carry_over(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws,
                                   bool looked);

@@ -12,7 +12,7 @@ namespace {
 
 using Setting = std::vector<Assigned>;
 
-// Every factor at every level it took, in order of appearance.
+// Every factor at every level in the plan, in order of appearance.
 std::vector<Assigned> assigned_anywhere(const Experiment& plan)
 {
     std::vector<Assigned> all;
@@ -58,7 +58,7 @@ void add(Contrast& contrast, std::size_t treatment, double weight)
     contrast.weights[static_cast<Eigen::Index>(treatment)] += weight;
 }
 
-// With the factor against without it, over every setting of the others that occurs both ways.
+// The factor on against off, over every setting of the other factors that occurs with both.
 Contrast average(const Experiment& plan, const Assigned& factor)
 {
     Contrast contrast = empty(plan, factor, Kind::average);
@@ -74,7 +74,7 @@ Contrast average(const Experiment& plan, const Assigned& factor)
     return contrast;
 }
 
-// The treatment that a factor alone is compared with: the sham for a delay, quiet for all others.
+// The treatment with which the factor alone is compared: the sham for a delay, quiet for all others.
 std::size_t baseline(const Experiment& plan, const Assigned& factor)
 {
     if (factor.role != base::Role::delay) return 0;
@@ -96,7 +96,7 @@ Contrast alone(const Experiment& plan, const Assigned& factor, std::size_t treat
 
 std::optional<Contrast> interaction(const Experiment& plan, const Assigned& a, const Assigned& b)
 {
-    if (b.factor < a.factor) return interaction(plan, b, a);  // one name, whatever order chance put the slots in
+    if (b.factor < a.factor) return interaction(plan, b, a);  // one name for both orders
     const std::string level = a.level.empty() && b.level.empty() ? "" : a.level + "*" + b.level;
     Contrast contrast = empty(plan, {a.factor + "*" + b.factor, level, ""}, Kind::interaction);
     double settings = 0.0;

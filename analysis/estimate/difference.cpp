@@ -23,7 +23,7 @@ bool is_students(const Estimated& one, double confidence)
            std::abs(one.interval.high - (one.value + half)) < near;
 }
 
-// Degrees of freedom by Welch and Satterthwaite; where an error is unknown, so many that Student's t is normal.
+// Degrees of freedom by Welch and Satterthwaite; if an error is unknown, a number so large that Student's t is normal.
 double joint_degrees_of_freedom(const Estimated& a, const Estimated& b)
 {
     constexpr double normal = 1e6;

@@ -8,7 +8,7 @@
 
 namespace analysis {
 
-// An estimate as a report has it. Without an error only its interval is known.
+// An estimate as a report gives it. Without a standard error only its interval is known.
 struct Estimated {
     double value = 0.0;
     Interval interval;
@@ -19,14 +19,14 @@ struct Estimated {
 struct EstimatedDifference {
     double value = 0.0;  // after - before
     Interval interval;
-    double p = 1.0;  // two-sided, of no difference
+    double p = 1.0;  // two-sided, of the hypothesis of no difference
     bool by_welch = false;
 };
 
-// Where both intervals are Student's t of their errors: Welch's t interval, with degrees of freedom by Welch and
-// Satterthwaite. Else, as for intervals that are not symmetric or that hold at every look, the squared distances of
-// both estimates from their bounds add up (MOVER; Zou and Donner 2008), and p is that of Student's t whose interval
-// ends where this one ends on the side of zero. Both intervals have this confidence.
+// Where both intervals are Student's t, the difference has Welch's t interval, with degrees of freedom by Welch and
+// Satterthwaite. Else, for intervals that are not symmetric or that hold at every look, the squared distances of both
+// estimates from their bounds add up (MOVER; Zou and Donner 2008), and p is that of the Student's t whose interval has
+// the same bound on the side of zero. confidence: that of both intervals.
 EstimatedDifference difference(const Estimated& before, const Estimated& after, double confidence);
 
 }  // namespace analysis

@@ -35,7 +35,7 @@ Effect effect_of(const Contrast& contrast, const std::string& phase, int rank)
     return effect;
 }
 
-// Medians of the steps of a block that are wholly under each treatment; empty if a treatment has none.
+// Medians of a block's steps that are wholly under each treatment; empty if a treatment has none.
 Eigen::VectorXd block_medians(const StepsByBlock& by_block, int block, const Series& series, const StepsOf& steps)
 {
     std::vector<base::LongColumn<double>> times(steps.plan.treatments.size());
@@ -58,8 +58,8 @@ bool any_of_contrast(const Eigen::VectorXd& weights, const std::vector<bool>& tr
     return false;
 }
 
-// Where it is not beyond doubt that outliers are of the noise, the interval spans the effect with and without them, and
-// so must p: chance that charges a noise with outliers would else be a finding of its own.
+// p by exchange. Where it is in doubt that a noise causes outliers, the interval spans the effects with and without
+// them, and p is the larger of both: outliers by chance would else be significant.
 Eigen::VectorXd p_by_exchange(const Contrast& contrast, const Fit& fit, const Series& series, const StepsOf& steps,
                               const Draws& draws)
 {
@@ -69,7 +69,7 @@ Eigen::VectorXd p_by_exchange(const Contrast& contrast, const Fit& fit, const Se
     return p.cwiseMax(rerandomised_p(contrast, fit, series, steps, false, draws));
 }
 
-// See Effect::at_least.
+// Computes Effect::at_least.
 Mean percent_at_least(const Fit& fit, const Eigen::VectorXd& weights, const StepsOf& steps, const Mean& percent)
 {
     constexpr double confidence = 0.95;
@@ -123,7 +123,7 @@ Mean percent_at_worst(const Fit& fit, const Eigen::VectorXd& weights)
         if (fit.strata.empty()) continue;
         way.strata_counted = true;
         Mean counted = percent_of_quiet(fit, way, 0, true);
-        // That long steps happened to be rare beside a noise acquits it of nothing.
+        // Long steps that happened to be rare beside a noise are no evidence that it is safe.
         counted.value = std::max(counted.value, assumed.value);
         take(counted);
     }
@@ -140,7 +140,7 @@ Mean whole_percent(const Fit& fit, const Eigen::VectorXd& weights, const StepsOf
 EffectTable effects(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws)
 {
     if (fit.blocks.size() < 2) base::fail("an interval needs two blocks with every treatment");
-    // Steps longer than a slot are under several treatments: labels of slots cannot be exchanged for them.
+    // Steps longer than a slot are under several treatments, so labels of slots cannot be exchanged for them.
     const bool spans =
         std::any_of(fit.strata.begin(), fit.strata.end(), [](const StratumSums& stratum) { return stratum.shared; });
     EffectTable all;

@@ -17,7 +17,8 @@ namespace analysis {
 
 constexpr int all_ranks = -1;
 
-// The kind of quantity that an effect is on. Families are corrected for their number, pooled and shown apart.
+// The kind of quantity that an effect is on. Each family is corrected for multiple testing, pooled and shown
+// separately.
 enum class Family {
     step,      // the step and its phases, of the job and of each rank
     measure,   // of the job: the split of the step by its buckets, the median step, outliers, tails
@@ -36,59 +37,60 @@ struct Effect {
     std::string phase;  // a phase, "step", or another measure's name
     int rank = all_ranks;
     Kind kind = Kind::alone;
-    Mean percent;  // of the rank's quiet mean step
-    // The job's step with accidents and carry-over, whether they count in `percent` or not: a noise is acquitted only
-    // by this interval. For other measures as `percent`.
+    Mean percent;  // in percent of the rank's quiet mean step
+    // Effect on the job's step with accidents and carry-over, whether they count in `percent` or not: a noise is safe
+    // only by this interval. Equals `percent` for other measures.
     Mean at_worst;
-    // The job's step, nothing assumed and nothing left out: with all accidents, and with recurring long steps as
-    // frequent under the noise as they were. Else as `percent`.
+    // Effect on the job's step with nothing assumed and nothing left out: with all accidents, and with recurring long
+    // steps as frequent under the noise as they were. Equals `percent` for other measures.
     Mean whole;
-    // Where carry-over counts: the direct effect or what is left in one slot, whichever is more. Their sum is what a
-    // noise costs that is on all the time if each slot adds its own; a state that it brings about (cold caches) costs
-    // no more than that. Else as `percent`. A noise is unsafe only if this and `whole` exceed the budget, too.
+    // Where carry-over counts: the larger of the direct effect and the carry-over into one slot. Their sum is the cost
+    // of a noise that is on all the time if each slot adds its own carry-over, but a state such as cold caches costs
+    // only once. Else equals `percent`. A noise is unsafe only if this and `whole` exceed the budget, too.
     Mean at_least;
-    bool lacks_a_stratum = false;  // no step of some stratum began under it: what noise does to those is unknown
-    double p = 1.0;          // re-randomisation, or t test where the order was not random or labels cannot be exchanged
-    double p_holm = 1.0;     // over factors x phases of the same rank
-    Smallest smallest_p{};   // that the test could have given
-    std::int64_t steps = 0;  // used, and mostly under a treatment with the factor
+    bool lacks_a_stratum = false;  // no step of some stratum began under the noise, so its effect on these is unknown
+    double p = 1.0;          // by re-randomisation; by t test if the order was not random or labels cannot be exchanged
+    double p_holm = 1.0;     // over the factors and phases of the same rank
+    Smallest smallest_p{};   // that the test can give
+    std::int64_t steps = 0;  // number of used steps mostly under a treatment with the factor
 };
 
-// Do accidents count in a contrast with these weights? If they are charged to any of its treatments.
+// True if accidents count in a contrast with these weights: if they are charged to any of its treatments.
 bool accidents_count(const Eigen::VectorXd& weights, const LongSteps& steps);
 
-// The estimate that all tables rest on, in percent of the quiet mean step: with the accidents that are charged to its
-// treatments, and with what its noises leave in the next slot, if they last. Where either is not beyond doubt it is
-// left out of the estimate, and the interval spans that of the estimate with it.
+// The estimate in all tables, in percent of the quiet mean step. It includes the accidents that are charged to its
+// treatments and the carry-over of its noises, if they have any. Where either is not beyond doubt, the estimate leaves
+// it out, and the interval also spans that of the estimate with it.
 Mean estimated_percent(const Fit& fit, const Eigen::VectorXd& weights, Eigen::Index measure, const StepsOf& steps);
-// With accidents, whether they count or not; with carry-over and without it, with long steps shared among the
-// treatments that they meet or not, and with how frequent they were under the noise where that is more than elsewhere,
-// whichever lets the noise cost most.
+// The effect under the assumptions by which the noise costs most: always with accidents; with or without carry-over;
+// long steps shared among the treatments that they meet or not; and as frequent as they were under the noise, where
+// that is more than elsewhere.
 Mean percent_at_worst(const Fit& fit, const Eigen::VectorXd& weights);
-// With accidents, whether they count or not, and with long steps as frequent under each noise as they were.
+// The effect with all accidents, and with long steps as frequent under each noise as they were.
 Mean whole_percent(const Fit& fit, const Eigen::VectorXd& weights, const StepsOf& steps);
 
-// All effects of a run, the job's before those of ranks.
+// All effects of a run; those of the job come first.
 using EffectTable = std::vector<Effect>;
 
 std::vector<std::reference_wrapper<const Effect>> of(const EffectTable& effects, Family family);
 
-// names[0] is the step. Measures are linear in the steps' times with the same work shares: where phases add up to the
-// step, so do their effects. Throws Error with fewer than two blocks.
+// names[0] is the step. Measures are linear in the steps' times with the same work shares, so effects on phases that
+// add up to the step add up to its effect. Throws Error with fewer than two blocks.
 EffectTable effects(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws);
 
-// How much slower the median step is: medians of wholly covered steps per block, otherwise as effects(). The phase is
-// "median step", the family Family::measure.
+// The slowdown of the median step: medians of wholly covered steps per block, else as effects(). The phase is "median
+// step", the family Family::measure.
 EffectTable median_effects(const Series& series, const StepsOf& steps);
 
-// Sets p_holm of Family::step: over all effects of each rank.
+// Sets p_holm of Family::step: Holm's correction over all effects of each rank.
 void adjust(EffectTable& effects);
 
 // The effect on `phase`, or nullptr.
 const Effect* find(const EffectTable& effects, const std::string& factor, const std::string& level, Kind kind,
                    const std::string& phase, int rank = all_ranks, Family family = Family::step);
 
-// A factor that was combined with others is judged by its average over their settings, which rests on all slots.
+// The kind of effect by which a factor is judged: in a factorial its average over the other factors' settings, which
+// uses all slots.
 Kind judged_kind(const EffectTable& effects, const Effect& effect);
 
 }  // namespace analysis

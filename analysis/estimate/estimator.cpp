@@ -11,9 +11,9 @@ namespace analysis {
 
 namespace {
 
-constexpr int rounds = 4;  // of work shares: three suffice from 0 to 100 %
+constexpr int rounds = 4;  // iterations of work shares; three suffice for effects from 0 to 100 %
 
-// The work shares of steps, or their time shares before any mean is known.
+// The work shares of steps; before any mean is known, their time shares.
 struct Shares {
     const StepOverlaps& shares;
     const Experiment& plan;
@@ -146,7 +146,7 @@ void solve(Fit& fit, const Experiment& plan)
     }
 }
 
-// The measures of an ordinary step with these shares.
+// The measures of an ordinary step with these shares of treatments.
 Eigen::RowVectorXd ordinary_step(const Overlaps& shares, const Eigen::MatrixXd& mean_ms, const Experiment& plan)
 {
     Eigen::RowVectorXd mean = Eigen::RowVectorXd::Zero(mean_ms.cols());
@@ -160,7 +160,8 @@ Eigen::RowVectorXd ordinary_step(const Overlaps& shares, const Eigen::MatrixXd& 
     return mean / sum;
 }
 
-// Adds the time of long steps beyond an ordinary step, for each measure: it falls on the phases that are long.
+// Adds the excess of long steps over an ordinary step, for each measure, so that it counts for the phases that are
+// long.
 void add_long_steps(Fit& fit, const Series& series, const StepsOf& of)
 {
     const LongSteps& steps = of.long_steps;
@@ -212,13 +213,13 @@ void add_long_steps(Fit& fit, const Series& series, const StepsOf& of)
     fit.accident_squares = fit.accident_squares.cwiseMax(over_blocks);
 }
 
-// In ms by treatment: accidents' time for each step's worth of work.
+// [treatment]: accidents' time in ms, divided by the work in steps.
 Eigen::VectorXd accident_means(const Fit& fit, Eigen::Index measure)
 {
     return fit.accidents.col(measure).cwiseQuotient(fit.work);
 }
 
-// By treatment: the weights of a contrast of the step itself less its ratio to quiet, which is what its spread is of.
+// [treatment]: weights of the contrast minus its ratio to quiet times quiet, whose spread is that of the percentage.
 Eigen::VectorXd around_ratio(const Eigen::VectorXd& weights, double ratio)
 {
     Eigen::VectorXd around = weights;
@@ -246,7 +247,7 @@ Eigen::MatrixXd time_shares(const StepOverlaps& shares, std::span<const Eigen::I
 
 Eigen::MatrixXd work_shares(const Eigen::MatrixXd& time_shares, const Eigen::VectorXd& mean_ms)
 {
-    // A mean near or below zero can only come from noise; it must not turn shares around.
+    // A mean near or below zero comes from random variation; it must not make shares negative.
     const Eigen::VectorXd speed = mean_ms.cwiseMax(mean_ms.maxCoeff() * 1e-3).cwiseInverse();
     Eigen::MatrixXd work = time_shares * speed.asDiagonal();
     for (Eigen::Index i = 0; i < work.rows(); ++i)
@@ -292,12 +293,12 @@ Estimate estimate(const Fit& fit, const Combination& weights, Eigen::Index measu
         bool lacks = false;
         for (Eigen::Index t = 0; t < of.size(); ++t) lacks = lacks || (of[t] != 0.0 && stratum.count[t] == 0.0);
         found.lacks_a_stratum = found.lacks_a_stratum || lacks;
-        // As frequent as they were means never, where there was none; but steps with a period come to every noise.
+        // Such a stratum is skipped, unless shares are as counted and it has no period: its share there is then 0.
         if (lacks && !(weights.strata_counted && stratum.counted.size() > 1)) continue;
         const StratumMean mean = mean_of(stratum, measure);
         double variance = 0.0;
         for (const StratumShare& share : weights.strata_counted ? stratum.counted : stratum.assumed) {
-            double at_once = 0.0;  // by how many ms a share of one more moves the value
+            double at_once = 0.0;  // change of the value in ms if this share were higher by one
             for (const std::size_t treatment : share.treatments) {
                 const auto t = static_cast<Eigen::Index>(treatment);
                 at_once += of[t] * mean.mean[t];
@@ -334,7 +335,7 @@ Mean percent_of_quiet(const Fit& fit, const Combination& weights, Eigen::Index m
         to_percent * to_percent * (strata.variance + (of_step ? 0.0 : ratio * ratio * quiet.variance));
     Mean percent{100.0 * ratio, std::sqrt(of_blocks + of_strata), blocks.degrees_of_freedom};
     if (of_strata > 0.0) {
-        // Welch and Satterthwaite
+        // Degrees of freedom by Welch and Satterthwaite.
         const double all = of_blocks + of_strata;
         percent.degrees_of_freedom = all * all /
                                      (of_blocks * of_blocks / blocks.degrees_of_freedom +

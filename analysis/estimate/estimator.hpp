@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The estimator: least squares of step time on the work shares of the treatments, and what long steps cost beyond that.
+// The estimator: least squares of ordinary step time on the treatments' work shares, and the excess time of long steps.
 #pragma once
 
 #include "analysis/estimate/assigned/exposure.hpp"
@@ -18,7 +18,7 @@
 
 namespace analysis {
 
-// Time shares of these steps, x treatments. labels[slot] is the treatment of a slot.
+// Time shares of these steps (rows) by treatment (columns). labels[slot] is the treatment of a slot.
 Eigen::MatrixXd time_shares(const StepOverlaps& shares, std::span<const Eigen::Index> steps,
                             std::span<const std::size_t> labels, std::size_t treatments);
 
@@ -26,12 +26,12 @@ Eigen::MatrixXd time_shares(const StepOverlaps& shares, std::span<const Eigen::I
 // treatment's mean step. With time shares alone a true 100 % comes out as 98 %: docs/statistics.md, rule 3.
 Eigen::MatrixXd work_shares(const Eigen::MatrixXd& time_shares, const Eigen::VectorXd& mean_ms);
 
-// A weighted sum of treatments, and of what noises leave in the slot after them: if given, means are those of Lasting.
+// A weighted sum of treatments, and of the carry-over of noises; with the latter, the means are those of Lasting.
 struct Combination {
     Eigen::VectorXd treatments;
-    Eigen::VectorXd carried{};    // [noise], or empty
-    bool strata_met = false;      // of strata: Fit::strata_met
-    bool strata_counted = false;  // of strata: as frequent under each noise as they were
+    Eigen::VectorXd carried{};    // weight of each noise's carry-over, or empty
+    bool strata_met = false;      // use Fit::strata_met for the strata
+    bool strata_counted = false;  // count strata as frequent under each noise as they were
 
     Combination(Eigen::VectorXd of_treatments) : treatments{std::move(of_treatments)} {}
     Combination(Eigen::VectorXd of_treatments, Eigen::VectorXd of_carried)
@@ -47,26 +47,27 @@ struct Combination {
     }
 };
 
-// Adds to a contrast the carry-over of its noises, which would run all the time: of `lasting` noises, or of all. Once
-// one lasts, the means after a slot without noise serve for every contrast: plain means hold its remains. Nothing is
-// added where the order of slots does not separate it from effects.
+// Adds to a contrast the carry-over of its noises: of those in `lasting`, or of all. Once any noise lasts, every
+// contrast uses the means after slots without noise, because plain means include carry-over. Nothing is added where the
+// order of slots does not separate carry-over from effects.
 Combination combination(const Fit& fit, const Eigen::VectorXd& weights, const std::vector<Assigned>& lasting);
 Combination with_carry_over(const Fit& fit, const Eigen::VectorXd& weights);
 
-// A measure under such a sum, in ms.
+// A measure under a combination of treatments, in ms.
 struct Estimate {
     double value = 0.0;
-    Eigen::VectorXd influence;        // [block]: of ordinary steps; sums to zero, nearly
-    double variance = 0.0;            // of the strata
-    double degrees_of_freedom = 0.0;  // of that
-    bool lacks_a_stratum = false;     // a treatment with weight began none of its steps, so that it does not count
+    Eigen::VectorXd influence;        // [block]: influence of ordinary steps; sums to about zero
+    double variance = 0.0;            // variance of the strata's part
+    double degrees_of_freedom = 0.0;  // degrees of freedom of that variance
+    bool lacks_a_stratum = false;     // no step of some stratum began under a treatment with weight, so the stratum
+                                      // does not count for it
 };
 Estimate estimate(const Fit& fit, const Combination& weights, Eigen::Index measure, bool with_accidents);
 
-// A contrast in percent of the quiet mean step; both share the blocks' drift, so the spread is that of difference -
+// A contrast in percent of the quiet mean step. Both share the drift of blocks, so the spread is that of difference -
 // ratio x quiet, not of the difference alone (the usual standard error of a ratio).
 Mean percent_of_quiet(const Fit& fit, const Combination& weights, Eigen::Index measure, bool with_accidents);
-// [block]: what the block moves it by, times the number of blocks; strata not included.
+// [block]: the block's influence on that percentage, times the number of blocks; without strata.
 Eigen::VectorXd percent_influence(const Fit& fit, const Combination& weights, Eigen::Index measure,
                                   bool with_accidents);
 

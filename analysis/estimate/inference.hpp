@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statistics of base, of Eigen's vectors.
+// The statistics of base for Eigen's vectors.
 #pragma once
 
 #include "base/statistics.hpp"
@@ -16,7 +16,7 @@ using base::median;
 using base::t_quantile;
 using base::t_test_p;
 
-// Mean of independent values (blocks, runs); two or more.
+// Mean of two or more independent values (blocks, runs).
 inline Mean mean_of(const Eigen::VectorXd& values)
 {
     return base::mean_of({values.data(), static_cast<std::size_t>(values.size())});

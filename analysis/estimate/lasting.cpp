@@ -7,7 +7,7 @@ namespace analysis {
 
 namespace {
 
-// The columns of least squares with carry-over: treatments but quiet, and the noises of the slots before.
+// The columns of least squares with carry-over: treatments except quiet, and the noises of the slots before.
 class LastingColumns {
  public:
     LastingColumns(const Experiment& plan, std::vector<Assigned> noises, const std::vector<int>& windows)
@@ -26,7 +26,7 @@ class LastingColumns {
     const std::vector<Assigned>& noises() const { return noises_; }
     const Eigen::MatrixXd& of_treatment() const { return of_treatment_; }
 
-    // Mean step of a slot, from means by treatment after a slot without noise and, under them, what noises leave.
+    // [slot]: mean step, from the means by treatment after a slot without noise and the carry-over below them.
     Eigen::VectorXd pace_of_slots(const Eigen::VectorXd& means) const
     {
         const auto slots = static_cast<Eigen::Index>(plan_.treatment_of.size());
@@ -62,10 +62,10 @@ class LastingColumns {
 
 struct LastingSums {
     double steps = 0.0;
-    Eigen::VectorXd columns;   // sums
-    Eigen::RowVectorXd time;   // of each measure
-    Eigen::MatrixXd squares;   // of the columns around their means in the block
-    Eigen::MatrixXd products;  // of columns and measures likewise
+    Eigen::VectorXd columns;   // sum of each column
+    Eigen::RowVectorXd time;   // sum of each measure
+    Eigen::MatrixXd squares;   // sums of products of the columns around their means in the block
+    Eigen::MatrixXd products;  // sums of products of columns and measures around their means
 
     void add(const LastingSums& other, double sign)
     {
@@ -83,8 +83,8 @@ LastingSums no_sums(const LastingColumns& columns, Eigen::Index measures)
             Eigen::MatrixXd::Zero(columns.count(), columns.count()), Eigen::MatrixXd::Zero(columns.count(), measures)};
 }
 
-// Means by treatment after a slot without noise, and below them what noises leave; none if the slots do not separate
-// them.
+// Means by treatment after a slot without noise, and below them the carry-over of each noise; none if the slots do not
+// separate them.
 std::optional<Eigen::MatrixXd> solve(const LastingSums& all, const LastingColumns& columns)
 {
     Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver;
@@ -163,7 +163,7 @@ std::optional<Lasting> lasting_of(const Fit& fit, const Series& series, const St
     std::vector<LastingSums> blocks;
     LastingSums all = no_sums(columns, series.measures.cols());
     std::optional<Eigen::MatrixXd> solved;
-    // Twice: what a noise leaves changes how a step's work is shared among slots.
+    // Two rounds, because carry-over changes how a step's work is divided among slots.
     for (int round = 0; round < 2; ++round) {
         blocks.clear();
         all = no_sums(columns, series.measures.cols());

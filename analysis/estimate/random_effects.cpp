@@ -16,7 +16,7 @@ namespace analysis {
 
 namespace {
 
-// An error of zero would be an infinite weight.
+// Variance of an estimate, above zero: zero would be an infinite weight.
 double variance_of(const Mean& estimate)
 {
     const double least = 1e-9 * (1.0 + std::abs(estimate.value));
@@ -26,7 +26,7 @@ double variance_of(const Mean& estimate)
 struct Weighted {
     double mean = 0.0;
     double weights = 0.0;
-    double squares = 0.0;  // weighted, about the mean
+    double squares = 0.0;  // weighted squares around the mean
 };
 
 Weighted weighted(std::span<const Mean> runs, double variance_between)
@@ -45,7 +45,7 @@ Weighted weighted(std::span<const Mean> runs, double variance_between)
     return all;
 }
 
-// The variance between runs with which the weighted squares are these; 0 if they are less with none.
+// The variance between runs at which the weighted squares have this value; 0 if they are smaller even without it.
 double variance_between(std::span<const Mean> runs, double squares)
 {
     const auto excess = [&](double variance) { return weighted(runs, variance).squares - squares; };
@@ -63,7 +63,7 @@ struct Normal {
     double deviation = 0.0;
 };
 
-// Quantile of an equal mixture of normal distributions.
+// Quantile of a mixture of normal distributions with equal weights.
 double quantile(const std::vector<Normal>& mixture, double probability)
 {
     const auto excess = [&](double value) {
@@ -72,7 +72,7 @@ double quantile(const std::vector<Normal>& mixture, double probability)
             below += std::erfc((part.mean - value) / part.deviation / std::sqrt(2.0)) / 2.0;
         return below / static_cast<double>(mixture.size()) - probability;
     };
-    constexpr double reach = 8.0;  // standard deviations, beyond which there is nothing
+    constexpr double reach = 8.0;  // standard deviations that contain the whole distribution
     double low = mixture.front().mean;
     double high = low;
     for (const Normal& part : mixture) {
@@ -85,7 +85,7 @@ double quantile(const std::vector<Normal>& mixture, double probability)
     return (from + until) / 2.0;
 }
 
-// Shares of bounds of rare events, and of other estimates that the data do not rule out.
+// Combines bounds of rare events, and of other estimates that the data do not rule out, by these shares.
 void take_bounds(Mean& mean, std::span<const Mean> parts, const std::function<double(std::size_t)>& share)
 {
     const auto scaled = [](const base::RareEvents& events, double by) {
@@ -113,7 +113,7 @@ void take_bounds(Mean& mean, std::span<const Mean> parts, const std::function<do
 
 std::optional<Interval> prediction(std::span<const Mean> runs, double confidence)
 {
-    constexpr int places = 400;  // of the distribution of squares
+    constexpr int places = 400;  // number of quantiles of the squares' distribution
     if (runs.size() < 3) return std::nullopt;
     const boost::math::chi_squared squares{static_cast<double>(runs.size()) - 1.0};
     std::vector<Normal> mixture;

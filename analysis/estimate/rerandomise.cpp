@@ -11,11 +11,11 @@ namespace analysis {
 
 namespace {
 
-using Labels = std::vector<std::size_t>;  // by slot
+using Labels = std::vector<std::size_t>;  // [slot]
 
-constexpr double most_orders = 256;  // of a block; beyond, that many are sampled
+constexpr double most_orders = 256;  // orders of a block; from more, this many are sampled
 
-// Positions in a block whose labels may be exchanged, and those labels in order.
+// Positions in a block whose labels may be exchanged, and these labels in order.
 struct Exchangeable {
     std::vector<std::size_t> slots;
     Labels labels;
@@ -50,7 +50,8 @@ void put(Labels& labels, const Exchangeable& group, const Labels& order)
     for (std::size_t i = 0; i < group.slots.size(); ++i) labels[group.slots[i]] = order[i];
 }
 
-// All orders of the block's labels that the design could have drawn, as assigned first; a sample if there are too many.
+// All orders of the block's labels that the design could have drawn, the assigned one first; a sample if there are too
+// many.
 std::vector<Labels> orders(const std::vector<Exchangeable>& groups, const Labels& assigned, base::Random& random)
 {
     double count = 1.0;
@@ -84,11 +85,11 @@ std::vector<Labels> orders(const std::vector<Exchangeable>& groups, const Labels
     return all;
 }
 
-// The means by treatment and measure, equal for treatments that the null hypothesis holds equal.
+// Means by treatment and measure under the null hypothesis, by which some treatments have equal means.
 struct NullMeans {
-    Eigen::MatrixXd regular;              // as Fit::mean_ms
-    std::vector<Eigen::MatrixXd> strata;  // [stratum]: of what is beyond
-    Eigen::MatrixXd accidents;            // for each step's worth of work
+    Eigen::MatrixXd regular;              // see Fit::mean_ms
+    std::vector<Eigen::MatrixXd> strata;  // [stratum]: mean excess
+    Eigen::MatrixXd accidents;            // accidents' time divided by work in steps
 };
 
 NullMeans null_means(const Contrast& contrast, const Fit& fit)
@@ -114,7 +115,7 @@ NullMeans null_means(const Contrast& contrast, const Fit& fit)
     return means;
 }
 
-// By slot, slots x measures: what its steps took beyond the null hypothesis.
+// Slots x measures: time that a slot's steps took beyond the null hypothesis.
 Eigen::MatrixXd scores_by_slot(const NullMeans& means, const Series& series, const StepsOf& steps, bool with_accidents)
 {
     const Experiment& plan = steps.plan;
@@ -189,7 +190,7 @@ Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, const S
         return sum.abs();
     };
     const Eigen::ArrayXd assigned = statistic([](Eigen::Index) { return Eigen::Index{0}; });
-    Eigen::ArrayXd as_large = Eigen::ArrayXd::Ones(measures);  // the order as drawn is one of the possible
+    Eigen::ArrayXd as_large = Eigen::ArrayXd::Ones(measures);  // counts the assigned order as one of the draws
     for (int draw = 0; draw < draws.count; ++draw) {
         base::end_if_stopped();
         const Eigen::ArrayXd drawn = statistic([&](Eigen::Index orders) {

@@ -17,17 +17,17 @@ struct Draws {
     std::uint64_t seed = 1;
 };
 
-// p-value of a contrast for each measure, two-sided. Within each block the labels of treatments that would be equal
-// under the null hypothesis are exchanged as the design could have drawn them. The statistic is the time that the slots
-// took beyond what the null hypothesis expects of their steps, per step, with against without. It holds one factor's
-// null hypothesis whatever the others do.
+// Two-sided p-value of a contrast for each measure. Within each block, labels of treatments that would be equal under
+// the null hypothesis are exchanged as the design could have drawn them. The statistic is the time per step that the
+// slots took beyond what the null hypothesis expects of their steps, with the factor against without it. The test is
+// valid for one factor's null hypothesis whatever the effects of the others.
 Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, const Series& series, const StepsOf& steps,
                                bool with_accidents, const Draws& draws);
 
 // The smallest p-value that the test can give; zero where nothing limits it.
 struct Smallest {
     double by_draws = 0.0;
-    double by_blocks = 0.0;  // with all orders of all blocks drawn
+    double by_blocks = 0.0;  // with every order of every block drawn
 };
 Smallest smallest_p(const Contrast& contrast, const Fit& fit, const Experiment& plan, const Draws& draws);
 

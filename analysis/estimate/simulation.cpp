@@ -22,7 +22,7 @@ std::vector<Slot> rotation(const Simulation& what, base::Random& random)
     std::vector<Slot> slots;
     std::int64_t time_ns = 0;
     for (std::int64_t block = 0; time_ns < run_ns; ++block) {
-        std::vector<std::size_t> order(factors + quiet);  // numbers beyond the factors are quiet
+        std::vector<std::size_t> order(factors + quiet);  // values at or above `factors` are quiet
         std::iota(order.begin(), order.end(), std::size_t{0});
         base::shuffle(random, std::span{order});
         for (const std::size_t factor : order) {
@@ -37,9 +37,9 @@ std::vector<Slot> rotation(const Simulation& what, base::Random& random)
     return slots;
 }
 
-constexpr std::size_t pieces = 50;  // of a slot, each with one speed
+constexpr std::size_t pieces = 50;  // pieces of a slot, each with a constant speed
 
-// Which factor is on in a slot; their number if none is.
+// Index of the factor that is on in a slot; the number of factors if none is.
 std::size_t factor_on(const Simulation& what, const Slot& slot)
 {
     if (slot.on.empty()) return what.effects_percent.size();
@@ -48,7 +48,7 @@ std::size_t factor_on(const Simulation& what, const Slot& slot)
                                     what.levels.begin());
 }
 
-// Slowdown in each piece of each slot: how many times as long work takes as on a quiet machine.
+// [piece of a slot]: slowdown, the factor by which work takes longer than on a quiet machine.
 std::vector<double> slowdowns(const Simulation& what, const std::vector<Slot>& slots)
 {
     const std::size_t quiet = what.effects_percent.size();
@@ -68,8 +68,8 @@ std::vector<double> slowdowns(const Simulation& what, const std::vector<Slot>& s
     return all;
 }
 
-// Time at which a step that begins at begin_ms ends: its work, in ms of a quiet machine, is done at the speed that each
-// piece of time leaves.
+// End of a step that begins at begin_ms. Its work, in ms on a quiet machine, is done at the speed of each piece of
+// time.
 double end_of_work(double begin_ms, double work_ms, const std::vector<double>& slowdown, double piece_ms)
 {
     double time = begin_ms;
@@ -83,7 +83,7 @@ double end_of_work(double begin_ms, double work_ms, const std::vector<double>& s
     return time + work_ms;
 }
 
-// The host's stalls, at random times: what ends in them or after them ends later.
+// Stalls of the host, at random times. A step that ends during or after a stall ends later by it.
 class Stalls {
  public:
     Stalls(const Simulation& what, base::Random& random) : what_{what}, random_{random} { next_ms_ = gap(); }

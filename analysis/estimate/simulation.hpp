@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated runs with known effects: what the estimator is checked against.
+// Simulated runs with known effects, to check the estimator.
 #pragma once
 
 #include "analysis/input/slots.hpp"
@@ -12,22 +12,24 @@
 
 namespace analysis {
 
-// A rotation of factors, one slot each and quiet ceil(sqrt(factors)) times in every block, and a training whose steps
-// have what real ones have: drift, autocorrelation, outliers, and no regard for slot borders.
+// A rotation of factors, with one slot each and ceil(sqrt(factors)) quiet slots per block, and a training whose steps
+// are like real ones: they have drift, autocorrelation and outliers, and cross slot borders.
 struct Simulation {
-    std::vector<double> effects_percent;  // by factor: true slowdown of a step wholly under it
-    double step_ms = 100.0;               // quiet
-    double deviation = 0.03;              // of a step's work, relative
-    double autocorrelation = 0.3;         // of that from step to step (first order)
-    double drift = 0.01;                  // of the mean step over the run, relative
-    double outlier_rate = 0.01;           // steps whose work is two to five times as much
-    double stalled = 0.0;                 // share of the time in which the host does something else
-    double stall_ms = 20.0;               // at a time
+    std::vector<double> effects_percent;  // [factor]: true slowdown of a step wholly under it
+    double step_ms = 100.0;               // quiet step
+    double deviation = 0.03;              // relative standard deviation of a step's work
+    double autocorrelation = 0.3;         // of a step's work with that of the next step
+    double drift = 0.01;                  // relative change of the mean step over the run
+    double outlier_rate = 0.01;           // share of steps with two to five times the work
+    double stalled = 0.0;                 // share of time in which the host stalls the training
+    double stall_ms = 20.0;               // length of one stall
     double slot_s = 1.0;
     double run_s = 120.0;
-    std::vector<std::string> levels{};         // if any: all are levels of one factor "f", not factors of their own
-    std::vector<double> carry_over_percent{};  // by factor: slowdown that is left at the begin of the next slot
-    double carry_over_s = 0.0;                 // after which a third (1/e) of it is left; 0: all, until the slot ends
+    std::vector<std::string> levels{};         // if any: the levels of a single factor "f"; else each effect is of its
+                                               // own factor
+    std::vector<double> carry_over_percent{};  // [factor]: slowdown that is left at the begin of the next slot
+    double carry_over_s = 0.0;                 // time constant: after it 1/e of the slowdown is left; 0: constant until
+                                               // the slot ends
 };
 
 struct SimulatedRun {
@@ -35,8 +37,8 @@ struct SimulatedRun {
     StepTable steps;  // one rank; phases "compute" and "exchange", which take two thirds and one third of the work
 };
 
-// Factors are called "f0", "f1", ... in the order of effects_percent. What is left of the slot before adds to what is
-// on.
+// Factors are called "f0", "f1", ... in the order of effects_percent. Carry-over of the slot before adds to the effect
+// of the present slot.
 SimulatedRun simulate(const Simulation& what, base::Random& random);
 
 }  // namespace analysis

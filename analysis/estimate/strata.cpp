@@ -120,8 +120,8 @@ StratumMean mean_of_shared(const StratumSums& stratum, Eigen::Index measure)
     return found;
 }
 
-// How many times as large the variance of a mean is as that of independent steps: the design effect of clusters (Kish,
-// Survey Sampling, 1965), of the slots in which the steps began; at least 1.
+// Factor by which the variance of a mean exceeds that of independent steps: the design effect (Kish, Survey Sampling,
+// 1965) of clusters, the slots in which the steps began; at least 1.
 double design_effect(const StratumSums& stratum, Eigen::Index measure, const StratumMean& means,
                      const Eigen::VectorXd& squares)
 {

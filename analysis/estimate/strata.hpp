@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurring long steps: the time that they take beyond ordinary ones.
+// The time of recurring long steps beyond ordinary steps.
 #pragma once
 
 #include "analysis/estimate/assigned/exposure.hpp"
@@ -11,29 +11,30 @@
 
 namespace analysis {
 
-// The time of a stratum's steps beyond an ordinary step, by where they begin. Steps longer than slots are shared among
-// the treatments that they meet, for each acts on its part.
+// The time of a stratum's steps beyond an ordinary step, by the treatment in which they begin. Steps longer than slots
+// are shared among the treatments that they meet, because each acts on its part.
 struct StratumSums {
-    std::vector<StratumShare> assumed;  // of each treatment: how many of its used steps belong to the stratum
-    std::vector<StratumShare> counted;  // likewise, without the assumption that noise does not change it
-    bool shared = false;                // among the treatments that its steps meet; else all of a step is of one
-    Eigen::VectorXd count;              // [treatment]: steps, or the sum of their shares
-    Eigen::MatrixXd sum;                // treatments x measures
-    Eigen::MatrixXd squares;            // likewise
+    std::vector<StratumShare> assumed;  // for each treatment: share of its used steps that belong to the stratum
+    std::vector<StratumShare> counted;  // the same, without the assumption that noise does not change the share
+    bool shared = false;                // true: a step counts for all treatments that it meets; false: for the one in
+                                        // which it begins
+    Eigen::VectorXd count;              // [treatment]: number of steps, or sum of their shares
+    Eigen::MatrixXd sum;                // treatments x measures: sum of the excess times
+    Eigen::MatrixXd squares;            // treatments x measures: sum of their squares
     Eigen::MatrixXd gram;               // treatments x treatments: products of shares
 
-    // Steps that began in one slot. They may have more in common than its treatment.
+    // Steps that began in one slot. They may have more in common than the slot's treatment.
     struct InSlot {
         std::size_t slot = 0;
         Eigen::Index treatment = 0;
         double count = 0.0;
-        Eigen::RowVectorXd sum;  // measures
+        Eigen::RowVectorXd sum;  // [measure]
     };
-    std::vector<InSlot> slots;  // unless the steps are shared
+    std::vector<InSlot> slots;  // empty if steps are shared
 
-    // A step of one treatment, in order of slots.
+    // Adds a step of one treatment; called in order of slots.
     void add(std::size_t slot, Eigen::Index treatment, const Eigen::RowVectorXd& beyond);
-    // A step, of which each treatment has a part; the parts add up to one.
+    // Adds a step that is divided among treatments; the parts add up to one.
     void add(const Eigen::VectorXd& part, const Eigen::RowVectorXd& beyond);
 };
 
@@ -42,32 +43,32 @@ StratumSums no_sums(const StepStratum& stratum, const LongSteps& steps, Eigen::I
 
 // A long step that may meet several treatments.
 struct Straddling {
-    Eigen::VectorXd time;       // [treatment]: its share of the step's time
-    Eigen::RowVectorXd beyond;  // measures, beyond an ordinary step
+    Eigen::VectorXd time;       // [treatment]: share of the step's time
+    Eigen::RowVectorXd beyond;  // [measure]: time beyond an ordinary step
 };
 
-// Shares of a step's time under each treatment. A control acts on steps that begin in its slot, which these need not:
-// to them it is quiet, as is time without a slot.
+// Share of a step's time under each treatment. A control acts only on steps that begin in its slot; to a step that
+// began earlier its slot is quiet, as is time without a slot.
 Eigen::VectorXd met(const Overlaps& overlaps, const Experiment& plan);
 
-// Each treatment's part in the work of the steps, from its part in their time, as of ordinary steps: work_shares().
-// ordinary_ms: mean ordinary step by treatment.
+// Divides the work of the steps among treatments, from the time shares, as work_shares() does for ordinary steps.
+// ordinary_ms: [treatment], mean ordinary step.
 StratumSums share_work(const StratumSums& none, const std::vector<Straddling>& steps,
                        const Eigen::VectorXd& ordinary_ms);
 
-// A stratum's mean by treatment and its variance. A treatment with few of its steps has at least the spread of all.
-// Where the steps of a slot are alike, slots are what is independent.
+// A stratum's mean by treatment and its variance. A treatment with few steps of the stratum has at least the pooled
+// spread. Where the steps of a slot are alike, slots are the independent units.
 struct StratumMean {
     Eigen::VectorXd mean;      // [treatment]
-    Eigen::VectorXd variance;  // of the mean
+    Eigen::VectorXd variance;  // variance of the mean
     double degrees_of_freedom = 1.0;
-    double residual_variance = 0.0;  // of a step around the means
+    double residual_variance = 0.0;  // variance of a step around the means
 };
 
 StratumMean mean_of(const StratumSums& stratum, Eigen::Index measure);
 
-// The sums that explain more of how long the steps of a stratum take that are longer than slots. A noise may act on a
-// step as long as both last, or on all of it by how it begins (a checkpoint that is written twice).
+// The sums that better explain the times of a stratum whose steps are longer than slots. A noise may act on a step
+// while both last, or on the whole step by how it begins (a checkpoint that is written twice).
 const StratumSums& that_explains_more(const StratumSums& by_begin, const StratumSums& met);
 
 }  // namespace analysis

@@ -20,7 +20,7 @@ std::optional<Mean> slope(std::span<const double> x, std::span<const double> y)
     }
     if (xx <= 0.0) return std::nullopt;
     const double value = xy / xx;
-    double left = 0.0;  // squares that the line does not explain
+    double left = 0.0;  // residual sum of squares
     for (std::size_t i = 0; i < x.size(); ++i) {
         const double off = y[i] - mean_y - value * (x[i] - mean_x);
         left += off * off;

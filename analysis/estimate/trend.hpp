@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A straight line through values over time.
+// Fits a straight line to values over time.
 #pragma once
 
 #include "analysis/estimate/inference.hpp"
@@ -9,8 +9,8 @@
 
 namespace analysis {
 
-// Slope of y over x by ordinary least squares, each value one observation, with its standard error and n - 2 degrees of
-// freedom. None of fewer than three values, or where all x are the same.
+// Slope of y over x by ordinary least squares, with its standard error and n - 2 degrees of freedom; each value is one
+// observation. None with fewer than three values, or if all x are equal.
 std::optional<Mean> slope(std::span<const double> x, std::span<const double> y);
 
 }  // namespace analysis

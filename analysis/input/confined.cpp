@@ -9,7 +9,7 @@ namespace analysis {
 
 namespace {
 
-// Size without holes: what was never written holds no event and no row.
+// Size of a file without holes, which hold no event and no row.
 std::uint64_t bytes_on_disk(const std::filesystem::path& file)
 {
     struct stat found {};
@@ -30,8 +30,8 @@ std::uint64_t bytes_of_events(std::filesystem::path anchor)
 
 otf2::Limits limits_for(std::span<const std::filesystem::path> archives)
 {
-    constexpr std::uint64_t kept_bytes_a_byte = 32;   // of the smallest step, slot or exchange
-    constexpr std::uint64_t table_bytes_a_byte = 40;  // a cell of a table is a string of its own
+    constexpr std::uint64_t kept_bytes_a_byte = 32;   // for the smallest step, slot or exchange
+    constexpr std::uint64_t table_bytes_a_byte = 40;  // each cell of a table is a string
     constexpr double table_bytes_a_second = 1e6;      // a table is parsed as a whole first
     otf2::Limits limits;
     std::uint64_t kept = 0;

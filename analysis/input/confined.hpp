@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives may come from anywhere, and OTF2's library trusts what it reads: so a child process with limits does all of
-// the work, and only what it wrote remains.
+// Reads archives in a child process with limits, of which only the output is used: archives may come from anywhere, and
+// OTF2's library trusts what it reads.
 #pragma once
 
 #include "trace-tools/otf2/read/confined.hpp"
@@ -10,7 +10,7 @@
 
 namespace analysis {
 
-// Limits for reading the archives or tables of steps one after the other and keeping their steps and slots.
+// Limits for reading these archives or tables of steps one after the other and keeping their steps and slots in memory.
 otf2::Limits limits_for(std::span<const std::filesystem::path> archives);
 
 }  // namespace analysis

@@ -13,25 +13,25 @@
 
 namespace analysis {
 
-// A run's data beside its steps.
+// The input of an analysis: a run's steps, its slots, and the plan of its noise.
 struct DesignedRun {
     StepTable steps;
     std::vector<std::vector<Slot>> slots;  // [rank]: the job's slot table on the clock of the rank's node
     Experiment plan;
-    std::vector<std::vector<TimeSpan>> stopped;  // [rank]: when control.pause held its processes stopped, same clock
+    std::vector<std::vector<TimeSpan>> stopped;  // [rank]: spans in which control.pause stopped it, same clock
     bool computes_while_stopped = false;         // as on a GPU: a pause then costs less than its length
-    bool computes_on_gpu = false;                // a delay of the host may then hide behind work that is queued
+    bool computes_on_gpu = false;                // a delay of the host may then be hidden by queued work
 
-    Work work;          // of each rank, or not known
-    GpuWork gpu;        // likewise of GPUs; of one run only
-    Evidence evidence;  // of the operating system; likewise
+    Work work;          // of each rank; empty if not known
+    GpuWork gpu;        // work of GPUs; only of a single run
+    Evidence evidence;  // time lost to the operating system; only of a single run
 
-    // Measures of the job's steps that are no phases: steps x names, in ms.
+    // Measures of the job's steps other than phases: steps x extra_names, in ms.
     LongTable extra_ms;
     std::vector<std::string> extra_names;
 };
 
-// How much of the rank's step control.pause held it stopped.
+// Time of the rank's step in which control.pause held it stopped.
 inline double stopped_ms(const DesignedRun& run, std::size_t rank, std::size_t step)
 {
     const RankSteps& steps = run.steps.ranks[rank];

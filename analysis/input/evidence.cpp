@@ -21,7 +21,7 @@ namespace os = base::os;
 
 namespace {
 
-// Index of a rank, keyed by its host and the kernel's id of its main thread.
+// Index of a rank by its host and the kernel's id of its main thread.
 using PlaceOfRank = std::map<std::pair<std::string, std::int64_t>, std::size_t>;
 
 PlaceOfRank places_of_ranks(const nlohmann::ordered_json& record, const StepTable& steps)
@@ -127,7 +127,7 @@ void divide(const os::Row& row, std::size_t place, const StepTable& steps, std::
 {
     const RankSteps& rank = steps.ranks[place];
     const double share = static_cast<double>(row.ns) / static_cast<double>(row.end_ns - row.begin_ns);
-    const auto first = std::upper_bound(rank.end_ns.begin(), rank.end_ns.end(), row.begin_ns);  // that ends later
+    const auto first = std::upper_bound(rank.end_ns.begin(), rank.end_ns.end(), row.begin_ns);  // ends later
     for (auto i = static_cast<std::size_t>(first - rank.end_ns.begin()); i < rank.begin_ns.size(); ++i) {
         const std::int64_t begin_ns = std::max(row.begin_ns, rank.begin_ns[i]);
         const std::int64_t end_ns = std::min(row.end_ns, rank.end_ns[i]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time in each step in which the main thread of a rank was kept from running, by cause, as trace-os recorded it.
+// Evidence from trace-os: time in each step in which the main thread of a rank was kept from running, by cause.
 #pragma once
 
 #include "analysis/input/step_work/long_table.hpp"
@@ -16,7 +16,7 @@ namespace analysis {
 
 struct EvidenceRow {
     int rank = 0;
-    std::int64_t step = 0;  // its number
+    std::int64_t step = 0;  // number of the step
     std::string source;
     std::string cause;
     std::string by;

@@ -16,7 +16,7 @@ namespace analysis {
 
 namespace {
 
-// Work of all CPUs in one slot.
+// Work of all CPUs in a slot.
 struct SlotHarvest {
     double bytes_per_s = 0.0;
     double operations_per_s = 0.0;

@@ -12,7 +12,7 @@ namespace analysis {
 
 namespace {
 
-// The number of a location "reader 3".
+// The number in a location's name such as "reader 3".
 std::optional<std::uint64_t> number_of_reader(std::string_view name)
 {
     const std::string_view begin = base::location::reader;
@@ -23,7 +23,7 @@ std::optional<std::uint64_t> number_of_reader(std::string_view name)
     return error == std::errc{} && end == name.data() + name.size() ? std::optional{number} : std::nullopt;
 }
 
-// Like overlap_ns(), for steps that come one after the other; `first`: where to look.
+// Like overlap_ns(), for steps in order. first: index of the first read to look at.
 std::int64_t read_within(std::int64_t begin_ns, std::int64_t end_ns, const base::LongColumn<TimeSpan>& reads,
                          std::size_t& first)
 {
@@ -35,7 +35,7 @@ std::int64_t read_within(std::int64_t begin_ns, std::int64_t end_ns, const base:
     return sum;
 }
 
-// Mean reading in each step, in ms; reads: [rank].
+// [step]: mean time of reading, in ms. reads: [rank].
 base::LongColumn<double> mean_reading(const StepTable& steps,
                                       const std::vector<const base::LongColumn<TimeSpan>*>& reads)
 {

@@ -10,8 +10,8 @@ namespace analysis {
 
 namespace {
 
-constexpr double least_achieved = 0.9;  // of the time in which a factor was assigned
-constexpr double most_disturbed = 0.1;  // of the time in which no noise was assigned
+constexpr double least_achieved = 0.9;  // share of the time in which a factor was assigned
+constexpr double most_disturbed = 0.1;  // share of the time in which no noise was assigned
 
 std::string shown(const std::string& name)
 {
@@ -23,8 +23,8 @@ bool same_clock(const std::string& a, const std::string& b)
     return !a.empty() && a == b;
 }
 
-// The noise process on the rank's node: on its clock or, if the training is a table or an offset between clocks is
-// stated, on its host. Files that don't name their hosts must be of one node.
+// The noise process on the rank's node. It is found by the clock, or by the host if the training is a table or an
+// offset between clocks is given. Files without host names must come from a single node.
 const Noise* noise_beside(const Training& training, std::size_t rank, const std::vector<Noise>& noise,
                           bool offset_stated)
 {
@@ -36,7 +36,7 @@ const Noise* noise_beside(const Training& training, std::size_t rank, const std:
     return nullptr;
 }
 
-// Throws Error for a table that leaves open on which of several nodes a rank was, and for one whose times cannot be of
+// Throws Error for a table that does not say on which of several nodes a rank was, and for one whose times cannot be of
 // the noise's clock.
 void check_table(const Training& training, const std::vector<Noise>& noise, std::int64_t offset_ns)
 {
@@ -62,8 +62,8 @@ Place place_of(const Slot& slot)
     return {slot.block, slot.position};
 }
 
-// Slots that all processes went through, by process: one that came late has none of the first, one that ended early
-// none of the last. What they did in them must be the same.
+// [noise process]: the slots that all processes have. A process that began late lacks the first ones, one that ended
+// early the last. Throws Error if they were assigned different noise.
 std::vector<std::vector<Slot>> common_slots(const std::vector<Noise>& noise)
 {
     Place first = place_of(noise.front().slots.front());
@@ -108,7 +108,7 @@ std::vector<Slot> on_clock(std::vector<Slot> slots, std::int64_t offset_ns)
     return slots;
 }
 
-// Keeps the columns that speak of the whole job. Without all of its ranks a job's bucket measures mean nothing.
+// Copies the extra measures, which are of the whole job, if no rank was left out.
 void copy_extras(const Training& training, std::size_t kept_ranks, DesignedRun& run)
 {
     if (kept_ranks != training.steps.ranks.size()) return;

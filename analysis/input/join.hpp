@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins a training with the noise beside it: on each node the noise process that reads the same clock.
+// Joins a training with the noise beside it: finds for each node the noise process that reads the same clock.
 #pragma once
 
 #include "analysis/input/designed_run.hpp"
@@ -15,13 +15,13 @@ namespace analysis {
 
 struct Joined {
     DesignedRun run;
-    std::vector<std::string> promises_broken;  // noise missing on a node, or not as assigned: the run proves less
-    std::vector<std::string> notes;            // worth telling, no reason for distrust
+    std::vector<std::string> promises_broken;  // noise missing on a node, or not on as assigned: the run proves less
+    std::vector<std::string> notes;            // remarks for the report, no reasons for distrust
 };
 
-// Clocks are the same if their identities are; with a stated offset (training's clock - noise's clock) they need not
-// be. Throws Error if no rank shares a clock with any noise process, or if noise processes followed different plans.
-// Ranks on nodes without noise are left out of the run, and that is a broken promise.
+// Joins by the identity of clocks, or, with a stated offset (training's clock - noise's clock), in spite of different
+// identities. Throws Error if no rank shares a clock with any noise process, or if noise processes followed different
+// plans. Ranks on nodes without noise are left out of the run and reported in promises_broken.
 Joined join(const Training& training, const std::vector<Noise>& noise, std::optional<std::int64_t> clock_offset_ns);
 
 }  // namespace analysis

@@ -19,7 +19,7 @@ namespace analysis {
 
 namespace {
 
-// When the noise threads were in which region, and when they held the training stopped.
+// Reads the spans in which noise threads were in each region, and in which they held the training stopped.
 class NoiseReader : public otf2::Visitor {
  public:
     explicit NoiseReader(const otf2::Archive& archive) : archive_{archive}, open_(archive.locations.size())
@@ -49,7 +49,7 @@ class NoiseReader : public otf2::Visitor {
     }
 
     std::map<std::string, std::vector<TimeSpan>> achieved;
-    std::map<std::string, std::vector<TimeSpan>> recorded;  // by location
+    std::map<std::string, std::vector<TimeSpan>> recorded;  // [location]
     std::vector<TimeSpan> stopped;
 
  private:
@@ -67,12 +67,13 @@ class NoiseReader : public otf2::Visitor {
     std::vector<std::vector<Open>> open_;
 };
 
-// Slots follow each other without gaps. Those of a rotation or a factorial are all of one length, those of a sequence
-// wherever they have the same place in it; only the last one may be cut short by the end of the run.
+// Throws Error for slots that are not as designed. Slots follow each other without gaps. Slots of a rotation or a
+// factorial have one length; in a sequence, slots at the same position in it do. Only the last slot may be cut short by
+// the end of the run.
 void refuse_other_than_designed(const std::vector<Slot>& slots, Design design, const std::string& archive)
 {
     constexpr std::int64_t rounding_ns = 1000;
-    std::map<std::int64_t, std::size_t> first_of;  // position: number of a slot
+    std::map<std::int64_t, std::size_t> first_of;  // number of a slot, by position
     for (std::size_t i = 0; i < slots.size(); ++i) {
         const auto refuse = [&](const auto&... why) { base::fail(archive, ": slot ", i, " of the schedule ", why...); };
         const std::int64_t length_ns = base::saturated_difference(slots[i].end_ns, slots[i].begin_ns);
@@ -89,7 +90,7 @@ void refuse_other_than_designed(const std::vector<Slot>& slots, Design design, c
     }
 }
 
-// The names that noisegen gave to its factors, where the archive says them.
+// Throws Error for factors other than those that noisegen recorded in the archive, if it did.
 void refuse_unknown_factors(const std::vector<Slot>& slots, const otf2::Archive& archive, const std::string& path)
 {
     const std::optional<std::string> listed = archive.property(base::property::factors);
@@ -160,7 +161,7 @@ Noise read_noise(const std::filesystem::path& path)
     refuse_other_than_designed(noise.slots, noise.design, path.string());
     refuse_unknown_factors(noise.slots, archive, path.string());
     if (noise.slots.empty()) base::fail(path.string(), " holds no slots: no noise was scheduled");
-    // In a factorial a CPU belongs to one stressor, and need record nothing of the others.
+    // In a factorial a CPU belongs to one stressor, and may record nothing of the others.
     if (noise.design != Design::factorial) find_silent_threads(noise, std::move(threads.recorded));
     for (auto& [region, stretches] : threads.achieved) noise.achieved[region] = merged(std::move(stretches));
     noise.stopped = merged(std::move(threads.stopped));

@@ -47,8 +47,8 @@ StepTable read_steps(const fs::path& file)
     return steps;
 }
 
-// Host of the training's first rank; empty if no record says it: it is written after the first step, and not by every
-// program.
+// Host of the training's first rank; empty if not recorded yet. The record is written after the first step, and not by
+// every program.
 std::string host_of(const fs::path& train)
 {
     const fs::path record = train / base::file::run_record;
@@ -68,7 +68,7 @@ std::optional<fs::path> noise_part(const fs::path& noise, const std::string& hos
     return *std::min_element(parts.begin(), parts.end());
 }
 
-// None where control.pause stopped nothing.
+// Reads the pauses; empty if control.pause stopped nothing.
 std::vector<TimeSpan> read_pauses(const fs::path& file)
 {
     std::vector<TimeSpan> pauses;
@@ -79,7 +79,7 @@ std::vector<TimeSpan> read_pauses(const fs::path& file)
     return merged(std::move(pauses));
 }
 
-// The rows of a slot, one for each noise CPU.
+// The rows of a slot, one for each CPU of the noise.
 struct Rows {
     Slot slot;
     std::size_t count = 0;
@@ -107,8 +107,8 @@ std::map<std::int64_t, Rows> read_rows(const fs::path& file)
     return slots;
 }
 
-// Those that all CPUs are past. Each lasts until the next one begins: as it was assigned where slots are of one length,
-// else as it really was.
+// The slots that are over on all CPUs. Each lasts until the next one begins: by assigned times where slots have one
+// length, else by real times.
 std::vector<Slot> whole_slots(const std::map<std::int64_t, Rows>& all, const nlohmann::ordered_json& record)
 {
     std::size_t cpus = 0;

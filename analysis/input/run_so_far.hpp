@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A designed run in progress, from what training and noise append to their CSVs as it happens.
+// Reads a designed run in progress from the CSV files to which the training and the noise append.
 #pragma once
 
 #include "analysis/input/designed_run.hpp"
@@ -9,11 +9,11 @@
 namespace analysis {
 
 // Rank 0's steps, with the phases of controls only, and the finished slots of a noise process on its host. Both are
-// empty at first. Throws Error for invalid files.
+// empty when a run begins. Throws Error for invalid files.
 struct RunSoFar {
     StepTable steps;
     std::vector<Slot> slots;
-    std::vector<TimeSpan> stopped;  // by control.pause
+    std::vector<TimeSpan> stopped;  // spans in which control.pause stopped processes
     Design design = Design::sequence;
 };
 RunSoFar read_so_far(const std::filesystem::path& directory);

@@ -34,7 +34,7 @@ fs::path steps_file(const fs::path& run)
 
 namespace {
 
-// run.json of the training, beside or above its archive or table; null if there is none.
+// The training's run.json, beside or above its archive or table; null if there is none.
 nlohmann::ordered_json record_beside_steps(const fs::path& file)
 {
     for (const fs::path& folder : {file.parent_path(), file.parent_path().parent_path()}) {
@@ -42,7 +42,7 @@ nlohmann::ordered_json record_beside_steps(const fs::path& file)
         if (!fs::is_regular_file(folder / base::file::run_record, ignored)) continue;
         try {
             return base::read_json(folder / base::file::run_record);
-        } catch (const base::Error&) {  // it may be of anything
+        } catch (const base::Error&) {  // a run.json of another program
         } catch (const nlohmann::json::exception&) {
         }
     }
@@ -57,7 +57,7 @@ std::string member_text(const nlohmann::ordered_json& json, const char* key)
                              : value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-// ddl-train writes a record at its end; other programs need not have one.
+// Why the run did not finish. ddl-train writes its result at its end; other programs may have no record.
 std::string why_unfinished(const fs::path& run, const fs::path& file, const Training& training,
                            const nlohmann::ordered_json& record)
 {
@@ -66,11 +66,11 @@ std::string why_unfinished(const fs::path& run, const fs::path& file, const Trai
     const bool is_of_a_run = fs::is_directory(run) && file.string().find(base::part::train) != std::string::npos;
     if (is_of_a_run && training.is_table && record.is_null()) return "it has steps.csv but no record of its end";
     if (!record.is_object() || !record.contains("result")) return "";
-    const bool as_planned = is_of_a_run && fs::exists(run / base::file::request);  // crosstalk run ends its jobs so
+    const bool as_planned = is_of_a_run && fs::exists(run / base::file::request);  // crosstalk run signals its jobs
     return member_text(record.at("result"), "ended_by") == "signal" && !as_planned ? "a signal ended it" : "";
 }
 
-// The piece that the first rank recorded.
+// Length of a piece of work that the first rank recorded.
 base::Nanoseconds piece_of(const nlohmann::ordered_json& record)
 try {
     return base::parse<base::Nanoseconds>(

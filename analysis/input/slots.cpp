@@ -73,7 +73,7 @@ std::string Treatment::name() const
 
 namespace {
 
-// The shortest period of the labels, or their number if they never repeat.
+// The shortest period of the labels; their number if they never repeat.
 std::size_t period(const std::vector<std::size_t>& labels)
 {
     for (std::size_t length = 1; 2 * length <= labels.size(); ++length) {
@@ -122,7 +122,7 @@ bool is_control(const Treatment& treatment)
     return treatment.on.size() == 1 && treatment.on.front().role != base::Role::treatment;
 }
 
-// Order by factor, then by level: 4GiB/s comes before 16GiB/s, and amounts before other levels.
+// Order by factor, then by level: 4GiB/s comes before 16GiB/s, and amounts come before other levels.
 bool lower(const Assigned& a, const Assigned& b)
 {
     const auto key = [](const Assigned& on) {
@@ -132,7 +132,7 @@ bool lower(const Assigned& a, const Assigned& b)
     return key(a) < key(b);
 }
 
-// Quiet, single factors by name, combinations, controls: the order of every table.
+// The order of treatments in every table: quiet, single factors by name, combinations, controls.
 bool comes_before(const Treatment& a, const Treatment& b)
 {
     const auto key = [](const Treatment& t) { return std::tuple{is_control(t), t.on.size()}; };
@@ -160,7 +160,7 @@ Amount amount_of(const std::string& level)
         }
     };
     const bool bytes = text.find('B') != std::string::npos;
-    // The first that can read it.
+    // Tries each kind of amount; the first one that parses is used.
     static_cast<void>(
         is(
             base::Rate{}, [](base::Rate rate) { return rate.per_second; }, bytes ? "bytes/s" : "operations/s") ||

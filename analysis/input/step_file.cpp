@@ -18,7 +18,7 @@ namespace {
 constexpr const char* host_column = "host";
 constexpr const char* other_column = "other_ns";
 
-// In the order of the file; sorted by number later.
+// Rows in the order of the file; sorted by number later.
 struct RowsOfRank {
     std::string host;
     bool ascending = true;
@@ -29,7 +29,7 @@ struct RowsOfRank {
 
 using Ranks = std::map<std::int64_t, RowsOfRank>;
 
-// Every phase but `other`, which is what these leave.
+// Columns of all phases except `other`, which is the rest of a step.
 std::vector<std::string> phase_columns(const std::vector<std::string>& columns)
 {
     std::vector<std::string> phases;
@@ -44,7 +44,7 @@ double in_ms(std::int64_t ns)
     return static_cast<double>(ns) / 1e6;
 }
 
-// A step and its phases, which lie in it one after the other.
+// A step and its phases, which follow each other within it.
 struct Row {
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
@@ -127,7 +127,7 @@ void put_in_order(RowsOfRank& rank, std::int64_t number, const std::filesystem::
     keep_rows(rank, rows);
 }
 
-// A rank does one step after the other.
+// Throws Error for overlapping steps: a rank does one step after the other.
 void refuse_overlaps(const RowsOfRank& rank, std::int64_t number, const std::filesystem::path& file)
 {
     constexpr std::int64_t rounding_ns = 1000;
@@ -137,7 +137,7 @@ void refuse_overlaps(const RowsOfRank& rank, std::int64_t number, const std::fil
                        rank.number[i - 1], " ends");
 }
 
-// Drops the steps that not every rank has, and returns how many that were.
+// Removes steps that some rank lacks, and returns their number.
 std::size_t keep_common(Ranks& ranks)
 {
     const base::LongColumn<std::int64_t>& first = ranks.begin()->second.number;

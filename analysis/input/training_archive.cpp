@@ -26,7 +26,7 @@ double ms(std::int64_t ns)
     return static_cast<double>(ns) / 1e6;
 }
 
-// In the order of their processes.
+// Ranks in the order of their processes.
 struct RanksWithSteps {
     std::vector<std::uint32_t> processes;
     std::vector<RecordedRank*> recorded;
@@ -60,10 +60,10 @@ RankSteps steps_of(int number, const RanksWithSteps& ranks, std::size_t r, const
     return steps;
 }
 
-// A step's exchange of each bucket.
+// The exchanges of a step's buckets on all ranks.
 class Buckets {
  public:
-    // Takes what the ranks recorded.
+    // Takes over the exchanges that the ranks recorded.
     explicit Buckets(const RanksWithSteps& ranks)
     {
         for (RecordedRank* rank : ranks.recorded) of_rank_.emplace_back(std::move(rank->exchanges));
@@ -75,7 +75,7 @@ class Buckets {
     }
     std::optional<std::int64_t> last_end_ns(std::size_t rank) const { return of_rank_[rank].last_end_ns(); }
 
-    // The shortest exchange of each bucket, summed over the buckets that every rank exchanged.
+    // Sum of the shortest exchange of each bucket, over the buckets that every rank exchanged.
     std::int64_t shortest_ns() const
     {
         std::int64_t sum = 0;
@@ -84,7 +84,7 @@ class Buckets {
         return sum;
     }
 
-    // Mean over ranks; none where a rank did not exchange it.
+    // Mean over ranks; none if some rank did not exchange the bucket.
     std::optional<double> mean_ms(std::uint64_t bucket) const
     {
         double mean = 0.0;
@@ -111,13 +111,13 @@ class Buckets {
     std::vector<ExchangesOfSteps> of_rank_;
 };
 
-// Measures of a step from its buckets: a row of Training::extra_ms, without those of single buckets. Empty where they
-// are not on every rank. locations: [rank].
+// Measures of a step from its buckets: a row of Training::extra_ms without the measures of single buckets. Empty if
+// some rank has no buckets. locations: [rank].
 std::vector<double> measures_of_buckets(const std::vector<RecordedStep>& steps, const Buckets& buckets,
                                         const std::vector<const otf2::Location*>& locations)
 {
     const auto count = static_cast<double>(steps.size());
-    const std::int64_t zero = steps.front().begin_ns;  // keeps doubles exact
+    const std::int64_t zero = steps.front().begin_ns;  // subtracted first, so that doubles are exact
     double step = 0.0;
     double begin = 0.0;
     double ready = 0.0;
@@ -145,7 +145,7 @@ std::vector<double> measures_of_buckets(const std::vector<RecordedStep>& steps, 
     return row;
 }
 
-// Nothing unless every step of every rank has buckets.
+// Adds the measures if every step of every rank has buckets.
 void add_bucket_measures(Training& training, const RanksWithSteps& ranks, Buckets buckets,
                          const std::vector<const otf2::Location*>& locations)
 {

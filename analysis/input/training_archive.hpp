@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the archive of a training that numbers its steps: phases of every rank, and what its gradient buckets say about
-// who waited for whom.
+// Reads the archive of a training that numbers its steps: the phases of every rank, and from its gradient buckets which
+// rank waited for which.
 #pragma once
 
 #include "analysis/input/training.hpp"
@@ -11,11 +11,11 @@
 
 namespace analysis {
 
-// Steps are the regions `step` that say their number; none if there is no such step. Reads all events once. Throws
-// Error for an unsound archive, and for one with a step that is there twice.
+// Steps are the regions `step` with a recorded number; none if there is no such step. Reads all events once. Throws
+// Error for an unsound archive, and for a step number that occurs twice.
 std::optional<Training> read_numbered_steps(otf2::Reader& reader);
 
-// Appends the clock and the host of the next rank, whose steps that location holds.
+// Appends the clock and the host of the next rank. location: where the steps of that rank are recorded.
 void add_place(Training& training, const otf2::Archive& archive, std::uint32_t location);
 
 }  // namespace analysis

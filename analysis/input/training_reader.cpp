@@ -31,7 +31,7 @@ RankSteps steps_of(const otf2::StepsOfRank& recorded, const base::LongColumn<std
     return steps;
 }
 
-// That every rank has, and that took any time.
+// The steps that every rank has and that took any time.
 StepTable common_table(const otf2::StepTable& table)
 {
     std::vector<base::LongColumn<NumberedRow>> whole;
@@ -53,7 +53,7 @@ StepTable common_table(const otf2::StepTable& table)
     return steps;
 }
 
-// Does the archive define what numbered steps need?
+// True if the archive defines the names that numbered steps need.
 bool may_number_steps(const otf2::Archive& archive)
 {
     return archive.find_region(base::region::step) && archive.find_attribute(base::attribute::step);
@@ -98,11 +98,11 @@ Training from_archive(const std::filesystem::path& file, const otf2::StepChoice&
     return training;
 }
 
-// A table says no more than phases: of wait_exchange the shortest of any rank is transfer, what is beyond it waiting.
+// Work by a table, which has phases only: the shortest wait_exchange of any rank is transfer, the rest of it waiting.
 Work work_of_table(const StepTable& steps)
 {
     Work work;
-    std::vector<Eigen::Index> own;  // columns
+    std::vector<Eigen::Index> own;  // columns of own work
     Eigen::Index waits = -1;
     for (std::size_t p = 0; p < steps.phases.size(); ++p) {
         const auto phase = static_cast<Eigen::Index>(p);
@@ -113,7 +113,7 @@ Work work_of_table(const StepTable& steps)
             work.regions.push_back(steps.phases[p]);
         }
     }
-    if (steps.phases.size() < 2) return {};  // no phases: nothing is known
+    if (steps.phases.size() < 2) return {};  // without phases nothing is known
     const auto rows = static_cast<Eigen::Index>(steps.numbers.size());
     for (const RankSteps& rank : steps.ranks) {
         RankWork& mine = work.ranks.emplace_back();
@@ -167,7 +167,7 @@ Training read_training(const std::filesystem::path& file, const otf2::StepChoice
     Training training = is_table ? from_table(file) : from_archive(file, choice, unless_numbered);
     training.file = file;
     for (std::string& phase : training.steps.phases)
-        if (phase == "step") phase = "step (region)";  // the whole step is a measure of that name
+        if (phase == "step") phase = "step (region)";  // "step" is the name of the whole step's measure
     if (training.steps.numbers.empty())
         base::fail(file.string(), " holds no step that all ", training.steps.ranks.size(), " ranks completed");
     measure_cycles(training.steps);

@@ -68,7 +68,7 @@ std::vector<MetricCard> all_cards()
     return all;
 }
 
-// "rank 12 ready" -> "ready"
+// Removes the rank from a name: "rank 12 ready" -> "ready".
 std::string_view without_rank(std::string_view word)
 {
     constexpr std::string_view rank = "rank ";
@@ -77,7 +77,7 @@ std::string_view without_rank(std::string_view word)
     return blank == std::string_view::npos || blank == rank.size() ? word : base::trim(word.substr(blank));
 }
 
-// "exchange bucket 3" -> "measure is exchange bucket N", as Place::rows has it.
+// "exchange bucket 3" -> "measure is exchange bucket N", as in Place::rows.
 std::string rows_of_measure(std::string_view word)
 {
     const std::size_t last = word.find_last_not_of("0123456789");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trial of soft errors, and what became of it.
+// A soft-error trial with its outcome.
 #pragma once
 
 #include "base/contract/trials.hpp"
@@ -9,28 +9,28 @@
 
 namespace analysis {
 
-// An outcome with its class, and the trial it is of.
+// A trial, its outcome, and the outcome's class.
 struct ClassedTrial {
     base::Trial trial;
     base::Outcome outcome;
-    std::string strategy;  // with the model, where the report is on several
+    std::string strategy;  // with the model in its name, where the report has several models
     std::string model;
-    std::string what;  // its class
-    // For class recovered: the first look (0, 1, 2, 4, .. steps, and the last) from which on it is as good as it has to
-    // be, and the look before it, at which it is not.
+    std::string what;  // the outcome's class
+    // For class recovered. Looks are at steps 0, 1, 2, 4, .. and the last. recovered_after: the first look from which
+    // on the training is as good as required; worse_until: the look before it, at which it is not.
     std::int64_t recovered_after = 0;
     std::int64_t worse_until = 0;
-    std::string location;  // the tensor; "several" of more than one
-    std::string bit;       // likewise
+    std::string location;  // the tensor; "several" for more than one
+    std::string bit;       // the bit; "several" for more than one
 };
 
-// A trial, and for how many bits it stands in a share.
+// A trial, and the number of bits that it represents in a share.
 struct WeightedTrial {
     const ClassedTrial* trial = nullptr;
     double weight = 1.0;
 };
 
-// Has it no guard that repairs or rolls back? Guards that only report change neither draws nor outcomes.
+// True if the trial has no guard that repairs or rolls back. Guards that only report change neither draw nor outcome.
 bool is_left_to_itself(const ClassedTrial& one);
 
 }  // namespace analysis

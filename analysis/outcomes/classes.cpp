@@ -17,7 +17,7 @@ namespace outcome_class = base::outcome_class;
 
 namespace {
 
-constexpr double latent_factor = 1000.0;  // of the largest value without an alteration
+constexpr double latent_factor = 1000.0;  // times the largest value without an alteration
 constexpr const char* several = "several";
 constexpr const char* all = "all";
 
@@ -26,7 +26,7 @@ struct Look {
     double accuracy = 0.0;
 };
 
-// "0:0.31 1:0.45".
+// Parses looks such as "0:0.31 1:0.45".
 std::vector<Look> looks_of(const base::Outcome& outcome)
 {
     std::vector<Look> looks;
@@ -39,22 +39,22 @@ std::vector<Look> looks_of(const base::Outcome& outcome)
     return looks;
 }
 
-// The one path, the one bit.
+// The path or bit if the words have only one; else "several".
 std::string one_of(const std::string& words, const char* separators)
 {
     if (words.find_first_of(separators) != std::string::npos) return several;
     return words;
 }
 
-// State of an undisturbed training of the same moment and length.
+// State of an undisturbed training at the same moment and of the same length.
 struct Golden {
     double largest = 0.0;
     std::int64_t not_finite = 0;
-    std::map<std::int64_t, double> accuracies;  // at each look
+    std::map<std::int64_t, double> accuracies;  // by look
     double accuracy = 0.0;
 };
 
-using Goldens = std::map<std::pair<std::int64_t, std::int64_t>, Golden>;  // by step, steps
+using Goldens = std::map<std::pair<std::int64_t, std::int64_t>, Golden>;  // by step and number of steps
 
 Goldens goldens_of(const TrialRun& run)
 {
@@ -68,10 +68,11 @@ Goldens goldens_of(const TrialRun& run)
     return goldens;
 }
 
-// Between two looks, the first of them worse than it has to be; 0 and 0: it always was as good.
+// Sets the two looks between which the training recovered, the first of them worse than required; 0 and 0: it was never
+// worse.
 void note_recovery(ClassedTrial& one, const Golden& golden, double allowance)
 {
-    std::optional<std::int64_t> worse;  // the last look, if it was
+    std::optional<std::int64_t> worse;  // the latest look that was worse
     for (const Look& look : looks_of(one.outcome)) {
         const auto beside = golden.accuracies.find(look.steps);
         const bool good = beside == golden.accuracies.end() || look.accuracy >= beside->second - allowance;
@@ -83,7 +84,7 @@ void note_recovery(ClassedTrial& one, const Golden& golden, double allowance)
     }
 }
 
-// Blind guessing, and three standard deviations of this number of guesses.
+// Accuracy of blind guessing plus three standard deviations of this number of guesses.
 double chance_bound(const TrialRun& run)
 {
     const double answers = std::max<double>(1.0, static_cast<double>(run.held_out));
@@ -94,7 +95,7 @@ void classify(ClassedTrial& one, const TrialRun& run, const Band& band, const Go
 {
     const base::Outcome& outcome = one.outcome;
     one.what = outcome.what;
-    if (outcome.what != outcome_class::ended) return;  // known when it ended
+    if (outcome.what != outcome_class::ended) return;  // the training itself determined the class
     const double accuracy = outcome.accuracy.value_or(0.0);
     if (accuracy <= chance_bound(run)) {
         one.what = outcome_class::collapsed;
@@ -152,7 +153,7 @@ std::vector<ClassedTrial> classed(const TrialRun& run, const Bands& bands)
                          .what = {},
                          .location = {},
                          .bit = {}};
-        // Several flips that chance put into one tensor say nothing of one flip in it.
+        // The outcome of several flips in one tensor is no evidence on a single flip in it.
         if (trial.count == 1) {
             one.location = one_of(outcome.path, ";");
             one.bit = one_of(outcome.bits, " ");
@@ -173,7 +174,7 @@ std::vector<ClassedTrial> classed(const TrialRun& run, const Bands& bands)
 ClassShare share_of(const std::vector<WeightedTrial>& trials, const std::function<bool(const ClassedTrial&)>& is_so,
                     ProportionInterval kind)
 {
-    constexpr double least_difference = 1e-9;  // of equal weights, but for rounding
+    constexpr double least_difference = 1e-9;  // relative difference of weights that is not rounding
     ClassShare share;
     double weights = 0.0;
     double squares = 0.0;
@@ -187,10 +188,10 @@ ClassShare share_of(const std::vector<WeightedTrial>& trials, const std::functio
         squares += one.weight * one.weight;
         if (is_it) with_class += one.weight;
     }
-    if (share.trials == 0) share.percent_interval = {0.0, 100.0};  // nothing is known
+    if (share.trials == 0) share.percent_interval = {0.0, 100.0};  // no trials, no information
     if (share.trials == 0) return share;
     share.percent = 100.0 * with_class / weights;
-    // Kish's effective sample size: trials of equal weight that hold as much information.
+    // Kish's effective sample size: the number of trials with equal weights that hold as much information.
     share.percent_interval = interval_of(with_class / weights, weights * weights / squares, kind);
     return share;
 }
@@ -243,7 +244,7 @@ std::vector<std::string> why_not_trustworthy(const std::vector<ClassedTrial>& tr
         positives += positive ? 1 : 0;
         if (null && one.what != outcome_class::masked)
             say(base::join("null trial ", one.trial.name, " is ", one.what, ", not masked: trials are not repeatable"));
-        const bool caught = !one.outcome.caught.empty();  // and perhaps made good
+        const bool caught = !one.outcome.caught.empty();  // and perhaps corrected
         if (positive && !caught && one.what != outcome_class::collapsed)
             say(base::join("positive trial ", one.trial.name, " is ", one.what,
                            ", not collapsed: alterations do not reach the training"));

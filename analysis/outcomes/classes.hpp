@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outcomes of trials: each has one class, and each class a share with an interval.
+// Classes of outcomes of trials, and each class's share of the trials with an interval.
 #pragma once
 
 #include "analysis/outcomes/classed_trial.hpp"
@@ -14,27 +14,27 @@
 
 namespace analysis {
 
-// From the worst to none at all.
+// From the most harmful class to harmless.
 inline constexpr std::array<const char*, 7> outcome_classes{
     base::outcome_class::crashed,   base::outcome_class::collapsed, base::outcome_class::degraded,
     base::outcome_class::recovered, base::outcome_class::latent,    base::outcome_class::tolerated,
     base::outcome_class::masked};
 
-// crashed, collapsed or degraded.
+// True for crashed, collapsed and degraded.
 bool is_ruined(const std::string& outcome_class);
 
-// Nulls and positives too, in order. Throws Error if no band is that of a trial's last step.
+// Classes all trials, null and positive trials included, in order. Throws Error if no band is for a trial's last step.
 std::vector<ClassedTrial> classed(const TrialRun& run, const Bands& bands);
 
 enum class ProportionInterval { wilson, clopper_pearson };
 
-// A share of trials with a class, in per cent.
+// Share of the trials with a class, in percent.
 struct ClassShare {
     std::string strategy;
     std::string target;
     std::string location;    // "all", or a tensor
-    std::string bit;         // "all", or one
-    std::int64_t flips = 0;  // of a trial; 0: any number
+    std::string bit;         // "all", or a bit
+    std::int64_t flips = 0;  // flips per trial; 0: any number
     std::string what;
     std::int64_t trials = 0;
     std::int64_t count = 0;
@@ -43,20 +43,21 @@ struct ClassShare {
     base::Interval percent_interval = {};
 };
 
-// Those of kind trial that no guard repairs or rolls back: what a flip does alone. All, if each has such a guard.
+// Trials of kind trial without a guard that repairs or rolls back, which show the effect of a flip alone. All trials,
+// if each has such a guard.
 std::vector<const ClassedTrial*> left_to_themselves(const std::vector<ClassedTrial>& trials);
 
-// Shares among trials left to themselves: for each strategy and target over all, by location, by bit, by both, and by
-// number of flips if there are several. Each bit counts as much, however many trials the strata have (what rows of
-// trials.csv draw from), and however many of them hold it.
+// Shares among trials left to themselves, for each strategy and target: over all trials, by location, by bit, by both,
+// and by number of flips if there are several. Each bit has the same weight, however many trials its strata have (rows
+// of trials.csv name strata), and however many strata hold it.
 std::vector<ClassShare> class_shares(const std::vector<ClassedTrial>& trials, ProportionInterval kind);
 
-// The share among these that are so.
+// Share of the trials for which is_so is true.
 ClassShare share_of(const std::vector<WeightedTrial>& trials, const std::function<bool(const ClassedTrial&)>& is_so,
                     ProportionInterval kind);
 
-// Why these trials prove nothing; empty if they may be trusted: null trials must be like no alteration to the bit,
-// positive ones must collapse, and the training itself must lie in the band.
+// Why these trials prove nothing; empty if they can be trusted. Null trials must equal the unaltered training to the
+// bit, positive trials must collapse, and the training itself must lie in the band.
 std::vector<std::string> why_not_trustworthy(const std::vector<ClassedTrial>& trials, const Bands& bands);
 
 }  // namespace analysis

@@ -23,14 +23,14 @@ constexpr int row_height = 18;
 constexpr int bar_width = 400;
 constexpr int beside_bars = 280;
 
-// "2" before "10".
+// Key that sorts "2" before "10".
 std::string in_order(const std::string& text)
 {
     const bool number = !text.empty() && text.size() < 3 && text.find_first_not_of("0123456789") == std::string::npos;
     return number ? std::string(3 - text.size(), '0') + text : text;
 }
 
-// "several" is none.
+// The number of a bit; none for "several".
 std::optional<int> number_of(const std::string& bit)
 {
     int number = 0;
@@ -45,7 +45,7 @@ std::vector<MapRow> map_of(const OutcomeReport& report, const PopulationOf& popu
         std::string strategy;
         std::string target;
         std::int64_t flips = 1;
-        std::string of;  // in order
+        std::string of;  // key from in_order()
         std::int64_t step = -1;
         auto operator<=>(const Group&) const = default;
     };
@@ -79,7 +79,7 @@ std::string drawing(int width, int height, const std::string& title, const std::
                       base::escape_markup(title), "</title>\n", body, "</svg>\n");
 }
 
-// In front of the rows, so that the longest label of them fits.
+// Width of the labels beside the rows, for the longest of them.
 int label_width(std::size_t longest)
 {
     constexpr std::size_t shortest = 15;
@@ -92,8 +92,8 @@ int along(double percent)
     return static_cast<int>(percent / 100.0 * bar_width);
 }
 
-// Bits of the exponent of a target's numbers: 8 of float32, 11 of float64; 0 where tensors of both kinds seem to be
-// among them. Outcomes do not name the type, so a tensor of which no bit above 31 ever flipped counts as float32.
+// Number of exponent bits of a target's numbers: 8 for float32, 11 for float64; 0 if it seems to have tensors of both
+// types. Outcomes do not name the type, so a tensor in which no bit above 31 ever flipped counts as float32.
 int exponent_bits(const OutcomeReport& report, const std::string& target)
 {
     std::map<std::string, bool> is_double;
@@ -107,7 +107,7 @@ int exponent_bits(const OutcomeReport& report, const std::string& target)
     return static_cast<std::size_t>(doubles) == is_double.size() ? 11 : 0;
 }
 
-// Role of a bit, counted from the left.
+// Role of a bit, which is counted from the left.
 std::string role_of(const std::string& bit, int exponent)
 {
     const std::optional<int> number = number_of(bit);
@@ -164,7 +164,7 @@ std::vector<MapRow> bit_map(const OutcomeReport& report)
     std::vector<MapRow> rows = map_of(
         report, per_flips, [](const ClassedTrial& one) { return one.bit; },
         [](const ClassedTrial&) { return std::int64_t{-1}; });
-    std::map<std::string, int> exponents;  // of a target's numbers
+    std::map<std::string, int> exponents;  // by target: exponent bits of its numbers
     for (const std::string target : {"model", "optimizer", "both"}) exponents[target] = exponent_bits(report, target);
     for (MapRow& row : rows) row.role = role_of(row.of, exponents[row.target]);
     return rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bits, which layers and when: shares of ruined trials as tables and drawings.
+// Maps of ruined trials by bit, by layer and by step, as tables and drawings.
 #pragma once
 
 #include "analysis/outcomes/tables.hpp"
@@ -9,47 +9,46 @@
 
 namespace analysis {
 
-// A row of a map: what it is of (a bit, a tensor) and how many bits flipped, of which strategy, target and step (-1:
-// all).
+// A row of a map. of: the bit or tensor that the row is about; flips: number of flipped bits; step: -1 for all.
 struct MapRow {
     std::string strategy;
     std::string target;
     std::string of;
-    std::string role;  // of a bit: sign, exponent, fraction; empty where that is not known
+    std::string role;  // role of a bit: sign, exponent, fraction; empty if not known
     std::int64_t flips = 1;
     std::int64_t step = -1;
     ClassShare ruined;
 };
 
-// Shares over all locations and bits; where trials had several numbers of flips, of each number.
+// Shares over all locations and bits; with several numbers of flips, a share for each.
 std::vector<ClassShare> in_front(const OutcomeReport& report);
 
-// "model", "model, 24 flips"
+// The altered target, with the number of flips if above one: "model", "model, 24 flips".
 std::string altered(const ClassShare& one);
 
-// "several, 24 flips", "0, sign"; of one flip the name alone.
+// "several, 24 flips", "0, sign"; with one flip the name alone.
 std::string label(const MapRow& row);
 
-// "35 of 72 trials"
+// The number of trials with the class: "35 of 72 trials".
 std::string count_text(const ClassShare& share);
 
-// "48.6 %"; "3.1 % of all flips" where trials count by the bits they stand for.
+// "48.6 %"; "3.1 % of all flips" where trials are weighted by the bits that they represent.
 std::string share_text(const ClassShare& share, int digits);
 
-// "0.6 to 15.5 %"; of a single trial why there is none.
+// "0.6 to 15.5 %"; for a single trial, the reason why there is no interval.
 std::string interval_text(const ClassShare& share);
 
 std::vector<MapRow> bit_map(const OutcomeReport& report);
 std::vector<MapRow> layer_map(const OutcomeReport& report);
 std::vector<MapRow> layer_step_map(const OutcomeReport& report);
 
-// A bar for each row with its interval, in groups of strategy and target.
+// A drawing with a bar and its interval for each row, in groups by strategy and target.
 std::string bars(const std::vector<MapRow>& rows, const std::string& title);
 
-// Likewise, a bar for each class that a trial ended in.
+// A drawing with a bar for each class in which any trial ended.
 std::string class_bars(const std::vector<ClassShare>& shares);
 
-// A square for each layer and step, the darker the more trials are ruined.
+// A drawing with a square for each layer and step; the more trials are ruined, the darker it is.
 std::string squares(const std::vector<MapRow>& rows, const std::string& title);
 
 }  // namespace analysis

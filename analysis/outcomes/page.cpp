@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of trials of soft errors.
+// The HTML page on soft-error trials.
 #include "analysis/outcomes/page.hpp"
 
 #include "analysis/outcomes/maps.hpp"
@@ -14,7 +14,7 @@ namespace analysis {
 
 namespace {
 
-// Mean, and its interval where there is one.
+// Mean latency, with its interval if there is one.
 std::string latency_text(const GuardRow& row)
 {
     if (!row.latency) return {};
@@ -23,7 +23,7 @@ std::string latency_text(const GuardRow& row)
                       fixed(row.latency_interval->high, 1), ")");
 }
 
-// In quiet, and beside noise where that was tried.
+// Cost in quiet and, if measured, beside noise.
 std::string cost_text(const GuardRow& row, const std::string& noise)
 {
     std::string text = row.cost_percent ? range(row.cost_percent->interval(0.95)) : std::string{};
@@ -84,11 +84,11 @@ std::string ruined_table(const OutcomeReport& report)
     return dense(table({"strategy", "target", "flips", "ruined", "95 % interval"}, rows));
 }
 
-// The place whose interval begins highest; nothing where no trial was ruined there.
+// The row whose interval begins highest; empty if no trial was ruined there.
 std::string worst_of(const std::vector<MapRow>& rows, const char* what)
 {
     const auto worst = std::max_element(rows.begin(), rows.end(), [](const MapRow& one, const MapRow& other) {
-        if (one.flips != other.flips) return one.flips > other.flips;  // one flip tells most of a place
+        if (one.flips != other.flips) return one.flips > other.flips;  // one flip is the best evidence on a place
         return one.ruined.percent_interval.low < other.ruined.percent_interval.low;
     });
     if (worst == rows.end() || worst->ruined.count == 0) return {};
@@ -122,7 +122,7 @@ std::string answer_of(const OutcomeReport& report)
                      : std::string{}});
 }
 
-// Meaning of the classes' names, and of the band.
+// Explains the names of the classes, and the band.
 std::string words_of_classes(const OutcomeReport& report)
 {
     std::string text =
@@ -142,7 +142,7 @@ std::string words_of_classes(const OutcomeReport& report)
     return text;
 }
 
-// A drawing, which has a scroll bar where the screen is small.
+// A drawing with a scroll bar for small screens.
 std::string framed(const std::string& drawing)
 {
     return fill("<figure tabindex=\"0\">{}</figure>\n", {drawing});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of trials of soft errors.
+// The HTML page on soft-error trials.
 #pragma once
 
 #include "analysis/outcomes/tables.hpp"
@@ -11,7 +11,7 @@
 
 namespace analysis {
 
-// folder: where its plots lie.
+// folder: the folder of the page's plots.
 std::string page_of(const OutcomeReport& report, const std::optional<Plot>& stored,
                     const std::filesystem::path& folder);
 

@@ -41,7 +41,7 @@ StoredPoint point_of(const std::vector<const ClassedTrial*>& trials, ProportionI
 }
 
 using Panel = std::tuple<std::string, std::string, std::int64_t, std::int64_t, std::string,
-                         std::string>;  // what one drawing holds
+                         std::string>;  // key of a panel: model, strategy, step, steps, reads, detect
 
 }  // namespace
 

@@ -18,7 +18,7 @@ constexpr const char* stored_gp =
 #include "analysis/outcomes/stored.gp.inc"
     ;
 
-// Stressor families whose colours stand for the codes: they differ for any colour vision.
+// Stressor families whose colours are used for the codes: they differ for any colour vision.
 constexpr std::array code_colours{"memory", "io", "network", "control", "cpu", "cache", "capacity", "gpu"};
 static_assert(code_colours.size() == base::stored::codes.size());
 
@@ -39,7 +39,7 @@ bool same_panel(const StoredPoint& one, const StoredPoint& other)
            one.steps == other.steps && one.reads == other.reads && one.detect == other.detect;
 }
 
-// Decades that hold all rates. Without flips is a decade of its own below.
+// Decades that include all rates. A rate of zero has a decade of its own below them.
 struct RateRange {
     double low = 0.0;
     double high = -300.0;
@@ -81,9 +81,9 @@ Plot draw_stored(const std::filesystem::path& folder, const std::vector<StoredPo
     std::vector<std::string> models;
     std::vector<std::string> moments;
     std::vector<std::string> memories;
-    std::vector<double> first_curves;  // of each panel, and one behind the last; curves count from 1
-    std::vector<double> codes;         // of each curve
-    std::vector<double> first_rows;    // of each curve, and one behind the last; rows of stored.csv count from 0
+    std::vector<double> first_curves;  // first curve of each panel, then the end; curves count from 1
+    std::vector<double> codes;         // code of each curve
+    std::vector<double> first_rows;    // first row of each curve, then the end; rows of stored.csv count from 0
     for (std::size_t row = 0; row < points.size(); ++row) {
         const StoredPoint& point = points[row];
         const bool new_panel = row == 0 || !same_panel(points[row - 1], point);

@@ -33,7 +33,8 @@ bool is_whole_path(const std::string& location)
     return location.starts_with("model/") || location.starts_with("optimizer/");
 }
 
-// "optimizer/momentum/layers.0.weight" is of layers.0.weight, as "model/layers.0.weight" is.
+// True if the path is at the place: "optimizer/momentum/layers.0.weight" is at layers.0.weight, like
+// "model/layers.0.weight".
 bool is_at(const std::string& path, const Place& place)
 {
     if (is_whole_path(place.location)) return path.starts_with(place.location);
@@ -43,7 +44,7 @@ bool is_at(const std::string& path, const Place& place)
     return last != std::string::npos && path.compare(last + 1, place.location.size(), place.location) == 0;
 }
 
-// "0-31", "1"; empty: all.
+// True if bits such as "0-31" or "1" include all of `some`; empty: all bits.
 bool is_among(const std::string& some, const std::string& bits)
 {
     if (bits.empty()) return true;
@@ -60,7 +61,7 @@ bool is_within(const Place& inner, const Place& outer)
            inner.location.starts_with(outer.location) && is_among(inner.bits, outer.bits);
 }
 
-// Trials that differ in nothing but where bits are drawn from, and in guards that only report.
+// Properties in which trials may differ, other than where bits are drawn from, and guards that only report.
 using Condition = std::tuple<std::string, std::int64_t, std::int64_t, std::string, std::int64_t, std::string>;
 
 Condition condition_of(const ClassedTrial& one)
@@ -78,7 +79,7 @@ struct Stratum {
 
 using Strata = std::map<Place, Stratum>;
 
-// Trials per bit, by condition. Conditions that never draw a bit lack it.
+// Trials per bit, by condition. A condition that never draws the bit is missing.
 using Densities = std::map<Condition, double>;
 
 bool is_located(const ClassedTrial& one)
@@ -86,8 +87,8 @@ bool is_located(const ClassedTrial& one)
     return one.trial.count == 1 && !one.outcome.path.empty() && !one.outcome.bits.empty();
 }
 
-// Where strata overlap (all bits, and bit 1 once more) a bit was as likely drawn as all strata that hold it make it:
-// the balance heuristic of Veach and Guibas (SIGGRAPH 1995).
+// A population of trials. Where strata overlap (all bits, and bit 1 again), the probability of a bit is the sum over
+// all strata that include it: the balance heuristic of Veach and Guibas (SIGGRAPH 1995).
 class Population {
  public:
     void add(const ClassedTrial& one)
@@ -97,7 +98,8 @@ class Population {
         stratum.trials += 1.0;
     }
 
-    // After the last trial was added. The size of a stratum whose trials all crashed is that of other conditions.
+    // To be called after the last trial was added. If all trials of a stratum crashed, its size is taken from other
+    // conditions.
     void finish()
     {
         std::map<Place, double> bits;
@@ -122,8 +124,8 @@ class Population {
     }
 
  private:
-    // Densities at the bit that flipped. A trial that crashed, or flipped several bits, has all bits of its stratum; an
-    // overlapping stratum counts if it contains them all.
+    // Densities at the bit that flipped. A trial that crashed, or flipped several bits, stands for all bits of its
+    // stratum; an overlapping stratum counts if it contains them all.
     const Densities& densities_at(const ClassedTrial& one)
     {
         const bool located = is_located(one);
@@ -140,10 +142,10 @@ class Population {
     }
 
     std::map<Condition, Strata> conditions_;
-    std::map<bool, std::map<Place, Densities>> known_;  // of places of bits, and of strata
+    std::map<bool, std::map<Place, Densities>> known_;  // true: places of bits; false: of strata
 };
 
-// Keyed by place, without places inside others.
+// By place, without places inside of others.
 std::map<Place, double> outermost(const std::vector<const ClassedTrial*>& trials)
 {
     std::map<Place, double> places;

@@ -27,7 +27,7 @@ bool is_caught(const ClassedTrial& one)
     return !one.outcome.caught.empty();
 }
 
-// Pairs of the same row of trials.csv, which draws the same bits in equal models.
+// Compares trials in pairs from the same row of trials.csv, which draws the same bits in equal models.
 StrategyComparison compared(const std::vector<ClassedTrial>& trials, const std::string& first,
                             const std::string& second, const std::string& target)
 {
@@ -64,7 +64,7 @@ std::vector<StrategyComparison> comparisons_of(const std::vector<ClassedTrial>& 
     return all;
 }
 
-// Null trials, which draw nothing.
+// Equal weights, for null trials, which draw no bits.
 std::vector<WeightedTrial> evenly(const std::vector<const ClassedTrial*>& trials)
 {
     std::vector<WeightedTrial> all;
@@ -81,7 +81,7 @@ std::vector<double> seconds_of_nulls(const std::vector<ClassedTrial>& trials, co
     return seconds;
 }
 
-// Null trials in order: the first with the guard beside the first without, and so on.
+// Cost of a guard from null trials in order: the first with the guard is compared with the first without, and so on.
 std::optional<base::Mean> cost_of(const std::vector<ClassedTrial>& trials, const std::string& guard)
 {
     const std::vector<double> with = seconds_of_nulls(trials, guard);
@@ -147,9 +147,9 @@ std::vector<RuinedRuns> ruined_runs(const std::vector<ClassedTrial>& trials, con
     return all;
 }
 
-// A guard is worth its time if the runs that it saves in 1,000 node hours would have lost more than it takes. Memory
-// flips one bit at a time: trials of several say nothing here. Trials of other bits than those without the guard do not
-// show what the guard changes: undecided.
+// Judges guards. A guard is worth its time if the runs that it saves in 1,000 node hours would have lost more time than
+// it takes. Memory flips one bit at a time, so trials of several flips do not count. Undecided if trials with and
+// without the guard drew from different bits, because they then do not show the guard's effect.
 void judge(std::vector<GuardRow>& guards, const std::vector<ClassedTrial>& trials, const ErrorRate& fit,
            ProportionInterval kind)
 {
@@ -174,7 +174,7 @@ void judge(std::vector<GuardRow>& guards, const std::vector<ClassedTrial>& trial
     }
 }
 
-// Trials that a guard repairs or rolls back have a population of their own.
+// Population of a trial; trials that a guard repairs or rolls back have a separate one.
 std::string per_guard(const ClassedTrial& one)
 {
     return base::join(per_flips(one), "\n", is_left_to_itself(one) ? "" : one.trial.guard);

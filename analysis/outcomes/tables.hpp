@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contents of a report on trials of soft errors.
+// The contents of a report on soft-error trials.
 #pragma once
 
 #include "analysis/outcomes/classes.hpp"
@@ -13,53 +13,53 @@
 
 namespace analysis {
 
-// Two strategies on the same trials: those that ruin the training with one alone.
+// Compares two strategies on the same trials, by the trials that ruin the training with only one of them.
 struct StrategyComparison {
     std::string first;
     std::string second;
     std::string target;
     std::int64_t pairs = 0;
-    std::int64_t only_first = 0;  // ruined
+    std::int64_t only_first = 0;  // number of trials ruined with `first` only
     std::int64_t only_second = 0;
     double p = 1.0;                                  // McNemar's exact test
-    std::optional<std::int64_t> least_difference{};  // of only_first and only_second, that these pairs could show
+    std::optional<std::int64_t> least_difference{};  // the smallest that these pairs could show
 };
 
-// A guard beside none on its trials.
+// Compares a guard with no guard on the guard's trials.
 struct GuardRow {
     std::string guard;
-    ClassShare ruined;                                 // of trials of kind trial; each bit counts as much
-    ClassShare caught;                                 // likewise
-    ClassShare false_alarms;                           // of null trials
-    std::optional<double> latency{};                   // steps until caught, mean
-    std::optional<base::Interval> latency_interval{};  // 95 %, from Student's t; of one trial none
-    // Time of null trials beside those without a guard, in quiet and in runs with noise beside them.
+    ClassShare ruined;                                 // of trials of kind trial; each bit has the same weight
+    ClassShare caught;                                 // of trials of kind trial; each bit has the same weight
+    ClassShare false_alarms;                           // share of null trials in which it caught something
+    std::optional<double> latency{};                   // mean number of steps until a flip was caught
+    std::optional<base::Interval> latency_interval{};  // 95 %, Student's t; none for a single trial
+    // Additional time of null trials with the guard over those without: in quiet, and in runs with noise.
     std::optional<base::Mean> cost_percent{};
     std::optional<base::Mean> noisy_cost_percent{};
     std::string worth;  // worth, not worth, undecided; empty without --fit
 };
 
-// The rate of bit errors, and what a ruined run costs.
+// The rate of bit errors, and the cost of a ruined run.
 struct ErrorRate {
-    double per_mbit = 0.0;    // failures in 1e9 hours and 2^20 bits
-    double run_hours = 24.0;  // lost with a run that is ruined
+    double per_mbit = 0.0;    // failures per 1e9 hours and 2^20 bits
+    double run_hours = 24.0;  // hours lost with a ruined run
 };
 
 struct RuinedRuns {
     std::string strategy;
     std::string target;
-    double flips = 0.0;  // expected in 1,000 node hours
+    double flips = 0.0;  // expected number in 1,000 node hours
     double ruined = 0.0;
     base::Interval interval;
 };
 
 struct OutcomeReport {
-    std::vector<ClassedTrial> trials;  // in quiet
-    std::vector<double> weights;       // of each: in shares of its target and number of flips; other kinds have 1
-    std::vector<ClassedTrial> noisy;   // of runs with noise beside them: their null trials price guards, no more
-    std::string noise;                 // beside them
+    std::vector<ClassedTrial> trials;  // trials without noise
+    std::vector<double> weights;       // [trial]: weight in shares of its target and number of flips; 1 for other kinds
+    std::vector<ClassedTrial> noisy;   // trials beside noise; only null trials are used, for guard costs
+    std::string noise;                 // the noise of `noisy`
     std::vector<ClassShare> shares;
-    std::vector<std::string> not_trustworthy;  // why
+    std::vector<std::string> not_trustworthy;  // reasons why the trials cannot be trusted
     Bands bands;
     std::vector<StrategyComparison> comparisons;
     std::vector<GuardRow> guards;
@@ -67,12 +67,12 @@ struct OutcomeReport {
     ProportionInterval interval = ProportionInterval::wilson;
 };
 
-// Outcomes of these runs; with several models each strategy is called "ddp of mlp".
+// Makes the report on these runs. With several models, strategies are named like "ddp of mlp".
 OutcomeReport outcome_report(std::vector<TrialRun> runs, const Bands& bands, ProportionInterval interval,
                              const std::optional<ErrorRate>& fit);
 
-// classes.csv, trials.csv, bit_map, layer_map and layer_step_map as .csv and .svg, strategies.csv, guards.csv,
-// ruined.csv, bands.csv, stored as .csv, .gp and .svg, index.html. Throws std::system_error.
+// Writes classes.csv, trials.csv; bit_map, layer_map and layer_step_map as .csv and .svg; strategies.csv, guards.csv,
+// ruined.csv, bands.csv; stored as .csv, .gp and .svg; index.html. Throws std::system_error.
 void write_outcomes(const std::filesystem::path& directory, const OutcomeReport& report);
 void print_outcomes(std::ostream& out, const OutcomeReport& report);
 

@@ -35,7 +35,7 @@ std::string noise_beside(const fs::path& directory)
     return {};
 }
 
-// Chance of a blind guess: one class of all for pictures, one byte of 256 for text, one of two for clicks.
+// Accuracy of a blind guess: one of all classes for pictures, one of 256 bytes for text, one of two for clicks.
 double chance_of(const nlohmann::ordered_json& shape)
 {
     constexpr double bytes = 256.0;
@@ -68,7 +68,7 @@ try {
     if (!result.is_null()) run.parameters = result.at("parameters").get<double>();
     if (training.contains("held_out"))
         run.held_out = training.at("held_out").get<std::int64_t>();
-    else if (!result.is_null())  // an earlier version says it in the end only
+    else if (!result.is_null())  // an earlier version records it only at the end
         run.held_out = result.at("trials").at("held_out").get<std::int64_t>();
     if (run.held_out < 1 && !run.outcomes.empty())
         base::fail(directory.string(), ": its trials have not ended; continue with the same ddl-train command");
@@ -84,7 +84,7 @@ try {
 
 double lower_end(const std::vector<double>& accuracies)
 {
-    constexpr double confidence = 0.95;  // both sides
+    constexpr double confidence = 0.95;  // two-sided
     const base::Mean mean = base::mean_of(accuracies);
     const auto count = static_cast<double>(accuracies.size());
     const double deviation = mean.standard_error * std::sqrt(count);

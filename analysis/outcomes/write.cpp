@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a report on trials of soft errors.
+// Writes the files of a report on soft-error trials.
 #include "analysis/outcomes/maps.hpp"
 #include "analysis/outcomes/page.hpp"
 #include "analysis/outcomes/stored.hpp"
@@ -76,7 +76,7 @@ void write_strategies(const fs::path& file, const OutcomeReport& report)
     table.finish();
 }
 
-// "0.60 to 15.50"
+// The bounds of a share in percent: "0.60 to 15.50".
 std::string bounds_text(const ClassShare& share)
 {
     if (share.trials == 1) return interval_text(share);
@@ -88,7 +88,7 @@ std::string cell_of(const std::optional<double>& number)
     return number ? base::join(*number) : std::string{};
 }
 
-// Mean and 95 % interval.
+// Cells of a cost: its mean and its 95 % interval.
 std::array<std::string, 3> cost_cells(const std::optional<base::Mean>& percent)
 {
     if (!percent) return {};

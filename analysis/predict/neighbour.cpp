@@ -59,7 +59,7 @@ struct Rates {
     double operations_per_s = 0.0;
 };
 
-// Rates that a level of a factor reached, by run and host: processes on one node add up, nodes do not.
+// Achieved rates of a level of a factor, by run and host. Processes on a node add up; nodes do not.
 using OfNodes = std::map<std::pair<fs::path, std::string>, Rates>;
 using ReachedBy = std::map<std::pair<std::string, std::string>, OfNodes>;  // by factor and level
 
@@ -78,14 +78,14 @@ void add_record(ReachedBy& reached, const fs::path& run, const Json& record)
     for (const Json& level : record.at("factor_levels")) {
         OfNodes& nodes = reached[{level.at("factor").get<std::string>(), level.value("level", std::string{})}];
         Rates& rates = nodes[{run, record.at("host").get<std::string>()}];
-        static_cast<void>(level.at("bytes_per_s").get<double>());  // throws for what is no record of noise
+        static_cast<void>(level.at("bytes_per_s").get<double>());  // throws if the file is no record of noise
         static_cast<void>(level.at("operations_per_s").get<double>());
         rates.bytes_per_s += dose_in(level, "bytes");
         rates.operations_per_s += dose_in(level, "operations");
     }
 }
 
-// "rate=4GiB/s" alone, or nothing.
+// True for a level such as "rate=4GiB/s" alone, or an empty one.
 bool is_a_rate(const std::string& level)
 {
     return level.empty() || (level.starts_with("rate=") && level.find(',') == std::string::npos);

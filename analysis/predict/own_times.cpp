@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t least_steps_of_treatment = 100;
 constexpr Eigen::Index blocks_without_noise = 20;
 
-// Every step's, steps x ranks. Empty where nothing says how long ranks waited.
+// Own work of every step, steps x ranks. Empty if the training does not record how long ranks waited.
 Eigen::MatrixXd own_by_buckets(const Training& training)
 {
     Eigen::MatrixXd own(training.extra_ms.rows(), static_cast<Eigen::Index>(training.steps.ranks.size()));
@@ -63,7 +63,7 @@ std::vector<std::size_t> nodes_of_ranks(const Training& training)
     return nodes;
 }
 
-// Steps of one treatment.
+// The used steps of one treatment.
 struct Picked {
     std::vector<Eigen::Index> steps;
     std::vector<double> weights;
@@ -92,7 +92,7 @@ class Picker {
     std::vector<std::size_t> node_;
 };
 
-// Time of the slot and those beside it with the same treatment.
+// Length of the slot together with adjacent slots of the same treatment.
 std::int64_t stretch_ns(const std::vector<Slot>& slots, const Experiment& plan, std::size_t slot)
 {
     std::size_t first = slot;
@@ -102,8 +102,8 @@ std::int64_t stretch_ns(const std::vector<Slot>& slots, const Experiment& plan, 
     return slots[last].end_ns - slots[first].begin_ns;
 }
 
-// A step lies wholly in a stretch of one treatment with the chance 1 - its length / the stretch's. So long ones are
-// missing, and those that are there count for them.
+// Weight of a step. A step lies wholly in a span of one treatment with probability 1 - its length / the span's, so long
+// steps are missing; those that do lie in it have more weight.
 double weight_of(std::int64_t step_ns, std::int64_t stretch)
 {
     constexpr double most = 10.0;

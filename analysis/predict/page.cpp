@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predictions as a page.
+// The HTML page of a prediction.
 #include "analysis/predict/tables.hpp"
 #include "analysis/report/writers/html_text.hpp"
 #include "analysis/results/numbers.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 using base::page::EffectsPlot;
 
-// The terminal's text, whose first words are those of the table.
+// The terminal's table as HTML; the first words of each line are its name.
 std::string cells_html(const PredictionLines& lines)
 {
     std::vector<std::vector<Cell>> rows;
@@ -30,7 +30,7 @@ std::string cells_html(const PredictionLines& lines)
     return dense(table(lines.front(), rows));
 }
 
-// All but the first line and the table, which the page has as its own.
+// The terminal's lines after the first line and the table, which the page has in other forms.
 template <class Prediction>
 std::string assumptions(const Prediction& prediction, const std::vector<std::string>& notes)
 {

@@ -9,7 +9,7 @@ namespace analysis {
 namespace {
 
 struct Line {
-    std::vector<double> levels;  // from 0
+    std::vector<double> levels;  // rising, beginning at 0
     std::vector<double> values;
 
     double at(double level) const

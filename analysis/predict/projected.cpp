@@ -24,7 +24,7 @@ int parse_number_of_ranks(const std::string& text)
     return ranks;
 }
 
-// Blocks, by their numbers, in groups of neighbours.
+// Groups of neighbouring blocks, by their numbers.
 class Groups {
  public:
     explicit Groups(const MeasuredTimes& measured)
@@ -55,7 +55,7 @@ OwnTimes without(const TreatedTimes& treated, const Groups& groups, int left_out
     return {all.own_ms(steps, Eigen::all), all.rest_ms(steps), all.weight(steps), all.node};
 }
 
-// A statistic of all blocks, and of all but one group in turn.
+// A statistic of all blocks, and of all but one group, for each group.
 struct Jackknife {
     double all = 0.0;
     std::vector<double> without;
@@ -80,7 +80,7 @@ Jackknife jackknife(const std::vector<ProjectedStep>& steps, Of of)
     return values;
 }
 
-// Why the jackknife has no errors of a treatment; empty: it has some.
+// Why the jackknife gives no errors for a treatment; empty if it does.
 std::string no_interval_of(const TreatedTimes& treated, const Groups& groups)
 {
     std::map<int, std::size_t> steps;
@@ -94,7 +94,7 @@ std::string no_interval_of(const TreatedTimes& treated, const Groups& groups)
     return {};
 }
 
-// The first of all blocks; the others, each without a group of blocks, only if there are errors.
+// Projections: first that of all blocks; then, if there are errors, one without each group of blocks.
 std::vector<ProjectedStep> steps_of(const TreatedTimes& treated, const Groups& groups, bool with_errors, int ranks,
                                     int ranks_per_node)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of a projection: each treatment on each number of ranks, with intervals over blocks.
+// The table of a projection: each treatment on each number of ranks, with intervals from blocks.
 #pragma once
 
 #include "analysis/estimate/inference.hpp"
@@ -16,24 +16,24 @@ struct ProjectedRow {
     int ranks = 0;
     ProjectedStep at;
     double step_ms = 0.0;
-    Mean log_step;                           // of step_ms, so that no interval holds a negative time
-    std::optional<double> slowdown_percent;  // against quiet on as many ranks
-    Mean log_slowdown;                       // of the step over the quiet one
-    // Slowdown of the step over the slowdown of a rank's own work, in ms; none where that cannot be distinguished from
-    // zero.
+    Mean log_step;                           // logarithm of step_ms, so that no interval includes a negative time
+    std::optional<double> slowdown_percent;  // against quiet on the same number of ranks
+    Mean log_slowdown;                       // logarithm of the step over the quiet step
+    // Slowdown of the step divided by the slowdown of a rank's own work, both in ms; none where the latter does not
+    // differ from zero.
     std::optional<double> amplification;
-    std::string no_interval = {};  // why; empty: errors are known
+    std::string no_interval = {};  // why there is no interval; empty if there is one
 };
 
-// From intervals of the logarithms. None without errors.
+// Intervals, from those of the logarithms. None without errors.
 std::optional<Interval> step_interval(const ProjectedRow& row, double confidence);
 std::optional<Interval> slowdown_interval(const ProjectedRow& row, double confidence);
 
-// "64", "64,512", "1..65536" (both ends and the powers of two between). Throws UsageError.
+// Parses "64", "64,512", "1..65536" (both ends and the powers of two between). Throws UsageError.
 std::vector<int> parse_ranks(const std::string& text);
 
-// Errors by the jackknife: each block is left out in turn (neighbours together, where there are more than twenty), and
-// the block is the unit. A treatment in one block alone has values without errors.
+// Projects each treatment. Errors are the jackknife's: each block is left out in turn (with more than twenty blocks,
+// groups of neighbours), so the block is the unit. A treatment in a single block has values without errors.
 std::vector<ProjectedRow> projected(const MeasuredTimes& measured, const std::vector<int>& ranks, int ranks_per_node);
 
 }  // namespace analysis

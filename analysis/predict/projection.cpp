@@ -12,22 +12,22 @@ namespace analysis {
 
 namespace {
 
-constexpr double most_in_tail = 0.1;  // of the values, or values_in_tail, whichever is less
+constexpr double most_in_tail = 0.1;  // share of the values, up to values_in_tail of them
 constexpr double values_in_tail = 100.0;
 constexpr double most_shape = 0.5;
-constexpr int many_parts = 1000;  // of a distribution whose mean is wanted
-constexpr int few_parts = 150;    // of those that are combined, each part with each
+constexpr int many_parts = 1000;  // for a distribution whose mean is wanted
+constexpr int few_parts = 150;    // for distributions that are combined, each part with each
 
-// Variance of groups of values that are alike inside: what all of a group have in common, and what is each one's own.
+// Splits the variance of groups of similar values into the part that a group has in common and the members' own parts.
 struct Split {
-    Eigen::VectorXd shared;  // by group, about zero
-    Eigen::MatrixXd own;     // groups x members, about the mean of all
-    double between = 0.0;    // variances
+    Eigen::VectorXd shared;  // [group], mean about zero
+    Eigen::MatrixXd own;     // groups x members, around the mean of all
+    double between = 0.0;    // variance between groups
     double within = 0.0;
 };
 
-// The shared part is the group's mean, shrunk so that its variance is that between groups; the shape of the remainder
-// stays as it was, its variance that within.
+// The shared part is the group's mean, shrunk to the variance between groups. The remainder keeps its shape and is
+// scaled to the variance within groups.
 Split split(const Eigen::MatrixXd& values)
 {
     const auto groups = static_cast<double>(values.rows());
@@ -46,7 +46,7 @@ Split split(const Eigen::MatrixXd& values)
     return split;
 }
 
-using Nodes = std::vector<std::vector<Eigen::Index>>;  // columns of each
+using Nodes = std::vector<std::vector<Eigen::Index>>;  // [node]: its columns
 
 Nodes nodes_of(const OwnTimes& times)
 {
@@ -58,7 +58,7 @@ Nodes nodes_of(const OwnTimes& times)
     return nodes;
 }
 
-// Removes variation common to all nodes, for which none of them waits.
+// Removes variation that all nodes have in common, because no node waits for it.
 Eigen::MatrixXd without_common(const OwnTimes& times, const Nodes& nodes)
 {
     if (nodes.size() < 2) return times.own_ms;
@@ -73,7 +73,7 @@ Eigen::MatrixXd without_common(const OwnTimes& times, const Nodes& nodes)
     return own;
 }
 
-// As many ranks of each node as the smallest has: one row per step and node.
+// One row per step and node, with as many ranks as the smallest node has.
 Eigen::MatrixXd by_step_and_node(const Eigen::MatrixXd& own, const Nodes& nodes)
 {
     std::size_t least = nodes.front().size();
@@ -97,8 +97,8 @@ std::vector<double> all_of(const Eigen::MatrixXd& values)
     return {values.data(), values.data() + values.size()};
 }
 
-// The largest of every choice of `count` ranks of a node: of the j smallest values the largest is the largest of
-// C(j-1, count-1) choices.
+// Distribution of the largest value over every choice of `count` ranks of a node: of the j smallest values, the largest
+// is the largest of C(j-1, count-1) choices.
 Delays largest_of_choices(const Eigen::MatrixXd& rows, const Eigen::VectorXd& weight, int count)
 {
     std::vector<double> values;
@@ -110,14 +110,14 @@ Delays largest_of_choices(const Eigen::MatrixXd& rows, const Eigen::VectorXd& we
         double choices = 1.0;  // C(j-1, count-1), from j = count on
         for (Eigen::Index j = count; j <= members; ++j) {
             values.push_back(ranks[static_cast<std::size_t>(j - 1)]);
-            weights.push_back(choices * weight[row % weight.size()]);  // steps follow each other, node by node
+            weights.push_back(choices * weight[row % weight.size()]);  // rows: all steps of a node, then of the next
             choices *= static_cast<double>(j) / static_cast<double>(j - count + 1);
         }
     }
     return {std::move(values), std::move(weights), static_cast<std::size_t>(rows.rows())};
 }
 
-// With more ranks a node than were measured.
+// The same with more ranks per node than were measured.
 Delays largest_of_more(const Eigen::MatrixXd& rows, int count)
 {
     const Split of_nodes = split(rows);
@@ -139,7 +139,7 @@ double mean_over_steps(const Eigen::VectorXd& values, const Eigen::VectorXd& wei
     return values.dot(weight) / weight.sum();
 }
 
-// Share of one rank's delay that is absorbed, as others wait for the last rank anyway.
+// Share of one rank's delay that the step does not show, because other ranks wait for the last rank anyway.
 double absorbed_percent(const std::vector<Delays::Part>& own, const std::vector<Delays::Part>& last_of_others,
                         double delay)
 {
@@ -179,7 +179,7 @@ void Delays::fit_tail()
     const double share = beyond_[at];
     const double threshold = values_[at];
     double mean = 0.0;       // a0 of Hosking and Wallis
-    double half_mean = 0.0;  // a1: weighted by the share of the tail that lies beyond
+    double half_mean = 0.0;  // a1: weighted by the share of the tail beyond the value
     for (std::size_t i = at + 1; i < values_.size(); ++i) {
         const double weight = (beyond_[i - 1] - beyond_[i]) / share;
         mean += weight * (values_[i] - threshold);
@@ -206,7 +206,7 @@ std::vector<Delays::Part> Delays::largest_of(double draws, int count) const
 {
     std::vector<Part> all;
     for (int i = count - 1; i >= 0; --i) {
-        const double root = (i + 0.5) / count;  // of the chance that the largest is larger
+        const double root = (i + 0.5) / count;  // square root of the probability that the largest is larger
         all.push_back({exceeded_by(-std::expm1(std::log1p(-root * root) / draws)), 2.0 * root / count});
     }
     return all;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a step would take on many ranks: the slowest of them makes it, and the more there are the slower it is.
+// Projects how long a step takes on many ranks: the slowest rank determines it, and more ranks have a slower slowest
+// one.
 #pragma once
 
 #include <Eigen/Dense>
@@ -11,32 +12,32 @@ namespace analysis {
 
 // Times of steps under one treatment, in ms.
 struct OwnTimes {
-    Eigen::MatrixXd own_ms;         // steps x ranks: from its begin until the rank was ready with its own work
-    Eigen::VectorXd rest_ms;        // by step: what followed the last rank's work, such as transfer
-    Eigen::VectorXd weight;         // by step: how many it stands for
-    std::vector<std::size_t> node;  // by rank
+    Eigen::MatrixXd own_ms;         // steps x ranks: from the step's begin until the rank has finished its own work
+    Eigen::VectorXd rest_ms;        // [step]: time after the last rank's work, such as transfer
+    Eigen::VectorXd weight;         // [step]: number of steps that it represents
+    std::vector<std::size_t> node;  // [rank]
 };
 
-// A sample with weights that stands for what it was drawn from: its own quantiles, and for the slowest a generalised
-// Pareto tail (Pickands 1975) with which also what was never seen has its chance. Fitted by probability-weighted
-// moments (Hosking and Wallis 1987), its shape kept within -0.5 and 0.5.
+// The distribution of a weighted sample: its own quantiles, and for the largest values a generalised Pareto tail
+// (Pickands 1975), which gives a probability also to values beyond the sample. The tail is fitted by
+// probability-weighted moments (Hosking and Wallis 1987), with its shape limited to -0.5 .. 0.5.
 class Delays {
  public:
-    // Weights add up to anything; none: all the same. `seen`: how many independent values it rests on.
+    // weights: their sum is arbitrary; empty: all equal. seen: number of independent values in the sample.
     Delays(std::vector<double> values, std::vector<double> weights, std::size_t seen);
 
-    // The value that a draw exceeds with this chance.
+    // The value that a draw exceeds with this probability.
     double exceeded_by(double chance) const;
 
-    // The distribution of the largest of `draws` draws in `count` parts, rising, smaller ones where values are large;
-    // weights add up to one. Draws need be no whole number: its distribution function is F^draws.
+    // The distribution of the largest of `draws` draws in `count` parts of rising value, which are finer where values
+    // are large; weights add up to one. draws need not be a whole number: the distribution function is F^draws.
     struct Part {
         double value = 0.0;
         double weight = 0.0;
     };
     std::vector<Part> largest_of(double draws, int count) const;
 
-    double tail_share() const { return tail_share_; }  // of the draws; 0: all values are the same
+    double tail_share() const { return tail_share_; }  // share of draws in the tail; 0: all values are equal
     double tail_shape() const { return shape_; }
     std::size_t seen() const { return seen_; }
 
@@ -44,7 +45,7 @@ class Delays {
     void fit_tail();
 
     std::vector<double> values_;  // rising
-    std::vector<double> beyond_;  // by value: the share of the weights behind it
+    std::vector<double> beyond_;  // [value]: share of the weights above it
     std::size_t seen_;
     double tail_share_ = 0.0;
     double threshold_ = 0.0;
@@ -55,22 +56,21 @@ class Delays {
 struct ProjectedStep {
     double step_ms = 0.0;
     double own_ms = 0.0;            // mean over ranks
-    double slack_ms = 0.0;          // that a rank waits for the last, on average
-    double absorbed_percent = 0.0;  // of a delay of one rank as long as a standard deviation of its own work
+    double slack_ms = 0.0;          // mean time that a rank waits for the last one
+    double absorbed_percent = 0.0;  // share of a rank's delay, of one standard deviation, that the step hides
     double tail_shape = 0.0;
-    bool beyond_data = false;  // there would be more nodes in a step than there were steps: the tail alone speaks
+    bool beyond_data = false;  // a step would have more nodes than there were steps: only the tail is used
 };
 
-// Ranks on a node share what varies on it. Up to as many ranks a node as were measured its steps are taken as they
-// were: the largest of every choice of ranks. With more, a step's variance is split into a node's part and the ranks'
-// own (one-way analysis of variance), and the ranks' own parts are drawn anew. Nodes are independent; of several
-// measured ones what varies alike on all of them is left out of what is drawn, and in the mean. A last node that is not
-// full counts as a share of one. What follows the last rank's work is taken as it was measured. Throws Error for fewer
-// than 40 steps.
+// Ranks on a node share that node's variation. Up to the measured number of ranks per node, measured steps are used:
+// the largest of every choice of ranks. With more ranks, a step's variance is split into a node's part and the ranks'
+// own parts (one-way analysis of variance), and the latter are resampled. Nodes are independent; with several measured
+// nodes, variation that they have in common is in the mean but not resampled. A last node that is not full counts as a
+// fraction of a node. The time after the last rank's work is taken as measured. Throws Error for fewer than 40 steps.
 inline constexpr std::size_t least_projected_steps = 40;
 ProjectedStep project(const OwnTimes& times, int ranks, int ranks_per_node);
 
-// Share of the variance of own work that ranks of a node have in common; 0 with one rank a node.
+// Share of the variance of own work that ranks of a node have in common; 0 with one rank per node.
 double correlation_inside_nodes(const OwnTimes& times);
 
 }  // namespace analysis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predictions, on the terminal, as CSV and as a page.
+// Writes predictions: on the terminal, as CSV and as a page.
 #pragma once
 
 #include "analysis/predict/neighbour.hpp"
@@ -13,7 +13,7 @@
 namespace analysis {
 
 struct NeighbourPrediction {
-    std::string directory;  // of the run, as the user named it
+    std::string directory;  // directory of the run, as the user gave it
     Neighbour neighbour;
     MeasuredCurves measured;
     std::vector<PredictedPart> parts;
@@ -27,7 +27,7 @@ struct Projection {
     std::vector<ProjectedRow> rows;
 };
 
-// The table as text, its head first.
+// Rows of the table as text, the header first.
 using PredictionLines = std::vector<std::vector<std::string>>;
 PredictionLines lines_of(const NeighbourPrediction& prediction);
 PredictionLines lines_of(const Projection& projection);
@@ -35,17 +35,16 @@ PredictionLines lines_of(const Projection& projection);
 void print(std::ostream& out, const NeighbourPrediction& prediction);
 void print(std::ostream& out, const Projection& projection);
 
-// The same as a page with a plot: index.html, prediction.csv, effects.svg, .gp and
-// effects_step.csv. The folder appears when all of it
-// is there; throws UsageError if it is there already.
+// Writes the page with a plot and its data: index.html, prediction.csv, effects.svg, .gp and effects_step.csv. The
+// folder appears only when complete; throws UsageError if it exists.
 void write_page(const std::filesystem::path& folder, const NeighbourPrediction& prediction);
 void write_page(const std::filesystem::path& folder, const Projection& projection);
 
-// stressor,unit,pressure,pressure_low,pressure_high,slowdown_percent,low_percent,high_percent,measured_to; the last row
-// is `together`. An empty cell is outside the measured range.
+// Columns: stressor,unit,pressure,pressure_low,pressure_high,slowdown_percent,low_percent,high_percent,measured_to. The
+// last row is `together`. An empty cell is outside the measured range.
 void write_csv(const std::filesystem::path& file, const NeighbourPrediction& prediction);
 
-// treatment,ranks,ranks_per_node,step_ms,step_low_ms,step_high_ms,slowdown_percent,low_percent,high_percent,
+// Columns: treatment,ranks,ranks_per_node,step_ms,step_low_ms,step_high_ms,slowdown_percent,low_percent,high_percent,
 // amplification,own_ms,slack_ms,absorbed_percent,tail_shape,beyond_data
 void write_csv(const std::filesystem::path& file, const Projection& projection);
 

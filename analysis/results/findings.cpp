@@ -85,7 +85,7 @@ Check check_of_outliers(const Analysis& analysis)
         "No noise has more of them than chance explains. Their excess time is excluded; with it intervals are wider."};
 }
 
-// One value of a record as text, whatever its type.
+// A value of a record as text, whatever its type.
 std::string shown(const Json& json, const std::string& key)
 {
     const auto found = json.find(key);
@@ -104,7 +104,7 @@ std::string shown(const Json& json, const std::string& key)
     return base::join_words(words, " ");
 }
 
-// A member of the record, or of its part "training".
+// A member of the record, or of its member "training", as text.
 std::string shown_anywhere(const Json& record, const std::string& key)
 {
     std::string value = shown(record, key);
@@ -113,7 +113,7 @@ std::string shown_anywhere(const Json& record, const std::string& key)
     return training != record.end() && training->is_object() ? shown(*training, key) : "";
 }
 
-// From a member in units per second; empty if there is none, or nothing was done.
+// Formats a rate in `unit`; empty if it is zero.
 std::string speed(double per_s, double unit, const std::string& name)
 {
     return per_s > 0.0 ? fixed(per_s / unit, 2) + name : "";

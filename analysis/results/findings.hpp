@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements of a report, without markup: sentences, checks and tables, each computed from the report.
+// Statements of a report, without markup: sentences, checks and tables. Each is computed from the report.
 #pragma once
 
 #include "analysis/results/report.hpp"
@@ -11,8 +11,8 @@
 
 namespace analysis {
 
-// Evidence for or against trust in the run. A control whose interval holds both its truth and nothing has
-// tested nothing.
+// Evidence for or against trust in the run. A control whose interval includes both its truth and zero has tested
+// nothing.
 struct Check {
     base::page::Grade grade = base::page::Grade::held;
     std::string short_name;  // "Placebo"
@@ -20,27 +20,28 @@ struct Check {
     std::string value;
     std::string meaning;
 };
-// Controls, and whether noise covered the training; also of several runs.
+// Checks by the controls, and whether noise covered the training; also for several runs.
 std::vector<Check> control_checks(const Report& report);
 std::vector<Check> checks(const Report& report);
 
-// "Of the control delay 60 % (40 to 80 %) is not in the step: .." Empty without a GPU or a delay.
+// A sentence on the part of the control delay that GPUs absorb: "Of the control delay 60 % (40 to 80 %) is not in the
+// step: ..". Empty without a GPU or a delay.
 std::string absorption(const Report& report);
 
-// Steps among which outliers were looked for.
+// Number of steps that were searched for outliers.
 std::size_t steps_looked_at(const Analysis& analysis);
 
-// "512 steps used; left out: 10 (warm-up)."
+// A sentence on used steps: "512 steps used; left out: 10 (warm-up)."
 std::string steps_used(const Analysis& analysis);
 
-// A member of a record, for readers: "processor", "AMD EPYC 9654".
+// A member of a record, named for readers: "processor", "AMD EPYC 9654".
 struct Fact {
     std::string name;
     std::string value;
 };
 std::vector<Fact> facts(const nlohmann::ordered_json& record);
 
-// Work of the noise by its own record; text, empty where it says nothing.
+// Work that the noise did at a level, from its own record, as text; empty where it is not recorded.
 struct LevelDone {
     std::string factor;
     std::string level;
@@ -51,7 +52,7 @@ struct LevelDone {
 };
 std::vector<LevelDone> levels_done(const nlohmann::ordered_json& record);
 
-// Conclusions that the report does not support.
+// Conclusions that the report does not support, one sentence each.
 std::vector<std::string> not_said(const Report& report);
 
 }  // namespace analysis

@@ -34,7 +34,7 @@ Identity identity(const Report& report)
         found.cpu_model = word(record->json, "cpu_model");
         found.started = word(record->json, "started");
         if (const std::string host = word(record->json, "host"); found.hosts.empty() && !host.empty())
-            found.hosts.push_back(host);  // a table need not say it
+            found.hosts.push_back(host);  // a table may lack the host
     }
     return found;
 }

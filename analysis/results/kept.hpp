@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that sections of a report keep between reading and writing: one of each type, made at first use.
+// Values that sections of a report keep between reading and writing: one of each type, created at first use.
 #pragma once
 
 #include <any>

@@ -23,7 +23,7 @@ namespace {
 using base::join;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_sets = 256;  // that are compared with each other
+constexpr std::size_t most_sets = 256;  // number of sets that are compared with each other
 
 base::CpuSet common(const base::CpuSet& a, const base::CpuSet& b)
 {
@@ -116,7 +116,7 @@ void add_noise_place(std::vector<std::string>& limits, const Json& noise, const 
                               online ? join("; it has ", *online) : "", "): jobs on more cores would make more noise"));
 }
 
-// Adds what the noise fell short of, and what others took from it meanwhile.
+// Adds limits for work that the noise did not do, and for CPU time that other programs took from it.
 void add_what_noise_lacked(std::vector<std::string>& limits, const Json& noise)
 {
     constexpr double much = 0.1;
@@ -146,7 +146,7 @@ void add_what_noise_lacked(std::vector<std::string>& limits, const Json& noise)
 void add_counted_outliers(std::vector<std::string>& limits, const Report& report)
 {
     const Analysis& analysis = report.analysis;
-    if (!analysis.long_steps.rare) return;  // they are no accidents, and the checks say so
+    if (!analysis.long_steps.rare) return;  // then they are no accidents, which the checks report
     const std::vector<AccidentRate>& rates = analysis.accident_rates;
     for (const AccidentRate& rate : rates)
         if (rate.charged)
@@ -201,7 +201,7 @@ std::string lateness_text(const Report& report, const Json& noise)
 
 std::vector<std::string> late_slots(const Report& report)
 {
-    constexpr double late = 0.1;  // of a slot
+    constexpr double late = 0.1;  // share of a slot
     std::vector<std::string> reasons;
     for (const Record* record : noise_records(report)) {
         const double p99_s = number_in(object_in(record->json, "lateness_ns"), "p99").value_or(0.0) / 1e9;
@@ -214,11 +214,11 @@ std::vector<std::string> late_slots(const Report& report)
 
 std::vector<std::string> unknown_end(const Report& report)
 {
-    constexpr double longest_share = 0.05;  // of the noise
-    constexpr double longest_steps = 3.0;   // the longest ones
-    constexpr double longest_ns = 3e9;      // programs take a moment to end
+    constexpr double longest_share = 0.05;  // share of the noise's length
+    constexpr double longest_steps = 3.0;   // number of the longest steps
+    constexpr double longest_ns = 3e9;      // ns; programs take a moment to end
     const Record* training = training_record(report);
-    // One that hangs is ended by a signal, too; the record of a job that is not ours does not say how it ended.
+    // A hanging training is ended by a signal, too; the record of a user's own job does not say how it ended.
     const std::string ended_by = training == nullptr ? "" : word(object_in(training->json, "result"), "ended_by");
     if (!ended_by.empty() && ended_by != "signal") return {};
     const RankSteps& rank = report.run.steps.ranks.front();
@@ -309,7 +309,7 @@ std::vector<std::string> limits(const Report& report)
     add_counted_outliers(limits, report);
     add_uncertain_strata(limits, report);
     add_carry_over(limits, report);
-    if (report.run.steps.incomplete > 1)  // the last one of a training may be
+    if (report.run.steps.incomplete > 1)  // the last step of a training may be incomplete
         limits.push_back(join(report.run.steps.incomplete, " steps are excluded: some ranks lack them"));
     if (report.analysis.blocks < least_blocks_to_forecast)
         limits.push_back(join("only ", counted(static_cast<std::size_t>(report.analysis.blocks), "block"),

@@ -11,23 +11,24 @@
 
 namespace analysis {
 
-// From the noise's records, why nothing can be called safe: slots that began late. And by factor and level why that
-// noise cannot: it did less than 90 % of what it was asked for, or others had its CPU for more than a tenth of its
-// time.
+// Reasons from the noise's records against calling anything safe: slots that began late; and, by factor and level,
+// against calling that noise safe: it did less than 90 % of the requested work, or others had its CPU for more than a
+// tenth of its time.
 std::vector<std::string> late_slots(const Report& report);
 std::map<std::pair<std::string, std::string>, std::string> what_noise_lacked(const Report& report);
 
-// Why nothing can be called safe: noise went on long after the last step, and nothing says that the training had ended.
+// Why nothing can be called safe: noise continued long after the last step, and no record says that the training had
+// ended.
 std::vector<std::string> unknown_end(const Report& report);
 
-// A sentence each: ranks that share a core, a virtual machine, noise on few of the cores or on the training's own, late
-// noise, few blocks, an order that was not random. What no record holds is not known, and not said.
+// A sentence for each limit: ranks that share a core, a virtual machine, noise on few of the cores or on the training's
+// own, late noise, few blocks, an order that was not random. Limits that would need a missing record are not given.
 std::vector<std::string> limits(const Report& report);
 
-// Noise that stood still for a tenth of its time or more did not cover the training: the reasons to say so.
+// Reasons why noise did not cover the training: it stood still for a tenth of its time or more.
 std::vector<std::string> noise_stood_still(const Report& report);
 
-// Noise that somebody moved to other CPUs, or that could not be held to its slots: the reasons to say so.
+// Reasons why noise did not cover the training: it was moved to other CPUs, or could not be held to its slots.
 std::vector<std::string> noise_elsewhere(const Report& report);
 
 }  // namespace analysis

@@ -21,7 +21,7 @@ namespace {
 using base::join;
 using Json = nlohmann::ordered_json;
 
-// A recorded command line with other values for some options (those that it lacks are appended), and without others.
+// A recorded command line with new values for `options` (appended if missing), and without the options in `without`.
 std::string with_options(const Json& record, const std::map<std::string, std::string>& options,
                          const std::set<std::string>& without)
 {
@@ -33,7 +33,7 @@ std::string with_options(const Json& record, const std::map<std::string, std::st
         const std::string word = recorded[i].get<std::string>();
         const std::string name = word.substr(0, word.find('='));
         if (without.contains(name)) {
-            i += word == name ? 1 : 0;  // its value is the next word
+            i += word == name ? 1 : 0;  // the next word is its value
             continue;
         }
         const auto option = options.find(name);
@@ -51,10 +51,10 @@ std::string with_options(const Json& record, const std::map<std::string, std::st
     return base::join_words(words, " ");
 }
 
-// A batch job also needs time until the training runs, and for the report.
+// Extra time of a batch job, until the training runs and for the report.
 constexpr double minutes_around_run = 15.0;
 
-// The last one: a directory may be called so, too.
+// Replaces the last occurrence of `what`, because a directory may contain the same text.
 std::string replaced(std::string text, const std::string& what, const std::string& with)
 {
     if (const std::size_t at = text.rfind(what); at != std::string::npos) text.replace(at, what.size(), with);
@@ -66,7 +66,7 @@ bool adds(const Report& report)
     return report.again.find("{missing}") != std::string::npos;
 }
 
-// A length that reads well: tens of seconds, from five minutes on minutes.
+// Rounds a length: to tens of seconds, from five minutes on to minutes.
 double round_seconds(double minutes)
 {
     return minutes <= 5.0 ? 10.0 * std::ceil(6.0 * minutes) : 60.0 * std::ceil(minutes);
@@ -85,10 +85,10 @@ std::size_t missing_runs(const Report& report, double minutes)
     return static_cast<std::size_t>(std::max(1.0, std::round(wanted - have)));
 }
 
-// Up to which a longer run is proposed for an insensitive one.
+// The longest run that is proposed for an insensitive one.
 constexpr double longest_proposed_minutes = 240.0;
 
-// The smallest budget of the usual ones that the run could have seen.
+// The smallest of the usual budgets that this run could have resolved.
 std::string budget_it_could_see(const FactorVerdict& factor, double budget_percent)
 {
     const double seen = std::max(factor.interval.half_width(), factor.at_worst.high);

@@ -16,13 +16,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A record may come from anywhere.
+// Limits, because a record may come from anywhere.
 constexpr std::size_t most_ranks = 100'000;
-constexpr std::size_t most_cpus = 4096;            // of a list
-constexpr std::size_t most_cpus_of_all = 1 << 18;  // of all ranks' lists
-constexpr std::size_t longest_list = 4096;         // characters
+constexpr std::size_t most_cpus = 4096;            // in one list
+constexpr std::size_t most_cpus_of_all = 1 << 18;  // in the lists of all ranks
+constexpr std::size_t longest_list = 4096;         // in characters
 
-// How many CPUs a list names, before they are listed one by one; zero for what is none.
+// Number of CPUs that a list names, found without listing them; zero if it is no list.
 std::size_t cpus_named(const std::string& list)
 {
     std::size_t named = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where training and noise ran on each node, by the records beside the archives.
+// Where training and noise ran on each node, from the records beside the archives.
 #pragma once
 
 #include "analysis/results/report.hpp"
@@ -12,7 +12,7 @@
 
 namespace analysis {
 
-// A list of CPUs in a record; empty if there is none, or if it names more than any machine has.
+// A list of CPUs in a record; empty if it is missing, or names more CPUs than any machine has.
 base::CpuSet cpus_in(const nlohmann::ordered_json& json, const char* key);
 
 struct BoundRank {
@@ -20,17 +20,17 @@ struct BoundRank {
     base::CpuSet cpus;
 };
 
-// The ranks of the training by host, those whose CPUs are on record.
+// By host: ranks of the training whose CPUs are recorded.
 std::map<std::string, std::vector<BoundRank>> bound_ranks(const Report& report);
 
 struct NodePlaces {
     std::string host;
-    std::size_t online = 0;  // CPUs of the node; 0 if no record says
+    std::size_t online = 0;  // number of the node's CPUs; 0 if not recorded
     base::CpuSet training;
     base::CpuSet noise;
 };
 
-// Nodes of which both the training's CPUs and the noise's are on record, by name.
+// By name: nodes for which the CPUs of both training and noise are recorded.
 std::vector<NodePlaces> node_places(const Report& report);
 
 }  // namespace analysis

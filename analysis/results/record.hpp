@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members of the records beside the archives, which may come from anywhere: what has another type counts as missing.
+// Reads members of the records beside the archives. Records may come from anywhere: a member of a wrong type counts as
+// missing.
 #pragma once
 
 #include "analysis/results/report.hpp"
@@ -16,8 +17,8 @@ bool flag_in(const nlohmann::ordered_json& json, const char* key, bool if_missin
 const nlohmann::ordered_json& object_in(const nlohmann::ordered_json& json, const char* key);  // empty if missing
 const nlohmann::ordered_json& list_in(const nlohmann::ordered_json& json, const char* key);    // empty if missing
 
-// The dose of a level, of "bytes" or "operations": what it did, per second for which it was assigned. A record of an
-// earlier version has no such times: what it did per second in which it was on and ready.
+// The dose of a level, in "bytes" or "operations" per second for which it was assigned. Records of earlier versions
+// lack assigned times; for these it is per second in which the noise was on and ready.
 double dose_in(const nlohmann::ordered_json& level, const std::string& amount);
 
 const Record* training_record(const Report& report);  // nullptr if there is none

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that a report of one designed run is made of; each writer visits it.
+// The contents of a report on one designed run; each writer visits it.
 #pragma once
 
 #include "analysis/conclude/verdict.hpp"
@@ -26,37 +26,37 @@ struct Record {
 
 struct Report {
     DesignedRun run;
-    std::shared_ptr<otf2::Reader> archive;  // the training's; null of a table, and of a report that is one of several
+    std::shared_ptr<otf2::Reader> archive;  // the training's; null for a table, and in a report that is one of several
     Analysis analysis;
     Verdict verdict;
     Kept kept;
     double node_hour_cost = 0.0;  // 0: not given
     Rules rules;
-    std::string schedule;            // as the noise was given it
-    std::string seed;                // of the noise
-    std::vector<std::string> hosts;  // of the training's ranks; empty text where the archive does not say
-    // Command that measures on: with {seconds} for the length of a new run, with {missing} for the seconds that an
-    // addition to this run has to have and {job_minutes} for a batch job's time limit then, with {runs} for the number
-    // of runs that are missing. May be empty.
+    std::string schedule;            // as given to the noise
+    std::string seed;                // seed of the noise
+    std::vector<std::string> hosts;  // hosts of the training's ranks; empty text if the archive does not say
+    // Command for a further measurement, may be empty. Placeholders: {seconds}, the length of a new run; {missing}, the
+    // seconds to add to this run, and {job_minutes}, the time limit of a batch job for that; {runs}, the number of
+    // missing runs.
     std::string again;
-    std::size_t runs = 1;  // of which it is; of several the run is the unit
+    std::size_t runs = 1;  // number of runs in the report; with several, the run is the unit
     std::vector<Record> records;
     std::vector<std::string> notes;
-    std::string step_is;  // "a step lasts from MPI_Allreduce to MPI_Allreduce"; empty where it is the training's own
+    std::string step_is;  // "a step lasts from MPI_Allreduce to MPI_Allreduce"; empty if the training defines its steps
     std::vector<std::string> limits;    // see limits.hpp
-    nlohmann::ordered_json own_record;  // of this program
+    nlohmann::ordered_json own_record;  // record of this program
 };
 
-// Why the step, or the time in which it is longer than ordinary steps, is left out.
+// Why the step, or its time beyond ordinary steps, is left out.
 LeftOut reason_of(const Report& report, std::size_t step);
 
-// Factors (labels, controls included) in order of appearance.
+// Labels of factors and controls in order of appearance.
 std::vector<std::string> factor_names(const Experiment& plan);
 
-// Has the factor no answer, though the run can be trusted? Undecided or insensitive.
+// True if the factor has no answer although the run can be trusted: undecided or insensitive.
 bool is_open(const FactorVerdict& factor);
 
-// The longest of the forecasts, which serves all undecided factors; empty if there is none.
+// The longest of the forecasts, which is enough for all undecided factors; empty if there is none.
 std::optional<double> forecast_minutes(const Report& report);
 
 }  // namespace analysis

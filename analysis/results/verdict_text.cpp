@@ -19,7 +19,7 @@ namespace {
 
 using base::join;
 
-constexpr std::size_t most_named = 4;  // noises of one verdict in the headline; of more it says how many
+constexpr std::size_t most_named = 4;  // noises named for a verdict in the headline; beyond it gives their number
 
 std::vector<std::string> judged_as(const Verdict& verdict, const std::string& word)
 {
@@ -134,7 +134,7 @@ std::optional<Again> again(const Report& report)
     const auto fails = [](const std::optional<Control>& control) {
         return control && control->connected && control->judged && !control->holds;
     };
-    if (fails(report.verdict.pause) || fails(report.verdict.delay)) return std::nullopt;  // more of it is as wrong
+    if (fails(report.verdict.pause) || fails(report.verdict.delay)) return std::nullopt;  // longer is no better
     const Forecast* longest = nullptr;
     for (const FactorVerdict& factor : report.verdict.factors)
         if (factor.forecast && (longest == nullptr || factor.forecast->minutes > longest->minutes))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report's answer, in sentences: the verdicts, what they mean, and how to measure once more.
+// The report's answer in sentences: the verdicts, what they mean, and how to measure further.
 #pragma once
 
 #include "analysis/results/report.hpp"
@@ -10,22 +10,22 @@
 
 namespace analysis {
 
-// "512 steps measured, a quiet step takes 20.15 ms, budget 1 %"
+// A sentence on the measurement: "512 steps measured, a quiet step takes 20.15 ms, budget 1 %".
 std::string measured(const Report& report);
 
 // The answer in one line: "Unsafe: io.write, memory.stream; safe: network.exchange".
 std::string headline(const Report& report);
 
-// Scope of its intervals.
+// A sentence on what the intervals of the report cover.
 std::string scope(const Report& report);
 
 // True value of a control: "5.49 %", or "not recorded".
 std::string truth_of(const std::optional<Control>& control);
 
-// How many times as wide as those of a run whose length was fixed the intervals of the verdicts are.
+// How many times as wide the intervals of the verdicts are as those of a run whose length was fixed.
 double price_of_looking(const Report& report);
 
-// "mem, io[rate=4GiB/s]", then what holds for them: " may run beside this training: ...".
+// The noises of one verdict, "mem, io[rate=4GiB/s]", then the answer for them: " may run beside this training: ...".
 struct Answer {
     std::string before;
     std::vector<std::string> noises;
@@ -33,16 +33,16 @@ struct Answer {
 };
 std::vector<Answer> answers(const Verdict& verdict);
 
-// Meaning of slowdown and its three verdicts.
+// Explains slowdown and its three verdicts.
 std::string slowdown_note(const Report& report);
 
-// How to measure once more: for long enough if a factor is undecided and there is a forecast, else for as long as this
-// run. None if no command is known.
+// How to measure further: for the forecast length if a factor is undecided and has a forecast, else for the length of
+// this run. None if no command is known.
 struct Again {
     std::string what;  // "Run this again for ± 0.75 %, 14 min", "Measure on for .., 690 s more"
-    std::optional<double> half_width_percent;  // that is expected
-    double seconds = 0.0;                      // in all, what there is included where the command adds to it
-    std::string command;                       // for a shell
+    std::optional<double> half_width_percent;  // expected half width
+    double seconds = 0.0;                      // total length, with the time measured so far if the command adds to it
+    std::string command;                       // command line for a shell
 };
 std::optional<Again> again(const Report& report);
 

@@ -11,7 +11,7 @@ NoiseTable::Cell cell_of(const Effect* effect, double confidence)
 {
     if (effect == nullptr) return {"–", ""};
     const double half = effect->percent.interval(confidence).half_width();
-    // Zero to two digits is only "0".
+    // A value that rounds to zero is shown as "0" without an interval.
     if (std::abs(effect->percent.value) + half < 0.005) return {.value = "0", .half = "", .zero = true};
     return {fixed(effect->percent.value, 2), fixed(half, 2)};
 }

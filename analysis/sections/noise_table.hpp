@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of noises without markup: sections fill them, writers print them.
+// Tables of noises without markup; sections fill them, writers print them.
 #pragma once
 
 #include "analysis/results/report.hpp"
@@ -10,18 +10,18 @@
 
 namespace analysis {
 
-// One row per noise or region.
+// A table with a row for each noise or region.
 struct NoiseTable {
     struct Cell {
         std::string value;
-        std::string half;  // of the interval; may be empty
+        std::string half;  // half width of the interval; may be empty
         bool strong = false;
-        bool zero = false;  // to two digits
+        bool zero = false;  // zero when rounded to two digits
     };
     struct Row {
         std::string factor;
         std::string level;
-        std::string kind;  // of the effect, in a factorial only
+        std::string kind;  // kind of the effect, only in a factorial
         std::vector<Cell> cells;
     };
     std::string title;
@@ -29,17 +29,17 @@ struct NoiseTable {
     std::vector<Row> rows;
     std::string note;
 };
-// The estimate of an effect, which may be null, and half of its interval.
+// The estimate of an effect and the half width of its interval; empty if effect is null.
 NoiseTable::Cell cell_of(const Effect* effect, double confidence);
 
-// A row for each effect on the job's step; in a factorial its kind stands in a column of its own.
+// A table with a row for each effect on the job's step; in a factorial one column is the kind.
 NoiseTable table_of_effects(const Report& report, const std::string& title, const std::vector<std::string>& columns,
                             const std::function<std::vector<NoiseTable::Cell>(const Effect&)>& cells);
 
-// A row that names a treatment, without cells yet.
+// The row of a treatment, still without cells.
 NoiseTable::Row row_of(const Treatment& treatment);
 
-// Used steps that lie mostly under a treatment.
+// The used steps that lie mostly under a treatment.
 base::LongColumn<std::size_t> steps_under(const Report& report, std::size_t treatment);
 
 }  // namespace analysis

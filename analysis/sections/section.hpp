@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A section answers one question of a report beside its verdicts. Its folder holds all that the answer takes, from
-// reading to text, and ends in a card. sections.inc lists the cards, which all writers visit in that order.
+// A section answers one question of a report beside its verdicts. Its folder holds the code for that answer, from
+// reading to text, and ends in a card. sections.inc lists the cards in the order in which all writers visit them.
 #pragma once
 
 #include "analysis/results/plots/plots.hpp"
@@ -17,39 +17,41 @@
 
 namespace analysis {
 
-// A tidy table in the report's folder; docs/formats.md has its columns.
+// A tidy table in the report's folder. Columns: docs/formats.md.
 struct Table {
     std::string file;
     void (*write)(const std::filesystem::path& file, const Report& report);
-    bool of_several = false;  // also of several runs together
+    bool of_several = false;  // also written for several pooled runs
 };
 
 // The inputs that a section may read.
 struct SectionInput {
-    otf2::Reader* archive;  // the training's; null where that is a table of steps. Readings set their own options
+    otf2::Reader* archive;  // the training's archive; null if it is a table of steps. Each reading sets its own options
     const otf2::StepChoice& steps;
-    const std::string& step_region;  // as it was asked for
-    const std::string& empty_node;   // directory of noise without a training; may be empty
+    const std::string& step_region;  // as given on the command line
+    const std::string& empty_node;   // directory of a run of the noise without a training; may be empty
     double node_hour_cost = 0.0;     // 0: not given
 };
 
-// Any function may be left out.
+// The card of a section. Any function may be left out.
 struct Section {
-    void (*read)(Report& report, const SectionInput& input) = nullptr;      // before the run is analysed
-    void (*estimate)(Report& report, const SectionInput& input) = nullptr;  // once there is a verdict
-    void (*complete)(Report& report, const SectionInput& input) = nullptr;  // if this training is all of the report
+    void (*read)(Report& report, const SectionInput& input) = nullptr;      // called before the run is analysed
+    void (*estimate)(Report& report, const SectionInput& input) = nullptr;  // called when there is a verdict
+    void (*complete)(Report& report, const SectionInput& input) = nullptr;  // called if the report is on this training
+                                                                            // alone
 
     std::vector<Table> (*tables)(const Report& report) = nullptr;
-    // The page has sentences under "How much, how long, how sure", tables below these, tables and plots "In detail".
+    // The page has `sentences` under "How much, how long, how sure", tables `below` these, tables and plots "In
+    // detail".
     std::vector<std::string> (*sentences)(const Report& report) = nullptr;
     std::vector<NoiseTable> (*below)(const Report& report) = nullptr;
     std::vector<NoiseTable> (*detail)(const Report& report) = nullptr;
     std::vector<Plot> (*plots)(const std::filesystem::path& folder, const Report& report) = nullptr;
-    std::vector<std::string> (*terminal)(const Report& report) = nullptr;  // lines
+    std::vector<std::string> (*terminal)(const Report& report) = nullptr;  // lines for the terminal
     const char* markdown_title = "";
     std::vector<std::string> (*markdown)(const Report& report) = nullptr;  // items of a list
 
-    // Members of verdict.json, and of a noise in it.
+    // Add members to verdict.json, and to a noise in it.
     void (*json)(nlohmann::ordered_json& verdict, const Report& report) = nullptr;
     void (*noise_json)(nlohmann::ordered_json& noise, const Report& report, const std::string& factor) = nullptr;
 };
@@ -69,7 +71,7 @@ std::vector<Item> of_sections(std::vector<Item> (*Section::*function)(Arguments.
     return all;
 }
 
-// Reads what a report can do without: if that fails, a note says that `what` is left out, and why.
+// Reads optional data for a report: if reading fails, a note says that `what` is left out, and why.
 template <class Read>
 void read_or_note(Report& report, const std::string& what, const Read& read)
 try {

@@ -15,7 +15,7 @@ constexpr double alarm_p = 0.05;
 constexpr double alarm_run_s = 120.0;
 constexpr Eigen::Index alarm_steps = 100;
 
-// Two ranks that drift alike, each with noise of its own in each phase.
+// A run of two ranks with the same drift, each with its own random variation in each phase.
 RunSteps run_of_two_ranks(base::Random& random)
 {
     constexpr double level_deviation = 0.01;
@@ -27,7 +27,7 @@ RunSteps run_of_two_ranks(base::Random& random)
     for (int rank = 0; rank < 2; ++rank) {
         RankOfRun& of_rank = run.ranks.emplace_back(RankOfRun{.rank = rank, .ms = {}, .parts_ms = {}, .own_ms = {}});
         of_rank.ms.resize(alarm_steps, 3);
-        const double share = 1.0 + level_deviation * base::draw_normal(random);  // of the rank's computing
+        const double share = 1.0 + level_deviation * base::draw_normal(random);  // relative computing time of the rank
         for (Eigen::Index step = 0; step < alarm_steps; ++step) {
             const double compute = 60.0 * level * share * (1.0 + phase_deviation * base::draw_normal(random));
             const double exchange = 40.0 * level * (1.0 + phase_deviation * base::draw_normal(random));

@@ -14,10 +14,10 @@ namespace {
 const std::vector<double> effects_before{0.0, 1.0, 5.0, 20.0};
 const std::vector<double> effects_after{0.0, 3.0, 5.0, 10.0};
 
-// Some runs of which the true effects are draws around these.
+// Runs whose true effects are drawn around given ones.
 struct DrawnSide {
-    std::vector<double> truths;        // by noise: of the one run, or the mean of all such runs
-    std::vector<Estimated> estimates;  // by noise
+    std::vector<double> truths;        // [noise]: true effect of the run, or mean of all such runs
+    std::vector<Estimated> estimates;  // [noise]
 };
 
 Estimated estimated(const Mean& mean)

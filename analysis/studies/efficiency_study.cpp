@@ -15,10 +15,10 @@ constexpr double rotation_s = 240.0;
 constexpr double target_percent = 0.5;
 constexpr int kinds_of_runs = 4;  // quiet, and each of three noises
 
-// Three noises, placebo, delay, sham.
+// True effects of three noises, placebo, delay and sham.
 const std::vector<double> rotated_percent{1.0, 2.0, 5.0, 0.0, 5.0, 0.0};
 
-// Width of the widest of the three noises' intervals, in percent.
+// Half width of the widest interval of the three noises, in percent.
 double widest_of_rotation(base::Random& random)
 {
     const Analysis analysis = analyse(designed_run(simulate(study_simulation(rotated_percent, rotation_s), random)),
@@ -31,7 +31,8 @@ double widest_of_rotation(base::Random& random)
     return widest;
 }
 
-// Runs of a kind until the difference of two kinds has the target's half width, the variance being that of all kinds.
+// Number of runs of each kind until the difference of two kinds has the target's half width; the variance is pooled
+// over all kinds.
 int runs_of_a_kind(double deviation_percent)
 {
     int count = 2;

@@ -14,12 +14,12 @@ namespace {
 
 constexpr double budget_of_curve_percent = 3.0;
 constexpr int levels_of_curve = 8;       // 1 to 8 GiB/s
-constexpr double knee = 3.0;             // GiB/s, up to which nothing happens
-constexpr double percent_a_level = 2.0;  // from there on
+constexpr double knee = 3.0;             // GiB/s; up to here the effect is zero
+constexpr double percent_a_level = 2.0;  // slowdown for each GiB/s above the knee
 
-// Mean over the steps that lie wholly in a slot of what is left in it of the slot before, which fades as
-// exp(-t / fading_s): the first of them begins, and the last ends, up to a step from a border. By hand, not by the
-// estimator's rule.
+// Mean carry-over in the steps that lie wholly in a slot. It fades as exp(-t / fading_s); the first of these steps
+// begins up to a step after the slot's begin, and the last one ends up to a step before its end. Computed directly, not
+// by the estimator's rule.
 double mean_left_percent(double left_percent, double fading_s, const Simulation& what)
 {
     if (fading_s <= 0.0) return left_percent;
@@ -56,7 +56,7 @@ void study_of_response(std::ostream& out, const Study& study)
 {
     constexpr double gib = 1073741824.0;
     constexpr double tolerated = (knee + budget_of_curve_percent / percent_a_level) * gib;
-    constexpr double break_level = (knee + 1.0) * gib;  // the lowest level that costs anything
+    constexpr double break_level = (knee + 1.0) * gib;  // the lowest level with an effect
     base::Random random{study.seed};
     double near = 0.0;
     double covered = 0.0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated runs with known response curves and known carry-over: how often they are found.
+// Simulates runs with known response curves and known carry-over: how often these are found.
 #pragma once
 
 #include "analysis/studies/studies.hpp"
@@ -8,11 +8,11 @@
 
 namespace analysis {
 
-// A noise at eight levels, of which the lowest three do nothing and the others cost more and more: is the break point
-// found within one level, and does the interval of the tolerated level hold the true one?
+// Simulates a noise with eight levels: the lowest three have no effect, and the cost of the others rises. Is the break
+// point found within one level, and does the interval of the tolerated level include the true one?
 void study_of_response(std::ostream& out, const Study& study);
 
-// Noises that leave nothing, 2 % and 5 % behind, all through the next slot and fading: is that found?
+// Simulates noises with a carry-over of 0, 2 % and 5 %, constant in the next slot or fading: is it found?
 void study_of_carry_over(std::ostream& out, const Study& study);
 
 }  // namespace analysis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated sets of runs, compared: how often the interval holds the truth.
+// Simulates sets of runs and compares them: how often the interval includes the truth.
 #pragma once
 
 #include "analysis/studies/studies.hpp"
@@ -8,17 +8,18 @@
 
 namespace analysis {
 
-// 3, 5 and 10 quiet runs and as many noisy ones, steps drifting by 30 % over a run from wherever they are, stalls of
-// 20 ms in 1 % of the time; a run's level varies by 1 %, and its true effect by 1 % or 25 % of the effect: does the
-// interval of interference compare hold the mean effect?
+// Simulates 3, 5 and 10 quiet runs and as many noisy ones. Steps drift by 30 % over a run from a random level, and
+// stalls of 20 ms take 1 % of the time. The level varies by 1 % between runs, the true effect by 1 % or 25 % of the
+// effect. Does the interval of interference compare include the mean effect?
 void study_of_sets(std::ostream& out, const Study& study);
 
-// Quiet runs against quiet runs, of two ranks with two phases, and designed runs whose noises do nothing: how often is
-// anything at all an alarm (p <= 0.05 after Holm's correction)?
+// Simulates quiet runs against quiet runs, of two ranks with two phases, and designed runs whose noises have no effect:
+// how often is there any alarm (p <= 0.05 after Holm's correction)?
 void study_of_alarms(std::ostream& out, const Study& study);
 
-// Machine time until three noises are known to +- 0.5 %: of one rotation with a placebo and two controls, and of
-// separate quiet and noisy runs, whose levels vary from run to run and that have no drift, which is kind to them.
+// Computes the machine time until three noises are known to +- 0.5 %: with one rotation with a placebo and two
+// controls, and with separate quiet and noisy runs. The latter vary in level from run to run but have no drift, which
+// favours them.
 void study_of_efficiency(std::ostream& out, const Study& study);
 
 }  // namespace analysis

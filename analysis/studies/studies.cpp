@@ -28,7 +28,7 @@ Simulation study_simulation(const std::vector<double>& effects_percent, double r
 {
     return {.effects_percent = effects_percent,
             .drift = drift,
-            .outlier_rate = 0.0,  // the stalls are the accidents
+            .outlier_rate = 0.0,  // stalls take the place of outliers
             .stalled = stalled,
             .run_s = run_s};
 }
@@ -55,8 +55,8 @@ void tell_row(std::ostream& out, const Study& study, const char* name, double ef
 namespace {
 
 constexpr double confidence = study_confidence;
-constexpr double budget_percent = 3.0;  // about the standard deviation of the effect in a block
-constexpr double block_s = 6.0;         // four factors and two times quiet, a second each
+constexpr double budget_percent = 3.0;  // about the standard deviation of the effect between blocks
+constexpr double block_s = 6.0;         // four factors and two quiet slots, a second each
 constexpr int fixed_blocks = 60;
 constexpr int blocks_between_looks = 2;
 
@@ -65,7 +65,7 @@ Analysis analysed(const DesignedRun& run, bool looked)
     return analyse(run, {.draws = {.count = 0}, .by_rank = false, .looked = looked});
 }
 
-// The run as it was after its first `blocks` blocks.
+// The first `blocks` blocks of the run.
 DesignedRun first_blocks(const DesignedRun& run, int blocks)
 {
     DesignedRun part;
@@ -93,7 +93,7 @@ Mean estimate_of(const Analysis& analysis, std::size_t factor)
     return find(analysis.effects, base::join("f", factor), "", Kind::alone, "step")->percent;
 }
 
-// Some runs, each with true effects of its own, about 1 %, 5 % and 20 % by so much of each.
+// Several runs, each with its own true effects, which vary around 1 %, 5 % and 20 % by the given share.
 struct Set {
     std::vector<std::vector<double>> truths;  // [run][factor]
     std::vector<Analysis> analyses;
@@ -177,13 +177,13 @@ void study_of_extended(std::ostream& out, const Study& study)
 
 namespace {
 
-// How one run ended.
+// The result of one run at its end.
 struct Ending {
     int blocks = 0;
-    bool safe = false;  // of any of the noises
+    bool safe = false;  // any of the noises is safe
     bool unsafe = false;
     bool decided = true;
-    std::vector<std::string> words;  // by noise
+    std::vector<std::string> words;  // [noise]: verdict
 };
 
 void judge_all(Ending& ending, const std::vector<Mean>& noises, bool looked)
@@ -208,7 +208,7 @@ std::vector<Mean> noises_of(const Analysis& analysis, std::size_t judged)
     return noises;
 }
 
-// The first is a placebo.
+// Extends a run until its noises are decided. The first effect is the placebo's.
 Ending until_decided(const std::vector<double>& effects, std::size_t judged, base::Random& random)
 {
     const DesignedRun run = designed_run(simulate(study_simulation(effects, fixed_blocks * block_s), random));
@@ -221,7 +221,7 @@ Ending until_decided(const std::vector<double>& effects, std::size_t judged, bas
     return ending;
 }
 
-// A quarter of the fixed length at a time, with intervals that do not allow for looking.
+// Runs a quarter of the fixed length at a time while undecided, with intervals that do not allow for looks.
 Ending extended_while_undecided(const std::vector<double>& effects, std::size_t judged, base::Random& random)
 {
     constexpr int part_blocks = fixed_blocks / 4;
@@ -272,7 +272,8 @@ void tell_endings(std::ostream& out, const Study& study, const char* name, int j
     }
 }
 
-// Error that the others leave to the last: two are far from the budget, so that it alone is open soon.
+// Reports the error of the last open noise: two noises are far from the budget and soon leave their shares of error to
+// it.
 void tell_last_open(std::ostream& out, const Study& study)
 {
     base::Random random{study.seed};

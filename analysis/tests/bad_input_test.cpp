@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program on runs that are damaged, made up or named twice: refused in one line, or distrusted with a reason.
+// Runs that are damaged, forged or given twice are refused in one line, or distrusted with a reason.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "testing/interference_runs.hpp"
@@ -33,7 +33,7 @@ bool refused_in_one_line(const testing::Outcome& outcome, const std::string& bec
            outcome.err.find(because) != std::string::npos;
 }
 
-// Positions of the time stamps in an event file: a byte 5, then nanoseconds, the lowest byte first.
+// Positions of the time stamps in an event file: a byte 5, then nanoseconds, little-endian.
 std::vector<std::size_t> times_in(const std::string& events)
 {
     constexpr std::int64_t begin_ns = analysis::testing::detail::start_ns;
@@ -46,7 +46,7 @@ std::vector<std::size_t> times_in(const std::string& events)
     return found;
 }
 
-// Moves a time stamp of an event file, of which `which` chooses one.
+// Moves the time stamp of an event file that `which` selects.
 template <class Which>
 void move_time(const fs::path& file, const Which& which, std::int64_t by_ns)
 {
@@ -72,7 +72,8 @@ std::size_t last(std::size_t count)
     return count - 1;
 }
 
-// The locations of a synthetic run in the order in which they were made: schedule, then cpu 3; main, then transport.
+// Path of an event file. The locations of a synthetic run are numbered as they were made: schedule, then cpu 3; main,
+// then transport.
 fs::path events_of(const fs::path& archive)
 {
     return archive / "traces" / "0.evt";
@@ -119,7 +120,8 @@ TEST_CASE("a slot of another length than the others of its design is refused")
 TEST_CASE("noise that runs on while none is assigned is said and not trusted")
 {
     const testing::Scratch scratch;
-    // For 0.8 slots after its own, of the five slots in six that are of quiet and controls: 16 %.
+    // Noise stays on for 0.8 slots after its own. Five slots in six are of quiet and controls, so for 16 % of that
+    // time.
     write_short_run(scratch / "run", {.achieved = 1.8});
     const testing::Outcome outcome = analyse_quickly(scratch / "run");
     CHECK(outcome.status == 3);

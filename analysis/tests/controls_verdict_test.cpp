@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a run can be trusted: controls, broken promises, causes.
+// Tests of trust in a run: controls, broken promises, causes.
 #include "analysis/conclude/advice.hpp"
 #include "analysis/conclude/verdict.hpp"
 #include "base/error.hpp"
@@ -13,17 +13,17 @@ using analysis::Mean;
 
 namespace {
 
-// One rank, slots of ten steps of the given lengths in ms.
+// A run of one rank with slots of ten steps; steps have these lengths in ms.
 struct Lengths {
     double placebo = 100.0;
     double mem = 110.0;
-    double sham = 103.0;  // its barriers cost three
+    double sham = 103.0;  // the sham's barriers take 3 ms
     double delayed = 108.0;
     double recorded_delay = 5.0;   // in the steps of control.delay
     double paused = 0.0;           // 0: no control.pause in the schedule
-    double stopped = 0.0;          // of its steps, the process is stopped
-    double stopped_once = 0.0;     // every thirtieth of its steps is longer by this, for which the process is stopped
-    double another_placebo = 0.0;  // 0: none in the schedule; as the next one
+    double stopped = 0.0;          // of each of its steps, the process is stopped for this time
+    double stopped_once = 0.0;     // every 30th of its steps is longer by this time, while stopped
+    double another_placebo = 0.0;  // 0: none in the schedule; another_delay likewise
     double another_delay = 0.0;
     bool with_delay = true;
     bool with_sham = true;
@@ -72,7 +72,7 @@ Made made(const Lengths& lengths)
             const auto& [on, ms] = treatments[(t + static_cast<std::size_t>(block)) % treatments.size()];
             const std::string stressor = on.empty() ? "" : on[0].stressor;
             const std::int64_t begin = time;
-            // No two slots are quite alike: without a spread rounding errors would count as effects.
+            // No two slots are quite equal: without variation, rounding errors would count as effects.
             const auto b = static_cast<std::size_t>(block);
             const double slot_ms =
                 0.01 * static_cast<double>((b * b * 31 + b * t * 17 + t * t * 5 + 27) * 133 % 1009 % 7);
@@ -146,7 +146,7 @@ TEST_CASE("what would be safe in a run that is not trustworthy is untrusted, and
 
 TEST_CASE("a run that did not find its control delay is insensitive: it acquits no noise")
 {
-    // A delay of 0.01 %, where slots differ by up to 0.06 %: its interval holds both the truth and zero.
+    // A delay of 0.01 %, where slots differ by up to 0.06 %: its interval includes both the truth and zero.
     const analysis::Verdict blind = verdict_of(made({.mem = 100.3, .delayed = 103.0, .recorded_delay = 0.01}));
     CHECK(blind.trustworthy);
     REQUIRE(blind.delay);
@@ -157,7 +157,7 @@ TEST_CASE("a run that did not find its control delay is insensitive: it acquits 
     CHECK(blind.factors.at(0).verdict == "insensitive");
     CHECK(blind.factors.at(0).why == blind.insensitive[0]);
     CHECK_FALSE(analysis::decided(blind));
-    // An unsafe noise is seen without it.
+    // An unsafe noise is seen even without a working control.
     CHECK(verdict_of(made({.delayed = 103.0, .recorded_delay = 0.01})).factors.at(0).verdict == "unsafe");
     CHECK(verdict_of(made({.mem = 100.3})).insensitive.empty());
 }
@@ -255,7 +255,7 @@ TEST_CASE("steps that a pause does not lengthen come by time, which is a reason"
 
 TEST_CASE("steps that a pause made far longer than the others are no outliers")
 {
-    // 4 of 120 steps of 100 ms are stopped for 60 ms: 2 % of a step in the mean.
+    // 4 of 120 steps of 100 ms are stopped for 60 ms: the mean step is 2 % longer.
     const Made run = made({.paused = 100.0, .stopped_once = 60.0});
     CHECK(run.analysis.long_steps.count() == 0);
     const analysis::Verdict verdict = verdict_of(run);
@@ -276,7 +276,7 @@ TEST_CASE("an accident in a step that was stopped is an outlier all the same")
         longer.steps.ranks.front().end_ns[hit] += ns;
         return analysis::analyse(longer, {.exposure = {.warm_up_steps = 0}, .draws = {.count = 0}}).long_steps.count();
     };
-    CHECK(outliers_if_longer_by(50'000'000) == 0);  // what a stop leaves behind
+    CHECK(outliers_if_longer_by(50'000'000) == 0);  // explained by the stop and its after-effect
     CHECK(outliers_if_longer_by(200'000'000) == 1);
 }
 
@@ -288,7 +288,7 @@ TEST_CASE("of several controls of a kind each is judged and the one that fails i
     CHECK_FALSE(placebo.trustworthy);
     CHECK(says(placebo, "the placebo 'idle' came out as "));
     CHECK(placebo.placebo->percent.value == doctest::Approx(2.0).epsilon(0.01));
-    // Both delays are measured against the sham, which takes 103 ms, and both were recorded as 5 ms.
+    // Both delays are measured against the sham, which takes 103 ms, and both are recorded as 5 ms.
     const analysis::Verdict delay = verdict_of(made({.another_delay = 106.0}));
     CHECK_FALSE(delay.trustworthy);
     CHECK(says(delay, "the control delay 'late' came out as 3.00 %"));
@@ -342,9 +342,9 @@ TEST_CASE("no cause is named where the slowdown may be chance")
 TEST_CASE("no cause is named where blocks or draws are too few for any effect to be told from chance")
 {
     const auto said = [](const Lengths& lengths) { return verdict_of(made(lengths)).factors.at(0).cause.sentence; };
-    // In each block mem and quiet can change places: 4 blocks have 16 orders, so that p is at least 1/16.
+    // In each block mem and quiet can be exchanged: 4 blocks have 16 orders, so p is at least 1/16.
     CHECK(said({.blocks = 4}).find("too few blocks") != std::string::npos);
-    // The order as drawn and nine more.
+    // The assigned order and nine draws.
     CHECK(said({.draws = 9}).find("too few draws") != std::string::npos);
     CHECK(said({}).find("too few") == std::string::npos);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time between steps: it belongs to the step before, as a phase of its own or in `other`.
+// Tests of time between steps: it belongs to the step before, as its own phase or in `other`.
 #include "analysis/estimate/analyse.hpp"
 #include "analysis/input/steps.hpp"
 #include "testing/synthetic_steps.hpp"
@@ -18,7 +18,7 @@ struct BeginAndEnd {
     std::int64_t end_ms = 0;
 };
 
-// Steps that are one third `load`, and `other`.
+// Steps with one third of their time in `load`, the rest in `other`.
 analysis::StepTable steps_from(const std::vector<BeginAndEnd>& all)
 {
     analysis::StepTable table;
@@ -62,7 +62,7 @@ TEST_CASE("a step lasts until the next one begins, and the last one until its ow
 
 TEST_CASE("a step lasts until the next one where steps are missing or overlap, too")
 {
-    // Each tenth step is recorded; 30 is missing, 60 begins before 50 has ended, and 70 before 60 has begun.
+    // Every tenth step is recorded; 30 is missing, 60 begins before 50 has ended, and 70 before 60 has begun.
     analysis::StepTable steps = steps_from(
         {{0, 0, 90}, {10, 100, 190}, {20, 200, 290}, {40, 400, 490}, {50, 500, 590}, {60, 580, 670}, {70, 570, 680}});
     analysis::measure_cycles(steps);
@@ -80,7 +80,7 @@ TEST_CASE("hardly any time between steps is a part of `other`")
         check_that_phases_add_up(steps);
         return steps;
     };
-    CHECK(with_gap(9).phases == std::vector<std::string>{"load", "other"});  // 0.09 %
+    CHECK(with_gap(9).phases == std::vector<std::string>{"load", "other"});  // the gap is 0.09 % of the time
     CHECK(with_gap(9).ranks[0].end_ns[0] == 5'009'000'000);
     CHECK(with_gap(9).between_share == doctest::Approx(0.0009));
     CHECK(with_gap(11).phases.back() == analysis::between_steps);
@@ -106,8 +106,8 @@ TEST_CASE("each rank has its own time between steps")
 
 TEST_CASE("time between steps that noise doubles is its effect, in that phase alone")
 {
-    // Steps of 100 ms, 10 ms between them and 20 under noise: a cycle of 110 ms becomes one of 120. Slots hold ten of
-    // them.
+    // Steps take 100 ms, with 10 ms between them, 20 ms under noise: a cycle of 110 ms becomes one of 120 ms. Each slot
+    // has ten cycles.
     std::vector<analysis::Slot> slots;
     analysis::DesignedRun run;
     run.steps.phases = {"backward"};
@@ -130,7 +130,7 @@ TEST_CASE("time between steps that noise doubles is its effect, in that phase al
             if (noisy) slots.back().on = {analysis::testing::noise_called("net")};
         }
     }
-    // The last step of the last slot has a next one.
+    // One more step, which ends the cycle of the last slot's last step.
     run.steps.numbers.push_back(static_cast<std::int64_t>(run.steps.numbers.size()));
     rank.begin_ns.push_back(time_ns);
     rank.end_ns.push_back(time_ns + 100'000'000);
@@ -144,7 +144,7 @@ TEST_CASE("time between steps that noise doubles is its effect, in that phase al
         REQUIRE(effect != nullptr);
         return effect->percent.value;
     };
-    CHECK(effect_on("step") == doctest::Approx(0.0));  // all that the steps say
+    CHECK(effect_on("step") == doctest::Approx(0.0));  // the steps without the gaps do not change
     analysis::measure_cycles(run.steps);
     CHECK(effect_on("step") == doctest::Approx(100.0 * 10.0 / 110.0));
     CHECK(effect_on(analysis::between_steps) == doctest::Approx(100.0 * 10.0 / 110.0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports before and after a change: differences by hand, what cannot be compared, and what is printed.
+// Tests of reports before and after a change: differences by hand, refusals, and printed text.
 #include "analysis/estimate/difference.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
@@ -30,7 +30,7 @@ Json noise(double percent, double low, double high)
             {"level", ""},         {"stressor", "memory.stream"}};
 }
 
-// A report of a run that began at that minute.
+// A report of a run that began at this minute.
 Json report(int minute, const Json& factors)
 {
     return {{"format", 1},
@@ -92,14 +92,14 @@ TEST_CASE("the difference of two Student's t intervals is Welch's")
     CHECK(found.p == doctest::Approx(1.11003e-4).epsilon(1e-3));
 }
 
-// By hand: down 4 - 3 = 1 and 14 - 10 = 4, up 8 - 4 = 4 and 10 - 8 = 2.
+// By hand: distances of the lower bounds 4 - 3 = 1 and 14 - 10 = 4, of the upper bounds 8 - 4 = 4 and 10 - 8 = 2.
 TEST_CASE("the difference of intervals that are not symmetric has the distances from their bounds in squares")
 {
     const EstimatedDifference found = difference({10.0, {8.0, 14.0}, {}, {}}, {4.0, {3.0, 8.0}, {}, {}}, 0.95);
     CHECK_FALSE(found.by_welch);
     CHECK(found.interval.low == doctest::Approx(-6.0 - std::sqrt(17.0)));
     CHECK(found.interval.high == doctest::Approx(-6.0 + std::sqrt(20.0)));
-    CHECK(found.p == doctest::Approx(0.0085494).epsilon(1e-3));  // 1.95996 * 6 / sqrt(20) of a normal distribution
+    CHECK(found.p == doctest::Approx(0.0085494).epsilon(1e-3));  // two-sided p of 1.95996 * 6 / sqrt(20), normal
 }
 
 TEST_CASE("an interval that ends at zero has p = 5 %, and equal estimates have no difference")
@@ -110,7 +110,7 @@ TEST_CASE("an interval that ends at zero has p = 5 %, and equal estimates have n
     CHECK(difference({2.0, {1.0, 3.0}, {}, {}}, {2.0, {1.0, 3.0}, {}, {}}, 0.95).p == 1.0);
 }
 
-// The blocks of the first run vary six times as much, and there are fewer of them.
+// The blocks of the first run have six times the standard deviation, and there are fewer of them.
 TEST_CASE("intervals of differences hold the truth in 95 of 100 made runs")
 {
     base::Random random{7};
@@ -145,7 +145,7 @@ TEST_CASE("a diff answers in one sentence, in a table, and with --fail-on in its
         diff(scratch / "slow", scratch / "fast", {"--out", (scratch / "out").string(), "--fail-on", "worse"});
     INFO(better.out, better.err);
     CHECK(better.status == 0);
-    // 3 points, and sqrt(1 + 1) around them; -0.91 to 1.91 of io
+    // mem: 3 points +- sqrt(1 + 1); io: -0.91 to 1.91
     CHECK(has(better.out,
               "After the change mem costs 3.00 points less (1.59 to 4.41); no difference is seen for io "
               "(-0.91 to 1.91 points)"));
@@ -176,7 +176,7 @@ TEST_CASE("several noises are corrected for: one that stands out by its own inte
     for (int n = 0; n < 6; ++n) {
         const std::string name = "n" + std::to_string(n);
         before[name] = noise(1.0, 0.0, 2.0);
-        after[name] = n == 0 ? noise(2.5, 1.5, 3.5) : noise(1.0, 0.0, 2.0);  // 1.5 of 1.41: p = 0.038, by six 0.23
+        after[name] = n == 0 ? noise(2.5, 1.5, 3.5) : noise(1.0, 0.0, 2.0);  // 1.5 +- 1.41: p = 0.038; times six 0.23
     }
     write(scratch / "a", report(1, before));
     write(scratch / "b", report(2, after));

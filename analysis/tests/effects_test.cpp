@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The estimator: exact on data without noise, additive over phases, honest about outliers.
+// Tests of the estimator: exact without random variation, additive over phases, right about outliers.
 #include "analysis/estimate/effects.hpp"
 
 #include "analysis/estimate/analyse.hpp"
@@ -48,8 +48,7 @@ analysis::Simulation exact()
             .outlier_rate = 0.0};
 }
 
-// Steps of one length per treatment, in slots of ten steps without straddling: what a factorial's means should give
-// back.
+// A run whose steps have one length per treatment, in slots of exactly ten steps: the means of a factorial are exact.
 analysis::DesignedRun factorial(double memory, double net, double both)
 {
     const analysis::Assigned mem{"mem", "", "memory.stream"};
@@ -86,7 +85,7 @@ std::vector<Eigen::Index> every_step(const analysis::DesignedRun& run)
     return steps;
 }
 
-// Every nth step wholly under the factor lasts as long as it and the next two, which are gone.
+// Replaces every nth step wholly under the factor, and the two after it, by one step of their total length.
 analysis::DesignedRun with_long_steps(analysis::DesignedRun run, const std::string& factor, int nth)
 {
     const analysis::StepTable all = std::move(run.steps);
@@ -165,7 +164,7 @@ TEST_CASE("a job of one rank has the effects of that rank")
 
 TEST_CASE("means, strata and accidents add up to the time of the steps that are used")
 {
-    // A noise that makes accidents, and a checkpoint every 20 steps.
+    // A noise that causes accidents, and a checkpoint every 20 steps.
     analysis::DesignedRun run =
         with_long_steps(simulated({.effects_percent = {0.0, 20.0}, .outlier_rate = 0.01, .run_s = 120.0}, 5), "f1", 30);
     run.steps.phases.emplace_back("checkpoint");
@@ -218,7 +217,7 @@ TEST_CASE("too many slow steps under one noise are an effect and stay in the est
 
 TEST_CASE("the interval spans the estimate with accidents as soon as they are charged to the noise, and not before")
 {
-    // Two accidents of 50 ms in quiet, and more and more of them under f1, in all of its slots.
+    // Two accidents of 50 ms in quiet, and `how_many` under f1, spread over all of its slots.
     const auto with_slow_steps = [](int how_many) {
         analysis::DesignedRun run = simulated(exact(), 1);
         analysis::RankSteps& rank = run.steps.ranks.front();
@@ -239,7 +238,7 @@ TEST_CASE("the interval spans the estimate with accidents as soon as they are ch
             ->percent.value;
     };
     const auto is_charged = [](const analysis::Analysis& result) { return result.accident_rates.at(2).charged; };
-    int most = 0;  // that are set aside
+    int most = 0;  // the most accidents that are not charged
     while (!is_charged(with_slow_steps(most + 1))) ++most;
     CHECK(most > 0);
     const analysis::Analysis below = with_slow_steps(most);
@@ -250,7 +249,8 @@ TEST_CASE("the interval spans the estimate with accidents as soon as they are ch
     CHECK(above.accident_rates[2].p <= 0.01);
     CHECK(below.accident_rates[2].p > 0.01);
     CHECK(step_effect(below, "f1").percent.value == percent(below, analysis::step_without_outliers));
-    // Charged at 1 % and not beyond doubt: the estimate is that without them, the interval holds the one with them.
+    // Charged at 1 %, but not beyond doubt: the estimate is without them, and the interval includes the estimate with
+    // them.
     CHECK(above.accident_rates[2].p > 0.001);
     CHECK(step_effect(above, "f1").percent.value == percent(above, analysis::step_without_outliers));
     CHECK(step_effect(above, "f1").percent.interval(0.95).contains(percent(above, analysis::step_with_outliers)));
@@ -261,7 +261,7 @@ TEST_CASE("the interval spans the estimate with accidents as soon as they are ch
     CHECK(percent(above, analysis::step_with_outliers) - percent(below, analysis::step_with_outliers) < 0.5);
     CHECK(percent(below, analysis::step_without_outliers) == doctest::Approx(3.0).epsilon(0.01));
     CHECK(percent(above, analysis::step_without_outliers) == doctest::Approx(3.0).epsilon(0.01));
-    // While they are set aside, what they would add if they were the noise's is what acquits it.
+    // While accidents are not charged, the effect at worst includes what they would add.
     CHECK(step_effect(below, "f1").at_worst.value ==
           doctest::Approx(percent(below, analysis::step_with_outliers)).epsilon(0.05));
     CHECK(step_effect(below, "f1").at_worst.interval(0.95).high > step_effect(below, "f1").percent.interval(0.95).high);
@@ -296,7 +296,7 @@ TEST_CASE("more outliers under one noise than in quiet are found by their rate")
 
 TEST_CASE("accidents that only one noise has are its effect and leave the other noises alone")
 {
-    // Under f1 every 25th step takes as long as three: 27 steps' time for 25 steps, 8 % more for each.
+    // Under f1 every 25th step takes as long as three: 27 steps' time for 25 steps, 8 % more.
     const analysis::DesignedRun run = with_long_steps(
         simulated({.effects_percent = {0.0, 0.0}, .deviation = 0.02, .outlier_rate = 0.0, .run_s = 240.0}, 5), "f1",
         25);
@@ -346,7 +346,7 @@ TEST_CASE("a block is whole if half of a slot of each treatment lies within the 
         run.steps.ranks[0].phase_ms.resize(static_cast<Eigen::Index>(steps), run.steps.ranks[0].phase_ms.cols());
         return analysis::Rules{.exposure = {.warm_up_steps = 0}, .draws = {.count = 0}};
     };
-    // Slots of ten steps, blocks of four slots: the third block ends within its last slot.
+    // Slots of ten steps, blocks of four slots: the third block ends within its last slot if the run ends early.
     const analysis::Rules rules = end_after(115);
     const analysis::Analysis half = analysis::analyse(run, rules);
     CHECK(half.blocks == 3);

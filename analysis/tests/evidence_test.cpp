@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interruptions of main threads, divided over the steps of their ranks by hand.
+// Interruptions of main threads are divided among their ranks' steps; expected values are by hand.
 #include "analysis/input/evidence.hpp"
 
 #include "base/error.hpp"
@@ -14,7 +14,7 @@
 
 namespace {
 
-// Rank 0 is process 10, rank 1 process 20; three steps of 10 ms from 0 on, those of rank 1 begin 2 ms later.
+// Rank 0 is process 10, rank 1 process 20. Three steps of 10 ms, from 0 ms on; those of rank 1 begin 2 ms later.
 analysis::StepTable three_steps()
 {
     analysis::StepTable steps;
@@ -53,8 +53,8 @@ double sum_of(const analysis::Evidence& evidence, int rank, std::int64_t step, c
 TEST_CASE("an interruption over two steps is divided by time and belongs to the rank whose main thread it kept")
 {
     const testing::Scratch run;
-    // 8 to 13 ms on rank 0: 2 ms in step 5, 3 ms in step 6. Thread 11 is none of the main threads.
-    // A softirq of 1 ms, of which 0.5 ms were of an interrupt inside it, on rank 1 in its step 5.
+    // On rank 0, 8 to 13 ms: 2 ms in step 5, 3 ms in step 6. Thread 11 is not a main thread. On rank 1, a softirq of 1
+    // ms in its step 5, of which 0.5 ms were spent in an interrupt.
     put_rows(run,
              "8000000,13000000,bpf,neighbour,taker,99,10,0,1,5000000\n"
              "8000000,13000000,bpf,neighbour,taker,99,11,0,1,5000000\n"
@@ -67,7 +67,7 @@ TEST_CASE("an interruption over two steps is divided by time and belongs to the 
     CHECK(sum_of(evidence, 0, 7, "neighbour") == 0.0);
     CHECK(sum_of(evidence, 1, 5, "softirq") == doctest::Approx(0.5));
     CHECK(sum_of(evidence, 1, 5, "neighbour") == 0.0);
-    // The job's step: mean over its two ranks.
+    // The job's step is the mean over its two ranks.
     CHECK(evidence.ms(0, 0) == doctest::Approx(1.0));
     CHECK(evidence.ms(1, 0) == doctest::Approx(1.5));
     CHECK(evidence.ms(0, 1) == doctest::Approx(0.25));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exposure: shares of a step under each treatment, and which steps are left out.
+// Tests of exposure: shares of a step under each treatment, and steps that are left out.
 #include "analysis/estimate/assigned/exposure.hpp"
 
 #include "base/error.hpp"
@@ -58,7 +58,7 @@ TEST_CASE("steps of the warm-up, of the guard and that begin in no slot are left
     const std::vector<Slot> slots{{0, 100, 200, {memory}}, {0, 200, 300, {}}};
     const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, slots);
     analysis::StepTable steps = steps_at({0, 90, 102, 130, 190, 260, 290}, 20);
-    for (std::size_t i = 0; i < steps.numbers.size(); ++i) steps.numbers[i] += 60;  // as of a training that was resumed
+    for (std::size_t i = 0; i < steps.numbers.size(); ++i) steps.numbers[i] += 60;  // numbers of a resumed training
     const analysis::Exposures exposures = analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan,
                                                            {.warm_up_steps = 1, .guard = base::Nanoseconds{10}});
     const std::vector<LeftOut> expected{LeftOut::warm_up, LeftOut::not_covered, LeftOut::guard, LeftOut::no,
@@ -73,7 +73,7 @@ TEST_CASE("a step belongs to the slot in which it begins, however far it reaches
     const std::vector<Slot> slots{{0, 0, 100, {}}, {0, 100, 200, {memory}}, {1, 200, 300, {}}, {1, 300, 400, {memory}}};
     const analysis::Experiment plan = analysis::experiment(analysis::Design::rotation, slots);
     analysis::StepTable steps = steps_at({0, 50, 99, 320, 360}, 20);
-    steps.ranks[0].end_ns[2] = 320;  // over two whole slots
+    steps.ranks[0].end_ns[2] = 320;  // spans two whole slots
     const analysis::Exposures exposures =
         analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan, {.warm_up_steps = 0});
     CHECK(exposures.left_out == std::vector(5, LeftOut::no));
@@ -95,7 +95,7 @@ TEST_CASE("steps that reach over the border of a control's slot are kept")
         analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan, {.warm_up_steps = 0});
     CHECK(exposures.left_out == std::vector(5, LeftOut::no));
     CHECK(exposures.slot == base::LongColumn<int>{0, 0, 1, 1, 2});
-    // A control acts on whole steps; in its slot nothing is done to the steps of others.
+    // A control acts on whole steps; other steps in its slot count as quiet.
     const analysis::StepOverlaps shares =
         analysis::shared_among(exposures, steps.ranks[0], slots, plan, [](std::size_t) { return 1.0; });
     REQUIRE(shares[1].size() == 2);
@@ -114,7 +114,7 @@ TEST_CASE("a step that a control touched outside of its slots is left out")
     analysis::StepTable steps = steps_at({50, 90, 150, 210, 250, 350}, 20);
     steps.phases = {"backward", "control_settle"};
     Eigen::MatrixXd phase_ms = Eigen::MatrixXd::Zero(6, 2);
-    phase_ms.col(1) << 2.0, 2.0, 2.0, 0.0, 2.0, 0.0;  // the fifth obeyed too late
+    phase_ms.col(1) << 2.0, 2.0, 2.0, 0.0, 2.0, 0.0;  // the fifth step is in no control's slot
     steps.ranks[0].phase_ms = phase_ms;
     const analysis::Exposures exposures =
         analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan, {.warm_up_steps = 0});
@@ -133,14 +133,14 @@ TEST_CASE("a block is whole by time: also if no step began in a slot that a long
     const auto exposed = [&](std::int64_t warm_up) {
         return analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan, {.warm_up_steps = warm_up});
     };
-    // The training ends at 350: half of the last slot is within it.
+    // The training ends at 350: half of the last slot lies within it.
     CHECK(exposed(0).blocks == 2);
     CHECK(exposed(0).left_out == std::vector(4, LeftOut::no));
     steps.ranks[0].end_ns[3] = 349;
     CHECK(exposed(0).blocks == 1);
     CHECK(exposed(0).left_out ==
           std::vector{LeftOut::no, LeftOut::no, LeftOut::block_incomplete, LeftOut::block_incomplete});
-    // After a warm-up of one step it begins at 50.
+    // After a warm-up of one step, counted time begins at 50.
     CHECK(exposed(1).blocks == 1);
     CHECK(exposed(2).blocks == 0);
 }
@@ -152,7 +152,7 @@ TEST_CASE("a whole step that obeyed no control is left out of a slot in which ot
     analysis::StepTable steps = steps_at({10, 40, 70, 150}, 20);
     steps.phases = {"backward", "control_settle"};
     Eigen::MatrixXd phase_ms = Eigen::MatrixXd::Zero(4, 2);
-    phase_ms.col(1) << 0.0, 2.0, 2.0, 0.0;  // the first had begun when it was asked
+    phase_ms.col(1) << 0.0, 2.0, 2.0, 0.0;  // the first step began before the delay was requested
     steps.ranks[0].phase_ms = phase_ms;
     const auto left_out = [&] {
         return analysis::expose(steps, std::vector<std::vector<Slot>>{slots}, plan, {.warm_up_steps = 0}).left_out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports for CI and wikis: Markdown, rows as JSON, the page on standard output, a PDF.
+// Report formats for CI and wikis: Markdown, rows as JSON, the page on standard output, a PDF.
 #include "base/files.hpp"
 #include "testing/browser.hpp"
 #include "testing/interference_runs.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effects of noise on GPUs in the report, against effects that are known by construction.
+// Effects of noise on GPUs in the report, against effects known by construction.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "testing/interference_runs.hpp"
@@ -25,7 +25,7 @@ analysis::testing::SyntheticRun run_on_gpus()
     return run;
 }
 
-// By measure, of the noise `mem`: the column.
+// [measure]: value of the column for noise `mem`.
 std::map<std::string, double> of_mem(const fs::path& report, const std::string& column)
 {
     std::map<std::string, double> found;
@@ -40,7 +40,7 @@ std::map<std::string, double> of_mem(const fs::path& report, const std::string& 
 TEST_CASE("a noise that makes the host launch late shows as that on the GPU, and not in its kernels")
 {
     const testing::Scratch scratch;
-    analysis::testing::write_run(scratch / "run", run_on_gpus());  // mem: 10 % of 20 ms before the kernel
+    analysis::testing::write_run(scratch / "run", run_on_gpus());  // mem: 10 % of 20 ms are added before the kernel
     const testing::Outcome outcome = testing::analyse(scratch / "run");
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
@@ -67,7 +67,7 @@ TEST_CASE("GPUs whose activities are not all in the archive are left out of the 
 {
     const testing::Scratch scratch;
     analysis::testing::SyntheticRun run = run_on_gpus();
-    run.gpu_dropped = 100;  // 1 in 1,001
+    run.gpu_dropped = 100;  // 1 in 1,001 activities
     analysis::testing::write_run(scratch / "tolerated", run);
     run.gpu_dropped = 5000;
     analysis::testing::write_run(scratch / "run", run);
@@ -87,7 +87,7 @@ TEST_CASE("a control delay that queued work hides is reported as absorbed, and d
 {
     const testing::Scratch scratch;
     analysis::testing::SyntheticRun run = run_on_gpus();
-    run.absorbed = 0.6;  // of 5 % of the step
+    run.absorbed = 0.6;  // of a delay of 5 % of the step
     analysis::testing::write_run(scratch / "run", run);
     const testing::Outcome outcome = testing::analyse(scratch / "run");
     INFO(outcome.err);

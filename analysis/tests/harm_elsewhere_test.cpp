@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Harm that the effect of a noise does not hold: on other ranks' time, in later slots, in other settings of a
-// factorial. It forbids to call the noise safe.
+// Harm that a noise's effect does not include: on other ranks, in later slots, in other settings of a factorial. Such a
+// noise is not called safe.
 #include "analysis/conclude/verdict.hpp"
 #include "testing/synthetic_steps.hpp"
 
@@ -21,7 +21,7 @@ using analysis::testing::noise_called;
 
 namespace {
 
-// Up to 0.5 % longer or shorter.
+// Relative length of a step: at most 0.5 % longer or shorter.
 double jitter(std::int64_t number)
 {
     return 1.0 + 0.001 * static_cast<double>(number * 7 % 11 - 5);
@@ -53,8 +53,8 @@ Judged judged(const analysis::DesignedRun& run)
     return all;
 }
 
-// Whether the slot `back` slots before this one had the noise. `slot` is of no table, but begins as one of `slots`
-// does.
+// True if the slot `back` slots before this one had the noise. `slot` need not be in `slots`, but begins as one of
+// them.
 bool had(const std::vector<Slot>& slots, const Slot& slot, std::ptrdiff_t back, const std::string& noise)
 {
     const auto in =
@@ -66,7 +66,7 @@ bool had(const std::vector<Slot>& slots, const Slot& slot, std::ptrdiff_t back, 
 
 TEST_CASE("a rank that noise slows by more than the budget forbids safe where the mean over ranks hides it")
 {
-    // Sixteen ranks that do not wait for each other; net makes the steps of one 5 % longer, so 0.3 % in the mean.
+    // Sixteen ranks do not wait for each other; net makes the steps of one rank 5 % longer, so the mean step 0.3 %.
     const std::vector<Slot> slots = calm_and_net(60, 400.0);
     analysis::DesignedRun run = laid(slots, [](std::int64_t number, const Slot&) { return 20.0 * jitter(number); });
     const analysis::RankSteps alike = run.steps.ranks[0];
@@ -100,7 +100,7 @@ TEST_CASE("ranks that begin their steps in other slots are reason to distrust")
     run.steps.ranks[1].rank = 1;
     run.slots.push_back(run.slots[0]);
     CHECK_FALSE(judged(run).distrusted_for("clocks"));
-    for (Slot& slot : run.slots[1]) {  // the clock of its node is off by three slots
+    for (Slot& slot : run.slots[1]) {  // shifts the node's clock by three slots
         slot.begin_ns += 1'200'000'000;
         slot.end_ns += 1'200'000'000;
     }
@@ -109,7 +109,7 @@ TEST_CASE("ranks that begin their steps in other slots are reason to distrust")
 
 TEST_CASE("a noise that harms alone is not safe because others undo it")
 {
-    // Each alone 3 %, both nothing: 0 % on average.
+    // Each noise alone costs 3 %, both together nothing: on average 0 %.
     const std::vector<Slot> slots = drawn_slots(
         {{}, {noise_called("mem")}, {noise_called("net")}, {noise_called("mem"), noise_called("net")}}, 60, 400.0, 1);
     analysis::DesignedRun run = laid(slots, [](std::int64_t number, const Slot& slot) {
@@ -128,7 +128,7 @@ TEST_CASE("a noise that harms alone is not safe because others undo it")
 
 TEST_CASE("what a noise leaves in several slots is part of its effect")
 {
-    // 0.5 % in each of the three slots after net and nothing in its own: 1.5 % if it is on all the time.
+    // Net costs 0.5 % in each of the three slots after it and nothing in its own: 1.5 % if it is on all the time.
     const std::vector<Slot> slots = calm_and_net(150, 400.0);
     const analysis::DesignedRun run = laid(slots, [&](std::int64_t number, const Slot& slot) {
         double left = 1.0;
@@ -142,13 +142,13 @@ TEST_CASE("what a noise leaves in several slots is part of its effect")
     CHECK(net.slots == 3);
     CHECK(net.percent.value == doctest::Approx(1.5).epsilon(0.1));
     CHECK(net.counted);
-    CHECK(all.on("net").interval.high == doctest::Approx(1.5).epsilon(0.1));  // p of 199 draws is not beyond doubt
+    CHECK(all.on("net").interval.high == doctest::Approx(1.5).epsilon(0.1));  // 199 draws: p is not beyond doubt
     CHECK(all.on("net").verdict != "safe");
 }
 
 TEST_CASE("stalls in the slots after a noise forbid to call it safe")
 {
-    // The third step of each second slot after net takes 20 ms more.
+    // The third step of every second slot after net takes 20 ms longer.
     const std::vector<Slot> slots = calm_and_net(100, 400.0);
     std::int64_t last_ns = -1;
     std::int64_t in_slot = 0;
@@ -170,7 +170,7 @@ TEST_CASE("stalls in the slots after a noise forbid to call it safe")
 
 TEST_CASE("a noise whose debts the next checkpoint pays is not called safe")
 {
-    // Each 50th step saves for 80 ms, and for 1 ms more with each step beside net since the last one: 5 % of a step.
+    // Every 50th step saves for 80 ms, and for 1 ms more per step beside net since the last save: 5 % of a step.
     const std::vector<Slot> slots = calm_and_net(100, 400.0);
     double debt_ms = 0.0;
     const analysis::DesignedRun run = laid(slots, [&](std::int64_t number, const Slot& slot) {
@@ -191,7 +191,7 @@ TEST_CASE("a noise whose debts the next checkpoint pays is not called safe")
 
 TEST_CASE("what one noise leaves for a slot does not hide what another leaves for three")
 {
-    // calm leaves 3 % in the slot after it, net 0.5 % in each of three.
+    // calm has a carry-over of 3 % into one slot, net of 0.5 % into each of three.
     const std::vector<Slot> slots = calm_and_net(150, 400.0);
     const analysis::DesignedRun run = laid(slots, [&](std::int64_t number, const Slot& slot) {
         double left = had(slots, slot, 1, "calm") ? 1.03 : 1.0;
@@ -228,7 +228,7 @@ TEST_CASE("a long step that does not recur hides what a noise does in the slots 
             return longest_ms;
         }));
     };
-    // The 40 slots of 16 s are more than a twentieth of all.
+    // The 40 slots in steps of 16 s are more than a twentieth of all slots.
     const Judged hidden = run_with(16000.0);
     CHECK(hidden.on("net").verdict == "insensitive");
     CHECK(hidden.verdict.lacked.at({"net", ""}).find(" of its slots lie within long steps") != std::string::npos);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The neighbour's throughput, against numbers counted by hand.
+// Tests of the neighbour's throughput, against numbers by hand.
 #include "analysis/sections/harvest/harvest.hpp"
 
 #include "base/error.hpp"
@@ -21,7 +21,7 @@ const std::string columns =
     "slot,block,position,factor,stressor,level,cpu,host,begin_ns,end_ns,requested,bytes,operations,"
     "requested_duty,duty,waited_ns,reached,role\n";
 
-// A second of a factor on one CPU.
+// A row of noise.csv: one second of a factor on one CPU.
 std::string row(int slot, const std::string& factor, const std::string& level, int cpu, double bytes,
                 const std::string& role = "treatment")
 {
@@ -53,13 +53,13 @@ TEST_CASE("speeds of all CPUs add up in a slot and shares are of means over slot
     const analysis::Harvests beside = analysis::read_harvests({scratch / "beside.csv"});
     CHECK(beside.cpus == 2);
     const auto all = analysis::harvested(beside, analysis::read_harvests({scratch / "empty.csv"}), 0.95);
-    REQUIRE(all.size() == 2);  // what does nothing has no speed
+    REQUIRE(all.size() == 2);  // factors without work have no speed
     CHECK(of(all, "limit=none").bytes);
     CHECK(of(all, "limit=none").per_s == doctest::Approx(100.0));
     CHECK(of(all, "limit=none").of_empty_node->percent == doctest::Approx(80.0));
     CHECK(of(all, "limit=none").of_empty_node->interval.half_width() == doctest::Approx(0.0));
     CHECK(!of(all, "limit=none").of_unlimited);
-    // 20 and 30: mean 25, standard error 5, so 1/5 of it; Student's t with one degree of freedom 12.706
+    // 20 and 30: mean 25, standard error 5, a fifth of the mean; Student's t with one degree of freedom is 12.706.
     const analysis::Share kept = *of(all, "limit=io.max:9MiB/s").of_unlimited;
     CHECK(kept.percent == doctest::Approx(25.0));
     CHECK(kept.interval.high == doctest::Approx(25.0 * std::exp(12.7062 / 5.0)).epsilon(1e-4));
@@ -106,7 +106,7 @@ TEST_CASE("a report says what the neighbour had of an empty node and what a sett
     for (const auto& one : harvest)
         if (one.at("level") == "limit=none") {
             CHECK(one.at("of_empty_node").at("percent").get<double>() == doctest::Approx(80.0));
-            // A slowdown of 10 % is 9.09 % less speed: of a price of 2 it is 0.18.
+            // A slowdown of 10 % is 9.09 % less speed, which costs 0.18 at a price of 2.
             CHECK(one.at("training_loses_per_node_hour").get<double>() == doctest::Approx(0.18).epsilon(0.05));
         }
     CHECK(testing::analyse(scratch / "run",
@@ -157,7 +157,7 @@ TEST_CASE("a report of several runs says what the neighbour had of an empty node
     const testing::Outcome outcome = testing::analyse(
         scratch / "set", {"--empty-node", (scratch / "empty.csv").string(), "--node-hour-cost", "2", "--budget", "4%"});
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
-    // 750, 800, 850 of 1000: mean 80 %; standard error 50 / sqrt(3), of 800 3.6 %, times 4.303: 15.5 %
+    // 750, 800, 850 of 1000: mean 80 %; standard error 50 / sqrt(3), 3.6 % of 800; times 4.303: 15.5 %.
     CHECK(outcome.out.find("neighbour 80 % (68 to 93 %) of its speed on an empty node") != std::string::npos);
     const std::string page = base::read_whole(scratch / "set/report/index.html");
     CHECK(page.find("With cpu.max:10%, mem costs") != std::string::npos);

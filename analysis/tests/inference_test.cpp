@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small statistics against textbook numbers.
+// Tests of small statistics against textbook numbers.
 #include "analysis/estimate/inference.hpp"
 
 #include "analysis/estimate/sets/comparison.hpp"
@@ -63,7 +63,7 @@ TEST_CASE("sets of runs compare by their aligned steps with the run as the unit"
     const std::vector<analysis::RunSteps> quiet{run_of(100.0, 0), run_of(101.0, 5), run_of(99.0, 3)};
     const std::vector<analysis::RunSteps> noisy{run_of(110.0, 2), run_of(111.0, 0), run_of(109.0, 0)};
     const analysis::Comparison comparison = analysis::compare(quiet, noisy, 10, 0.95);
-    CHECK(comparison.numbers.front() == 15);  // the eleventh of the run that began with step 5
+    CHECK(comparison.numbers.front() == 15);  // the eleventh step of the run that begins with step 5
     CHECK(comparison.numbers.back() == 29);
     REQUIRE(comparison.phases.size() == 2);
     CHECK(comparison.phases[0].percent == doctest::Approx(10.0).epsilon(0.001));

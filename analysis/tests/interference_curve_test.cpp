@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A noise with levels ends in a response curve: in the tables, in verdict.json and on the page.
+// A noise with levels gives a response curve: in the tables, in verdict.json and on the page.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "testing/interference_runs.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 constexpr double gib_per_s = 1073741824.0;
 
-// Nothing at 2, 4 % at 4 and 12 % at 16 GiB/s.
+// Noise that costs nothing at 2, 4 % at 4 and 12 % at 16 GiB/s.
 std::vector<SyntheticNoise> three_levels()
 {
     return {{"mem", "memory.stream", "backward", 12.0, -1, "rate=16GiB/s"},
@@ -42,7 +42,7 @@ TEST_CASE("levels of a noise give a curve with the level that the budget tolerat
     analysis::testing::write_run(scratch / "run", run);
     REQUIRE(analyse(scratch / "run", {"--budget", "2%"}).status == 0);
     const auto mem = verdict_in(scratch / "run").at("factors").at("mem");
-    // On the line from 2 GiB/s, 0 %, to 4 GiB/s, 4 %.
+    // The tolerated level is on the line from 0 % at 2 GiB/s to 4 % at 4 GiB/s.
     CHECK(mem.at("tolerated_level").get<double>() / gib_per_s == doctest::Approx(3.0).epsilon(0.15));
     CHECK(mem.at("tolerated_level_low").get<double>() / gib_per_s > 2.0);
     CHECK(mem.at("tolerated_level_high").get<double>() / gib_per_s < 4.0);
@@ -53,10 +53,10 @@ TEST_CASE("levels of a noise give a curve with the level that the budget tolerat
 
     const base::CsvTable curve{scratch / "run/report/response.csv"};
     REQUIRE(curve.rows() == 3);
-    CHECK(curve.text(0, "level") == "rate=2GiB/s");  // by amount, not as text
+    CHECK(curve.text(0, "level") == "rate=2GiB/s");  // ordered by amount, not as text
     CHECK(curve.text(2, "level") == "rate=16GiB/s");
     const base::CsvTable left{scratch / "run/report/carry_over.csv"};
-    CHECK(left.rows() == 3);  // of noises; controls leave nothing that could be theirs
+    CHECK(left.rows() == 3);  // noises only; carry-over of controls is not estimated
     const std::string page = base::read_whole(scratch / "run/report/index.html");
     CHECK(page.find("mem is safe up to ") != std::string::npos);
     CHECK(page.find("What is left in the slots after a noise") != std::string::npos);
@@ -67,7 +67,8 @@ TEST_CASE("levels of a noise give a curve with the level that the budget tolerat
 
 TEST_CASE("doses of a curve are per second for which a level was assigned")
 {
-    // Of each of 10 s at a level the noise spent 8 s on taking memory: 2, 4 and 16 GiB/s while ready are a fifth of it.
+    // In each 10 s at a level, the noise spent 8 s on allocating memory, so rates of 2, 4 and 16 GiB/s while ready are
+    // achieved only for a fifth of the time.
     const testing::Scratch scratch;
     SyntheticRun run;
     run.run_s = 30.0;
@@ -102,8 +103,8 @@ TEST_CASE("a ramp that was run twice ends in a report with its curve")
     analysis::testing::write_run(scratch / "run", run);
     REQUIRE(analyse(scratch / "run", {"--budget", "2%"}).status == 0);
     const auto verdict = verdict_in(scratch / "run");
-    CHECK(verdict.at("trustworthy") == false);  // it has no controls
-    CHECK(verdict.at("carry_over").empty());    // nor an order that would tell it
+    CHECK(verdict.at("trustworthy") == false);  // the run has no controls
+    CHECK(verdict.at("carry_over").empty());    // the order of slots does not separate carry-over
     CHECK(verdict.at("factors").at("mem").at("tolerated_level").get<double>() / gib_per_s ==
           doctest::Approx(3.0).epsilon(0.15));
     CHECK(base::read_whole(scratch / "run/report/index.html")

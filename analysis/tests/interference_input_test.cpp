@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input of interference: options, archives, tables, steps of other programs; and what is refused.
+// Tests of interference's input: options, archives, tables, steps of other programs, and refusals.
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -25,7 +25,7 @@ using testing::verdict_in;
 
 namespace {
 
-// Steps of two ranks, each as soon as the last one has ended; returns the file's name.
+// Writes steps of two ranks, each step right after the previous one; returns the file's name.
 std::string table_of_steps(const fs::path& file, int step_ns)
 {
     base::CsvWriter table{file, {"rank", "step", "begin_ns", "end_ns", "backward_ns"}};
@@ -34,7 +34,7 @@ std::string table_of_steps(const fs::path& file, int step_ns)
     return file.string();
 }
 
-// The steps of a synthetic run, as an unknown program would write them.
+// Writes the steps of a synthetic run as another program would.
 void write_own_table(const fs::path& run, const fs::path& file, bool hosts = false)
 {
     fs::remove(file.parent_path() / "steps.csv");
@@ -119,7 +119,7 @@ TEST_CASE("missing and cut-off archives are refused with one line")
     CHECK(one_line(cut.err));
     CHECK_FALSE(fs::exists(scratch / "run/report"));
 
-    // All events of a rank are missing: that is no job of one rank less.
+    // All events of a rank are missing: this is not a job with one rank less.
     analysis::testing::write_run(scratch / "lost", {.run_s = 6.0});
     fs::path lost = scratch / "lost" / fs::relative(events, scratch / "run");
     REQUIRE(fs::remove(lost));
@@ -312,9 +312,9 @@ TEST_CASE("steps can be the visits of a region, or last from one to the next")
         return nlohmann::json::parse(base::read_whole(scratch / out / "verdict.json"))["quiet_step_ms"].get<double>();
     };
     CHECK(step_ms("between") == doctest::Approx(20.0).epsilon(0.05));
-    CHECK(step_ms("visits") == doctest::Approx(20.0).epsilon(0.05));  // from visit to visit
+    CHECK(step_ms("visits") == doctest::Approx(20.0).epsilon(0.05));  // a step is the time between two visits
 
-    // Half of the time lies between two visits, and nothing that noise does.
+    // Half of the time lies between two visits, and the noise's effect does not.
     const base::CsvTable of_visits{scratch / "visits/effects.csv"};
     std::map<std::string, double> percent;
     for (std::size_t row = 0; row < of_visits.rows(); ++row)
@@ -324,7 +324,7 @@ TEST_CASE("steps can be the visits of a region, or last from one to the next")
     CHECK(percent["step"] == doctest::Approx(10.0).epsilon(0.05));
     CHECK(std::abs(percent["between_steps"]) < 0.5);
 
-    // Inside a step that lasts from one visit of the region `step` to the next, that region is a phase.
+    // If a step lasts from one visit of the region `step` to the next, that region is a phase of it.
     const base::CsvTable effects{scratch / "between/effects.csv"};
     std::map<std::string, int> rows;
     for (std::size_t row = 0; row < effects.rows(); ++row)
@@ -351,7 +351,7 @@ TEST_CASE("a warm-up may be a time, or what is over before noise begins")
     const std::size_t in_two_seconds = left_out("run", "2s");
     CHECK(in_two_seconds > 80);
     CHECK(in_two_seconds < 105);
-    const std::size_t before_noise = left_out("run", "noise");  // of 0.5 s
+    const std::size_t before_noise = left_out("run", "noise");  // noise begins after 0.5 s
     CHECK(before_noise > 20);
     CHECK(before_noise < 26);
     CHECK(left_out("soon", "noise") == 10);
@@ -367,8 +367,8 @@ TEST_CASE("an archive that OTF2's library would read for ever is refused in one 
         analysis::testing::write_run(scratch / "run", small);
         const fs::path anchor = scratch / "run" / part / "traces.otf2";
         std::string bytes = base::read_whole(anchor);
-        const std::size_t description = bytes.find('\0', bytes.find("crosstalk ")) + 1;  // an empty string
-        bytes.at(description + 4) = 16;  // the highest byte of the number of properties: 2^28, in 4 GiB
+        const std::size_t description = bytes.find('\0', bytes.find("crosstalk ")) + 1;  // position of an empty string
+        bytes.at(description + 4) = 16;  // highest byte of the number of properties: 2^28 of them, which need 4 GiB
         base::write_whole(anchor, bytes);
         const testing::Outcome outcome = analyse(scratch / "run");
         CHECK(outcome.status == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// interference observe: noise without a design, from a table or an archive.
+// Tests of interference observe: noise without a design, from a table or an archive.
 #include "base/csv.hpp"
 #include "testing/interference_runs.hpp"
 #include "testing/synthetic_run.hpp"
@@ -20,7 +20,8 @@ struct Span {
     double end_s;
 };
 
-// Steps of 20 ms of two ranks on two hosts, from 1000 s on; slower by `extra_ms` while noise is on, and by the trend.
+// Writes steps of 20 ms of two ranks on two hosts, from 1000 s on. They take `extra_ms` longer while noise is on, and
+// change by the trend.
 void write_steps(const fs::path& file, const std::vector<Span>& noise, double extra_ms, double trend_ms = 0.0,
                  int steps = 600)
 {
@@ -214,7 +215,7 @@ TEST_CASE("an archive of noise is observed, whoever wrote it")
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
     CHECK(verdict_of(scratch / "out")["factors"]["mem"]["effect_percent"].get<double>() ==
           doctest::Approx(10.0).epsilon(0.15));
-    // A program that knows nothing of schedules: its outermost regions are the episodes.
+    // For a program without a schedule, its outermost regions are the episodes.
     {
         otf2::Recorder recorder{scratch / "neighbour"};
         otf2::LocationRecorder& main = recorder.location("main");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of a report: what it shows, and that it needs no other file.
+// Tests of a report's page: its content, and that it needs no other file.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "base/words.hpp"
@@ -21,7 +21,7 @@ using testing::verdict_in;
 
 namespace {
 
-// The text of the pattern's group in each match.
+// The text of the pattern's group, for each match.
 std::vector<std::string> all_matches(const std::string& text, const std::string& pattern)
 {
     const std::regex regex{pattern};
@@ -45,7 +45,7 @@ TEST_CASE("the page stands by itself")
     CHECK(page.find("mem&lt;b&gt;&amp;&#39;") != std::string::npos);
     CHECK(page.find("src=") == std::string::npos);
     CHECK(page.find("<link") == std::string::npos);
-    CHECK(page.find("<script>") != std::string::npos);  // which sorts tables, and fetches nothing
+    CHECK(page.find("<script>") != std::string::npos);  // sorts tables, and fetches nothing
     for (const char* fetching : {"fetch(", "XMLHttpRequest", "import(", "@import", "url("})
         CHECK_MESSAGE(page.find(fetching) == std::string::npos, fetching);
     const std::vector<std::string> links = all_matches(page, R"x(href="([^"#]+)")x");
@@ -137,9 +137,9 @@ TEST_CASE("what the page shows is in tables and in verdict.json with who and whe
         CHECK(names.contains(name));
     CHECK(base::CsvTable{report / "outliers.csv"}.text(0, "factor") == "quiet");
     const base::CsvTable levels{report / "factor_levels.csv"};
-    CHECK(levels.get<double>(0, "bytes_per_s") == 1000.0);  // of an earlier version
-    // On a starved CPU allocation took nearly all of the time, in which others waited for the noise, too: 800 MB in the
-    // 14 s for which it was assigned.
+    CHECK(levels.get<double>(0, "bytes_per_s") == 1000.0);  // record of an earlier version
+    // On a starved CPU, allocation took nearly all of the time, during which others waited for the noise too: 800 MB in
+    // 14 assigned seconds.
     CHECK(levels.get<double>(1, "bytes_per_s") == doctest::Approx(800e6 / 14.0));
     CHECK(levels.get<double>(1, "operations_per_s") == doctest::Approx(1e6 / 14.0));
     const std::string page = base::read_whole(report / "index.html");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several runs of one design: their response curve, what their slowdown is made of, and all their steps. The numbers
-// that are expected are worked out on paper.
+// Several runs of one design: their response curve, the parts of their slowdown, and all their steps. Expected numbers
+// are derived on paper.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "testing/interference_runs.hpp"
@@ -24,7 +24,7 @@ namespace {
 
 constexpr double bytes_of_gib = 1073741824.0;
 
-// Nothing at 2 GiB/s, and so much at 4 and at 16 GiB/s.
+// Writes a run whose noise costs nothing at 2 GiB/s, and these percentages at 4 and 16 GiB/s.
 void write_levels(const fs::path& folder, std::uint64_t seed, double at_4, double at_16)
 {
     SyntheticRun run;
@@ -38,7 +38,7 @@ void write_levels(const fs::path& folder, std::uint64_t seed, double at_4, doubl
     analysis::testing::write_run(folder, run);
 }
 
-// Rank 1 computes so much longer in backward, in percent of the step.
+// Writes a run in which rank 1 computes longer in backward, by a percentage of the step.
 void write_late_rank(const fs::path& folder, std::uint64_t seed, double percent)
 {
     SyntheticRun run;
@@ -74,16 +74,17 @@ TEST_CASE("runs with levels give one curve whose intervals hold what changes fro
     const base::CsvTable curve{scratch / "set/report/response.csv"};
     REQUIRE(curve.rows() == 3);
     CHECK(curve.text(2, "level") == "rate=16GiB/s");
-    // 10, 12, 14: mean 12, standard deviation 2; 4.3027 x 2 / sqrt(3) = 4.97
+    // Effects 10, 12, 14: mean 12, standard deviation 2; half width 4.3027 x 2 / sqrt(3) = 4.97.
     CHECK(number(curve, 2, "effect_percent") == doctest::Approx(12.0).epsilon(0.03));
     CHECK(number(curve, 2, "high_percent") - number(curve, 2, "low_percent") ==
           doctest::Approx(2.0 * 4.97).epsilon(0.1));
-    // 3, 4, 5: 4 and 4.3027 / sqrt(3) = 2.484
+    // Effects 3, 4, 5: mean 4, half width 4.3027 / sqrt(3) = 2.484.
     CHECK(number(curve, 1, "effect_percent") == doctest::Approx(4.0).epsilon(0.05));
     CHECK(number(curve, 1, "fitted_percent") == doctest::Approx(4.0).epsilon(0.05));
 
-    // A share s of the way from 2 to 4 GiB/s costs 4 s, ± 2.484 s: 2 % at s = 1/2; below 2 % up to s = 2 / 6.484.
-    // A share q of the way from 4 to 16 costs 4 + 8 q, ± 2.484 (1 + q): above 2 % from q = 0.484 / 5.516 on.
+    // At a share s of the way from 2 to 4 GiB/s the effect is 4 s ± 2.484 s: 2 % at s = 1/2; the interval is below 2 %
+    // up to s = 2 / 6.484. At a share q of the way from 4 to 16 GiB/s it is 4 + 8 q ± 2.484 (1 + q): above 2 % from q =
+    // 0.484 / 5.516 on.
     const auto mem = testing::verdict_in(scratch / "set").at("factors").at("mem");
     CHECK(mem.at("tolerated_level").get<double>() / bytes_of_gib == doctest::Approx(3.0).epsilon(0.03));
     CHECK(mem.at("tolerated_level_low").get<double>() / bytes_of_gib == doctest::Approx(2.617).epsilon(0.03));
@@ -128,7 +129,7 @@ TEST_CASE("what the slowdown of several runs is made of adds up, for all and for
         sums[run] += number(parts, row, "effect_percent");
         if (parts.text(row, "part") == "own work") {
             own[run] = number(parts, row, "effect_percent");
-            // 8, 10, 15: standard deviation sqrt(13); 4.3027 x sqrt(13 / 3) = 8.96
+            // 8, 10, 15: standard deviation sqrt(13); half width 4.3027 x sqrt(13 / 3) = 8.96.
             if (run == "all")
                 CHECK(number(parts, row, "high_percent") - number(parts, row, "low_percent") ==
                       doctest::Approx(2.0 * 8.96).epsilon(0.1));
@@ -166,7 +167,7 @@ TEST_CASE("each rank of each run has its row in the map of all steps")
     write_late_rank(scratch / "set/run-2", 2, 10.0);
     REQUIRE(testing::analyse(scratch / "set").status == 0);
     const base::CsvTable map{scratch / "set/report/heat_map.csv"};
-    std::map<std::string, std::string> rows;  // by row: run and rank
+    std::map<std::string, std::string> rows;  // run and rank, by row
     for (std::size_t row = 0; row < map.rows(); ++row)
         rows[std::string{map.text(row, "row")}] =
             std::string{map.text(row, "run")} + " " + std::string{map.text(row, "first_rank")};

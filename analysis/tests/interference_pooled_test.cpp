@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several runs of one design, and a run with added parts, in one report.
+// Several runs of one design, and a run with added parts, give one report.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "testing/interference_runs.hpp"
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Runs of six seconds of one design, each with its own true effect and its own order.
+// Writes a run of six seconds, each with its own true effect and its own order of slots.
 fs::path written(const fs::path& run, std::uint64_t seed, double percent)
 {
     SyntheticRun what;
@@ -69,7 +69,7 @@ TEST_CASE("runs of one design are pooled with the run as the unit and what chang
     CHECK(outcome.out.find("from run to run") != std::string::npos);
     CHECK(outcome.out.find("homogeneity of runs, Welch's test: p ") != std::string::npos);
 
-    // 8, 10, 15: mean 11; standard deviation sqrt(13); 4.3027 x sqrt(13 / 3) = 8.96
+    // 8, 10, 15: mean 11; standard deviation sqrt(13); half width 4.3027 x sqrt(13 / 3) = 8.96.
     const nlohmann::json verdict = read(scratch / "set/report/verdict.json");
     const nlohmann::json& mem = verdict["factors"]["mem"];
     CHECK(member(mem, "effect_percent") == doctest::Approx(11.0).epsilon(0.05));
@@ -106,7 +106,7 @@ TEST_CASE("parts that were added to a run are strata with the block as the unit"
     CHECK(verdict["pooled"]["runs"][0]["parts"].size() == 2);
     CHECK(verdict["pooled"]["effects"][0]["between_runs_percent"].is_null());
     CHECK(member(mem, "effect_percent") == doctest::Approx(10.0).epsilon(0.05));
-    // Narrower than one part of half its length by the square root of two, and more for Student's t.
+    // The interval of two parts is narrower than that of one, by the square root of two, and further by Student's t.
     fs::rename(run / "part-2", scratch / "other");
     REQUIRE(testing::analyse(run).status == 0);
     const nlohmann::json alone = testing::verdict_in(run);

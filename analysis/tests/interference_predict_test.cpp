@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real command on directories whose numbers are known.
+// Runs interference predict on directories with known numbers.
 #include "base/csv.hpp"
 #include "testing/interference_runs.hpp"
 
@@ -28,7 +28,7 @@ void write(const fs::path& file, const std::string& text)
     std::ofstream{file} << text;
 }
 
-// The record of a noise process that makes 1 or 2 GB/s of memory.stream, or writes 100 MB/s.
+// The record of a noise process that does 1 or 2 GB/s of memory.stream, or writes 100 MB/s.
 std::string memory_and_disk(const std::string& host)
 {
     return R"({"host": ")" + host + R"(", "factor_levels": [
@@ -37,7 +37,7 @@ std::string memory_and_disk(const std::string& host)
         {"factor": "io.write", "level": "", "bytes_per_s": 1e8, "operations_per_s": 100}]})";
 }
 
-// memory.stream at 1 and 2 GB/s costs 2 and 6 %, io.write at 100 MB/s 1 %.
+// A report in which memory.stream at 1 and 2 GB/s costs 2 and 6 %, and io.write at 100 MB/s 1 %.
 fs::path run_with_report(const Scratch& scratch)
 {
     const fs::path run = scratch / "run";
@@ -60,7 +60,8 @@ std::string pressure_json(const std::string& memory_level, const std::string& hi
         {"stressor": "io.write", "unit": "bytes/s", "felt": true, "level": 0, "low": 0, "high": 5e7}]})";
 }
 
-// Four ranks; rank r of step i is ready after 10 ms + 0.1 ms x (7 i + 3 r) mod 11, then waits until 12 ms.
+// A training of four ranks: in step i, rank r is ready after 10 ms + 0.1 ms x (7 i + 3 r) mod 11, then waits until 12
+// ms.
 fs::path training_alone(const Scratch& scratch)
 {
     std::string rows = "rank,step,begin_ns,end_ns,forward_ns,wait_exchange_ns\n";
@@ -93,7 +94,7 @@ TEST_CASE("a neighbour's cost is read off the training's curves")
     REQUIRE(table.rows() == 3);
     CHECK(table.text(0, "stressor") == "memory.stream");
     CHECK(table.get<double>(0, "slowdown_percent") == doctest::Approx(4.0));
-    // 3 to 5 % by the pressure, 3.25 to 4.75 by the curve.
+    // The pressure's error gives 3 to 5 %, the curve's 3.25 to 4.75 %.
     CHECK(table.get<double>(0, "low_percent") == doctest::Approx(4.0 - 1.25));
     CHECK(table.get<double>(0, "high_percent") == doctest::Approx(4.0 + 1.25));
     CHECK(table.get<double>(0, "measured_to") == 2e9);
@@ -104,8 +105,8 @@ TEST_CASE("a neighbour's cost is read off the training's curves")
 
 TEST_CASE("noise processes add up on a node, and do not over nodes and parts of a run")
 {
-    // Where two processes on each node make 1 GB/s, the node has 2 GB/s at the level that costs 2 %. A pressure of 3
-    // GB/s lies half way between the levels, at 4 %.
+    // Two processes on each node make 1 GB/s each, so a node has 2 GB/s at the level that costs 2 %. A pressure of 3
+    // GB/s is half-way between the levels: 4 %.
     const Scratch scratch;
     const fs::path run = run_with_report(scratch);
     for (const char* process : {"n1.1", "n2.2", "n2.3"})
@@ -172,7 +173,7 @@ TEST_CASE("steps of a training alone are projected to other numbers of ranks")
     CHECK(outcome.out.find("no buckets were recorded") != std::string::npos);
     const base::CsvTable table{scratch / "ranks.csv"};
     REQUIRE(table.rows() == 7);
-    // Over eleven steps each rank's own work is 10 to 11 ms evenly, 10.5 on average.
+    // Over eleven steps, each rank's own work is uniform from 10 to 11 ms, 10.5 ms on average.
     CHECK(table.get<double>(0, "own_ms") == doctest::Approx(10.5).epsilon(0.002));
     double last = 0.0;
     for (int step = 0; step < 11; ++step) {
@@ -180,7 +181,7 @@ TEST_CASE("steps of a training alone are projected to other numbers of ranks")
         for (int rank = 0; rank < 4; ++rank) most = std::max(most, (7 * step + 3 * rank) % 11);
         last += (10.0 + 0.1 * most) / 11.0;
     }
-    // All steps take 12 ms, of which what follows the slowest rank stays.
+    // All steps take 12 ms, and the time after the slowest rank is kept.
     CHECK(table.get<int>(2, "ranks") == 4);
     CHECK(table.get<double>(2, "step_ms") == doctest::Approx(12.0).epsilon(0.002));
     CHECK(table.get<double>(2, "slack_ms") == doctest::Approx(last - 10.5).epsilon(0.03));

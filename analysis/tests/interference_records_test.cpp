@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records beside the archives of noise: whole, cut off or gone.
+// Records beside archives of noise that are complete, cut off or missing.
 #include "base/files.hpp"
 #include "testing/interference_runs.hpp"
 #include "testing/synthetic_run.hpp"

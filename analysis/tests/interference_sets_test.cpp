@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// interference compare from end to end: archives of programs without phases, and runs that are refused.
+// interference compare from end to end: archives of programs without phases, and refused runs.
 #include "base/csv.hpp"
 #include "testing/interference_runs.hpp"
 #include "testing/synthetic_run.hpp"
@@ -16,7 +16,7 @@ using testing::program;
 
 namespace {
 
-// An archive as Score-P would write it of two ranks: work and a collective in each of 60 iterations.
+// Writes an archive of two ranks as Score-P would: work and a collective in each of 60 iterations.
 std::string loop(const fs::path& folder, const std::string& work, int steps = 60)
 {
     const fs::path spec = folder.string() + ".spec";
@@ -59,7 +59,7 @@ TEST_CASE("the rank that got slower is named in archives without phases")
     CHECK(causes.text(0, "critical_rank") == "1");
     CHECK(causes.text(0, "region") == "work");
     CHECK(causes.text(0, "waiting_rank") == "0");
-    // 2.005 of 4.105 ms
+    // 2.005 of 4.105 ms.
     CHECK(causes.get<double>(0, "region_percent") == doctest::Approx(48.8).epsilon(0.01));
     CHECK(causes.get<double>(0, "waiting_percent") == doctest::Approx(48.8).epsilon(0.01));
     CHECK(causes.text(0, "largest_part") == "own work");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program on synthetic archives: right answers, right refusals.
+// interference on synthetic archives: its answers and refusals.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "testing/interference_runs.hpp"
@@ -200,7 +200,7 @@ TEST_CASE("a report that is unsafe, undecided or untrusted fails if that is aske
     const testing::Outcome untrusted = analyse(scratch / "untrusted", {"--fail-on", "untrusted"});
     CHECK(untrusted.status == 1);
     CHECK(untrusted.err == "interference: the run is not trustworthy (--fail-on untrusted)\n");
-    // That noise did not cover the training comes first.
+    // The reason that noise did not cover the training comes first.
     analysis::testing::write_run(scratch / "short", {.noise_until_s = 8.0});
     CHECK(analyse(scratch / "short", {"--fail-on", "untrusted"}).status == 3);
 }
@@ -268,7 +268,7 @@ TEST_CASE("the table of time adds up to the training from the first slot on, for
     REQUIRE(seconds.size() == 2);
     for (const auto& [rank, sum] : seconds) {
         CHECK(sum ==
-              doctest::Approx(11.5).epsilon(0.003));  // 12 s, the first 0.5 s without slots; the last step is over
+              doctest::Approx(11.5).epsilon(0.003));  // 12 s, less 0.5 s without slots and the unfinished last step
         CHECK(percent[rank] == doctest::Approx(100.0).epsilon(1e-6));
     }
     const base::CsvTable outliers{scratch / "run/report/outliers.csv"};
@@ -293,7 +293,7 @@ TEST_CASE("the time in which noise starts counts for nothing, but ten seconds of
     analysis::testing::write_run(scratch / "soon", {.run_s = 20.0, .noise_from_s = 5.0});
     CHECK(analyse(scratch / "soon").status == 0);
     CHECK(verdict_in(scratch / "soon")["covered_percent"].get<double>() > 99.0);
-    // 15 s of the 20 s that count are covered.
+    // Noise covers 15 s of the 20 s that count.
     analysis::testing::write_run(scratch / "late", {.run_s = 30.0, .noise_from_s = 15.0});
     CHECK(analyse(scratch / "late").status == 3);
     CHECK(verdict_in(scratch / "late")["covered_percent"].get<double>() == doctest::Approx(75.0).epsilon(0.03));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long steps: checkpoints are strata, accidents are charged to a noise or set aside, and stalls of any length count.
+// Tests of long steps: checkpoints are strata, accidents are charged to a noise or excluded, and stalls of any length
+// count.
 #include "analysis/estimate/assigned/long_steps.hpp"
 
 #include "analysis/conclude/verdict.hpp"
@@ -22,7 +23,7 @@ using analysis::testing::noise_called;
 
 namespace {
 
-// Up to 0.5 % longer or shorter, in an order without any pattern that slots or strata have.
+// Relative variation of up to 0.5 %, without a pattern that slots or strata have.
 double jitter(std::int64_t number)
 {
     return 0.001 * static_cast<double>(number * 7 % 11 - 5);
@@ -61,8 +62,8 @@ const analysis::FactorVerdict& verdict_on(const analysis::Verdict& verdict, cons
 
 TEST_CASE("an accident of some length is one under every noise or under none")
 {
-    // Quiet steps of 97, 100 and 103 ms, noisy ones of 145.5, 150 and 154.5. The median distance from 100 % is 3 %, so
-    // five robust deviations are 5 x 1.4826 x 3 % = 22.2 % of a step: 22 ms of a quiet one and 33 ms of a noisy one.
+    // Quiet steps take 97, 100 and 103 ms, noisy ones 145.5, 150 and 154.5 ms. The median distance from 100 % is 3 %,
+    // so five robust deviations are 5 x 1.4826 x 3 % = 22.2 % of a step: 22 ms of a quiet step, 33 ms of a noisy one.
     const auto found = [](double accident_ms) {
         analysis::DesignedRun run;
         run.steps.phases = {"other"};
@@ -97,7 +98,7 @@ TEST_CASE("an accident of some length is one under every noise or under none")
     CHECK(longer.kind[99 + 19] == LongSteps::accident);
     CHECK(longer.accidents == std::vector<std::size_t>{1, 1});
     CHECK(longer.used == std::vector<std::size_t>{99, 99});
-    // Their centres are 100 and 150 ms; all other steps are like ordinary ones as a whole.
+    // The centres are 100 and 150 ms; all other steps are wholly ordinary.
     CHECK(longer.regular[19] == doctest::Approx(100.0 / 145.0));
     CHECK(longer.regular[99 + 19] == doctest::Approx(150.0 / 195.0));
     CHECK(longer.regular[20] == 1.0);
@@ -105,8 +106,8 @@ TEST_CASE("an accident of some length is one under every noise or under none")
 
 TEST_CASE("stalls of five slots under one noise are its effect, though they leave slots without a step of their own")
 {
-    // Steps of 100 ms in slots of one second. Each 100th step that begins under net takes 5 s more: it takes net 5 s
-    // for each 10 s of work, 50 % more. Where such a step ends is another slot, mostly of another block.
+    // Steps of 100 ms in slots of one second. Every 100th step that begins under net takes 5 s longer: 5 s for each 10
+    // s of work, 50 % more. Such a step ends in another slot, mostly of another block.
     std::int64_t under_net = 0;
     const analysis::DesignedRun run = laid(calm_and_net(300, 1000.0), [&](std::int64_t number, const Slot& slot) {
         const double ms = 100.0 * (1.0 + jitter(number));
@@ -123,13 +124,14 @@ TEST_CASE("stalls of five slots under one noise are its effect, though they leav
     CHECK(effect_of(result, "calm").percent.interval(0.95).half_width() < 0.05);
     const analysis::Verdict verdict = analysis::verdict(run, result, {}, {.budget_percent = 1.0});
     CHECK(verdict_on(verdict, "net").verdict == "unsafe");
-    // A stall as long might have met calm as well, but no other step than net's ever had one.
+    // Such a stall might have occurred under calm as well, but only steps of net had one.
     CHECK(verdict_on(verdict, "calm").verdict != "unsafe");
 }
 
 TEST_CASE("the interval of a noise that stalls at random holds the truth")
 {
-    // Each step under net is stalled for 2 s with a chance of 2.5 %: 50 % more in the mean. About 25 stalls a run.
+    // Each step under net is stalled for 2 s with a probability of 2.5 %: 50 % more on average, in about 25 stalls per
+    // run.
     int covered = 0;
     int unsafe = 0;
     double sum = 0.0;
@@ -148,15 +150,15 @@ TEST_CASE("the interval of a noise that stalls at random holds the truth")
         unsafe += percent.interval(0.95).low > 1.0 ? 1 : 0;
         sum += percent.value;
     }
-    CHECK(covered >= 17);  // 19 expected; fewer in one try of 700
+    CHECK(covered >= 17);  // 19 expected; fewer than 17 in one of 700 tries
     CHECK(unsafe == runs);
-    CHECK(sum / runs == doctest::Approx(50.0).epsilon(0.15));  // its own spread is 5 %
+    CHECK(sum / runs == doctest::Approx(50.0).epsilon(0.15));  // standard deviation of the mean: 5 %
 }
 
 TEST_CASE("checkpoints that a noise doubles are its effect by the training's own share of them, and no outliers")
 {
-    // Steps of 20 ms; each 25th saves a checkpoint for 80 ms more, and for 160 ms under net. A step costs 20 + 80 / 25
-    // = 23.2 ms in quiet, and 3.2 ms more under net.
+    // Steps of 20 ms; every 25th saves a checkpoint, which takes 80 ms more, and 160 ms under net. The mean step takes
+    // 20 + 80 / 25 = 23.2 ms in quiet, and 3.2 ms more under net.
     const double truth = 100.0 * (4.0 / 25.0) / (1.0 + 4.0 / 25.0);
     for (const bool has_phase : {true, false}) {
         CAPTURE(has_phase);
@@ -178,7 +180,7 @@ TEST_CASE("checkpoints that a noise doubles are its effect by the training's own
         CHECK(stratum.share == doctest::Approx(1.0 / 25.0));
         CHECK_FALSE(effect_of(result, "net").lacks_a_stratum);
         CHECK(effect_of(result, "net").percent.value == doctest::Approx(truth).epsilon(0.01));
-        // A checkpoint is partly in the ordinary part of a step, so that phases are less exact than their sum.
+        // Part of a checkpoint is in the ordinary part of its step, so phases are less exact than their sum.
         CHECK(effect_of(result, "net", phases[1]).percent.value == doctest::Approx(truth).epsilon(0.05));
         CHECK(effect_of(result, "calm").percent.value == doctest::Approx(0.0).scale(10.0).epsilon(0.01));
         CHECK(result.quiet_step_ms == doctest::Approx(23.2).epsilon(0.002));
@@ -189,7 +191,7 @@ TEST_CASE("checkpoints that a noise doubles are its effect by the training's own
 
 TEST_CASE("a noise that makes checkpoints rarer saves what they take")
 {
-    // A step in ten saves for 80 ms, beside net one in a hundred: 20.8 ms instead of 28 in the mean.
+    // One step in ten saves for 80 ms, beside net one in a hundred: 20.8 ms instead of 28 ms on average.
     const analysis::DesignedRun run =
         laid(calm_and_net(100, 1000.0), {"backward", "checkpoint"}, [&](std::int64_t number, const Slot& slot) {
             const bool saves = number % 10 == 7 && (!has(slot, "net") || number % 100 == 7);
@@ -199,13 +201,13 @@ TEST_CASE("a noise that makes checkpoints rarer saves what they take")
     REQUIRE(result.long_steps.strata.size() == 1);
     CHECK(effect_of(result, "net").percent.value == doctest::Approx(100.0 * (20.8 / 28.0 - 1.0)).epsilon(0.05));
     CHECK(std::abs(effect_of(result, "calm").percent.value) < 0.5);
-    // A saving is no reason to run such noise.
+    // Lost checkpoints are no reason to run such a noise.
     CHECK(verdict_on(analysis::verdict(run, result, {}, {.budget_percent = 1.0}), "net").verdict != "safe");
 }
 
 TEST_CASE("long steps whose numbers count samples have the share that they have among steps")
 {
-    // Each 25th step saves for 80 ms, beside net for 160; numbers go by 32.
+    // Every 25th step saves for 80 ms, beside net for 160 ms; step numbers increase by 32.
     analysis::DesignedRun run =
         laid(calm_and_net(100, 1000.0), {"backward", "checkpoint"}, [&](std::int64_t number, const Slot& slot) {
             const double saves = number % 25 == 7 ? (has(slot, "net") ? 160.0 : 80.0) : 0.0;
@@ -220,7 +222,8 @@ TEST_CASE("long steps whose numbers count samples have the share that they have 
 
 TEST_CASE("long steps whose numbers leap with each epoch have the share that they have among steps")
 {
-    // Epochs of 25 steps are numbered 0 to 24, 1000 to 1024 and so on; the last of each takes 80 ms more, 160 by net.
+    // Epochs of 25 steps are numbered 0 to 24, 1000 to 1024 and so on; the last step of each takes 80 ms more, 160 ms
+    // by net.
     analysis::DesignedRun run = laid(calm_and_net(100, 1000.0), [&](std::int64_t number, const Slot& slot) {
         return 20.0 * (1.0 + jitter(number)) + (number % 25 == 24 ? (has(slot, "net") ? 160.0 : 80.0) : 0.0);
     });
@@ -234,7 +237,8 @@ TEST_CASE("long steps whose numbers leap with each epoch have the share that the
 
 TEST_CASE("checkpoints that are left out beside a noise shorten its steps, though their numbers have a period")
 {
-    // Each 25th step saves for 80 ms, but each other one of net's does not: 23.2 ms, and 1.05 x 20 + 1.6 beside net.
+    // Every 25th step saves for 80 ms, but every second one under net does not: 23.2 ms, and 1.05 x 20 + 1.6 ms beside
+    // net.
     std::int64_t of_net = 0;
     const analysis::DesignedRun run =
         laid(calm_and_net(100, 1000.0), {"backward", "checkpoint"}, [&](std::int64_t number, const Slot& slot) {
@@ -251,8 +255,8 @@ TEST_CASE("checkpoints that are left out beside a noise shorten its steps, thoug
 
 TEST_CASE("validations longer than slots are shared among the treatments that they meet")
 {
-    // Each 100th step validates for 3 s, three slots, which net slows to half its speed while it is on: the work of 3 s
-    // then takes 6. A step is 20 ms, so 50 ms in the mean, and 80 with net all the time.
+    // Every 100th step validates for 3 s, three slots, and net halves its speed while it is on, so that the work takes
+    // 6 s. A step takes 20 ms, on average 50 ms, and 80 ms with net all the time.
     const std::vector<Slot> slots = calm_and_net(150, 1000.0);
     std::int64_t at_ns = 0;
     const analysis::DesignedRun run = laid(slots, {"backward", "other"}, [&](std::int64_t number, const Slot& slot) {
@@ -279,7 +283,7 @@ TEST_CASE("validations longer than slots are shared among the treatments that th
 
 TEST_CASE("checkpoints longer than slots that a noise doubles where they begin are doubled in the estimate")
 {
-    // Each 100th step writes for 3 s, three slots, and for 6 s if it begins beside net: (20 + 60) / (20 + 30) - 1.
+    // Every 100th step writes for 3 s, three slots, and for 6 s if it begins beside net: (20 + 60) / (20 + 30) - 1.
     const analysis::DesignedRun run =
         laid(calm_and_net(150, 1000.0), {"backward", "other"}, [&](std::int64_t number, const Slot& slot) {
             const double writes = number % 100 == 50 ? 3000.0 * (has(slot, "net") ? 2.0 : 1.0) : 0.0;
@@ -324,7 +328,8 @@ TEST_CASE("accidents between checkpoints stay accidents")
 
 TEST_CASE("accidents are charged by their time, not by their number")
 {
-    // As many accidents everywhere, of 100 ms; under net of `net_ms`. Drawn, so that no period is in them.
+    // All treatments have as many accidents, of 100 ms; those of net take `net_ms`. They are at random steps, without a
+    // period.
     const auto charged = [](double net_ms) {
         base::Random random{9};
         const analysis::DesignedRun run = laid(calm_and_net(150, 1000.0), [&](std::int64_t number, const Slot& slot) {
@@ -344,13 +349,13 @@ TEST_CASE("accidents are charged by their time, not by their number")
     const analysis::AccidentRate longer = charged(300.0);
     CHECK(longer.charged);
     CHECK(longer.p <= 0.01);
-    // 2 % of steps take 300 ms beyond 20.
+    // 2 % of steps take 300 ms longer than 20 ms.
     CHECK(longer.excess_percent == doctest::Approx(30.0).epsilon(0.25));
 }
 
 TEST_CASE("accidents that a run cannot tell from chance acquit no noise that they could make unsafe")
 {
-    // Drawn: 0.1 % of all steps take 40 ms instead of 20, so that their time is 0.1 % of all.
+    // At random, 0.1 % of all steps take 20 ms longer: 0.1 % of the time.
     const auto run_of = [](double accident_ms) {
         base::Random random{2};
         return laid(calm_and_net(60, 1000.0), [&random, accident_ms](std::int64_t number, const Slot&) {
@@ -367,19 +372,19 @@ TEST_CASE("accidents that a run cannot tell from chance acquit no noise that the
         CHECK_FALSE(rate_of(result, "calm").charged);
         CHECK(effect.percent.interval(0.95).half_width() < 0.2);
         CHECK(effect.at_worst.interval(0.95).half_width() > effect.percent.interval(0.95).half_width());
-        analysis::Verdict sound;  // of a run whose controls hold
+        analysis::Verdict sound;  // the verdict of a run whose controls hold
         analysis::FactorVerdict judged;
         judged.interval = effect.percent.interval(0.95);
         judged.at_worst = effect.at_worst.interval(0.95);
         analysis::judge(judged, effect, sound);
-        // At 400 ms one accident more or less in 60 s, 3,000 steps, is 0.7 % of a step.
+        // At 400 ms, one accident more or less in 3,000 steps (60 s) is 0.7 % of a step.
         CHECK(judged.verdict == (accident_ms < 100.0 ? "safe" : "insensitive"));
     }
 }
 
 TEST_CASE("where accidents are not rare none is set aside, in quiet neither")
 {
-    // One step in 12 takes twice as long, whatever is on.
+    // One step in 12 takes twice as long, under every treatment.
     base::Random random{5};
     const analysis::DesignedRun run = laid(calm_and_net(60, 1000.0), [&](std::int64_t number, const Slot&) {
         const double ms = 20.0 * (1.0 + jitter(number));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often intervals hold the truth, of blocks and runs whose effects are drawn: seconds here, whole steps in the
-// nightly studies.
+// How often intervals of blocks and runs with random effects include the truth. These tests take seconds; the nightly
+// studies simulate whole steps.
 #include "analysis/estimate/random_effects.hpp"
 #include "base/random.hpp"
 
@@ -26,10 +26,10 @@ double drawn(base::Random& random, double mean, double deviation)
 struct Ended {
     double safe = 0.0;
     double unsafe = 0.0;
-    double length = 0.0;  // of the fixed one
+    double length = 0.0;  // share of the fixed length
 };
 
-// Block effects with a standard deviation of one budget; a look after every block from the tenth on.
+// Simulates block effects with a standard deviation of one budget, and looks after every block from the tenth on.
 Ended looked_at(double effect_in_budgets)
 {
     base::Random random{5};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics: what reports show has a card, and a card stands where it says.
+// Tests of metrics: everything that reports show has a card, and a card's places are right.
 #include "analysis/metrics/metric.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Columns that identify a row, or have a metric's outcome in words.
+// Columns that identify a row, or that describe a metric in words.
 const std::set<std::string> no_metrics{
     "hosts",       "model",     "data",           "strategy",   "ranks",         "started",       "factor",
     "level",       "stressor",  "kind",           "phase",      "rank",          "measure",       "verdict",
@@ -41,7 +41,7 @@ bool has_card(const std::string& file, const std::string& column)
     });
 }
 
-// The text of docs/formats.md on a table of a report: its row of a table of files, and the section that it heads.
+// The text of docs/formats.md on a table of a report: the table's row in a table of files, and its section.
 std::string description_of(const std::string& file)
 {
     const std::string quoted = '`' + file + '`';
@@ -73,7 +73,7 @@ TEST_CASE("the document of formats has every column of every table of a report")
         const base::CsvTable table{entry.path()};
         for (const std::string& column : table.columns()) {
             if (file == "exposure.csv" && (column == "mem" || column == "placebo" || column.starts_with("control.")))
-                continue;  // one column per factor
+                continue;  // one column for each factor
             CHECK_MESSAGE(text.find('`' + column + '`') != std::string::npos, file, ", ", column);
             ++seen;
         }

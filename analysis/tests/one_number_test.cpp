@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One estimate, one number: what tables, curves, verdicts and the line of a live run say of a noise is the same.
+// Tables, curves, verdicts and the line of a live run have the same number for a noise.
 #include "analysis/cli/so_far.hpp"
 #include "analysis/conclude/verdict.hpp"
 #include "analysis/estimate/simulation.hpp"
@@ -16,7 +16,7 @@ using analysis::Kind;
 
 namespace {
 
-// Runs of every kind: with and without levels, accidents, stalls, drift, and noise that lasts.
+// Random runs of every kind: with and without levels, accidents, stalls, drift, and carry-over.
 analysis::Simulation drawn(base::Random& random)
 {
     const auto share = [&] { return static_cast<double>(base::draw_below(random, 1000)) / 1000.0; };
@@ -87,7 +87,7 @@ TEST_CASE("fifty random runs have one number for each noise in all tables")
                 CHECK(point.percent.value == doctest::Approx(effect->percent.value).epsilon(1e-9));
                 CHECK(same(point.percent.interval(0.95), effect->percent.interval(0.95)));
             }
-            // A curve never says safe where a level's own verdict could not.
+            // A curve does not call a level safe that the level's own verdict could not call safe.
             if (curve.tolerated.low && *curve.tolerated.low >= curve.points.front().dose)
                 for (const analysis::CurvePoint& point : curve.points)
                     if (point.dose <= *curve.tolerated.low) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trials of several strategies, moments, models and guards, by hand.
+// Trials of several strategies, moments, models and guards; expected values are by hand.
 #include "analysis/outcomes/maps.hpp"
 #include "analysis/outcomes/stored.hpp"
 #include "analysis/outcomes/tables.hpp"
@@ -62,14 +62,14 @@ TEST_CASE("two strategies are compared on the trials of both")
         analysis::outcome_report({ddp, cycle}, band(), analysis::ProportionInterval::wilson, std::nullopt);
     REQUIRE(report.comparisons.size() == 1);
     CHECK(report.comparisons[0].pairs == 3);
-    CHECK(report.comparisons[0].only_first == 0);  // cycle
+    CHECK(report.comparisons[0].only_first == 0);  // strategy cycle
     CHECK(report.comparisons[0].only_second == 1);
     CHECK(report.comparisons[0].p == 1.0);
 }
 
 TEST_CASE("a rate of bit errors says how many runs are ruined")
 {
-    // One of four trials is ruined. 2^20 bits, 4e6 failures in 1e9 h: 4 flips in 1,000 h, one of them ruins.
+    // One of four trials is ruined. 2^20 bits, 4e6 failures in 1e9 h: 4 flips in 1,000 h, of which one ruins a run.
     analysis::TrialRun run =
         run_of({ended(0.5, "0:0.8"), ended(0.95, "0:0.8"), ended(0.95, "0:0.8"), ended(0.95, "0:0.8")});
     for (base::Outcome& one : run.outcomes) one.drawn_from = 1048576.0;
@@ -104,10 +104,10 @@ TEST_CASE("stored weights are points of curves, and no flips among those of the 
     const std::vector<analysis::StoredPoint> points = analysis::stored_points(report);
     REQUIRE(points.size() == 2);
     CHECK(points[0].rate == 1e-6);
-    CHECK(points[0].interval.high == 1.0);  // of one trial nothing is known
+    CHECK(points[0].interval.high == 1.0);  // a single trial has no information
     CHECK(points[1].trials == 3);
-    CHECK(points[1].ruined == 1);  // 0.80 lies below the band's 0.90
-    // Mean 0.9, deviation 0.1: 0.9 - 4.30265 x 0.1 / sqrt(3), t of two degrees of freedom; at most 1.
+    CHECK(points[1].ruined == 1);  // 0.80 is below the band's 0.90
+    // Mean 0.9, deviation 0.1: 0.9 - 4.30265 x 0.1 / sqrt(3), t with two degrees of freedom; at most 1.
     CHECK(points[1].accuracy == doctest::Approx(0.9));
     CHECK(points[1].interval.low == doctest::Approx(0.651587).epsilon(1e-4));
     CHECK(points[1].interval.high == 1.0);
@@ -142,7 +142,7 @@ TEST_CASE("a guard is priced by null trials, in quiet and beside noise, which co
         }
         nulls.push_back(ended(0.5, "0:0.80"));
         analysis::TrialRun run = run_of(nulls);
-        run.trials.erase(run.trials.begin());  // the null trial that has no time
+        run.trials.erase(run.trials.begin());  // removes the null trial without a time
         run.outcomes.erase(run.outcomes.begin());
         for (std::size_t i = 0; i < run.trials.size(); ++i) run.trials[i].guard = run.outcomes[i].guard;
         return run;
@@ -155,7 +155,7 @@ TEST_CASE("a guard is priced by null trials, in quiet and beside noise, which co
     CHECK(report.guards[1].guard == "range");
     CHECK(report.guards[1].cost_percent->value == doctest::Approx(15.0));
     CHECK(report.guards[1].noisy_cost_percent->value == doctest::Approx(60.0));
-    CHECK(report.guards[1].caught.trials == 0);  // of which nothing is known
+    CHECK(report.guards[1].caught.trials == 0);  // no information
     CHECK(report.guards[1].caught.percent_interval.high == 100.0);
     CHECK(report.guards[0].ruined.trials == 1);
     CHECK(report.noise == "memory.stream 1s");
@@ -180,8 +180,8 @@ TEST_CASE("several flips in one tensor stand apart from one flip in it")
 
 TEST_CASE("a guard is worth its time or not by what single flips do")
 {
-    // One flip ruins none of 20 trainings (0 to 16.1 %), 24 flips all of 20. Of 12.5 flips in 1,000 hours each that
-    // ruins loses 24 hours: at most 0.3 x 16.1 % = 4.8 % of the time, and the guard takes 10 %.
+    // One flip ruins none of 20 trainings (0 to 16.1 %), 24 flips ruin all of 20. There are 12.5 flips in 1,000 hours,
+    // and a ruined run loses 24 hours: at most 0.3 x 16.1 % = 4.8 % of the time, while the guard takes 10 %.
     std::vector<base::Outcome> outcomes(44, ended(0.95, "0:0.80 8:0.95"));
     for (std::size_t i = 20; i < 40; ++i) outcomes[i].accuracy = 0.5;
     for (std::size_t i = 40; i < 44; ++i) {
@@ -191,7 +191,7 @@ TEST_CASE("a guard is worth its time or not by what single flips do")
     }
     for (const base::Outcome& trial : std::vector(20, ended(0.95, "0:0.80 8:0.95"))) outcomes.push_back(trial);
     analysis::TrialRun run = run_of(outcomes);
-    run.trials.erase(run.trials.begin());  // the null trial that has no time
+    run.trials.erase(run.trials.begin());  // removes the null trial without a time
     run.outcomes.erase(run.outcomes.begin());
     for (std::size_t i = 1; i < run.trials.size(); ++i) {
         if (i > 20 && i <= 40) run.trials[i].count = 24;
@@ -213,7 +213,7 @@ TEST_CASE("how late a guard catches is a mean with an interval")
     const auto report = analysis::outcome_report({run}, band(), analysis::ProportionInterval::wilson, std::nullopt);
     REQUIRE(report.guards.size() == 2);
     CHECK(report.guards[1].latency == doctest::Approx(1.0));
-    // 1 + 4.30265 x 1 / sqrt(3), t of two degrees of freedom; never before the flip.
+    // 1 +- 4.30265 x 1 / sqrt(3), t with two degrees of freedom; never before the flip.
     REQUIRE(report.guards[1].latency_interval);
     CHECK(report.guards[1].latency_interval->low == 0.0);
     CHECK(report.guards[1].latency_interval->high == doctest::Approx(3.48414).epsilon(1e-4));

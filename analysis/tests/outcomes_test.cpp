@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classes of trials, by hand.
+// Tests of the classes of trials; expected values are by hand.
 #include "analysis/outcomes/maps.hpp"
 #include "analysis/outcomes/stored.hpp"
 #include "analysis/outcomes/tables.hpp"
@@ -53,7 +53,7 @@ TEST_CASE("a huge value that stays in a good training is latent")
 
 TEST_CASE("strata count by their bits, not by their trials")
 {
-    // Of 900 bits one in ten trials is ruined, of 100 bits nine in ten: 0.9 x 10 % + 0.1 x 90 % = 18 %.
+    // With 900 bits one trial in ten is ruined, with 100 other bits nine in ten: 0.9 x 10 % + 0.1 x 90 % = 18 %.
     analysis::TrialRun run = run_of({});
     for (int i = 0; i < 20; ++i) {
         const bool large = i < 10;
@@ -71,7 +71,7 @@ TEST_CASE("strata count by their bits, not by their trials")
         CHECK(share.percent == doctest::Approx(18.0));
         CHECK(share.count == 10);
         CHECK(share.trials == 20);
-        // Kish: (10 x 90 + 10 x 10)^2 / (10 x 90^2 + 10 x 10^2) = 12.195 trials; Wilson of 18 % of them.
+        // Kish: (10 x 90 + 10 x 10)^2 / (10 x 90^2 + 10 x 10^2) = 12.195 trials; Wilson's interval for 18 % of them.
         const base::Interval by_hand = base::wilson(0.18 * 12.19512, 12.19512, 0.95);
         CHECK(share.percent_interval.low == doctest::Approx(100.0 * by_hand.low));
     }
@@ -79,8 +79,8 @@ TEST_CASE("strata count by their bits, not by their trials")
 
 TEST_CASE("a bit that two strata hold counts once")
 {
-    // 32 bits each of 100 numbers; 64 trials draw from all, 2 of each bit, and 8 more from bit 1, which always ruins.
-    // All flips are as likely: 1 of 32 ruins, however often bit 1 was tried.
+    // 100 numbers of 32 bits. 64 trials draw from all bits, 2 from each; 8 more draw from bit 1, which always ruins.
+    // All flips are equally likely, so 1 of 32 ruins, however often bit 1 was tried.
     analysis::TrialRun run = run_of({});
     const auto add = [&](int bit, const char* bits, double from) {
         base::Outcome one = ended(bit == 1 ? 0.5 : 0.95, "0:0.80 8:0.95");
@@ -104,8 +104,8 @@ TEST_CASE("a bit that two strata hold counts once")
 
 TEST_CASE("trials with a guard that only reports belong to the population of those without")
 {
-    // One bit of 32 ruins: 3.125 %. As a population of their own the 60 trials of bit 1 would stand for its 100 bits
-    // once more: (100 + 100) / (3200 + 100) = 6.06 %.
+    // One bit of 32 ruins: 3.125 %. If the 60 trials of bit 1 were a population of their own, its 100 bits would count
+    // twice: (100 + 100) / (3200 + 100) = 6.06 %.
     Bits bits;
     bits.add_all(2);
     bits.add(60, 1, "1", "range=2");
@@ -134,7 +134,7 @@ TEST_CASE("trials with a guard that only reports belong to the population of tho
 
 TEST_CASE("a bit counts once where two runs, or two moments, draw it")
 {
-    // One bit of 32: 3.125 %, though a second run, or the second moment, tries nothing but that bit.
+    // One bit of 32 ruins: 3.125 %, even if a second run, or the second moment, tries only that bit.
     Bits first;
     first.add_all(2);
     Bits second;
@@ -153,7 +153,7 @@ TEST_CASE("a bit counts once where two runs, or two moments, draw it")
 
 TEST_CASE("moments count as much, however many trials they have")
 {
-    // The first moment: 1 of 32 bits ruins. The second: all of them. 0.5 x 1/32 + 0.5 x 1 = 51.56 %.
+    // At the first moment 1 of 32 bits ruins, at the second all of them: 0.5 x 1/32 + 0.5 x 1 = 51.56 %.
     Bits bits;
     bits.add_all(4);
     bits.step = moment + 4;
@@ -165,8 +165,8 @@ TEST_CASE("moments count as much, however many trials they have")
 
 TEST_CASE("what a guard catches is weighted within its own trials")
 {
-    // The guard catches bit 1 alone, which its 8 further trials draw once more: 1 of 32 bits, not 9 of 40 trials.
-    // Beside it stand many trials without it, whose strata are no matter of the guard's.
+    // The guard catches only bit 1, which its 8 additional trials draw again: 1 of 32 bits, not 9 of 40 trials. The
+    // many trials without a guard have other strata, which do not matter for the guard.
     Bits bits;
     bits.add_all(20);
     bits.add_all(1, "range=2");
@@ -182,7 +182,8 @@ TEST_CASE("what a guard catches is weighted within its own trials")
 
 TEST_CASE("a guard that was tried on other bits is neither worth its time nor not")
 {
-    // Without the guard 1 of 32 flips ruins; with it, tried on bit 1 alone, all do: that shows no harm of the guard.
+    // Without the guard 1 of 32 flips ruins; with it, tried on bit 1 alone, all do: that is no evidence against the
+    // guard.
     const auto worth_of = [](const std::string& tried) {
         Bits bits;
         bits.add_all(40);
@@ -203,7 +204,7 @@ TEST_CASE("a guard that was tried on other bits is neither worth its time nor no
                                        .guard = i < 2 ? "none" : "range=2",
                                        .steps = steps});
         }
-        bits.run.trials.erase(bits.run.trials.begin());  // the null trial that has no time
+        bits.run.trials.erase(bits.run.trials.begin());  // removes the null trial without a time
         bits.run.outcomes.erase(bits.run.outcomes.begin());
         return report_of({bits.run}).guards.at(1).worth;
     };
@@ -273,7 +274,7 @@ TEST_CASE("bits of a map are sign, exponent and fraction of the type that their 
     CHECK(roles({"0 a", "1 a", "8 a", "9 a", "31 a"}) ==
           "0, sign; 1, exponent; 8, exponent; 9, fraction; 31, fraction; ");
     CHECK(roles({"0 a", "11 a", "12 a", "63 a"}) == "0, sign; 11, exponent; 12, fraction; 63, fraction; ");
-    CHECK(roles({"1 a", "63 b"}) == "1; 63; ");  // two types, and no word which bit is of which
+    CHECK(roles({"1 a", "63 b"}) == "1; 63; ");  // two types, and nothing says which bit is of which
 }
 
 TEST_CASE("what a guard repairs says nothing of what a flip does")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The true effect of control.pause on the steps, against pen and paper.
+// The true effect of control.pause on the steps, against values on paper.
 #include "analysis/conclude/controls.hpp"
 
 #include <doctest/doctest.h>
@@ -9,7 +9,8 @@
 
 TEST_CASE("the truth of pauses that steps at a slot's border never meet is that of all of its steps")
 {
-    // Slots of one second, stopped for 40 ms in their middle, with steps of 100 ms: 960 ms of work take 1,000 ms.
+    // Slots of one second, stopped for 40 ms in their middle, with steps of 100 ms of work: 960 ms of work take 1,000
+    // ms.
     analysis::DesignedRun run;
     run.steps.phases = {"other"};
     analysis::RankSteps& rank = run.steps.ranks.emplace_back();
@@ -42,8 +43,8 @@ TEST_CASE("the truth of pauses that steps at a slot's border never meet is that 
     const std::optional<double> truth =
         analysis::true_pause_percent(run, analysis, {"pause", "", "control.pause", base::Role::pause});
     REQUIRE(truth);
-    // By hand: a slot of a second that is stopped for 40 ms holds 9.6 steps, of which 8.6 lie wholly in it on average.
-    // A straddling step counts a quarter of its squared share, 1/3 on average at each border.
+    // By hand: a slot of one second with a stop of 40 ms holds 9.6 steps, of which 8.6 lie wholly in it on average. A
+    // straddling step has a weight of a quarter times its squared share, 1/3 on average at each border.
     CHECK(*truth == doctest::Approx(100.0 * 40.0 / (100.0 * (8.6 + 2.0 * 0.25 / 3.0))).epsilon(0.01));
     const analysis::Effect* measured = analysis::find(analysis.effects, "pause", "", analysis::Kind::alone, "step");
     CHECK(measured->percent.value == doctest::Approx(*truth).epsilon(0.01));

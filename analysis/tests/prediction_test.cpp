@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A neighbour's pressure read off curves that are known.
+// Tests of reading a neighbour's pressure off known curves.
 #include "analysis/predict/prediction.hpp"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ TEST_CASE("a pressure between two levels costs what the line between them says")
 {
     const Predicted exact = analysis::predict(curve, pressure(150.0, 150.0, 150.0));
     CHECK(exact.percent == 4.0);
-    // From the training's curve alone: half way between 1.5 and 5, and 2.5 and 7.
+    // By the error of the training's curve alone: half-way between 1.5 and 5, and between 2.5 and 7.
     CHECK(exact.low == doctest::Approx(3.25));
     CHECK(*exact.high == doctest::Approx(4.75));
     CHECK(analysis::predict(curve, pressure(50.0, 50.0, 50.0)).percent == 1.0);
@@ -34,7 +34,7 @@ TEST_CASE("a pressure between two levels costs what the line between them says")
 
 TEST_CASE("both errors are in the interval of a prediction")
 {
-    // The probe's alone: 125 to 175 is 3 to 5 %; the training's alone is +- 0.75.
+    // By the probe's error alone, 125 to 175 is 3 to 5 %; by the curve's alone +- 0.75.
     const Predicted both = analysis::predict(curve, pressure(150.0, 125.0, 175.0));
     CHECK(both.percent == 4.0);
     CHECK(both.low == doctest::Approx(4.0 - std::sqrt(1.0 + 0.75 * 0.75)));

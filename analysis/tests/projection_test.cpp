@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Projections to many ranks, against plain simulations of them that share no code with it.
+// Projections to many ranks, against plain simulations that share no code with them.
 #include "analysis/predict/projection.hpp"
 
 #include "analysis/predict/projected.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using analysis::OwnTimes;
 
-// A node's part of a delay and a rank's, in ms.
+// The parts of a delay that are common to a node, and of each rank, in ms.
 struct World {
     const char* name;
     std::function<double(std::mt19937_64&)> node;
@@ -69,7 +69,7 @@ OwnTimes measured(const World& world, int nodes, int ranks_a_node, int steps, st
 }
 
 struct Simulated {
-    double last = 0.0;  // mean of the slowest rank
+    double last = 0.0;  // mean time of the slowest rank
     double mean = 0.0;
 };
 
@@ -104,7 +104,7 @@ TEST_CASE("a projection to 64 ranks is within 10 % of simulating them")
             CAPTURE(nodes);
             const analysis::ProjectedStep step = analysis::project(measured(world, nodes, 4, 2000, engine), 64, 4);
             CHECK(step.step_ms == doctest::Approx(truth.last + 5.0).epsilon(0.1));
-            CHECK(step.slack_ms == doctest::Approx(truth.last - truth.mean).epsilon(0.1));  // what is projected
+            CHECK(step.slack_ms == doctest::Approx(truth.last - truth.mean).epsilon(0.1));  // the projected quantity
             CHECK(!step.beyond_data);
         }
     }
@@ -120,7 +120,7 @@ TEST_CASE("ranks of a node that vary together make a step less slow than ranks t
     const OwnTimes unlike = measured(apart, 1, 4, 4000, engine);
     CHECK(analysis::correlation_inside_nodes(alike) == doctest::Approx(1.0).epsilon(0.01));
     CHECK(analysis::correlation_inside_nodes(unlike) < 0.05);
-    // The largest of n exponential delays of 2 ms: 2 times the n-th harmonic number. 16 nodes: 6.76 ms; 64 ranks: 9.49.
+    // Largest of n exponential delays of 2 ms: 2 times the n-th harmonic number. 16 nodes: 6.76 ms; 64 ranks: 9.49 ms.
     CHECK(analysis::project(alike, 64, 4).slack_ms == doctest::Approx(2.0 * 3.3807 - 2.0).epsilon(0.1));
     CHECK(analysis::project(unlike, 64, 4).slack_ms == doctest::Approx(2.0 * 4.7439 - 2.0).epsilon(0.1));
 }
@@ -132,7 +132,7 @@ TEST_CASE("on the ranks that were measured a projection is what was measured")
     const double last = times.own_ms.rowwise().maxCoeff().mean();
     CHECK(analysis::project(times, 4, 4).step_ms == doctest::Approx(last + 5.0).epsilon(0.01));
     CHECK(analysis::project(times, 1, 4).step_ms == doctest::Approx(times.own_ms.mean() + 5.0).epsilon(0.005));
-    double pairs = 0.0;  // every choice of two ranks
+    double pairs = 0.0;  // sum over every choice of two ranks
     for (int a = 0; a < 4; ++a)
         for (int b = 0; b < a; ++b) pairs += times.own_ms.col(a).cwiseMax(times.own_ms.col(b)).mean() / 6.0;
     CHECK(analysis::project(times, 2, 4).step_ms == doctest::Approx(pairs + 5.0).epsilon(0.005));
@@ -151,7 +151,7 @@ TEST_CASE("with more ranks a node than were measured a projection is near")
 
 TEST_CASE("what varies alike on all nodes is waited for by nobody")
 {
-    // Two nodes that only drift together: on 1,024 of them a step takes no longer.
+    // Two nodes that vary only together: on 1,024 nodes a step takes no longer.
     OwnTimes times{Eigen::MatrixXd(400, 2), Eigen::VectorXd::Zero(400), Eigen::VectorXd::Ones(400), {0, 1}};
     for (int step = 0; step < 400; ++step)
         for (int node = 0; node < 2; ++node) times.own_ms(step, node) = 40.0 + 10.0 * std::sin(step / 20.0);
@@ -160,8 +160,8 @@ TEST_CASE("what varies alike on all nodes is waited for by nobody")
 
 TEST_CASE("of two independent ranks a delay of one is absorbed where the other is slower")
 {
-    // Each takes 40 or 50 ms, as a coin falls: a delay of 5 ms, the standard deviation, is felt whole but where the
-    // rank takes 40 and the other 50.
+    // Each rank takes 40 or 50 ms at random. A delay of 5 ms, the standard deviation, is fully visible except where the
+    // rank takes 40 ms and the other one 50 ms.
     OwnTimes times{Eigen::MatrixXd(400, 2), Eigen::VectorXd::Zero(400), Eigen::VectorXd::Ones(400), {0, 1}};
     std::mt19937_64 engine{15};
     for (int step = 0; step < 400; ++step)
@@ -189,7 +189,7 @@ TEST_CASE("numbers of ranks are read as lists and as ranges of powers of two")
 
 namespace {
 
-// Two ranks on a node under quiet and mem, 800 steps of each; `block` of a step.
+// Two ranks on a node under quiet and mem, 800 steps of each; block(step) is the block of a step.
 analysis::MeasuredTimes measured_in_blocks(const std::function<int(int step)>& block, double slower)
 {
     std::mt19937_64 engine{23};
@@ -218,7 +218,7 @@ TEST_CASE("a single block gives a projection without an interval, and the reason
         CHECK_FALSE(analysis::slowdown_interval(row, 0.95));
         CHECK(row.no_interval == "all steps under quiet lie in one block, but an interval needs two");
     }
-    // The other block has 10 of the 800 steps, which are too few to project from alone.
+    // The other block has 10 of the 800 steps, too few to project from alone.
     const auto uneven =
         analysis::projected(measured_in_blocks([](int step) { return step < 790 ? 0 : 1; }, 0.0), {4}, 2);
     CHECK(uneven.at(0).no_interval == "without one of its blocks quiet has 10 steps left, and it takes 40");
@@ -226,8 +226,9 @@ TEST_CASE("a single block gives a projection without an interval, and the reason
 
 TEST_CASE("no projected time is negative, however wide the interval of two blocks is")
 {
-    // Half of the steps take 200 ms more. Steps of one block take about 50 ms, of the other 250 ms: the logarithm's
-    // standard error is about 0.8, and t(0.975, 1) = 12.7. Of the times it would be 100 ms, and 150 - 1270 ms.
+    // Half of the steps take 200 ms more: steps of one block take about 50 ms, of the other 250 ms. The standard error
+    // of the logarithm is about 0.8, and t(0.975, 1) = 12.7. On the scale of times it would be 100 ms, and the bound
+    // 150 - 1270 ms.
     const auto rows =
         analysis::projected(measured_in_blocks([](int step) { return step < 400 ? 0 : 1; }, 200.0), {4}, 2);
     REQUIRE(rows.size() == 2);
@@ -238,7 +239,7 @@ TEST_CASE("no projected time is negative, however wide the interval of two block
         CHECK(step->low > 0.0);
         CHECK(step->low < 50.0);
         CHECK(step->high > 250.0);
-        // Symmetric about the step in logarithms.
+        // Symmetric around the step on a logarithmic scale.
         CHECK(step->low * step->high == doctest::Approx(row.step_ms * row.step_ms));
         if (const auto slowdown = analysis::slowdown_interval(row, 0.95)) CHECK(slowdown->low > -100.0);
     }
@@ -246,7 +247,7 @@ TEST_CASE("no projected time is negative, however wide the interval of two block
 
 TEST_CASE("intervals of projected steps and slowdowns hold the truth of simulated ranks")
 {
-    // Noise adds an exponential 3 ms to each rank's own work; 20 blocks of 40 steps each.
+    // Noise adds an exponential delay of 3 ms to each rank's own work; 20 blocks of 40 steps each.
     std::mt19937_64 engine{17};
     const World calm{"calm", [](auto&) { return 0.0; }, [](auto& e) { return std::normal_distribution{0.0, 1.0}(e); }};
     const World noisy{"noisy", [](auto&) { return 0.0; },
@@ -270,7 +271,7 @@ TEST_CASE("intervals of projected steps and slowdowns hold the truth of simulate
         REQUIRE(rows[1].slowdown_percent);
         held += analysis::slowdown_interval(rows[1], 0.95)->contains(100.0 * (slow / quiet - 1.0)) ? 1 : 0;
         CHECK(*rows[1].slowdown_percent == doctest::Approx(100.0 * (slow / quiet - 1.0)).epsilon(0.2));
-        // 1.5 to 2.5 times the 3 ms of a single rank.
+        // The amplification is 1.5 to 2.5 times the 3 ms of a single rank.
         REQUIRE(rows[1].amplification);
         CHECK(*rows[1].amplification == doctest::Approx((slow - quiet) / 3.0).epsilon(0.2));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs taken together, against what statsmodels 0.15 (Python) makes of the same numbers: combine_effects with
-// method_re="iterated" (Paule and Mandel) and its standard error of Hartung and Knapp; anova_oneway for Welch's test.
+// Tests of pooled runs against statsmodels 0.15 (Python) on the same numbers: combine_effects with method_re="iterated"
+// (Paule and Mandel) and its standard error of Hartung and Knapp; anova_oneway for Welch's test.
 #include "analysis/estimate/random_effects.hpp"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,8 @@ using analysis::Mean;
 
 namespace {
 
-// log relative risk of tuberculosis after BCG in 13 trials, cases and others, vaccinated and not: metafor's dat.bcg.
+// Log relative risk of tuberculosis after BCG in 13 trials, from cases and others, vaccinated and not: metafor's
+// dat.bcg.
 std::vector<Mean> bcg()
 {
     constexpr std::array<std::array<double, 4>, 13> trials{{{4, 119, 11, 128},
@@ -72,7 +73,7 @@ TEST_CASE("runs that differ by less than their intervals leave nothing between t
 
 TEST_CASE("two runs have an interval and no prediction")
 {
-    // Equal errors: (1 + 3) / 2, and |3 - 1| / 2 with one degree of freedom.
+    // Equal errors: mean (1 + 3) / 2, standard error |3 - 1| / 2 with one degree of freedom.
     const std::vector<Mean> runs{{1.0, 0.1, 20}, {3.0, 0.1, 20}};
     const analysis::RandomEffects pooled = analysis::random_effects(runs);
     CHECK(pooled.mean.value == doctest::Approx(2.0));
@@ -83,7 +84,7 @@ TEST_CASE("two runs have an interval and no prediction")
 
 TEST_CASE("one more of runs without errors of their own lies in Student's t interval of one more value")
 {
-    // 8, 10, 15: mean 11, standard deviation sqrt(13); 4.302653 x sqrt(13 x 4 / 3) = 17.914
+    // 8, 10, 15: mean 11, standard deviation sqrt(13); half width 4.302653 x sqrt(13 x 4 / 3) = 17.914.
     const std::vector<Mean> runs{{8.0, 1e-4, 20}, {10.0, 1e-4, 20}, {15.0, 1e-4, 20}};
     const auto one_more = analysis::prediction(runs, 0.95);
     REQUIRE(one_more);
@@ -93,8 +94,8 @@ TEST_CASE("one more of runs without errors of their own lies in Student's t inte
 
 TEST_CASE("one more run lies where draws of the variance and of the mean put it")
 {
-    // 100,000 draws each, by a script in Python: chi-squared squares, the variance between runs that gives them by
-    // bisection, then one more run from a normal distribution.
+    // Expected values are from 100,000 draws each, by a Python script: chi-squared squares, the variance between runs
+    // that gives them by bisection, then one more run from a normal distribution.
     const std::vector<Mean> apart{
         {10.9, 3.4 / 2.1, 20}, {12.0, 3.5 / 2.1, 20}, {13.9, 2.9 / 2.1, 20}, {17.6, 1.1 / 2.1, 20}};
     CHECK(std::abs(analysis::prediction(apart, 0.95)->low - 3.509) < 0.3);
@@ -106,7 +107,7 @@ TEST_CASE("one more run lies where draws of the variance and of the mean put it"
 
 TEST_CASE("Welch's test of three groups is that of statsmodels")
 {
-    // 10 12 11 13 9; 12 15 14 11; 20 10 16 18 14 12: means with standard errors.
+    // Values 10 12 11 13 9; 12 15 14 11; 20 10 16 18 14 12: means with standard errors.
     const std::vector<Mean> groups{{11.0, 0.707106781, 4}, {13.0, 0.912870929, 3}, {15.0, 1.527525232, 5}};
     CHECK(analysis::p_alike(groups) == doctest::Approx(0.098260).epsilon(1e-4));
     const std::vector<Mean> two{groups[0], groups[1]};
@@ -116,7 +117,8 @@ TEST_CASE("Welch's test of three groups is that of statsmodels")
 
 TEST_CASE("parts of a run count by their blocks and what differs between them is no error")
 {
-    // 3/4 x 2 + 1/4 x 6 = 3; sqrt(9/16 x 0.04 + 1/16 x 0.36) = 0.212132; (0.0225 + 0.0225)^2 / (0.0225^2 (1/29 + 1/9))
+    // Mean 3/4 x 2 + 1/4 x 6 = 3; error sqrt(9/16 x 0.04 + 1/16 x 0.36) = 0.212132; degrees of freedom (0.0225 +
+    // 0.0225)^2 / (0.0225^2 (1/29 + 1/9)).
     const std::vector<Mean> parts{{2.0, 0.2, 29}, {6.0, 0.6, 9}};
     const std::vector<double> blocks{30, 10};
     const Mean mean = analysis::strata_mean(parts, blocks);
@@ -127,7 +129,7 @@ TEST_CASE("parts of a run count by their blocks and what differs between them is
 
 TEST_CASE("an interval that holds at all looks is about half as wide again and its p is where it ends at zero")
 {
-    // 20 blocks: n rho^2 = 7.2; sqrt(2 x 8.2 / 7.2 x ln(sqrt(8.2) / 0.05)) = 3.036443
+    // 20 blocks: n rho^2 = 7.2; half width in errors sqrt(2 x 8.2 / 7.2 x ln(sqrt(8.2) / 0.05)) = 3.036443.
     Mean mean{1.0, 0.5, 19.0, true};
     CHECK(mean.interval(0.95).half_width() == doctest::Approx(0.5 * 3.036443).epsilon(1e-4));
     CHECK(mean.interval(0.95).half_width() > 1.4 * Mean{1.0, 0.5, 19.0}.interval(0.95).half_width());
@@ -137,7 +139,7 @@ TEST_CASE("an interval that holds at all looks is about half as wide again and i
 
 TEST_CASE("bounds of rare events and other estimates are pooled with their runs")
 {
-    // Two equal parts, of which each may have missed an event of 2: the mean may have missed one of 1.
+    // Two equal parts, each of which may have missed an event of 2: the mean may have missed one of 1.
     Mean part{0.0, 0.1, 100.0};
     part.more = {0.0, 0.0, 2.0};
     part.or_else = {true, 3.0, 0.5, {}, {}};
@@ -147,7 +149,8 @@ TEST_CASE("bounds of rare events and other estimates are pooled with their runs"
     REQUIRE(pooled.or_else.any);
     CHECK(pooled.or_else.value == doctest::Approx(3.0));
     CHECK(pooled.or_else.standard_error == doctest::Approx(0.5 / std::sqrt(2.0)));
-    // None met: the upper bound of their number is 3.69 (half of chi-square's 97.5 % point of two degrees).
+    // With no event, the upper bound of their number is 3.69 (half of chi-square's 97.5 % quantile with two degrees of
+    // freedom).
     Mean met = part;
     met.or_else = {};
     const std::vector<Mean> both{met, met};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writers: HTML is escaped, numbers read well.
+// Tests of writers: HTML is escaped, numbers are easy to read.
 #include "analysis/conclude/verdict.hpp"
 #include "analysis/report/writers/html_text.hpp"
 #include "analysis/results/identity.hpp"
@@ -81,7 +81,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// A report of slots of a second, twelve blocks, and these records.
+// A report with slots of one second, twelve blocks, and these records.
 analysis::Report report_with(const ordered_json& training, const ordered_json& noise)
 {
     analysis::Report report;
@@ -137,7 +137,7 @@ TEST_CASE("ranks that share a core are said and ranks that do not are not")
 
 TEST_CASE("noise that goes on long after the last step may be beside a training that hangs")
 {
-    // Slots of ten seconds in all; steps of a second, as many as given.
+    // Slots of ten seconds in total, and this number of steps of one second.
     const auto said = [](int steps, const ordered_json& result) {
         ordered_json training = training_on("0", "1");
         training["result"] = result;
@@ -153,7 +153,7 @@ TEST_CASE("noise that goes on long after the last step may be beside a training 
     CHECK(said(5, ordered_json::object()).front().find("noise went on for 5.0 s after the last step") == 0);
     CHECK(said(5, {{"ended_by", "signal"}}).size() == 1);
     CHECK(said(5, {{"ended_by", "duration"}}).empty());
-    CHECK(said(8, ordered_json::object()).empty());  // 2 s: programs take a moment to end
+    CHECK(said(8, ordered_json::object()).empty());  // noise lasts 2 s longer; programs take a moment to end
 }
 
 TEST_CASE("a virtual machine and noise on few cores or on the training's are said")
@@ -175,7 +175,7 @@ TEST_CASE("noise that others kept from its CPUs or that did less than it was ask
         noise["factor_levels"] = {level};
         return analysis::limits(report_with(training_on("0", "1"), noise));
     };
-    // On six CPUs for ten seconds each.
+    // The level was on for ten seconds on each of six CPUs.
     ordered_json level{{"factor", "mem"}, {"level", "rate=16GiB/s"}, {"cpus", 6},           {"on_s", 10.0},
                        {"reached", 1.0},  {"waited_s", 3.0},         {"rate_reached", true}};
     CHECK(limits_with(level).empty());

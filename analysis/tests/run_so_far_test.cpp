@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files from which a run in progress is read.
+// Tests of reading the files of a run in progress.
 #include "analysis/input/run_so_far.hpp"
 
 #include "analysis/cli/run_files.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Response curves, carry-over, tails and power, of runs without chance whose answers are counted by hand.
+// Response curves, carry-over, tails and power, for runs without random variation; expected values are by hand.
 #include "analysis/conclude/forecast.hpp"
 #include "analysis/estimate/carry_over.hpp"
 #include "analysis/sections/response/response.hpp"
@@ -30,7 +30,8 @@ Assigned at_level(const std::string& factor, const std::string& level)
     return {factor, level, "memory.stream"};
 }
 
-// Every slot lasts as long as its steps do. step_ms: of a step by its slot and its number in it.
+// A run in which every slot lasts as long as its steps. step_ms: length of a step, by its slot and its number in the
+// slot.
 analysis::DesignedRun exact_run(const std::vector<PlannedSlot>& planned,
                                 const std::function<double(std::size_t slot, int step)>& step_ms)
 {
@@ -62,7 +63,7 @@ analysis::Analysis analysed(const analysis::DesignedRun& run)
     return analysis::analyse(run, {.exposure = {.warm_up_steps = 0}, .draws = {.count = 0}, .by_rank = false});
 }
 
-// Blocks of quiet and a noise at 1, 2 and 16 GiB/s, in another order each, with these effects.
+// Curve of a run with blocks of quiet and a noise at 1, 2 and 16 GiB/s, in a different order each, with these effects.
 analysis::ResponseCurve curve_of(double at_1, double at_2, double at_16, double budget,
                                  const analysis::Doses& doses = {})
 {
@@ -102,9 +103,10 @@ TEST_CASE("the tolerated level lies where the line between two levels meets the 
     CHECK(curve.unit == "bytes/s");
     CHECK(!curve.achieved);
     REQUIRE(curve.points.size() == 3);
-    CHECK(curve.points[2].level == "rate=16GiB/s");  // by amount, not as text
+    CHECK(curve.points[2].level == "rate=16GiB/s");  // ordered by amount, not as text
     CHECK(*curve.tolerated.value / gib == doctest::Approx(1.0 + 0.5 / 1.5).epsilon(1e-5));
-    // A run without chance leaves no room but the 256 places between two levels at which it is looked.
+    // Without random variation, the bounds differ only by the 256 points between two levels at which effects are
+    // computed.
     CHECK(*curve.tolerated.low / gib == doctest::Approx(1.333).epsilon(0.005));
     CHECK(*curve.tolerated.high / gib == doctest::Approx(1.333).epsilon(0.005));
     CHECK(*curve.break_point.value == doctest::Approx(gib));
@@ -137,7 +139,7 @@ TEST_CASE("doses are what was achieved where each level has it on record")
 
 TEST_CASE("what a noise leaves in the next slot is told from what it costs in its own")
 {
-    // b costs 10 % in its own slots and a 3 % in the next one, whatever is on there.
+    // b costs 10 % in its own slots; a costs 3 % in the next slot, whatever is on there.
     const std::vector<std::string> order{"",  "a", "b", "b", "", "a", "a", "b", "",  "",  "b", "a",
                                          "b", "",  "a", "a", "", "b", "",  "a", "b", "b", "a", ""};
     std::vector<PlannedSlot> planned;
@@ -145,8 +147,8 @@ TEST_CASE("what a noise leaves in the next slot is told from what it costs in it
         planned.push_back({static_cast<int>(s / 3), {}});
         if (!order[s].empty()) planned.back().on = {at_level(order[s], "")};
     }
-    // Steps are 2 % shorter and longer by turns, which no slot's mean notices: steps of one length have no spread to
-    // tell what is left from accidents.
+    // Steps are alternately 2 % shorter and longer, which no slot's mean shows: steps of equal length have no spread by
+    // which carry-over differs from accidents.
     const analysis::DesignedRun run = exact_run(planned, [&](std::size_t s, int step) {
         return (10.0 + (order[s] == "b" ? 1.0 : 0.0) + (s > 0 && order[s - 1] == "a" ? 0.3 : 0.0)) *
                (step % 2 == 0 ? 0.98 : 1.02);
@@ -159,20 +161,20 @@ TEST_CASE("what a noise leaves in the next slot is told from what it costs in it
     CHECK(found[0].percent.standard_error == doctest::Approx(0.0));
     CHECK(found[0].steps == 8 * steps_of_slot);
     CHECK(found[1].percent.value == doctest::Approx(0.0));
-    // The remains count as the noise's effect: where noise is on all the time, every slot follows one with it.
+    // Carry-over counts as the noise's effect: where noise is on all the time, every slot follows one with it.
     CHECK(found[0].counted);
     const auto effect = [&](const char* factor) {
         return analysis::find(analysis.effects, factor, "", analysis::Kind::alone, "step")->percent.value;
     };
     CHECK(effect("a") == doctest::Approx(3.0));
-    // Nor does it count as any other's: b comes after a more often or less than quiet does.
+    // Carry-over is not counted as another noise's effect, although b follows a more or less often than quiet does.
     CHECK(effect("b") == doctest::Approx(10.0));
 }
 
 TEST_CASE("what is left of a noise is counted only where chance does not explain it, at all levels of its factor then")
 {
     const auto level = [](const char* text) { return std::string{"rate="} + text; };
-    // Each level leaves as many percent of a step after itself; steps vary by up to 1 % without that.
+    // Each level has a carry-over of `left` percent; steps vary by up to 1 % otherwise.
     const auto found = [&](double left) {
         base::Random random{4};
         std::vector<PlannedSlot> planned;
@@ -193,7 +195,7 @@ TEST_CASE("what is left of a noise is counted only where chance does not explain
     const analysis::Analysis nothing = found(0.0);
     REQUIRE(nothing.carry_over.size() == 2);
     for (const analysis::CarryOver& one : nothing.carry_over) CHECK_FALSE(one.counted);
-    // Each step under the larger one is longer than any without it: that is no accident.
+    // Every step after the larger one is longer than any step without it, which is no accident.
     for (const double left : {2.0, 15.0}) {
         CAPTURE(left);
         const analysis::Analysis some = found(left);
@@ -226,7 +228,7 @@ TEST_CASE("tails and variability of steps of which one in ten is longer")
         planned.push_back({s / 2, {}});
         if (s % 2 == 1) planned.back().on = {at_level("a", "")};
     }
-    // At another place in each slot: what recurs with a period is no tail.
+    // Long steps are at a different place in each slot, because long steps with a period are a stratum, not a tail.
     const analysis::DesignedRun run = exact_run(planned, [](std::size_t s, int step) {
         return s % 2 == 1 && step % 10 == static_cast<int>((s * s + 3) % 10) ? 12.0 : 10.0;
     });
@@ -238,7 +240,7 @@ TEST_CASE("tails and variability of steps of which one in ten is longer")
     REQUIRE(of("p95 step") != nullptr);
     CHECK(of("p95 step")->percent.value == doctest::Approx(20.0));
     CHECK(of("p95 step")->percent.standard_error == doctest::Approx(0.0));
-    CHECK(of("p99 step") == nullptr);                                        // of 120 steps one is beyond it
+    CHECK(of("p99 step") == nullptr);                                        // only one of 120 steps is beyond it
     CHECK(of("standard deviation")->percent.value == doctest::Approx(6.0));  // 20 % x sqrt(0.1 x 0.9)
     CHECK(of("coefficient of variation")->percent.value == doctest::Approx(100.0 * 0.6 / 10.2));
 }
@@ -250,7 +252,7 @@ TEST_CASE("checkpoints are no part of tails and variability")
         planned.push_back({s / 2, {}});
         if (s % 2 == 1) planned.back().on = {at_level("a", "")};
     }
-    // Each ninth step saves, for twice as long under noise.
+    // Every ninth step saves, and takes twice as long under noise.
     int number = 0;
     const analysis::DesignedRun run = exact_run(planned, [&](std::size_t s, int) {
         return number++ % 9 != 4 ? 10.0 : s % 2 == 1 ? 30.0 : 20.0;
@@ -266,6 +268,6 @@ TEST_CASE("checkpoints are no part of tails and variability")
 
 TEST_CASE("the effect that four runs of five find")
 {
-    // (2.0930 + 0.8610) x 0.5, of Student's t with 19 degrees of freedom
+    // (2.0930 + 0.8610) x 0.5, quantiles of Student's t with 19 degrees of freedom.
     CHECK(analysis::detectable_percent({7.0, 0.5, 19.0}, 0.95) == doctest::Approx(1.4770).epsilon(1e-4));
 }

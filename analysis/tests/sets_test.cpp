@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of runs: alignment, scores, what may be compared.
+// Tests of sets of runs: alignment, scores, and which runs may be compared.
 #include "analysis/estimate/sets/alignment.hpp"
 #include "analysis/estimate/sets/comparable.hpp"
 #include "analysis/estimate/sets/comparison.hpp"
@@ -14,7 +14,7 @@ using analysis::RunSteps;
 
 namespace {
 
-// Steps of two ranks that count theirs; each enters what its letter stands for, and takes as long.
+// Steps of two ranks without numbers. Each letter stands for a region, which a step enters, and for the step's length.
 RunSteps run_of(const std::string& letters, std::int64_t begin)
 {
     RunSteps run{base::join("run", begin), {"step", "work"}, {}, {}};
@@ -44,7 +44,7 @@ std::size_t longest(const std::string& a, const std::string& b)
     return pairs.size();
 }
 
-// By the textbook's table of all prefixes.
+// Computes the length by the textbook's table of all prefixes.
 std::size_t longest_by_table(const std::string& a, const std::string& b)
 {
     std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1, 0));
@@ -114,7 +114,7 @@ TEST_CASE("copies, other ranks, other trainings and unfinished runs are refused"
     other.ranks.pop_back();
     CHECK(refused(other).find("has 2 ranks and run30 1") != std::string::npos);
     other = run_of("aaa", 30);
-    other.piece = std::chrono::microseconds{12};  // the others did no emulated work
+    other.piece = std::chrono::microseconds{12};  // the other runs did no emulated work
     CHECK(refused(other).find("a unit of work took 0s and 12us; give all runs one emulated[piece=..]") !=
           std::string::npos);
     other = run_of("aaa", 30);
@@ -127,13 +127,13 @@ TEST_CASE("the shift of Hodges and Lehmann is the median of all differences")
 {
     const Eigen::VectorXd from{{1.0, 2.0, 10.0}};
     const Eigen::VectorXd to{{3.0, 4.0, 5.0}};
-    // 2 3 4, 1 2 3, -7 -6 -5
+    // Differences: 2 3 4, 1 2 3, -7 -6 -5.
     CHECK(analysis::hodges_lehmann(from, to) == doctest::Approx(2.0));
 }
 
 TEST_CASE("Benjamini and Hochberg's p of their own example of fifteen")
 {
-    // Benjamini and Hochberg (1995), section 3.2: at 5 % the first four are rejected, by Bonferroni three.
+    // Benjamini and Hochberg (1995), section 3.2: at 5 % their procedure rejects the first four, Bonferroni's three.
     const std::vector<double> adjusted =
         analysis::benjamini_hochberg({0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240,
                                       0.4262, 0.5719, 0.6528, 0.7590, 1.0});
@@ -147,7 +147,7 @@ TEST_CASE("Benjamini and Hochberg's p of their own example of fifteen")
 
 TEST_CASE("deviation, susceptibility and resilience of two phases on one rank")
 {
-    // forward: 10 and 12 against 14 and 18; load: 1 and 3 against 1 and 3.
+    // forward: 10 and 12 ms against 14 and 18 ms; load: 1 and 3 ms against 1 and 3 ms.
     const std::vector<analysis::Resilience> all =
         analysis::resilience({{"forward", {Eigen::VectorXd{{10.0, 12.0}}}, {Eigen::VectorXd{{14.0, 18.0}}}},
                               {"load", {Eigen::VectorXd{{1.0, 3.0}}}, {Eigen::VectorXd{{1.0, 3.0}}}},
@@ -158,7 +158,7 @@ TEST_CASE("deviation, susceptibility and resilience of two phases on one rank")
     REQUIRE(all[0].susceptibility);
     CHECK(*all[0].susceptibility == doctest::Approx(5.0 / std::sqrt(2.0 + 8.0)));
     CHECK(*all[1].susceptibility == doctest::Approx(0.0));
-    // d: 12.5 and 50, s: 1.58 and 0; w = min(1, 0 / 0.25) = 0.
+    // Deviations d: 12.5 and 50, susceptibilities s: 1.58 and 0; w = min(1, 0 / 0.25) = 0.
     CHECK(*all[0].resilience == doctest::Approx(1.0 / 1.25));
     CHECK(*all[1].resilience == doctest::Approx(0.5));
     CHECK(all[0].place == 1);

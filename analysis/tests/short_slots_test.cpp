@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots that are too short for their steps.
+// Tests of slots that are too short for their steps.
 #include "analysis/estimate/analyse.hpp"
 #include "base/error.hpp"
 #include "testing/synthetic_steps.hpp"

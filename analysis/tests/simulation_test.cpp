@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A few hundred simulated runs with wide bounds; the claim itself rests on 2,000 (results/simulation).
+// A few hundred simulated runs with wide bounds; results/simulation has the 2,000 runs on which the claim rests.
 #include "analysis/estimate/simulation.hpp"
 
 #include "analysis/estimate/analyse.hpp"
@@ -38,10 +38,10 @@ void check_recovery(const std::vector<double>& truths, std::uint64_t seed)
     for (std::size_t f = 0; f < truths.size(); ++f) {
         CAPTURE(truths[f]);
         CHECK(std::abs(sums[f] / runs - truths[f]) <= 0.3 + 0.02 * truths[f]);
-        CHECK(covered[f] >= 86);  // 95 % expected; fewer than 86 of 100 in one of 3,000 tries
+        CHECK(covered[f] >= 86);  // 95 expected; fewer than 86 of 100 in one of 3,000 tries
         covered_in_all += covered[f];
     }
-    CHECK(covered_in_all <= 395);  // 380 of 400 expected: wider intervals than needed are wrong too
+    CHECK(covered_in_all <= 395);  // 380 of 400 expected: too wide intervals are wrong too
     CHECK(alarms <= 14);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of many runs side by side.
+// Tests of the summary of many runs' reports.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "testing/interference_runs.hpp"
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// When, where and how a run came out.
+// A run: when and where it ran, and its result.
 struct Day {
     std::string started;
     std::string host;
@@ -51,7 +51,7 @@ void write_day(const fs::path& run, const Day& day, bool trustworthy = true)
     base::write_whole(run / "report/index.html", "a report");
 }
 
-// A report as a run of that day has it.
+// Writes the report of a run on that day.
 void write_verdict(const fs::path& run, int day, double percent, bool trustworthy = true)
 {
     write_day(run, {"2026-11-0" + std::to_string(day) + "T12:00:00Z", "n1", "unsafe", percent}, trustworthy);
@@ -84,12 +84,12 @@ TEST_CASE("a summary has a row for each run by date, its trend by hand, and name
     CHECK(outcome.out.find("+8.00 % (7.00 to 9.00 %) unsafe") != std::string::npos);
 
     const base::CsvTable rows{scratch / "out/summary.csv"};
-    REQUIRE(rows.rows() == 4);  // one was given twice
+    REQUIRE(rows.rows() == 4);  // one directory was given twice
     CHECK(rows.text(0, "run") == (scratch / "a").string());
     CHECK(rows.get<double>(2, "effect_percent") == 15.0);
     CHECK(rows.text(3, "trustworthy") == "0");
 
-    // 8, 10, 15 on three days: 3.5 a day, so 7 in two days; 2 x 12.706 x 0.8660 = 22.01
+    // 8, 10, 15 on three days: slope 3.5 a day, 7 in two days; half width 2 x 12.706 x 0.8660 = 22.01.
     const base::CsvTable trends{scratch / "out/trends.csv"};
     REQUIRE(trends.rows() == 1);
     CHECK(trends.get<int>(0, "runs") == 3);
@@ -139,11 +139,11 @@ TEST_CASE("a summary's map has the worst verdict of each node and week, in ISO w
                        double percent = 2.0) {
         return Day{started, host, verdict, percent};
     };
-    write_day(scratch / "a", on("2026-12-27T23:59:59Z", "n1", "safe"));         // a Sunday, of week 52
-    write_day(scratch / "b", on("2026-12-28T00:00:00Z", "n1", "undecided"));    // a Monday, of week 53
+    write_day(scratch / "a", on("2026-12-27T23:59:59Z", "n1", "safe"));         // a Sunday, in week 52
+    write_day(scratch / "b", on("2026-12-28T00:00:00Z", "n1", "undecided"));    // a Monday, in week 53
     write_day(scratch / "c", on("2027-01-01T12:00:00Z", "n1", "unsafe", 7.0));  // a Friday of the same week
     write_day(scratch / "d", on("2027-01-02T12:00:00Z", "n1", "safe"));
-    write_day(scratch / "e", on("2027-01-12T12:00:00Z", "n2", "unsafe"), false);  // of week 2, and not trustworthy
+    write_day(scratch / "e", on("2027-01-12T12:00:00Z", "n2", "unsafe"), false);  // in week 2, not trustworthy
     const testing::Outcome outcome =
         summary({scratch / "a", scratch / "b", scratch / "c", scratch / "d", scratch / "e"},
                 {"--out", (scratch / "out").string()});
@@ -177,7 +177,7 @@ TEST_CASE("--fail-on of a summary asks the newest run of each training on the sa
     write_day(scratch / "b", {"2026-11-02T12:00:00Z", "n1", "safe"});
     write_day(scratch / "c", {"2026-11-01T12:00:00Z", "n2", "undecided"});
     const std::vector<fs::path> runs{scratch / "a", scratch / "b", scratch / "c"};
-    CHECK(summary(runs, {"--fail-on", "unsafe,untrusted"}).status == 0);  // it was, and is no more
+    CHECK(summary(runs, {"--fail-on", "unsafe,untrusted"}).status == 0);  // an earlier run was; the newest is not
     const testing::Outcome undecided = summary(runs, {"--fail-on", "undecided"});
     CHECK(undecided.status == 1);
     CHECK(undecided.err == "interference: " + (scratch / "c").string() + ": mem is undecided (--fail-on undecided)\n");

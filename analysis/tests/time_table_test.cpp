@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the training's time went: every nanosecond of each rank is in one row.
+// The time table: every nanosecond of each rank is in one row.
 #include "analysis/sections/time/time_table.hpp"
 
 #include "analysis/estimate/simulation.hpp"
@@ -28,8 +28,8 @@ void relabel(std::vector<analysis::Slot>& slots, const std::string& factor, cons
             if (on.factor == factor) on = as;
 }
 
-// Two ranks on two clocks, with accidents, a delay and its sham that some steps miss and others follow too late, steps
-// that were not recorded, and time between steps of rank 1.
+// A run of two ranks on two clocks, with accidents, with a delay and its sham that some steps miss or follow too late,
+// with steps that were not recorded, and with time between steps of rank 1.
 analysis::DesignedRun random_run(std::uint64_t seed)
 {
     base::Random random{seed};
@@ -46,7 +46,7 @@ analysis::DesignedRun random_run(std::uint64_t seed)
     run.steps.ranks.resize(2);
     run.steps.ranks[1].rank = 1;
     for (std::size_t i = 0; i < all.begin_ns.size(); ++i) {
-        if (all.begin_ns[i] < late_ns && seed % 2 == 0) continue;  // the training came after the noise
+        if (all.begin_ns[i] < late_ns && seed % 2 == 0) continue;  // the training begins after the noise
         if (base::draw_unit(random) < 0.01) continue;              // not recorded
         const std::int64_t end_ns = all.end_ns[i];
         run.steps.numbers.push_back(simulated.steps.numbers[i]);
@@ -65,9 +65,9 @@ analysis::DesignedRun random_run(std::uint64_t seed)
             rank.phase_ms.append_row(std::vector{step_ms - settled, settled});
         }
     }
-    if (seed % 3 == 0)  // the training goes on where noise has ended
+    if (seed % 3 == 0)  // the training continues after the noise
         simulated.slots.resize(simulated.slots.size() - 5);
-    if (seed % 3 == 1)  // or noise began later
+    if (seed % 3 == 1)  // or the noise begins later
         simulated.slots.erase(simulated.slots.begin(), simulated.slots.begin() + 6);
     run.plan = analysis::experiment(analysis::Design::rotation, simulated.slots);
     run.slots.push_back(simulated.slots);
@@ -138,7 +138,7 @@ TEST_CASE("the table of time adds up to the run of each rank to the nanosecond")
 
 TEST_CASE("of a step that is set aside the ordinary part is used and the rest is an outlier")
 {
-    // Steps of 20 ms; one of quiet and one of net take 100 ms.
+    // Steps of 20 ms; one quiet step and one under net take 100 ms.
     int hits = 0;
     const std::vector<analysis::Slot> slots =
         analysis::testing::drawn_slots({{}, {analysis::testing::noise_called("net")}}, 10, 1000.0, 3);

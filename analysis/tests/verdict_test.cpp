@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verdict's rules.
+// Tests of the verdict's rules.
 #include "analysis/conclude/verdict.hpp"
 
 #include "analysis/conclude/advice.hpp"
@@ -22,7 +22,7 @@ TEST_CASE("an interval by itself is safe below the budget and unsafe above it an
 
 namespace {
 
-// The word for a noise whose interval is this, in a run whose controls hold; `alter` makes it another run.
+// The verdict on a noise with this interval, in a run whose controls hold; `alter` changes the run.
 template <class Alter>
 std::string word_for(analysis::Interval interval, const Alter& alter)
 {
@@ -53,7 +53,7 @@ TEST_CASE("a noise is safe below the budget, unsafe above it, insensitive if its
     CHECK(word_for({-0.9, 1.0}) == "undecided");
     CHECK(word_for({-3.0, 3.0}) == "insensitive");
     CHECK(word_for({-2.2, -0.1}) == "insensitive");
-    CHECK(word_for({-1.8, -0.1}) == "undecided");  // no noise makes steps faster
+    CHECK(word_for({-1.8, -0.1}) == "undecided");  // noise cannot make steps faster
     CHECK(word_for({-0.5, 3.0}, [](analysis::Verdict& verdict, auto&, auto&) { verdict.budget_percent = 2.0; }) ==
           "undecided");
 }
@@ -100,8 +100,8 @@ TEST_CASE("a noise is acquitted only by what it costs with accidents and with wh
         };
     };
     CHECK(word_for({-0.5, 0.9}, at_worst(0.3, 0.9)) == "safe");
-    CHECK(word_for({-0.5, 0.9}, at_worst(0.3, 1.2)) == "undecided");    // 0.9 beyond its value
-    CHECK(word_for({-0.5, 0.9}, at_worst(0.3, 1.4)) == "insensitive");  // 1.1 beyond it
+    CHECK(word_for({-0.5, 0.9}, at_worst(0.3, 1.2)) == "undecided");    // half width 0.9
+    CHECK(word_for({-0.5, 0.9}, at_worst(0.3, 1.4)) == "insensitive");  // half width 1.1
     CHECK(word_for({1.1, 3.0}, at_worst(0.3, 1.4)) == "unsafe");
     CHECK(word_for({-0.5, 0.9}, [](auto&, analysis::Effect& effect, auto&) { effect.lacks_a_stratum = true; }) ==
           "insensitive");
@@ -109,12 +109,12 @@ TEST_CASE("a noise is acquitted only by what it costs with accidents and with wh
 
 TEST_CASE("of a run that ends at a look what is decided leaves its share of error to the others")
 {
-    // 30 blocks, standard error 0.1: half widths of 0.304 at 95 %, 0.328 at 97.5 %, 0.341 at 98.33 %.
+    // 30 blocks, standard error 0.1: half width 0.304 at 95 %, 0.328 at 97.5 %, 0.341 at 98.33 %.
     const auto looked = [](double percent) { return Mean{percent, 0.1, 29.0, true}; };
     const analysis::VerdictRules rules{1.0, 0.95, true};
     const std::vector<double> each = analysis::confidences({looked(0.69), looked(0.0), looked(0.665)}, rules);
-    CHECK(each[1] == doctest::Approx(1.0 - 0.05 / 3.0));  // safe at once
-    CHECK(each[2] == doctest::Approx(0.975));             // 0.665 + 0.341 is too much, + 0.328 is not
+    CHECK(each[1] == doctest::Approx(1.0 - 0.05 / 3.0));  // safe at the first confidence
+    CHECK(each[2] == doctest::Approx(0.975));             // 0.665 + 0.341 exceeds 1, 0.665 + 0.328 does not
     CHECK(each[0] == doctest::Approx(0.95));              // 0.69 + 0.304 < 1
     const std::vector<double> open = analysis::confidences({looked(1.0), looked(0.9), looked(0.0)}, rules);
     CHECK(open[0] == doctest::Approx(0.975));
@@ -125,12 +125,13 @@ TEST_CASE("of a run that ends at a look what is decided leaves its share of erro
 
 TEST_CASE("a forecast is of the half width and of a whole new run")
 {
-    // 20 blocks, standard deviation 2.236: 37 blocks give 2.028 x 2.236 / sqrt(37) = 0.745, 36 blocks 0.757.
+    // 20 blocks, standard deviation 2.236: 37 blocks give a half width of 2.028 x 2.236 / sqrt(37) = 0.745, 36 blocks
+    // 0.757.
     const auto forecast = analysis::forecast(Mean{0.5, 0.5, 19.0}, 0.95, 1.0, 10.0);
     REQUIRE(forecast);
     CHECK(forecast->half_width_percent == doctest::Approx(0.75));
     CHECK(forecast->minutes == doctest::Approx(10.0 * 37.0 / 20.0));
-    // The estimate has no part in it.
+    // The forecast does not depend on the estimate.
     CHECK(analysis::forecast(Mean{-4.0, 0.5, 19.0}, 0.95, 1.0, 10.0)->minutes == forecast->minutes);
 }
 
@@ -145,8 +146,8 @@ TEST_CASE("an interval that is narrow already is halved by a run four times as l
 
 TEST_CASE("where an interval holds at all looks the forecast is of one that does, too")
 {
-    // 20 blocks, standard deviation 2.236, rho 0.6: with n blocks the half width is 2.236 / n x
-    // sqrt((n 0.36 + 1) / 0.36 x log((n 0.36 + 1) / 0.05^2)), by hand 0.7533 of 86 blocks and 0.7493 of 87.
+    // 20 blocks, standard deviation 2.236, rho 0.6: with n blocks the half width is 2.236 / n x sqrt((n 0.36 + 1) /
+    // 0.36 x log((n 0.36 + 1) / 0.05^2)), by hand 0.7533 for 86 blocks and 0.7493 for 87.
     Mean looked{0.5, 0.5, 19.0};
     looked.looked_at = true;
     const auto forecast = analysis::forecast(looked, 0.95, 1.0, 10.0);
@@ -154,7 +155,7 @@ TEST_CASE("where an interval holds at all looks the forecast is of one that does
     CHECK(forecast->half_width_percent == doctest::Approx(0.75));
     CHECK(forecast->minutes >= 10.0 * 87.0 / 20.0);
     CHECK(forecast->minutes <= 10.0 * 87.0 / 20.0 * 1.03);
-    // At the confidence of several noises together it takes longer.
+    // A higher confidence, for several noises together, takes longer.
     CHECK(analysis::forecast(Mean{0.5, 0.5, 19.0}, 0.975, 1.0, 10.0)->minutes >
           analysis::forecast(Mean{0.5, 0.5, 19.0}, 0.95, 1.0, 10.0)->minutes);
 }

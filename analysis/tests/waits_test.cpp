@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting in MPI in the report, against waits that are known by construction.
+// Waiting in MPI in the report, against waits known by construction.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "testing/interference_runs.hpp"
@@ -19,7 +19,7 @@ TEST_CASE("the report says how long a step waits in MPI under each noise, and wh
     analysis::testing::SyntheticRun run;
     run.mpi = true;
     run.deviation = 0.001;
-    run.noise[0].rank = 1;  // which the other one waits for: 10 % of 20 ms, 1 ms in the mean of both
+    run.noise[0].rank = 1;  // 10 % of 20 ms, for which the other rank waits: 1 ms on average over both
     analysis::testing::write_run(scratch / "run", run);
     const testing::Outcome outcome = testing::analyse(scratch / "run");
     INFO(outcome.err);
@@ -37,7 +37,7 @@ TEST_CASE("the report says how long a step waits in MPI under each noise, and wh
     CHECK(ms.at("quiet") < 0.05);
     CHECK(ms.at("placebo") < 0.05);
 
-    // Scalasca: all delay costs add up to all waiting.
+    // Scalasca: delay costs add up to the total waiting time.
     const base::CsvTable path{report / "path.csv"};
     double cost_s = 0.0;
     std::map<int, double> of_rank;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of steps and of slowdowns, with numbers that fit on paper.
+// Tests of the parts of steps and of slowdowns, with numbers that can be checked on paper.
 #include "analysis/conclude/decomposition.hpp"
 #include "analysis/input/step_work/recorded_work.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t ms = 1'000'000;
 
-// A step from 0 to 100 ms: forward until 40, wait_exchange until 90, update.
+// A step from 0 to 100 ms: forward until 40 ms, wait_exchange until 90 ms, update.
 WorkOfStep step_with_wait()
 {
     return {.number = 0,
@@ -34,7 +34,7 @@ double part_ms(const analysis::Work& work, std::size_t rank, Part part)
     return work.ranks[rank].parts_ms(0, analysis::column(part));
 }
 
-// One step of each rank, which stays as long as the program.
+// Records one step of each rank; the records live as long as the program.
 analysis::RecordedWork of_steps(const std::vector<WorkOfStep>& steps)
 {
     static std::list<analysis::WorkOfSteps> kept;
@@ -63,7 +63,7 @@ analysis::RecordedWork with_exchanges(const std::vector<WorkOfStep>& steps, cons
     return recorded;
 }
 
-// Only waiting grew on rank 0, and only forward on rank 1.
+// Changes in which only waiting grew on rank 0, and only forward on rank 1.
 std::vector<Change> parts_of_a_late_rank()
 {
     return {{0, "own work", 0.0, {-1.0, 1.0}},  {0, "input", 0.0, {-1.0, 1.0}},     {0, "checkpoint", 0.0, {0.0, 0.0}},
@@ -113,10 +113,10 @@ TEST_CASE("where ranks agree before they exchange a rank that goes on late after
     CHECK(part_ms(work, 1, Part::transfer) == 25.0);
     CHECK(work.ranks[1].own_ms(0, 1) == 25.0);
 
-    // All exchanged while backward went on, until 30 ms: what is left of the phase is own work as well.
+    // All exchanges happened during backward, until 30 ms: all of wait_exchange is own work.
     set(recorded, {{{10 * ms, 30 * ms}}, {{10 * ms, 30 * ms}}});
     CHECK(part_ms(analysis::work_of(recorded), 0, Part::own) == 100.0);
-    // No exchange in this step: it waited for one in vain.
+    // No exchange began in this step: all of wait_exchange is waiting.
     set(recorded, {{{-20 * ms, -10 * ms}}, {{-20 * ms, -10 * ms}}});
     CHECK(part_ms(analysis::work_of(recorded), 0, Part::waiting) == 50.0);
 }
@@ -156,7 +156,7 @@ TEST_CASE("calls of MPI are matched by their place in the step; the shortest of 
     CHECK(part_ms(work, 0, Part::transfer) == 5.0);
     CHECK(part_ms(work, 0, Part::waiting) == 5.0);
     CHECK(part_ms(work, 1, Part::waiting) == 2.0);
-    second.calls = {{7, 6 * ms}};  // other calls: all of them together
+    second.calls = {{7, 6 * ms}};  // other calls, so totals are compared
     work = work_of_both();
     CHECK(part_ms(work, 0, Part::transfer) == 6.0);
     CHECK(part_ms(work, 0, Part::waiting) == 4.0);

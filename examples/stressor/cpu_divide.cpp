@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stressor outside of Crosstalk's tree: divisions, each of which waits for the one before.
+// A stressor outside of Crosstalk's tree: divisions, each of which depends on the result of the previous one.
 //
 //   cmake -S examples/stressor -B build/stressor && cmake --build build/stressor
 //   noisegen --load build/stressor/libcpu-divide.so --schedule "cpu.divide[rate=5000000/s] 2s; quiet 1s" --duration 12s
@@ -12,7 +12,7 @@ class Divide : public noisegen::Stressor {
  public:
     explicit Divide(std::int64_t operations) : operations_{operations} {}
 
-    // About a millisecond of work. Time, pinning, rate, stop and records are noisegen's.
+    // One step: about a millisecond of work. noisegen does timing, pinning, rate, stop and records.
     noisegen::Work step() override
     {
         for (std::int64_t i = 0; i < operations_; ++i) value_ = UINT64_MAX / (value_ | 3U) + 7;

@@ -34,9 +34,9 @@ MIB = 1 << 20
 SMALL, LARGE = "89 MB", "4 GiB"
 BYTES = {SMALL: 89_000_000, LARGE: 4096 * MIB}
 FLIPS = 100_000
-FLIPS_BY_H5PY = FLIPS // 10  # it takes as long for each
+FLIPS_BY_H5PY = FLIPS // 10  # time per flip is constant
 
-Work = Callable[[int], float]  # seconds of the pair of this number
+Work = Callable[[int], float]  # takes the number of a pair, returns seconds
 
 
 def seconds_of(*words: object) -> float:
@@ -58,7 +58,7 @@ def write_state(path: pathlib.Path, size: int) -> None:
 
 
 def flips_by_h5py(path: pathlib.Path) -> float:
-    """As hdf5_corrupter does: one number after the other."""
+    """Seconds of FLIPS flips by h5py, one number after the other, as hdf5_corrupter does; measured with fewer."""
     begin = time.perf_counter()
     with h5py.File(path, "r+") as file:
         weights = file["model/weight"]
@@ -87,7 +87,7 @@ class Bench:
                           self.scratch / "record.json", *where)
 
     def pair(self, case: str, peer: str, ours: Work, theirs: Work, most: float) -> None:
-        """In turns; each is first in every other pair."""
+        """Times both sides in turns; each is first in every other pair."""
         found: list[tuple[float, float]] = []
         for number in range(self.pairs):
             other = theirs(number) if number % 2 else None

@@ -24,7 +24,7 @@ QUICK_S = 600.0
 
 
 def steps_of(build):
-    """The environment of all benchmarks, and of each its name, its seconds of a quick run and its command."""
+    """The environment of all benchmarks, and each benchmark's name, seconds of a quick run, and command."""
     file = build / "benchmarks.txt"
     if not file.is_file():
         sys.exit(f"bench.py: no {file}; build the target `benchmarks` first, or name another folder with --build")
@@ -33,7 +33,7 @@ def steps_of(build):
 
 
 def machine():
-    """epyc-vm, xeon: the kind of processor, and whether it is a virtual one."""
+    """The kind of processor, with -vm for a virtual machine: epyc-vm, xeon."""
     text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
     model = (re.search(r"model name\s*:\s*(.*)", text) or [""] * 2)[1].lower()
     kind = next((kind for kind in ("epyc", "xeon", "core", "ryzen") if kind in model), "machine")
@@ -41,7 +41,7 @@ def machine():
 
 
 def load():
-    """What other work there is, by two seconds of /proc/stat."""
+    """Other load on the machine, measured for two seconds in /proc/stat."""
     def times():
         fields = pathlib.Path("/proc/stat").read_text(encoding="utf-8").split("\n", 1)[0].split()[1:]
         return [int(field) for field in fields]
@@ -59,7 +59,7 @@ def version():
 
 
 def run(name, words, environment, limit_s):
-    """Whether it ended by itself, without a failure."""
+    """True if the benchmark succeeded, was skipped, or was cut off at the time limit."""
     print(f"---- {name}", flush=True)
     process = subprocess.Popen(words, env=environment, start_new_session=True)
     try:

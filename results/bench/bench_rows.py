@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of the CSVs in this folder, and what is put into them: medians with intervals, quantiles."""
+"""Rows of the CSVs in this folder, with medians, intervals and quantiles."""
 import argparse
 import csv
 import datetime
@@ -14,7 +14,7 @@ COLUMNS = ["date", "machine", "load", "benchmark", "run", "case", "beside", "qua
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """--out, --machine and --load, which bench.py says in the environment."""
+    """Adds --out, --machine and --load, whose defaults bench.py sets in the environment."""
     for option, variable, text in [("--out", "CSV", "a CSV of results/bench, to append to"),
                                    ("--machine", "MACHINE", "its name in results/bench/measurements.md"),
                                    ("--load", "LOAD", "what else runs: quiet")]:
@@ -24,7 +24,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_choice(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
-    """--only, some of these names, and --scratch."""
+    """Adds --only, which takes some of these names, and --scratch."""
     known = list(names)
 
     def chosen(text: str) -> list[str]:
@@ -37,12 +37,12 @@ def add_choice(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
 
 
 def rounds(full: int) -> int:
-    """Fewer, but enough for an interval, in a quick run."""
+    """Number of rounds: in a quick run fewer, but enough for an interval."""
     return min(full, 6) if os.environ.get("CROSSTALK_BENCH_QUICK") else full
 
 
 def digits(value: float | None) -> str:
-    """Four figures, for the eye."""
+    """A number with four digits, for readers."""
     if value is None or not math.isfinite(value):
         return ""
     if value == 0.0:

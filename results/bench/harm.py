@@ -27,7 +27,7 @@ Harm = dict[str, str]  # a row of harm.csv
 
 
 def iperf3(port: int) -> str:
-    """Both its ends. A server serves one client: each pair needs a port of its own."""
+    """Command of an iperf3 client and its server. A server has one client, so each pair needs its own port."""
     return f"iperf3 -s -p {port} > /dev/null & sleep 0.3; iperf3 -c 127.0.0.1 -p {port} -t 86400"
 
 
@@ -41,7 +41,7 @@ def peers_of(group: str, scratch: pathlib.Path) -> list[str]:
               "stress-ng --stream 1", "stress-ng --cache 1", "stress-ng --memrate 1"]
     return {
         "memory": memory,
-        # Each in a file of its own: one that is in the page cache for another one is written otherwise.
+        # One file each: writes to a file that is in the page cache for another job take other paths.
         "disk": [fio("cached"), fio("direct", " --direct=1 --ioengine=libaio --iodepth=8"),
                  fio("grown", " --fallocate=none --overwrite=0"), f"stress-ng --hdd 1 --temp-path {scratch}"],
         "network": [iperf3(PORT), iperf3(PORT + 1) + " -P 64 -l 64", "stress-ng --sock 1", "stress-ng --udp 1"],
@@ -79,7 +79,7 @@ def installed(command: str) -> bool:
 
 
 def measured(group: str, blocks: int, scratch: pathlib.Path) -> list[Harm]:
-    """Of the group's noises, each against each of its victims."""
+    """Measures each noise of the group against each of its victims."""
     cpus = sorted(os.sched_getaffinity(0))
     out = scratch / f"{group}.run"
     words = [str(BIN / "noisegen"), "probe", "placebo", "cpu.spin", *stressors_of(group, scratch),
@@ -103,12 +103,12 @@ def worst(rows: list[Harm], victim: str, of_peers: bool) -> Harm | None:
 
 
 def spread(row: Harm) -> float:
-    """Half the width of the interval, of the logarithm."""
+    """Half width of the interval of the logarithm."""
     return (math.log(float(row["high"])) - math.log(float(row["low"]))) / 2.0
 
 
 def short(noise: str) -> str:
-    """A peer's words without the paths and lengths that say nothing of the load."""
+    """A peer's command without paths and lengths, which do not change the load."""
     noise = noise.replace(" > /dev/null", "")
     left_out = ("--directory=", "--filename=", "--name=", "--runtime=", "--temp-path", "--unlink")
     return " ".join(word for word in noise.split() if not word.startswith(left_out) and not word.startswith("/"))

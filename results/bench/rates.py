@@ -51,7 +51,7 @@ def part_of(out: pathlib.Path) -> pathlib.Path:
 
 
 class Held:
-    """What a run of noisegen held of the rate that its records say it was asked for."""
+    """The rate that a run of noisegen held, against the requested rate in its records."""
 
     def __init__(self, out: pathlib.Path) -> None:
         part = part_of(out)
@@ -70,7 +70,7 @@ def noise_words(out: pathlib.Path, schedule: str, limits: pathlib.Path | None = 
 
 
 def held(out: pathlib.Path, schedule: str, limits: pathlib.Path | None = None) -> tuple[Held, str]:
-    """And what it said on stderr."""
+    """Runs noisegen; returns what it held, and its messages on stderr."""
     done = subprocess.run(noise_words(out, schedule, limits), check=False, capture_output=True, text=True)
     if done.returncode not in (0, 3):
         sys.exit(f"rates.py: noisegen failed: {done.stderr}")
@@ -78,7 +78,7 @@ def held(out: pathlib.Path, schedule: str, limits: pathlib.Path | None = None) -
 
 
 class Server:
-    """iperf3 as a server, while it is needed."""
+    """An iperf3 server that runs inside of a with statement."""
 
     def __enter__(self) -> "Server":
         self.process = subprocess.Popen(["taskset", "-c", CPU, "iperf3", "-s", "-p", PORT], stdout=subprocess.DEVNULL)
@@ -91,7 +91,7 @@ class Server:
 
 
 def iperf3(bytes_per_s: float, seconds: int, stall: bool = False) -> list[float]:
-    """Bytes per second of each tenth of a second at that rate; with a stop of a second after the second one."""
+    """Bytes per second in each tenth of a second at that rate. With stall, iperf3 is stopped for 1 s after 2 s."""
     words = ["taskset", "-c", CPU, "iperf3", "-c", "127.0.0.1", "-p", PORT, "-t", str(seconds), "-i", "0.1", "-b",
              str(int(bytes_per_s * 8)), "--json"]
     with Server() as server:
@@ -145,7 +145,7 @@ def given(rows: bench_rows.Rows, scratch: pathlib.Path, pairs: int) -> None:
 
 
 def calibrate(scratch: pathlib.Path) -> pathlib.Path:
-    """Rounds as long as the windows that are judged."""
+    """Runs noisegen calibrate with rounds of the same length as the judged windows."""
     limits = scratch / "limits.json"
     subprocess.run([str(BIN / "noisegen"), "calibrate", *(text + "]" for text in STRESSORS.values()), "--cpus", CPU,
                     "--rounds", "100", "--round", "100ms", "--limits", str(limits)], check=True, stdout=sys.stderr)
@@ -153,7 +153,7 @@ def calibrate(scratch: pathlib.Path) -> pathlib.Path:
 
 
 def window_level(limits: pathlib.Path, stressor: str) -> float:
-    """Bytes per second that windows hold."""
+    """The rate in bytes per second that windows hold."""
     for entry in json.loads(limits.read_text(encoding="utf-8"))["limits"]:
         if entry["stressor"] == stressor:
             return float(entry["windows_of_100ms"]["bytes_per_s"])
@@ -161,7 +161,7 @@ def window_level(limits: pathlib.Path, stressor: str) -> float:
 
 
 def share(rows: bench_rows.Rows, scratch: pathlib.Path, pairs: int) -> None:
-    """At 80 % of the worst round, and just below what windows hold, in turns over the families."""
+    """Measures rates at 80 % of the worst round, and just below the rate that windows hold, by family in turns."""
     limits = calibrate(scratch)
     windows: dict[str, list[float]] = {}
     means: dict[str, list[float]] = {}
@@ -188,7 +188,7 @@ def share(rows: bench_rows.Rows, scratch: pathlib.Path, pairs: int) -> None:
 
 
 def fio_after_a_stall(scratch: pathlib.Path) -> float:
-    """Its largest window, times the rate."""
+    """fio's largest window after a stall, relative to the rate."""
     log = scratch / "fio"
     child = subprocess.Popen(
         ["taskset", "-c", CPU, "fio", "--name=w", f"--directory={scratch}", "--size=256m", "--bs=1m", "--rw=write",
@@ -208,7 +208,7 @@ def ours_after_a_stall(out: pathlib.Path, schedule: str) -> float:
 
 
 def stall(rows: bench_rows.Rows, scratch: pathlib.Path, pairs: int) -> None:
-    """As users write it: with the options' defaults."""
+    """Measures stalls with the options' defaults, as users write them."""
     plain = {"memory": "memory.stream", "disk": f"io.write[directory={scratch}]", "network": "network.stream"}
     ours: dict[str, list[float]] = {}
     peers: dict[str, list[float]] = {}

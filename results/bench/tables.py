@@ -20,21 +20,21 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 ALL = FOLDER / "measurements.md"
 SUMMARY = FOLDER.parents[1] / "docs" / "performance.md"
 CHOSEN = FOLDER / "summary.csv"
-# The table of this name holds all those that the page has no place for.
+# Name of the table of all benchmarks that have no table of their own on the page.
 OTHERS = "others"
 MARKS = re.compile(r"(<!-- (?P<kind>table|area): (?P<name>[^>]+?) -->\n).*?(<!-- end of table -->\n)", re.DOTALL)
 
-# Quantities that say what was aimed at are one column; each stands with its sign.
+# Quantities that are aims share one column; each has its sign.
 AIMS = {"at most": "≤ ", "at least": "≥ ", "within": ""}
 
 
 def grouped(digits):
-    """1004 as 1,004; what is behind the point stays as it was written."""
+    """Groups digits, 1004 as 1,004; the fraction is not changed."""
     return re.sub(r"^-?\d{4,}", lambda whole: f"{int(whole[0]):,}", digits)
 
 
 def cell(row):
-    """47.7 ns (42.8 to 80.6)"""
+    """A table cell such as 47.7 ns (42.8 to 80.6)."""
     unit = f" {row['unit']}" if row["unit"] else ""
     bounds = f"{row['low']} to {row['high']}" if row["low"] else ""
     if not row["value"]:
@@ -46,7 +46,7 @@ def column(row):
     return "aim" if row["quantity"] in AIMS else row["quantity"]
 
 
-IDLE = ("quiet", "nothing beside")  # names of a load
+IDLE = ("quiet", "nothing beside")  # loads that mean an idle machine
 
 
 class Measurement:
@@ -54,7 +54,7 @@ class Measurement:
 
     def __init__(self):
         self.cells = {}
-        self.numbers = {}  # of each quantity its unit and value
+        self.numbers = {}  # by quantity: unit and value
         self.taken = ""
         self.where = ""
         self.peer = ""
@@ -75,7 +75,7 @@ class Measurement:
         self.age = (row["date"], int(row["run"]), order)
 
     def judge(self):
-        """Whether the aim is reached, where nobody has said so: by the median in the aim's unit, a ratio's first."""
+        """Sets `holds` where it is missing: does the median in the aim's unit (first the ratio's) reach the aim?"""
         for aim, met in [("at most", float.__le__), ("at least", float.__ge__)]:
             if aim not in self.numbers or "holds" in self.cells:
                 continue
@@ -87,7 +87,7 @@ class Measurement:
 
 
 def read(files):
-    """benchmark: case: its measurements, oldest first"""
+    """The measurements by benchmark and case, oldest first."""
     benchmarks = {}
     for order, path in enumerate(files):
         with path.open(newline="", encoding="utf-8") as file:
@@ -110,7 +110,7 @@ def table(cases, history=False):
     known = ["ours", "found", "most resident", "beside", "ratio", "aim", "holds", "peak memory", "pairs"]
     known += sorted({name for _, one in lines for name in one.cells} - set(known))
     columns = [name for name in known if any(name in one.cells for _, one in lines)]
-    # What is the same for the whole table stands above it.
+    # A date that is the same for the whole table is printed above it.
     taken = {one.taken for _, one in lines}
     text = f"Taken {taken.pop()}.\n\n" if len(taken) == 1 else ""
     titles = ["case", *columns, *(["taken"] if not text else [])]
@@ -121,11 +121,11 @@ def table(cases, history=False):
     return text
 
 
-OF_A_VICTIM = re.compile(r"(\w+): (`.*`)")  # a case of harm
+OF_A_VICTIM = re.compile(r"(\w+): (`.*`)")  # a case of the benchmark harm: victim and noise
 
 
 def harm(cases):
-    """A row a noise and a column a victim, of the newest measurements; below it the cases that have more to say."""
+    """A table of the newest measurements with a row per noise and a column per victim; below it the other cases."""
     rows, victims, taken = {}, [], {}
     for case, all_of_it in cases.items():
         if found := OF_A_VICTIM.fullmatch(case):
@@ -150,7 +150,7 @@ def all_tables(benchmarks, history=False):
 
 
 def area(name, benchmarks):
-    """The cases that summary.csv names for an area, a row each."""
+    """A table with a row for each case that summary.csv lists for an area."""
     text = "| what | median | peer | ratio (95 % interval) | aim | measured |\n|---|---|---|---|---|---|\n"
     with CHOSEN.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -162,7 +162,7 @@ def area(name, benchmarks):
             cells = runs[-1].cells
             ratio = cells.get("ratio", "")
             value, beside = cells.get("ours") or cells.get("found", ""), cells.get("beside", "")
-            if ratio:  # says what values and intervals of their own would say again
+            if ratio:  # with a ratio, the values' own intervals are redundant
                 value = re.sub(r" \([\d.]+ to [\d.]+\)", "", value)
                 beside = runs[-1].peer
             aim = cells.get("aim", "") + (", missed" if cells.get("holds") == "no" else "")

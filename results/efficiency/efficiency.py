@@ -45,19 +45,19 @@ def environment() -> dict[str, str]:
 def must(*words: object) -> None:
     print("+", *words, file=sys.stderr)
     code = subprocess.run([str(word) for word in words], env=environment(), check=False).returncode
-    if code not in (0, 3):  # 3: noise did not cover all of it, which the report says
+    if code not in (0, 3):  # 3: noise did not cover the whole run, which the report says
         sys.exit(f"efficiency.py: {words[0]} failed")
 
 
 def t_quantile(freedom: float) -> float:
-    """Two-sided 95 %, from the normal one (Abramowitz and Stegun 26.7.5): right to 0.3 % from 4 degrees of freedom on."""
+    """Two-sided 95 % quantile from the normal one (Abramowitz and Stegun 26.7.5): right to 0.3 % from 4 degrees on."""
     z = 1.959963985
     return (z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
             + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3))
 
 
 def least(half_width: Callable[[int], float], first: int) -> float:
-    """How many of something it takes until the half width is the target, between whole numbers too."""
+    """Number of blocks or runs, not rounded, at which the half width equals the target."""
     count = first
     while half_width(count) > TARGET_PERCENT:
         count += 1
@@ -73,7 +73,7 @@ def rows_of(file: pathlib.Path) -> list[dict[str, str]]:
 
 
 def mean_step_ms(run: pathlib.Path) -> float:
-    """Over the job's steps: from the first rank's begin to the last one's end, warm-up left out."""
+    """Mean step of the job after warm-up, from the first rank's begin to the last rank's end."""
     begin: dict[int, int] = {}
     end: dict[int, int] = {}
     for row in rows_of(run / "train/steps.csv"):
@@ -85,7 +85,7 @@ def mean_step_ms(run: pathlib.Path) -> float:
 
 def by_rotation(out: pathlib.Path, noises: dict[str, str], training: list[str], duration: int, cpus: tuple[int, int]
                 ) -> tuple[float, int, float]:
-    """Half width of the widest of the intervals, blocks, and seconds of a block."""
+    """Half width of the widest interval, number of blocks, and seconds per block."""
     schedule = f"rotation({', '.join(noises.values())}, {CONTROLS}; slot=auto)"
     must("crosstalk", "run", "--out", out, "--duration", f"{duration}s", "--cpus", cpus[0], "--noise-cpus", cpus[1],
          "--schedule", schedule, "--", *training)
@@ -105,7 +105,7 @@ def one_run(out: pathlib.Path, noise: str | None, training: list[str], seconds: 
     if noise:
         beside = subprocess.Popen(["noisegen", "--schedule", f"{noise} {10 * seconds}s", "--duration", f"{10 * seconds}s",
                                    "--cpus", str(cpus[1])], env=environment(), stdout=subprocess.DEVNULL)
-        time.sleep(2)  # until its memory is there
+        time.sleep(2)  # until its memory is allocated
     try:
         must(*training, "--cpus", cpus[0], "--duration", f"{seconds}s", "--out", out)
         if beside and beside.poll() is not None:
@@ -119,7 +119,7 @@ def one_run(out: pathlib.Path, noise: str | None, training: list[str], seconds: 
 
 def by_runs(out: pathlib.Path, noises: dict[str, str], training: list[str], runs: int, seconds: int,
             cpus: tuple[int, int]) -> tuple[float, float, dict[str, list[float]]]:
-    """Standard deviation of a run's mean step from run to run, in percent, its degrees of freedom, and all runs."""
+    """Standard deviation of the mean step between runs, in percent, its degrees of freedom, and the number of runs."""
     kinds: dict[str, str | None] = {"quiet": None, **noises}
     steps: dict[str, list[float]] = {name: [] for name in kinds}
     order = random.Random(1)

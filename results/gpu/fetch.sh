@@ -11,7 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 folder=${1:-build/gpu-packages}
 wanted=(libopen-trace-format2-dev libboost-program-options-dev libboost-math-dev nlohmann-json3-dev libhwloc-dev libhdf5-dev
     libeigen3-dev doctest-dev zlib1g-dev libgloo-dev liburing-dev libisal-dev pkgconf)
-# What every machine with a compiler has, or its own kind of.
+# Packages that every machine with a compiler has, perhaps in another version.
 there='^(libc6.*|libc-.*|libgcc.*|libstdc.*|gcc.*|linux-libc.*|perl.*|libperl.*|dpkg|tar|debianutils|pkg-config|auto.*|m4|lib(asan|lsan|tsan|ubsan|itm|quadmath|atomic|gomp).*|libcrypt.*|libselinux.*|libtirpc.*|libnsl.*|rpcsvc.*|libdb.*|libgdbm.*|.*-(nss|gnutls|openssl)-dev|libcurl3-.*|libssl-dev|libltdl.*|hdf5-helpers|libjpeg.*|libmd0|libacl1|nss-.*|libns[ps].*)$'
 
 say() { echo "fetch.sh: $*" >&2; }

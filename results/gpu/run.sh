@@ -22,7 +22,7 @@ limit=${LIMIT:-570}
 skipped=77
 
 say() { echo "run.sh: $*" >&2; }
-why() { # the line that the summary shows
+why() { # sets the line that the summary shows
     echo "$*" >"$work/why"
     echo "$*"
 }
@@ -64,12 +64,12 @@ stage_packages() {
             unpack_by_hand "$package" || { why "cannot unpack $package"; return 1; }
         fi
     done
-    # What pkg-config says of these is where they are now.
+    # The .pc files get the new prefix.
     find "$work/prefix" -name '*.pc' -exec sed -i "s|^prefix=/usr|prefix=$(cd "$work" && pwd)/prefix/usr|" {} +
     why "$(find "$packages" -name '*.deb' | wc -l) packages"
 }
 
-# A Debian package is an archive of ar's that holds one of tar's.
+# Unpacks a Debian package: an ar archive with a tar archive inside.
 unpack_by_hand() {
     local member
     member=$(ar t "$1" | grep '^data\.tar') && ar p "$1" "$member" | tar -x -C "$work/prefix" "$(
@@ -89,7 +89,7 @@ stage_build() {
         PKG_CONFIG=$(cd "$work" && pwd)/pkg-config
         export PKG_CONFIG
     fi
-    # DT_RPATH, which libraries of the packages find each other by, too.
+    # DT_RPATH, because libraries of the packages also use it to find each other.
     cmake -S . -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DCROSSTALK_CUDA=ON \
         -DCMAKE_PREFIX_PATH="$prefix;$libraries" -DCMAKE_BUILD_RPATH="$libraries;$libraries/hdf5/serial" \
         -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags,-rpath-link,"$libraries" "${torch[@]}" ||
@@ -109,7 +109,7 @@ stage_tests() {
     why "$(grep -m 1 'tests passed' "$work/ctest.txt")$(grep -c 'Skipped' "$work/ctest.txt" | sed 's/^/, lines of skipped ones: /')"
 }
 
-# train_row MODEL DATA PRECISION HOW [OPTION...]: a training of 60 steps on the GPU, as a row of train.csv.
+# train_row MODEL DATA PRECISION HOW [OPTION...]: trains 60 steps on the GPU, and adds a row to train.csv.
 train_row() {
     local status=0
     rm -rf "$work/train"
@@ -127,7 +127,7 @@ csv.writer(sys.stdout, lineterminator="\n").writerow([model, how, precision, res
 CODE
 }
 
-# Rows of the same model and precision end with the same bits, whatever exchanges.
+# Checks that rows of the same model and precision end with the same bits, for every kind of exchange.
 same_bits() {
     python3 - "$results/train.csv" <<'CODE'
 import csv, sys
@@ -161,7 +161,7 @@ stage_train() {
 
 model_on_gpu='emulated[device=cuda,compute=20ms,gradients=1MiB]'
 
-# beside NAME DURATION SCHEDULE MODEL [OPTION...]: a run of that name, whose tables go to the results.
+# beside NAME DURATION SCHEDULE MODEL [OPTION...]: makes a run of that name, and copies its tables to the results.
 beside() {
     needs_program ddl-train && needs_program crosstalk || return
     local run=$work/$1 status=0
@@ -223,7 +223,7 @@ stage_emulated() {
 }
 
 # ------------------------------------------------------------------------------------------------ running them
-# Its own process group, so that all of it ends in time.
+# Runs a stage in its own process group, so that the time limit ends all of its processes.
 run_stage() {
     local stage=$1 began=$SECONDS status=0 outcome
     rm -f "$work/why"

@@ -53,12 +53,12 @@ def run(*words: object) -> int:
 
 
 def must(*words: object) -> None:
-    if run(*words) not in (0, 3):  # 3: noise did not cover all of it, which the report says
+    if run(*words) not in (0, 3):  # 3: noise did not cover the whole run, which the report says
         sys.exit(f"neighbours.py: {words[0]} failed")
 
 
 def measured(out: pathlib.Path) -> dict[str, tuple[float, float, float]]:
-    """By program: slowdown and 95 % interval."""
+    """Slowdown and 95 % interval by program."""
     with open(out / "report/verdicts.csv", newline="", encoding="utf-8") as table:
         return {row["factor"]: (float(row["effect_percent"]), float(row["low_percent"]), float(row["high_percent"]))
                 for row in csv.DictReader(table)}
@@ -96,7 +96,7 @@ def main() -> int:
         must("noisegen", "probe", "--command", out / name, "--victim", training_cpu, "--cpus", noise_cpu, "--scratch",
              scratch, "--limits", limits, "--blocks", asked.blocks, "--slot", "500ms", "--out", out / f"{name}.probe")
 
-    # noisegen of crosstalk run looks for limits where they are kept for this user
+    # noisegen in crosstalk run reads the limits from this user's folder
     kept = out / "cache/crosstalk"
     kept.mkdir(parents=True)
     limits.rename(kept / f"limits-{os.uname().nodename.split('.')[0]}.json")

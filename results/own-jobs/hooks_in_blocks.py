@@ -27,13 +27,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("CROSSTALK_BIN", ROOT / "build/release/bin"))
 RANKS = 2
 WARM_UP, TIMED = 4, 20  # epochs with hooks
-NEIGHBOURS = 5  # pairs before and after, whose blocks are like one
+NEIGHBOURS = 5  # pairs before and after with which a block is compared
 OUTLIER, MOST_OUTLIERS = 5.0, 0.05  # robust standard deviations; share of blocks
 COLUMNS = ["training", "pair", "hooked", "begin_ns", "step_ms", "cpu_ms"]
 
 
 class Hooks:
-    """All that crosstalk-python has put into PyTorch, this model and this optimizer."""
+    """The hooks that crosstalk-python has installed in PyTorch, this model and this optimizer."""
 
     def __init__(self, torch, model, optimizer):
         loading = torch.utils.data.dataloader
@@ -66,7 +66,7 @@ class Hooks:
 
 
 class Times:
-    """How long each kind of hook takes, in us a step. A load before its step, and PyTorch's calls of hooks, are not in it."""
+    """Time of each kind of hook, in us per step, without the load before the step and PyTorch's own calls of hooks."""
 
     def __init__(self, steps):
         self.now, self.by_step = {}, []
@@ -96,7 +96,7 @@ def epoch_of(loader, model, optimizer, loss_of):
 
 
 def train(pairs, seed):
-    """One rank. Rank 0 prints a row a block, the times of hooks in some steps, and how many steps had hooks."""
+    """Runs a rank. Rank 0 prints a row per block, times of hooks in some steps, and the number of steps with hooks."""
     rank = int(os.environ["RANK"])
     cpus = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cpus[rank % len(cpus)]})
@@ -140,7 +140,7 @@ def train(pairs, seed):
 
 
 def run_training(number, pairs):
-    """Rows of COLUMNS, and times of hooks step by step, by two ranks in processes of their own."""
+    """Runs two ranks in separate processes. Returns rows of COLUMNS, and times of hooks by step."""
     with tempfile.TemporaryDirectory() as scratch:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(29800 + number)}
         environment.setdefault("CROSSTALK_MARK_LIBRARY", str(BIN.parent / "lib/libcrosstalk-mark.so"))
@@ -162,7 +162,7 @@ def run_training(number, pairs):
 
 
 def outliers(blocks):
-    """Which of the blocks of one treatment in one training are: numbers."""
+    """Numbers of the outliers among the blocks of one treatment in one training."""
     residuals = []
     for at, value in enumerate(blocks):
         residuals.append(value / statistics.median(blocks[max(0, at - NEIGHBOURS) : at + NEIGHBOURS + 1]) - 1)
@@ -172,7 +172,7 @@ def outliers(blocks):
 
 
 def t_quantile(degrees):
-    """Of 97.5 %, for 30 degrees of freedom and more (Cornish and Fisher's first term)."""
+    """97.5 % quantile of Student's t, for 30 degrees of freedom and more (Cornish and Fisher's first term)."""
     normal = statistics.NormalDist().inv_cdf(0.975)
     return normal + (normal**3 + normal) / (4 * degrees)
 
@@ -186,7 +186,7 @@ def effect(pairs):
 
 
 def pairs_of(rows, column):
-    """(plain, hooked) of each pair that has no outlier in step_ms, by training; and how many blocks were set aside."""
+    """(plain, hooked) of each pair that has no outlier in step_ms, by training; and the number of outliers."""
     kept, aside = {}, [0, 0]
     for training in sorted({row[0] for row in rows}):
         blocks = [{row[1]: row for row in rows if row[0] == training and row[2] == hooked} for hooked in (0, 1)]

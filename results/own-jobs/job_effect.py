@@ -68,7 +68,7 @@ def rows(file):
 
 
 def means_by_block(run):
-    """Mean step in ms of each block: {block: {"quiet": .., "stream": .., "job": ..}}, of steps wholly under one of them."""
+    """Mean step in ms, {block: {"quiet": .., "stream": .., "job": ..}}, over steps wholly under one of these."""
     steps = {(row["rank"], row["step"]): (int(row["end_ns"]) - int(row["begin_ns"])) / 1e6
              for row in rows(run / "train/steps.csv")}
     lengths = collections.defaultdict(lambda: collections.defaultdict(list))
@@ -85,7 +85,7 @@ def means_by_block(run):
 
 
 def t_quantile(degrees):
-    """Of 97.5 %, by Cornish and Fisher's first two terms: right to 1 % for nine degrees of freedom and more."""
+    """97.5 % quantile of Student's t, by Cornish and Fisher's first two terms: error below 1 % from nine degrees on."""
     normal = statistics.NormalDist().inv_cdf(0.975)
     return (normal + (normal**3 + normal) / (4 * degrees)
             + (5 * normal**5 + 16 * normal**3 + 3 * normal) / (96 * degrees**2))
@@ -97,7 +97,7 @@ def interval(values):
 
 
 def comparison(blocks):
-    """(name, effect, low, high) in percent of the mean quiet step, of both and of their difference."""
+    """Rows (name, effect, low, high) in percent of the mean quiet step, for both noises and their difference."""
     quiet = statistics.fmean(block["quiet"] for block in blocks.values())
     for name, plus, minus in (("memory.stream", "stream", "quiet"), ("job.run", "job", "quiet"),
                               ("job.run - memory.stream", "job", "stream")):
@@ -105,7 +105,7 @@ def comparison(blocks):
 
 
 def traffic(run):
-    """bytes/s of each while it was on."""
+    """Bytes per second of each noise while it was on."""
     done, time_s = collections.Counter(), collections.Counter()
     for table in run.glob("noise/*/noise.csv"):
         for row in rows(table):

@@ -50,7 +50,7 @@ def rows_of(run):
 
 
 def planned_ends(run, slot_ns):
-    """When each slot of the job should have ended: slots follow each other, and the most punctual one began on time."""
+    """Planned end of each slot of the job: slots follow each other, and the earliest one is taken to begin on time."""
     rows = rows_of(run)
     start_ns = min(int(row["begin_ns"]) - int(row["slot"]) * slot_ns for row in rows)
     return [start_ns + (int(row["slot"]) + 1) * slot_ns for row in rows if row["stressor"] == "job.run"]

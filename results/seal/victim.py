@@ -41,7 +41,7 @@ def is_beside():
 
 
 def rounds_in(seconds):
-    """So many rounds of work take that long here. Work, not time: a training that is stopped does it afterwards."""
+    """Number of rounds of work that take this time here. Work, not time: a training that is stopped does it later."""
     rounds, end = 0, time.monotonic() + 0.5
     while time.monotonic() < end:
         compute(1)

@@ -23,7 +23,7 @@ status=0
 mkdir -p "$results"
 cp "$campaign"/plan.csv "$campaign"/report/{runs,effects,designed,left_out,effects_step}.csv \
     "$campaign"/report/effects.{gp,svg} "$results"
-# The page without its links to the comparisons by phase, which stay in the campaign's folder.
+# Removes the page's links to the comparisons by phase, which stay in the campaign's folder.
 sed -E 's|<a href="compare-[^"]*">phases</a>||' "$campaign/report/index.html" >"$results/index.html"
 {
     date -u +"measured until %FT%TZ"

@@ -25,8 +25,8 @@ ROOT = HERE.parents[1]
 BIN = pathlib.Path(os.environ.get("CROSSTALK_BIN", ROOT / "build/release/bin"))
 RESULTS = pathlib.Path(os.environ.get("RESULTS", HERE))
 TURNS = int(os.environ.get("TURNS", "4"))
-BLOCKS = int(os.environ.get("BLOCKS", "5"))  # of each run
-STEPS = 20                                   # of a trial, and of an undisturbed training
+BLOCKS = int(os.environ.get("BLOCKS", "5"))  # in each run
+STEPS = 20                                   # in a trial, and in an undisturbed training
 NOISE = "memory.stream 1s"
 CPUS = sorted(os.sched_getaffinity(0))
 RANKS = max(1, len(CPUS) // 2)
@@ -43,7 +43,7 @@ def ddl_train(*words: object) -> None:
 
 
 def write_trials(file: pathlib.Path) -> None:
-    """Each guard once in a block; one positive trial shows that alterations reach the training."""
+    """Writes trials with each guard once per block, and a positive trial, which shows that alterations take effect."""
     order = random.Random(1)
     rows = [("positive", "none")]
     for _ in range(BLOCKS):
@@ -57,7 +57,7 @@ def write_trials(file: pathlib.Path) -> None:
 
 @contextlib.contextmanager
 def noise(run: pathlib.Path) -> Iterator[None]:
-    """On the CPUs that do not train, from before the training begins until it has ended; its record in `run`."""
+    """Runs noise on the CPUs that do not train, from before the training until after it; puts its record into `run`."""
     beside = run.with_name(run.name + "-noise")
     words = [str(BIN / "noisegen"), "--schedule", NOISE, "--duration", "1h", "--cpus", ",".join(map(str, CPUS[RANKS:])),
              "--out", str(beside)]

@@ -32,18 +32,18 @@ BIN = pathlib.Path(os.environ.get("CROSSTALK_BIN", ROOT / "build/release/bin"))
 RESULTS = pathlib.Path(os.environ.get("RESULTS", HERE))
 SCALE = float(os.environ.get("TRIALS", "1"))
 STRATEGIES = ["ddp", "cycle"]
-SEEDS = range(101, 113)  # of the undisturbed trainings
+SEEDS = range(101, 113)  # seeds of the undisturbed trainings
 MOMENTS = [60, 120]
 END = 150  # steps
 COLUMNS = "trial,block,kind,step,location,bits,count,target,rank,guard,steps,seed".split(",")
 TRAINING = ["--model", "mlp", "--data", "digits", "--batch", "16", "--lr", "0.05"]
-ABSORBED_FLIPS = 24  # "dozens"
-ABSORBED = 0.05      # absorbed: no more than this share of the trainings is ruined
+ABSORBED_FLIPS = 24  # the literature's "dozens"
+ABSORBED = 0.05      # largest share of ruined trainings for flips that count as absorbed
 Row = dict[str, str]
 
 
 def ddl_train(ranks: int, *words: object) -> None:
-    """Runs it, again and again while a trial ends it and the next one goes on."""
+    """Runs ddl-train, and restarts it after each trial that ends it."""
     start = ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"] if ranks > 1 else []
     command = [*start, str(BIN / "ddl-train"), *TRAINING, *(str(word) for word in words)]
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -61,10 +61,10 @@ def ddl_train(ranks: int, *words: object) -> None:
 
 
 def strata() -> Iterator[tuple[str, str, int, int]]:
-    """target, bits, count, trials of each moment."""
+    """Yields target, bits, flips per trial, and trials for each moment."""
     for target in ("model", "optimizer"):
         yield target, "0-31", 1, int(160 * SCALE)  # any bit
-        yield target, "1", 1, int(30 * SCALE)      # the one that hurts
+        yield target, "1", 1, int(30 * SCALE)      # the highest bit of the exponent
         yield target, "2-31", ABSORBED_FLIPS, int(30 * SCALE)
         yield target, "0-31", ABSORBED_FLIPS, int(30 * SCALE)
 
@@ -101,7 +101,7 @@ def read(file: pathlib.Path) -> list[Row]:
 
 
 def wilson(count: int, number: int) -> tuple[float, float]:
-    """95 %, as shares. Written here once more, so that the tables of the program are not their own witness."""
+    """Wilson's 95 % interval, as shares. Computed here independently, to check the tables of the program."""
     z = statistics.NormalDist().inv_cdf(0.975)
     share = count / number
     centre = (share + z * z / (2 * number)) / (1 + z * z / number)
@@ -170,7 +170,7 @@ def write(file: pathlib.Path, rows: list[Row]) -> None:
 
 
 def summed(joined: list[Row]) -> list[Row]:
-    """A row for each strategy, target, bits, count, step and class that was seen."""
+    """A row for each strategy, target, bits, count, step and class that occurs."""
     names = ("strategy", "target", "bits", "count", "step")
     rows: list[Row] = []
     real = sorted((row for row in joined if row["kind"] == "trial"), key=lambda row: [row[name] for name in names])

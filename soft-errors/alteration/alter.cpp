@@ -45,8 +45,8 @@ const char* layout_text(Tensor::Layout layout)
     return "packed";
 }
 
-// The state to be altered. A member that is deflated in its archive is unpacked in a copy first: in `copy` if there is
-// one, else in one that is taken away in the end.
+// The state to be altered. A member that is deflated in its archive is unpacked first, into a copy of the archive:
+// `copy` if there is one, else a temporary copy.
 class Source {
  public:
     Source(const fs::path& file, std::optional<NewCopy>& copy, bool in_place)
@@ -80,7 +80,7 @@ struct Alteration {
     std::vector<Number> before;
     std::vector<Number> after;
     std::optional<double> scale;
-    std::size_t skipped = 0;  // as they would not be finite
+    std::size_t skipped = 0;  // skipped because they would not be finite
 };
 
 Alteration draw(StoredState& state, const AlterRequest& request)

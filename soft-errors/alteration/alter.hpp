@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Alters stored state, and takes it back.
+// Alters stored state, and undoes alterations.
 #pragma once
 
 #include "soft-errors/alteration/request.hpp"
@@ -9,14 +9,15 @@
 
 namespace soft_errors {
 
-// The tensors of the file: path, type, shape, role, how they lie; then what is left alone.
+// Prints the tensors of the file (path, type, shape, role, layout), then the datasets that are left alone.
 void list_tensors(std::ostream& out, const std::filesystem::path& file, const std::string& precision);
 
-// Draws (or replays), writes the record, and alters; prints what it did. Nothing is changed if anything is wrong.
+// Draws the alteration (or replays one), writes its record, alters the file, and prints what was altered. On any error
+// nothing is changed.
 void alter(std::ostream& out, const AlterRequest& request);
 
-// Writes what the record says was there. `copy`: to a copy; empty: in place. Throws Error if the file is not the
-// record's.
+// Restores the bytes that the record holds. copy: path of the restored copy; empty: in place. Throws Error if the file
+// is not that of the record.
 void undo_alteration(std::ostream& out, const std::filesystem::path& file, const std::filesystem::path& copy,
                      const std::filesystem::path& record);
 

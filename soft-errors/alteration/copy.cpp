@@ -65,7 +65,7 @@ NewCopy::~NewCopy()
 void NewCopy::fill(const fs::path& from) const
 {
     if (!fs::is_directory(from)) return copy_one(from, beside_);
-    // One that is there already is somebody else's, or a link to where they want it.
+    // A directory that exists already belongs to another user, or is a link to a place that they chose.
     base::check_errno(::mkdir(beside_.c_str(), 0755), "create ", beside_.string());
     for (const fs::directory_entry& entry : fs::directory_iterator{from})
         copy_one(entry.path(), beside_ / entry.path().filename());

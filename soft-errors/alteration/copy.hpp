@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file or directory that appears by rename, once it is whole.
+// A new file or directory that is written under a temporary name and renamed once it is complete.
 #pragma once
 
 #include <filesystem>
@@ -8,16 +8,16 @@ namespace soft_errors {
 
 class NewCopy {
  public:
-    // Nothing is there yet. Throws UsageError if the name is taken.
+    // Creates nothing yet. Throws UsageError if the name is taken.
     explicit NewCopy(std::filesystem::path wanted);
     ~NewCopy();
     NewCopy(const NewCopy&) = delete;
     NewCopy& operator=(const NewCopy&) = delete;
 
-    // Where it is until finish().
+    // Its path until finish().
     const std::filesystem::path& path() const { return beside_; }
 
-    // A copy of the file, or of the directory's files. As fast as the file system can: shared blocks, or in the kernel.
+    // Copies the file, or the directory's files, as fast as the file system allows: by shared blocks, or in the kernel.
     void fill(const std::filesystem::path& from) const;
     void finish();
 

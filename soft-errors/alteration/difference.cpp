@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A tensor's bytes row by row, a piece at a time.
+// Reads a tensor's bytes row by row, a piece at a time.
 class Bytes {
  public:
     Bytes(const StoredState& state, const Tensor& tensor) : plain_{tensor.layout == Tensor::Layout::plain}
@@ -70,7 +70,8 @@ NumberDifferences compare_tensor(const StoredState& first, const Tensor& one, co
     return all;
 }
 
-// For each tensor of the first state that of the second; none where it cannot be compared, for which a reason is added.
+// [tensor of the first state]: the same tensor of the second state; nullptr where they cannot be compared, with a
+// reason added.
 std::vector<const Tensor*> partners(const StoredState& first, const StoredState& second, Difference& difference)
 {
     std::map<std::string, const Tensor*> others;
@@ -94,7 +95,7 @@ std::vector<const Tensor*> partners(const StoredState& first, const StoredState&
 
 WorkLimits limits_of(const StoredState& first, const StoredState& second)
 {
-    constexpr std::uint64_t bytes_per_s = 20'000'000;  // under a sanitizer
+    constexpr std::uint64_t bytes_per_s = 20'000'000;  // lowest speed, under a sanitizer
     WorkLimits limits;
     for (const StoredState* state : {&first, &second})
         for (const StoredFile& file : state->files) {

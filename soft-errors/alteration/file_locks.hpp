@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks on files while they are altered or copied: flock(), as HDF5 takes it on a file that it has open.
+// Locks on files while they are altered or copied: flock(), which HDF5 also uses on a file that it has open.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -9,14 +9,14 @@
 
 namespace soft_errors {
 
-// Locks files for its lifetime: no other alteration, and no program that opens them with HDF5's own locks, changes
-// them; nor, if they are locked to be changed, reads them.
+// Locks files for its lifetime against other alterations and against programs that open files with HDF5's own locks.
+// They cannot change the files, nor, with For::changing, read them.
 class FileLocks {
  public:
     enum class For { reading, changing };
 
-    // On the file, or on each file of the directory. Throws Error if another process has locked one, std::system_error
-    // if one cannot be opened so. A file system without locks goes without.
+    // Locks the file, or each file of the directory. Throws Error if another process has locked one, std::system_error
+    // if one cannot be opened. On a file system without locks nothing is locked.
     FileLocks(const std::filesystem::path& target, For what);
 
  private:

@@ -10,7 +10,7 @@ namespace soft_errors {
 
 namespace {
 
-// Neighbours differ by one, also from -0 to +0.
+// Position of a number in ascending order: neighbours differ by one, and -0 equals +0.
 std::int64_t place_in_order(const NumberFormat& format, std::uint64_t bits)
 {
     const std::uint64_t sign = bit_from_left(format, 0);
@@ -22,7 +22,7 @@ std::uint64_t steps_between(const NumberFormat& format, std::uint64_t first, std
 {
     if (format.kind == NumberFormat::Kind::natural) return std::max(first, second) - std::min(first, second);
     if (format.kind == NumberFormat::Kind::whole) {
-        const std::uint64_t sign = bit_from_left(format, 0);  // shifted, so that they are in order
+        const std::uint64_t sign = bit_from_left(format, 0);  // to flip: makes unsigned comparison right
         return std::max(first ^ sign, second ^ sign) - std::min(first ^ sign, second ^ sign);
     }
     const std::int64_t one = place_in_order(format, first);
@@ -43,7 +43,7 @@ void add_one(const NumberFormat& format, std::uint64_t first, std::uint64_t seco
     all.ulp_largest = std::max(all.ulp_largest, steps_between(format, first, second));
 }
 
-// Sums in eight lanes, which the compiler computes at once. Numbers that are not finite do not count.
+// Sums in eight lanes, which the compiler vectorises. Numbers that are not finite are left out.
 void add_float32(std::span<const std::byte> first, std::span<const std::byte> second, NumberDifferences& all)
 {
     constexpr std::uint32_t exponent = 0x7f800000;
@@ -66,7 +66,7 @@ void add_float32(std::span<const std::byte> first, std::span<const std::byte> se
         for (std::size_t i = 0; i < lanes; ++i) lane(at + i, i);
     for (; at < count; ++at) lane(at, 0);
     for (std::size_t i = 0; i < lanes; ++i) {
-        all.first_squares.add_squares(squares[i]);  // those of float32 fit into a double
+        all.first_squares.add_squares(squares[i]);  // sums of float32 squares fit into a double
         all.not_finite += not_finite[i];
     }
 }

@@ -23,7 +23,7 @@ namespace {
 
 struct Target {
     std::string to;
-    std::vector<std::size_t> permutation;  // empty: axes are the same
+    std::vector<std::size_t> permutation;  // empty: same order of axes
 };
 
 std::vector<std::size_t> permutation_of(const base::CsvTable& map, std::size_t row)
@@ -54,7 +54,7 @@ std::map<std::string, Target> targets(const fs::path& map)
     return all;
 }
 
-// A tensor of the record and the one of this state that stands for it.
+// A tensor of the record and the corresponding tensor of this state.
 class Pairing {
  public:
     Pairing(const StoredState& state, const std::map<std::string, Target>& targets, const std::string& from)
@@ -79,7 +79,7 @@ class Pairing {
         for (std::size_t k = 0; k < permutation_.size(); ++k) from_shape[permutation_[k]] = tensor->shape[k];
     }
 
-    // Where number `index` of the record's tensor is in this state's.
+    // Index in this state's tensor of number `index` of the record's.
     std::uint64_t here(std::uint64_t index) const
     {
         if (index >= tensor->elements)
@@ -101,7 +101,7 @@ class Pairing {
     std::vector<std::size_t> permutation_;
 };
 
-// Several flips of one number are one site.
+// Merges flips of the same number into one site.
 std::vector<Site> sorted_sites(std::vector<Site> sites)
 {
     const auto key = [](const Site& site) { return std::pair{site.tensor, site.index}; };
@@ -143,13 +143,13 @@ Replay replay_of_ours(const StoredState& state, const fs::path& record, const st
     return replay;
 }
 
-// Where it has no indices numbers are drawn that it does not have yet.
+// Replays an injection sequence. Where it has no index, a number is drawn that is not used yet.
 Replay replay_of_theirs(const StoredState& state, const ordered_json& json, const std::map<std::string, Target>& map,
                         base::Random& random)
 {
     Replay replay;
     std::map<std::string, Pairing> pairs;
-    std::map<std::size_t, std::set<std::uint64_t>> drawn;  // by tensor
+    std::map<std::size_t, std::set<std::uint64_t>> drawn;  // [tensor]
     for (const Injection& one : injections_of(json)) {
         const Pairing& pair = pairs.try_emplace(one.path, state, map, one.path).first->second;
         const std::uint64_t all = pair.tensor->elements;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The request to ddl-alter, checked as far as possible without the file.
+// The options of ddl-alter, checked as far as possible without the file.
 #pragma once
 
 #include "soft-errors/drawing/request.hpp"
@@ -11,7 +11,7 @@ namespace soft_errors {
 
 struct AlterRequest {
     std::filesystem::path file = {};
-    std::filesystem::path out = {};  // empty: in place
+    std::filesystem::path out = {};  // path of the altered copy; empty: in place
     std::filesystem::path record = {};
     SiteRequest sites = {};
     FlipRequest flips = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ddl-alter: flips bits in the stored state of a training, takes it back, and compares two states.
+// ddl-alter: flips bits in the stored state of a training, undoes this, and compares two states.
 #include "base/cli/commands.hpp"
 #include "base/cli/option_checks.hpp"
 #include "base/files.hpp"

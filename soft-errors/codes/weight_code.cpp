@@ -17,7 +17,7 @@ constexpr int most_of_8 = 127;
 constexpr int most_of_4 = 7;
 constexpr std::uint32_t half_of_8 = 128;
 
-// The nearest number of steps, of two the even one. What is no number counts none.
+// The nearest number of steps, on a tie the even one; 0 for NaN.
 std::int32_t steps_of(float value, float step, int most)
 {
     if (!(step > 0.0F) || std::isnan(value)) return 0;
@@ -87,7 +87,7 @@ float decode_offset(std::uint32_t word, float step)
     return value_of_steps(static_cast<std::int32_t>(word) - static_cast<std::int32_t>(half_of_8), step);
 }
 
-// Neighbours differ in one bit.
+// Codes of neighbouring numbers differ in one bit.
 std::uint32_t encode_gray(float value, float step)
 {
     const std::uint32_t word = encode_offset(value, step);

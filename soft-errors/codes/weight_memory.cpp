@@ -15,7 +15,7 @@ namespace soft_errors {
 
 namespace {
 
-// A tensor while it is read.
+// Reads one tensor.
 class StoredTensor {
  public:
     StoredTensor(const WeightMemory& memory, std::span<float> weights)
@@ -35,7 +35,7 @@ class StoredTensor {
     }
     std::uint64_t bits() const { return weights_.size() * bits_of_weight(); }
 
-    // The bits of one weight have flipped, of which the highest may be its parity. Is it detected?
+    // Flips bits of a weight, of which the highest may be its parity bit. Returns true if the detector finds it.
     bool damage(std::size_t index, std::uint64_t flipped)
     {
         float& weight = weights_[index];
@@ -54,7 +54,7 @@ class StoredTensor {
     const WeightMemory& memory_;
     std::span<float> weights_;
     float step_;
-    float least_ = HUGE_VALF;  // least and largest of the undamaged weights, known to every reader
+    float least_ = HUGE_VALF;  // range of the undamaged weights, which the detector knows
     float most_ = -HUGE_VALF;
 };
 

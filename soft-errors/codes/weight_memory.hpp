@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that keeps weights cheaply: each of its bits may have flipped when it is read, and a detector finds some.
+// Memory without error correction that holds weights: each bit may flip in a read, and a detector finds some flips.
 #pragma once
 
 #include "base/random.hpp"
@@ -13,22 +13,22 @@ namespace soft_errors {
 
 struct WeightMemory {
     const WeightCode* code = nullptr;
-    bool parity = false;  // one more bit a weight, which flips as others do; a weight whose bits are odd becomes 0
-    bool range = false;   // a weight beyond the tensor's least and largest becomes that one, and NaN becomes 0
-    double rate = 0.0;    // that a bit flips in a read; 0 to 1
+    bool parity = false;  // adds a bit to each weight, which may flip too; a weight with odd parity is read as 0
+    bool range = false;   // a weight outside the tensor's range is read as the nearest bound, and NaN as 0
+    double rate = 0.0;    // probability that a bit flips in a read, 0 to 1
 };
 
-// The memory for words of stored::codes and stored::detections. Throws UsageError.
+// The memory for names in stored::codes and stored::detections. Throws UsageError.
 WeightMemory weight_memory(const std::string& code, const std::string& detection, double rate);
 
 struct WeightRead {
-    std::uint64_t bits = 0;      // that were read, parity bits too
-    std::uint64_t flipped = 0;   // of them
-    std::uint64_t detected = 0;  // weights
+    std::uint64_t bits = 0;      // number of bits read, with parity bits
+    std::uint64_t flipped = 0;   // number of bits flipped
+    std::uint64_t detected = 0;  // number of weights
 };
 
-// A tensor's weights become what is read of it: rounded as the code has it, then damaged. What the code makes of sound
-// weights is never detected.
+// Replaces a tensor's weights by what a read of them gives: rounded by the code, then damaged. Rounding alone is never
+// detected.
 WeightRead read_weights(const WeightMemory& memory, std::span<float> weights, base::Random& random);
 
 }  // namespace soft_errors

@@ -19,7 +19,7 @@ std::uint64_t scaled(const NamedTensor& tensor, std::uint64_t bits, double facto
     return nearest_bits(tensor.format, value_of(tensor.format, bits) * factor);
 }
 
-// Draws which bits of a tensor's number flip.
+// Draws the bits of a tensor's number that flip.
 class Drawer {
  public:
     Drawer(const NamedTensor& tensor, const FlipRequest& request)
@@ -43,7 +43,7 @@ class Drawer {
         return flipped;
     }
 
-    // Every single way there is, of one bit or a mask; of bursts there are too many.
+    // All possible flips of one bit or a mask; bursts have too many.
     std::vector<std::uint64_t> all() const
     {
         std::vector<std::uint64_t> ways;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a number is altered: bits flipped, masked, or the number multiplied.
+// Alterations of a number: bits flipped, masked, or the number multiplied.
 #pragma once
 
 #include "base/random.hpp"
@@ -11,11 +11,11 @@
 
 namespace soft_errors {
 
-// Bits that may flip, from the left. Throws Error if the tensor's type has not as many.
+// Bits that may flip, from the left. Throws Error if the tensor's type has fewer bits.
 std::vector<int> allowed_bits(const NamedTensor& tensor, const FlipRequest& request);
 
-// The new bits of each number, which stand in the order of the sites. Of those that NotFinite::skip leaves out both are
-// taken away. Throws Error if no bits that are allowed leave a number finite and they must.
+// The new bits of each number, in the order of the sites. NotFinite::skip removes both site and number where the result
+// would not be finite. Throws Error if results must be finite and no allowed bit gives one.
 std::vector<NumberBits> altered(const NamedTensors& state, std::vector<Site>& sites, std::vector<NumberBits>& numbers,
                                 const FlipRequest& request, base::Random& random);
 

@@ -5,7 +5,7 @@ namespace soft_errors {
 
 GeometricGap::GeometricGap(double rate)
 {
-    // Kept in memory between the operations: fused ones would differ between machines.
+    // volatile: a fused multiply-add would differ between machines.
     std::array<volatile double, 63> powers{};
     powers.front() = 1.0 - rate;
     for (std::size_t k = 1; k < powers.size(); ++k) {

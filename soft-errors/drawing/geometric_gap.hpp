@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many bits stay between two that flip, where each flips with the same probability: as many draws as flips are
-// made, however many bits there are.
+// Draws the number of bits between two flips, where each bit flips with the same probability. It takes as many draws as
+// there are flips, however many bits there are.
 #pragma once
 
 #include "base/random.hpp"
@@ -10,11 +10,11 @@
 
 namespace soft_errors {
 
-// A gap of g bits has probability (1 - rate)^g rate. The bits of such a number are independent: bit k is set with
-// probability q^(2^k) / (1 + q^(2^k)), q = 1 - rate. No logarithm, which would differ between machines.
+// A gap of g bits has probability (1 - rate)^g rate. The binary digits of such a number are independent: digit k is 1
+// with probability q^(2^k) / (1 + q^(2^k)), q = 1 - rate. A logarithm would differ between machines.
 class GeometricGap {
  public:
-    // More than 0, at most 1.
+    // rate: more than 0, at most 1.
     explicit GeometricGap(double rate);
 
     std::uint64_t operator()(base::Random& random) const;

@@ -12,7 +12,7 @@ namespace soft_errors {
 
 namespace {
 
-// "a/b.c:0" -> {"a", "b", "c"}, in small letters.
+// "a/b.c:0" -> {"a", "b", "c"}, in lower case.
 std::vector<std::string> words_of_path(const std::string& path)
 {
     std::string lower = base::lower_case(path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Role of a tensor, by its path and its neighbours: frameworks have names for it, and files no types.
+// Roles of tensors by path and neighbours, because files store no roles and frameworks differ in their names.
 #pragma once
 
 #include "soft-errors/drawing/tensors.hpp"
@@ -9,8 +9,8 @@
 
 namespace soft_errors {
 
-// "weight", "bias", "norm" (scale, shift and running statistics of a normalisation), "optimizer" or "other" (random
-// numbers, counters), for each of the state's tensors.
+// The role of each tensor: "weight", "bias", "norm" (scale, shift and running statistics of a normalisation),
+// "optimizer" or "other" (state of random numbers, counters).
 std::vector<std::string> roles_of(const NamedTensors& state);
 
 const std::vector<std::string>& all_roles();

@@ -51,7 +51,7 @@ bool has_precision(NumberFormat format, const std::string& precision)
                state.tensors.size(), ")");
 }
 
-// `count` of 0 .. all-1 (Floyd's algorithm), each set as likely as any other.
+// Draws `count` distinct values of 0 .. all-1 (Floyd's algorithm); every set has the same probability.
 std::vector<std::uint64_t> draw_distinct(std::uint64_t count, std::uint64_t all, base::Random& random)
 {
     std::unordered_set<std::uint64_t> drawn;
@@ -73,7 +73,7 @@ std::uint64_t count_of(const SiteRequest& request, std::uint64_t all)
     return std::min(count, all);
 }
 
-// How many of each tensor.
+// [tensor]: number of sites.
 using Counts = std::vector<std::uint64_t>;
 
 Counts counts_by_tensor(std::uint64_t count, const Counts& sizes, base::Random& random)
@@ -89,7 +89,7 @@ Counts counts_by_tensor(std::uint64_t count, const Counts& sizes, base::Random& 
     return counts;
 }
 
-// Counts as equal as sizes allow; the remainder goes to tensors drawn at random.
+// Counts that are as equal as the tensors' sizes allow; the remainder goes to tensors drawn at random.
 Counts equal_counts(std::uint64_t count, const Counts& sizes, base::Random& random)
 {
     Counts counts(sizes.size(), 0);

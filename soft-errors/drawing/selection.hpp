@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tensors of a state may be altered, and which of their numbers are.
+// Selects the tensors of a state that may be altered, and draws numbers from them.
 #pragma once
 
 #include "base/random.hpp"
@@ -11,12 +11,12 @@
 
 namespace soft_errors {
 
-// Places of tensors that locations, role and precision let through. Throws Error if there are none.
+// Indices of the tensors that match locations, role and precision. Throws Error if there are none.
 std::vector<std::size_t> eligible(const NamedTensors& state, const SiteRequest& request);
 
-// Distinct, sorted by tensor and index. Each set of as many numbers is as likely as any other (sampling element); each
-// tensor is (tensor: then each of its numbers); each tensor has as many (stratified). Throws Error if there are not as
-// many. `bits`: of a bit error rate, those that may flip.
+// Draws distinct sites, sorted by tensor and index. Sampling `element`: each set of numbers has the same probability.
+// `tensor`: each tensor has the same probability, then each of its numbers. `stratified`: each tensor gives the same
+// number of sites. Throws Error if there are too few numbers. bits: the bits that may flip, for a bit error rate.
 std::vector<Site> draw_sites(const NamedTensors& state, const std::vector<std::size_t>& tensors,
                              const SiteRequest& request, const FlipRequest& bits, base::Random& random);
 

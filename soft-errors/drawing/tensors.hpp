@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensors of a training's state, in a file or in memory, as far as drawing needs them.
+// The tensors of a training's state, in a file or in memory, with the properties that drawing needs.
 #pragma once
 
 #include "soft-errors/state/number_format.hpp"
@@ -18,7 +18,7 @@ struct NamedTensor {
 };
 
 struct NamedTensors {
-    std::string name;  // of the state, for messages
+    std::string name;  // name of the state, for messages
     std::vector<NamedTensor> tensors;
 };
 
@@ -29,11 +29,11 @@ struct NumberBits {
     std::uint64_t bits = 0;
 };
 
-// A number that is to be altered. Of a bit error rate also how: its bits are these and no others.
+// A number to be altered; with a bit error rate, also its flipped bits.
 struct Site {
     std::size_t tensor = 0;
     std::uint64_t index = 0;
-    std::uint64_t flipped = 0;  // 0: still to be drawn
+    std::uint64_t flipped = 0;  // bits that flip; 0: still to be drawn
 };
 
 }  // namespace soft_errors

@@ -40,7 +40,8 @@ void make_durable(const fs::path& path)
     base::check_errno(::fsync(file), "write ", path.string());
 }
 
-// Two at once that ask for the same name: one of them gets it. Returns the file, locked: it is being written.
+// Creates the file, and returns it locked, to mark that it is being written. If two processes ask for the same name,
+// one of them gets it.
 base::Descriptor write_new(const fs::path& path, const std::string& content)
 {
     fs::path beside = path;
@@ -65,8 +66,8 @@ bool begins_with(const fs::path& file, const std::string& text)
            found == text;
 }
 
-// R.csv and R.undo without R.json: their alteration was killed before it began. One that is writing them has the lock;
-// a file of that name that is no such table is the user's.
+// Removes R.csv and R.undo without R.json: the process that wrote them was killed before it altered anything. A process
+// that still writes them holds the lock. A file of that name with other content is the user's.
 void remove_what_was_never_begun(const fs::path& record)
 {
     const fs::path rows = rows_of(record);
@@ -86,7 +87,7 @@ void append_number(std::string& text, Number number)
     text.append(room.data(), std::to_chars(room.data(), room.data() + room.size(), number).ptr);
 }
 
-// Without CsvWriter: a record may have many rows, and has to be on the device before the file changes.
+// Without CsvWriter: a record may have many rows, and must be on the device before the state's file changes.
 std::string rows_text(const AlterationRecord& alteration)
 {
     std::vector<std::string> paths;
@@ -219,7 +220,7 @@ void write_alteration(const fs::path& record, const AlterationRecord& alteration
         json["tensors"].push_back(
             {{"path", tensor.path}, {"type", format_name(tensor.format)}, {"shape", tensor.shape}});
     json["crc32c"] = checksum_of(base::json_text(json, base::one_line));
-    const base::Descriptor being_written = write_new(rows_of(record), rows);  // who gets this name has the others, too
+    const base::Descriptor being_written = write_new(rows_of(record), rows);  // its winner also gets the other names
     try {
         write_new(undo_of(record), undo);
         write_new(record, base::json_text(json) + "\n");

@@ -24,11 +24,11 @@ std::uint32_t crc32c_by_table(std::span<const std::byte> bytes)
 
 std::uint32_t crc32c(std::span<const std::byte> bytes)
 {
-    constexpr std::size_t most = std::size_t{1} << 30U;  // ISA-L counts in an int
+    constexpr std::size_t most = std::size_t{1} << 30U;  // ISA-L's length is an int
     std::uint32_t remainder = ~0U;
     while (!bytes.empty()) {
         const std::span<const std::byte> piece = bytes.first(std::min(bytes.size(), most));
-        auto* const begin = const_cast<std::byte*>(piece.data());  // is only read
+        auto* const begin = const_cast<std::byte*>(piece.data());  // ISA-L only reads it
         remainder = ::crc32_iscsi(reinterpret_cast<unsigned char*>(begin), static_cast<int>(piece.size()), remainder);
         bytes = bytes.subspan(piece.size());
     }
@@ -54,7 +54,7 @@ std::uint32_t crc32(std::span<const std::byte> bytes)
 
 #endif
 
-// Polynomials over two elements modulo the CRC's, reflected: the highest bit is the coefficient of x^0.
+// Polynomials over GF(2) modulo the CRC's polynomial, reflected: the highest bit is the coefficient of x^0.
 ChecksumChange::ChecksumChange(Of of) : polynomial_{of == Of::crc32c ? 0x82f63b78U : 0xedb88320U}
 {
     constexpr std::uint32_t one = 1U << 31U;
@@ -78,7 +78,7 @@ std::uint32_t ChecksumChange::multiplied(std::uint32_t left, std::uint32_t right
 
 std::uint32_t ChecksumChange::operator()(std::byte difference, std::uint64_t behind) const
 {
-    // The remainder of the byte itself, which stands at x^24 to x^31, times x^8.
+    // The remainder of the byte itself, at x^24 to x^31, times x^8.
     std::uint32_t change = static_cast<std::uint32_t>(difference);
     for (int bit = 0; bit < 8; ++bit) change = (change >> 1U) ^ ((change & 1U) != 0 ? polynomial_ : 0);
     for (std::size_t digit = 0; behind != 0; ++digit, behind >>= 8U)

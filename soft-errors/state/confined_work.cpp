@@ -26,10 +26,10 @@ namespace soft_errors {
 
 namespace {
 
-// The first byte of what the child says.
+// First byte of the child's message.
 enum class Says : char { answer = 'a', error = 'e', usage_error = 'u' };
 
-// No words of the C library's or a sanitizer's about the end to come, and no file longer than it is.
+// Silences messages of the C library or a sanitizer about a crash, and lets no file grow.
 void confine(const WorkLimits& limits)
 {
     for (const int crash : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU}) std::signal(crash, SIG_DFL);
@@ -69,7 +69,7 @@ void say(int pipe, Says kind, const std::string& text)
     std::_Exit(base::exit_fine);
 }
 
-// All that the child says; none if its time is over before.
+// The whole message of the child; none if it did not finish by the deadline.
 std::optional<std::string> listen(int pipe, std::int64_t deadline_ns)
 {
     std::string heard;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HDF5 as the house calls C libraries: one thread at a time, handles close themselves, a failing call throws.
+// A C++ interface of HDF5: one thread at a time, handles close themselves, and a failing call throws.
 #pragma once
 
 #include "base/error.hpp"
@@ -12,8 +12,8 @@
 
 namespace soft_errors::hdf5 {
 
-// Debian's HDF5 is not thread-safe: its caller holds this lock, closing handles included. Its messages are kept
-// off stderr meanwhile.
+// Debian's HDF5 is not thread-safe: callers hold this lock, also while they close handles. While it is held, HDF5
+// prints no messages to stderr.
 class Lock {
  public:
     Lock() : lock_{mutex()} { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
@@ -59,7 +59,7 @@ using Type = Handle<H5Tclose>;
 using Attribute = Handle<H5Aclose>;
 using Properties = Handle<H5Pclose>;
 
-// HDF5's message about its last failure.
+// HDF5's message about its most recent failure.
 inline std::string why()
 {
     std::string text;
@@ -67,7 +67,7 @@ inline std::string why()
         if (error->desc != nullptr) *static_cast<std::string*>(into) = error->desc;
         return 0;
     };
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep, &text);  // ends with the innermost
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep, &text);  // the last message kept is the innermost
     return text.empty() ? "no reason given" : text;
 }
 

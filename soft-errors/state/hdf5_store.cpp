@@ -10,7 +10,7 @@ namespace soft_errors::hdf5 {
 
 namespace {
 
-// HDF5 hands out and takes back pointers to `base`.
+// HDF5 allocates and frees this through pointers to `base`.
 struct DriverFile {
     H5FD_t base{};
     Store* store = nullptr;
@@ -90,7 +90,7 @@ H5FD_class_t driver_class()
     H5FD_class_t driver{};
 #if H5_VERSION_GE(1, 13, 0)
     driver.version = H5FD_CLASS_VERSION;
-    driver.value = 511;  // one that is not registered
+    driver.value = 511;  // an unregistered value
 #endif
     driver.name = "crosstalk";
     driver.maxaddr = INT64_MAX;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the bytes of an HDF5 file are, if not in a plain file that HDF5 opens itself.
+// Storage of an HDF5 file other than a plain file that HDF5 opens itself.
 #pragma once
 
 #include "soft-errors/state/hdf5.hpp"
@@ -20,7 +20,7 @@ class Store {
     virtual void resize(std::uint64_t size) noexcept = 0;
 };
 
-// To create or open the file with (H5Fcreate, H5Fopen), which must be closed before the store ends.
+// Properties to create or open a file in the store (H5Fcreate, H5Fopen). The file must be closed before the store ends.
 Properties access_through(Store* store);
 
 }  // namespace soft_errors::hdf5

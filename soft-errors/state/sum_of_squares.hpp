@@ -6,8 +6,8 @@
 
 namespace soft_errors {
 
-// Large, usual and small numbers have a sum each, scaled by powers of two (Blue, ACM TOMS 1978, as LAPACK's dnrm2): the
-// sum of usual numbers is the plain one. Numbers are finite.
+// Large, usual and small numbers have separate sums, scaled by powers of two (Blue, ACM TOMS 1978, as in LAPACK's
+// dnrm2). The sum of usual numbers is not scaled. All numbers must be finite.
 class SumOfSquares {
  public:
     void add(double number)
@@ -21,7 +21,7 @@ class SumOfSquares {
             small_ += square(size * grow);
     }
 
-    // Squares, added up, of numbers none of which is large or small; of float32, say.
+    // Adds a sum of squares of numbers that are neither large nor small, such as float32 numbers.
     void add_squares(double squares) { usual_ += squares; }
 
     void add(const SumOfSquares& other)
@@ -31,7 +31,7 @@ class SumOfSquares {
         small_ += other.small_;
     }
 
-    // The L2 norm. Infinite only if no double is as large.
+    // The L2 norm. Infinite only if it is larger than any double.
     double root() const
     {
         const double usual = std::sqrt(usual_ + square(std::sqrt(small_) * shrink));

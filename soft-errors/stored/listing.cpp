@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t most_chunks = 10'000'000;
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 48U;
 
-// Why a tensor is left alone.
+// Thrown for a tensor that is left alone, with the reason.
 struct Unfit {
     std::string why;
 };
@@ -91,7 +91,7 @@ void read_shape(hid_t set, Tensor& tensor)
     }
 }
 
-// True if there is none at all.
+// True if the dataset has no filters.
 bool check_filters(hid_t properties)
 {
     const int filters = check(H5Pget_nfilters(properties), "read the filters");
@@ -157,7 +157,7 @@ void find_bytes(hid_t set, const StoredFile& file, bool user_block, Tensor& tens
     tensor.chunk = tensor.shape;
     if (layout == H5D_CHUNKED) return find_chunks(set, properties.get(), unfiltered && !user_block, file, tensor);
     const haddr_t at = layout == H5D_CONTIGUOUS ? H5Dget_offset(set) : HADDR_UNDEF;
-    if (at == HADDR_UNDEF) {  // with its header, or not written yet
+    if (at == HADDR_UNDEF) {  // stored in the object header, or not allocated yet
         if (tensor.elements > file.bytes) throw Unfit{"was never written"};
         return;
     }
@@ -179,13 +179,13 @@ void read_checksum(hid_t set, Tensor& tensor)
     tensor.crc32c = value;
 }
 
-// State shared by the visits of all objects and links; HDF5 is C, so that an exception waits here.
+// State shared by the visits of all objects and links. HDF5 is C, so an exception is stored here until it returns.
 struct Visit {
     hid_t file;
     const StoredFile& stored;
     bool user_block;
     Listing listing;
-    std::map<haddr_t, std::string> linked;  // path by address, of what has several hard links
+    std::map<haddr_t, std::string> linked;  // path by address, of objects with several hard links
     std::exception_ptr failure;
 };
 
@@ -249,8 +249,8 @@ herr_t visit_link(hid_t group, const char* name, const H5L_info_t* info, void* d
     });
 }
 
-// HDF5 1.10 and later mark a file while it is open for writing (superblock version 3): a writer that was killed leaves
-// the mark. Our store would not look at it, and clear it.
+// HDF5 1.10 and later mark a file while it is open for writing (superblock version 3), and a killed writer leaves the
+// mark. Our store would ignore and clear it, so it is checked here.
 bool is_open_for_writing(const MappedStore& store, std::uint64_t bytes)
 {
     constexpr std::string_view signature{"\211HDF\r\n\032\n", 8};

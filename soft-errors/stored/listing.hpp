@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that HDF5 finds in a file. Runs where it may crash.
+// Lists the tensors that HDF5 finds in a file. HDF5 may crash, so the listing is done in a child process.
 #pragma once
 
 #include "soft-errors/stored/stored_file.hpp"
@@ -12,7 +12,7 @@
 
 namespace soft_errors {
 
-// A link into another file: of a checkpoint with shards, or of anybody's.
+// A link into another file, such as a shard of a checkpoint.
 struct OtherFileLink {
     std::string path;
     std::string file;
@@ -23,13 +23,13 @@ struct Listing {
     std::vector<Tensor> tensors;
     std::vector<LeftAlone> left_alone;
     std::vector<OtherFileLink> links;
-    bool ours = false;  // a checkpoint of ddl-train
+    bool ours = false;  // written by ddl-train
 };
 
-// Throws Error.
+// Throws Error if the file cannot be listed.
 Listing list(const StoredFile& file);
 
-// Between the child and its parent.
+// Serialise a listing between the child and its parent.
 std::string packed_listing(const Listing& listing);
 Listing unpacked_listing(const std::string& bytes);
 

@@ -15,7 +15,7 @@ namespace soft_errors {
 MappedStore::MappedStore(const StoredFile& file, std::uint64_t room_to_grow)
     : size_{file.bytes}, room_{file.bytes + room_to_grow}
 {
-    constexpr std::uint64_t page = 65536;  // the largest there is
+    constexpr std::uint64_t page = 65536;  // largest page size of any machine
     const base::Descriptor opened =
         base::check_errno(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC), "open ", file.path.string());
     const std::uint64_t before = file.at % page;
@@ -56,7 +56,7 @@ void MappedStore::write(std::uint64_t at, std::span<const std::byte> bytes) noex
     size_ = std::max(size_, at + bytes.size());
 }
 
-// A file is only ever made larger: what stands behind HDF5's own end stays.
+// The file only grows: bytes behind HDF5's own end stay.
 void MappedStore::resize(std::uint64_t size) noexcept
 {
     too_large_ = too_large_ || size > room_;

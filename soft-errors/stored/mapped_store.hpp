@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file whose bytes HDF5 may change without changing the file: a private mapping, with room to grow.
+// A private mapping of a file, with room to grow: HDF5 may change its bytes without changing the file.
 #pragma once
 
 #include "soft-errors/state/hdf5_store.hpp"
@@ -28,7 +28,8 @@ class MappedStore final : public hdf5::Store {
 
     std::span<const std::byte> bytes() const { return {begin_, size_}; }
 
-    // Ranges that were written, in order and without overlaps: begin and end. Throws Error if there was no room for it.
+    // Begin and end of the ranges that were written, in order and without overlaps. Throws Error if they exceeded the
+    // room.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> written() const;
 
  private:

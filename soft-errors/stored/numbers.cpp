@@ -18,7 +18,7 @@ namespace soft_errors {
 
 namespace {
 
-// Reads few bytes alone, and many that lie close together at once.
+// Reads single bytes directly, and many that lie close together at once.
 class Window {
  public:
     explicit Window(const StoredFile& file)
@@ -62,7 +62,7 @@ bool is_packed(const StoredState& state, const Number& number)
 
 WorkLimits limits_for(const StoredFile& file)
 {
-    constexpr std::uint64_t bytes_per_s = 5'000'000;  // packed again, under a sanitizer
+    constexpr std::uint64_t bytes_per_s = 5'000'000;  // lowest speed of packing, under a sanitizer
     WorkLimits limits;
     limits.memory_bytes += 4 * file.bytes;
     limits.cpu_s += static_cast<std::int64_t>(file.bytes / bytes_per_s);
@@ -107,7 +107,7 @@ void read_packed_numbers(const StoredState& state, std::vector<Number>& numbers)
     }
 }
 
-// The change of a tensor's checksum, which is of its bytes row by row.
+// The change of a tensor's checksum, which is over its bytes row by row.
 std::uint32_t tensor_change(const ChecksumChange& change, const Tensor& tensor, const Number& before,
                             const Number& after)
 {
@@ -143,7 +143,7 @@ std::string bytes_of(const Tensor& tensor, std::uint64_t bits)
     return bytes;
 }
 
-// A patch for each run of bytes that differ: others may change what lies between them.
+// Adds a patch for each run of differing bytes, because other patches may change the bytes between them.
 void add_difference(std::vector<Patch>& patches, const Patch& all)
 {
     const std::size_t size = all.before.size();
@@ -159,7 +159,7 @@ void add_difference(std::vector<Patch>& patches, const Patch& all)
     }
 }
 
-// Bytes that HDF5 would write, from a child that writes nothing.
+// Adds the bytes that HDF5 would write, found in a child process that does not write the file.
 void add_packed(std::vector<Patch>& patches, const StoredState& state, std::size_t file,
                 const std::vector<Number>& numbers, const std::vector<NewChecksum>& checksums)
 {
@@ -190,7 +190,7 @@ void add_packed(std::vector<Patch>& patches, const StoredState& state, std::size
         left.remove_prefix(size);
         add_difference(patches, patch);
     }
-    // HDF5 refuses a file that ends before its last byte, also if that is a zero as those behind an end are.
+    // HDF5 refuses a file that lacks its last byte, even if that byte is zero.
     const bool ends = !patches.empty() && patches.back().file == file && patches.back().end() == stored.at + end;
     if (end > stored.bytes && !ends)
         patches.push_back({.file = static_cast<std::uint32_t>(file),
@@ -199,7 +199,7 @@ void add_packed(std::vector<Patch>& patches, const StoredState& state, std::size
                            .after = std::string(1, '\0')});
 }
 
-// The CRC-32 of the member in its archive follows what changes in it.
+// Updates the CRC-32 of the member in its zip archive.
 void add_member_checksum(std::vector<Patch>& patches, const StoredState& state, std::size_t file)
 {
     const StoredFile& stored = state.files[file];

@@ -9,11 +9,11 @@
 
 namespace soft_errors {
 
-// Fills in their bits. Sorted by tensor and index. Throws Error, std::system_error.
+// Fills in the bits of the numbers, which are sorted by tensor and index. Throws Error, std::system_error.
 void read_numbers(const StoredState& state, std::vector<Number>& numbers);
 
-// Changes in the files if the numbers, of which `before` are the same, get new bits: their own bytes, and those
-// that depend on them. `keep_checksum`: the attribute crc32c stays, which is wrong then. By file and place.
+// Patches of the files that give the numbers `before` the bits of `after`: for their own bytes and all that depend on
+// them, sorted by file and offset. keep_checksum: the attribute crc32c is not updated, and then is wrong.
 std::vector<Patch> patches_for(const StoredState& state, const std::vector<Number>& before,
                                const std::vector<Number>& after, bool keep_checksum);
 

@@ -16,7 +16,7 @@ using hdf5::check;
 
 namespace {
 
-// A tensor as HDF5 has it open, a chunk of it at a time.
+// A tensor opened by HDF5, read and written a chunk at a time.
 class OpenTensor {
  public:
     OpenTensor(hid_t file, const Tensor& tensor)
@@ -31,7 +31,7 @@ class OpenTensor {
 
     hid_t set() const { return set_.get(); }
 
-    // Row by row over the whole chunk; a chunk at the edge has zeros beyond it.
+    // Reads a whole chunk row by row; a chunk at the edge of the tensor is padded with zeros.
     void read(std::uint64_t chunk, std::vector<std::byte>& bytes)
     {
         bytes.assign(chunk_elements() * size(), std::byte{0});
@@ -86,7 +86,7 @@ struct OpenFile {
     OpenFile(const StoredFile& file, bool to_write, std::uint64_t room = 0)
         : store{file, room}, access{hdf5::access_through(&store)}
     {
-        // The numbers' chunks one after the other: none is wanted twice.
+        // No chunk cache: numbers are in the order of chunks, and no chunk is used twice.
         check(H5Pset_cache(access.get(), 0, 0, 0, 0.75), "set the cache");
         opened = hdf5::File{check(H5Fopen(file.path.c_str(), to_write ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access.get()),
                                   "open ", file.path.string())};
@@ -101,7 +101,7 @@ struct OpenFile {
     hdf5::File opened;
 };
 
-// Numbers of one tensor by their chunk.
+// [chunk]: its numbers of one tensor, with their index in the chunk.
 using ByChunk = std::map<std::uint64_t, std::vector<std::pair<std::uint64_t, Number*>>>;
 
 template <class Numbers, class Work>
@@ -168,7 +168,7 @@ std::vector<NewBytes> written_by_hdf5(const StoredState& state, std::size_t file
         const auto* const from = reinterpret_cast<const char*>(open.store.bytes().data());
         all.push_back({begin, {from + begin, from + end}});
     }
-    all.push_back({open.store.bytes().size(), {}});  // HDF5 may have made it longer without writing its last bytes
+    all.push_back({open.store.bytes().size(), {}});  // HDF5 may have extended the file without writing its last bytes
     return all;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that only HDF5 finds: in chunks with filters, beside headers. And what changes in a file when HDF5 writes.
-// Runs where it may crash.
+// Reads and writes numbers in layouts that only HDF5 can locate (chunks with filters, data in object headers). HDF5 may
+// crash, so this is done in a child process.
 #pragma once
 
 #include "soft-errors/drawing/tensors.hpp"
@@ -14,7 +14,7 @@ namespace soft_errors {
 
 using Number = NumberBits;
 
-// Fills the bits of these numbers of one file, sorted by tensor.
+// Fills in the bits of these numbers of one file, which are sorted by tensor.
 void read_packed(const StoredState& state, std::size_t file, std::vector<Number>& numbers);
 
 // A new value of a tensor's attribute crc32c.
@@ -23,16 +23,15 @@ struct NewChecksum {
     std::uint32_t value = 0;
 };
 
-// Changes of the file when HDF5 writes these numbers and checksums, which are sorted by tensor: begin, and the
-// bytes from there on. Throws Error.
+// Changes of the file when HDF5 writes these numbers and checksums, both sorted by tensor. Throws Error.
 struct NewBytes {
-    std::uint64_t at = 0;  // from HDF5's begin
+    std::uint64_t at = 0;  // offset from the begin of the HDF5 data
     std::string bytes;
 };
 std::vector<NewBytes> written_by_hdf5(const StoredState& state, std::size_t file, const std::vector<Number>& numbers,
                                       const std::vector<NewChecksum>& checksums);
 
-// All numbers of a tensor as they stand in the file, row by row.
+// All bytes of a tensor, row by row.
 std::string read_whole_tensor(const StoredState& state, const Tensor& tensor);
 
 }  // namespace soft_errors

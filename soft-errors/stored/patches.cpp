@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view mark{undo_mark};
 
-// Header of a patch's bytes.
+// Header of a patch in R.undo.
 struct PatchHeader {
     boost::endian::little_uint32_buf_t file;
     boost::endian::little_uint32_buf_t size;
@@ -31,7 +31,7 @@ struct PatchHeader {
 };
 static_assert(sizeof(PatchHeader) == 16);
 
-// Fewer bytes where the file ends.
+// Returns fewer bytes at the end of the file.
 std::string read_at(int file, std::uint64_t at, std::size_t size, const fs::path& path)
 {
     std::string bytes(size, '\0');
@@ -61,7 +61,7 @@ base::Descriptor open_to_change(const fs::path& path)
     return base::check_errno(::open(path.c_str(), O_RDWR | O_CLOEXEC), "open ", path.string());
 }
 
-// Many patches in a window cost one read and one write.
+// Applies the patches of a window with one read and one write.
 void apply_to_file(std::span<const Patch> patches, int file, const fs::path& path)
 {
     constexpr std::uint64_t window = 256 << 10U;
@@ -197,7 +197,7 @@ std::uint64_t undo(const std::vector<Patch>& patches, const std::vector<fs::path
     for (const Patch& patch : patches) {
         const fs::path& path = files.at(patch.file);
         std::string found = read_at(opened[patch.file], patch.at, patch.after.size(), path);
-        found.resize(patch.after.size());  // where the file had ended there were zeros
+        found.resize(patch.after.size());  // bytes beyond the end of the file count as zeros
         for (std::size_t i = 0; i < found.size(); ++i) {
             if (found[i] != patch.before[i] && found[i] != patch.after[i])
                 base::fail(path.string(), " is not the file of the record: byte ", patch.at + i,
@@ -205,7 +205,7 @@ std::uint64_t undo(const std::vector<Patch>& patches, const std::vector<fs::path
             different += found[i] != patch.before[i] ? 1 : 0;
         }
     }
-    // The last first: where two overlap, what was there before the first of them stays.
+    // In reverse order: where two patches overlap, the old bytes of the earlier one are right.
     for (auto patch = patches.rbegin(); patch != patches.rend(); ++patch)
         write_at(opened[patch->file], patch->at, patch->before, files[patch->file]);
     return different;

@@ -34,7 +34,7 @@ std::string bytes_at(std::ifstream& file, std::uint64_t at, std::size_t size)
                ": only HDF5 can be altered; docs/soft-errors.md shows how to convert it");
 }
 
-// Other formats that it may be, by its first bytes.
+// Throws Error for a file of another format, recognised by its first bytes.
 void refuse_other_formats(const fs::path& path, const std::string& head)
 {
     const std::string name = path.filename().string();
@@ -47,7 +47,7 @@ void refuse_other_formats(const fs::path& path, const std::string& head)
     if (head.starts_with("\223NUMPY")) refuse(path, "a NumPy array");
 }
 
-// The signature stands at 0, 512, 1024, ...: before it is a user block.
+// The signature is at offset 0, 512, 1024, 2048, ..; a user block precedes it.
 bool has_hdf5_signature(std::ifstream& file, std::uint64_t size)
 {
     constexpr std::uint64_t first = 512;

@@ -42,7 +42,7 @@ bool is_shard(const OtherFileLink& link)
     return !number.empty() && std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Targets of the index's links in each shard; other tensors are its rank's own.
+// Adds the targets of the index's links in each shard; a shard's other tensors belong to its rank alone.
 void add_shards(StoredState& state, const fs::path& directory, const std::vector<OtherFileLink>& links)
 {
     std::set<std::string> names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training's state as it is stored: in one file, or in the shards of a checkpoint.
+// A stored state of a training: a single file, or the shards of a checkpoint.
 #pragma once
 
 #include "soft-errors/drawing/tensors.hpp"
@@ -13,22 +13,23 @@
 namespace soft_errors {
 
 struct StoredState {
-    std::filesystem::path path;  // as the user names it
+    std::filesystem::path path;  // as the user gave it
     std::vector<StoredFile> files;
     std::vector<Tensor> tensors;  // by file and path
     std::vector<LeftAlone> left_alone;
 };
 
-// Its tensors, in the same order, as they are drawn from.
+// The state's tensors, in the same order, for drawing.
 NamedTensors named_tensors(const StoredState& state);
 
-// Reads numbers that only the precision names (bf16 in uint16) as what they are. Must come before anything is drawn.
+// Sets the format of numbers whose type the file does not name (bf16 in uint16) to `precision`. To be called before
+// drawing.
 void take_precision(StoredState& state, const std::string& precision);
 
-// Reads it in a confined child. Throws Error, one clear line, for whatever is wrong with it.
+// Reads the state in a child process. Throws Error, a one-line message, for any problem with it.
 StoredState read_state(const std::filesystem::path& path);
 
-// Where number `index` lies in its file, of a layout that is not packed.
+// Offset in its file of number `index`, for a layout that is not packed.
 std::uint64_t place_of(const StoredState& state, const Tensor& tensor, std::uint64_t index);
 
 }  // namespace soft_errors

@@ -27,9 +27,9 @@ constexpr std::size_t local_size = 30;
 constexpr std::size_t crc_and_sizes = 12;
 constexpr unsigned crc_in_descriptor = 1U << 3U;
 constexpr unsigned encrypted = 1U;
-constexpr std::uint64_t most_bytes = std::uint64_t{4} << 30U;  // beyond it there is zip64
+constexpr std::uint64_t most_bytes = std::uint64_t{4} << 30U;  // larger archives need zip64
 
-// Little-endian numbers of the archive; a place outside of it is an Error.
+// Reads little-endian numbers of the archive; an offset outside of it is an Error.
 class Archive {
  public:
     explicit Archive(const std::filesystem::path& path) : path_{path.string()}, bytes_{base::read_whole(path)} {}
@@ -65,7 +65,7 @@ std::uint64_t end_of_directory(const Archive& archive)
     archive.damaged("no central directory at its end");
 }
 
-// Places of the checksum of a member whose sizes came after its bytes.
+// Offsets of a member's checksum: in the directory, and in its local header or, if sizes follow the bytes, after these.
 std::vector<std::uint64_t> places_of_crc(const Archive& archive, const ZipMember& member)
 {
     std::vector<std::uint64_t> places{member.entry + 16};
@@ -105,13 +105,13 @@ ZipMember member_at(const Archive& archive, std::uint64_t entry)
 
 std::string inflated(const Archive& archive, const ZipMember& member)
 {
-    constexpr std::uint64_t best_ratio = 1032;  // of deflate
+    constexpr std::uint64_t best_ratio = 1032;  // largest ratio that deflate reaches
     if (member.bytes / best_ratio > member.packed_bytes) archive.damaged("a member is too large");
     const std::string_view packed = archive.text(member.at, member.packed_bytes);
     std::string plain(member.bytes, '\0');
     z_stream stream{};
     if (::inflateInit2(&stream, -MAX_WBITS) != Z_OK) base::fail("zlib cannot start");
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));  // is only read
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));  // zlib only reads it
     stream.avail_in = static_cast<uInt>(packed.size());
     stream.next_out = reinterpret_cast<Bytef*>(plain.data());
     stream.avail_out = static_cast<uInt>(plain.size());
@@ -122,7 +122,7 @@ std::string inflated(const Archive& archive, const ZipMember& member)
     return plain;
 }
 
-// The places were found in the file, which may have been written by anybody.
+// Checks an offset that was read from the file, which may come from anywhere.
 unsigned char* room_at(std::string& bytes, std::uint64_t at, std::uint64_t size)
 {
     if (at > bytes.size() || size > bytes.size() - at) base::fail("a zip archive has an offset outside of itself");
@@ -169,7 +169,7 @@ void copy_with_member_stored(const std::filesystem::path& archive, const ZipMemb
 {
     const Archive old{archive};
     const std::string plain = inflated(old, member);
-    const std::uint64_t more = member.bytes - member.packed_bytes;  // may be "negative": adds up all the same
+    const std::uint64_t more = member.bytes - member.packed_bytes;  // may wrap around; sums are right all the same
     if (old.bytes().size() + more >= most_bytes) fail_too_large(archive);
     std::string bytes = old.bytes();
     const std::uint64_t end = end_of_directory(old);
@@ -180,7 +180,7 @@ void copy_with_member_stored(const std::filesystem::path& archive, const ZipMemb
     put_u32(bytes, member.entry + 20, member.bytes);
     put_u16(bytes, member.header + 8, 0);
     const bool described = (old.u16(member.header + 6) & crc_in_descriptor) != 0;
-    // Where a descriptor follows, it has the sizes: behind the CRC-32.
+    // If a data descriptor follows, it holds the sizes, after the CRC-32.
     put_u32(bytes, described ? member.crc32_at.back() + 4 : member.header + 18, member.bytes);
     bytes.replace(member.at, member.packed_bytes, plain);
     base::write_whole(copy, bytes);

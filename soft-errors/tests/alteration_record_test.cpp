@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of an alteration: what is written is read, and what is damaged is refused by its name.
+// The record of an alteration: it is read as it was written, and a damaged file is refused with its name.
 #include "soft-errors/state/alteration_record.hpp"
 
 #include "base/error.hpp"
@@ -79,7 +79,7 @@ TEST_CASE("what an alteration left that was killed before it began is in nobody'
     const testing::Scratch scratch;
     const auto path = scratch / "r.json";
     soft_errors::write_alteration(path, small_record(), soft_errors::undo_mark);
-    std::filesystem::remove(path);  // it is written last
+    std::filesystem::remove(path);  // R.json is written last
     CHECK_NOTHROW(soft_errors::write_alteration(path, small_record(), soft_errors::undo_mark));
     std::filesystem::remove(path);
     base::write_whole(scratch / "r.csv", "of,the,user\n");

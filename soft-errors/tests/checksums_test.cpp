@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checksums: those of the standards, however they are computed.
+// Checksums agree with the standards' values, by every implementation.
 #include "soft-errors/state/checksums.hpp"
 
 #include <doctest/doctest.h>
@@ -56,8 +56,8 @@ TEST_CASE("by how much a checksum changes follows from the bytes that change")
     }
 }
 
-// A byte in front of 5 GiB of zeros, by zlib: crc32_combine(a, 0, n) is the checksum of a's data and n zeros, but for
-// the zeros' own.
+// A byte followed by 5 GiB of zeros, by zlib: crc32_combine(a, 0, n) is the checksum of a's data and n zeros, except
+// for the zeros' own checksum.
 TEST_CASE("the change is right over lengths that no memory holds")
 {
     constexpr std::uint64_t behind = (std::uint64_t{5} << 30U) + 12'345;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that fails, crashes, hangs or writes in a process of its own.
+// Work in a child process that fails, crashes, hangs or writes.
 #include "soft-errors/state/confined_work.hpp"
 
 #include "base/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and their bits: facts of IEEE 754, counted by others.
+// Numbers and their bits: facts of IEEE 754 from published counts.
 #include "soft-errors/state/number_format.hpp"
 
 #include "base/random.hpp"
@@ -21,7 +21,7 @@ double flipped(const NumberFormat& format, double value, int bit)
                                  soft_errors::nearest_bits(format, value) ^ soft_errors::bit_from_left(format, bit));
 }
 
-// The numbers within (-2, 2) after this bit flipped.
+// Counts the numbers within (-2, 2) by their value after this bit flipped.
 struct Outcomes {
     int numbers = 0;
     int beyond = 0;  // 2 or more, or not finite
@@ -102,7 +102,7 @@ TEST_CASE("the nearest number of a format is that of the processor")
               std::bit_cast<std::uint32_t>(near_one));
     }
     CHECK(soft_errors::nearest_bits(soft_errors::float16, 65520.0) ==
-          0x7c00);  // half-way to what would be next: to the even one
+          0x7c00);  // half-way to the next number, which overflows: ties go to even
     CHECK(soft_errors::nearest_bits(soft_errors::float16, 65519.9) == 0x7bff);
     CHECK(soft_errors::nearest_bits(soft_errors::float16, std::ldexp(1.0, -25)) == 0);
     CHECK(soft_errors::nearest_bits(soft_errors::float16, std::ldexp(1.5, -25)) == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which numbers are drawn, and how often: counted over many seeds.
+// Drawing of numbers: how often each is drawn, counted over many seeds.
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "soft-errors/drawing/flips.hpp"
@@ -42,7 +42,7 @@ std::vector<soft_errors::Site> draw(const soft_errors::SiteRequest& request, std
     return soft_errors::draw_sites(three_tensors(), all, request, flips, random);
 }
 
-// How many of `draws` numbers lay in each tensor.
+// Share of `draws` that lay in each tensor.
 std::array<double, 3> shares(soft_errors::SiteSampling sampling, int draws)
 {
     std::array<double, 3> counts{};
@@ -52,7 +52,7 @@ std::array<double, 3> shares(soft_errors::SiteSampling sampling, int draws)
     return counts;
 }
 
-// Four standard deviations of a share of n draws: one test in 16,000 fails by chance, and seeds are fixed.
+// Four standard deviations of a share of n draws: one test in 16,000 fails by chance, but seeds are fixed.
 double four_sigma(double share, int draws)
 {
     return 4.0 * std::sqrt(share * (1.0 - share) / draws);
@@ -84,7 +84,7 @@ TEST_CASE("within a tensor each number is as likely")
         for (const soft_errors::Site& site :
              draw({.flips = 30, .sampling = soft_errors::SiteSampling::stratified}, static_cast<std::uint64_t>(seed)))
             if (site.tensor == 1 && site.index < counts.size()) ++counts.at(site.index);
-    // 30: two of the tiny one, ten of the small one, 18 of a thousand of the large one.
+    // 30 draws: two of the tiny tensor, ten of the small one, 18 of a thousand of the large one.
     for (const int count : counts) CHECK(std::abs(count / double{draws} - 0.018) < four_sigma(0.018, draws));
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("one seed draws the same and another does not")
 
 TEST_CASE("one seed draws the same numbers and bits on every machine")
 {
-    // Noted on x86-64; aarch64_test.sh draws elsewhere.
+    // Hashes are from x86-64; aarch64_test.sh draws on another architecture.
     const soft_errors::FlipRequest pairs{.bits = soft_errors::BitRange{1, 31}, .burst = 2};
     const auto hash_of = [&](const soft_errors::SiteRequest& request) {
         base::Random random = base::random_stream(20260101, 0);

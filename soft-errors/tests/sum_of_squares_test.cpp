@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Norms of numbers whose squares no double holds.
+// Norms of numbers whose squares do not fit into a double.
 #include "soft-errors/state/sum_of_squares.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ TEST_CASE("a norm is exact to rounding where squares overflow or vanish")
     CHECK(norm_of({}) == 0.0);
     CHECK(norm_of({0.0, -0.0}) == 0.0);
     CHECK(norm_of({3.0, -4.0}) == 5.0);
-    // 3, 4, 5, times powers of ten from one end to the other.
+    // 3, 4, 5, times powers of ten over the range of a double.
     for (const double scale : {1e-307, 1e-200, 1e-139, 1e-130, 1e130, 1e139, 1e200, 1e307}) {
         CAPTURE(scale);
         CHECK(norm_of({3.0 * scale, 4.0 * scale}) == doctest::Approx(5.0 * scale).epsilon(1e-14));
@@ -36,11 +36,11 @@ TEST_CASE("a norm is exact to rounding where squares overflow or vanish")
     CHECK(norm_of({least}) == least);
     CHECK(norm_of({1e200, 1.0, 1e-200}) == doctest::Approx(1e200).epsilon(1e-15));
     CHECK(norm_of({1e-200, 1.0}) == 1.0);
-    // Each on one side of a border: sqrt(1 + 1 + 1) times 2^460 and 2^-460.
+    // Numbers on both sides of a border: sqrt(1 + 1 + 1) times 2^460 and 2^-460.
     for (const double border : {0x1p460, 0x1p-460})
         CHECK(norm_of({border, border * 1.0000001, border * 0.9999999}) ==
               doctest::Approx(std::sqrt(3.0) * border).epsilon(1e-7));
-    CHECK(std::isinf(norm_of({largest, largest})));  // no double is as large
+    CHECK(std::isinf(norm_of({largest, largest})));  // the norm is larger than any double
 }
 
 TEST_CASE("sums of squares add up as if their numbers were one row")

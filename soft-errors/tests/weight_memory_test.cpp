@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights in memory whose bits flip. What is expected of each code is worked out on paper here, not by its functions.
+// Weights in memory whose bits flip. Expected values of each code are derived on paper here, not by its functions.
 #include "soft-errors/codes/weight_memory.hpp"
 
 #include "base/contract/stored_state.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr float most = 127.0F;
 
-// Weights that are whole, with a step of 1: one more weight is the largest.
+// Weights that are whole numbers, with a step of 1, and one more weight, the largest.
 std::vector<float> weights_of(float steps, std::size_t count, float largest = most)
 {
     std::vector<float> weights(count, steps);
@@ -33,8 +33,8 @@ float after(const char* code, float value, double rate, const char* detection = 
     return weights.front();
 }
 
-// Mean over so many weights that its standard deviation is near 0.2 %: of rare flips of the highest bit, which count
-// most, the relative variance of one square is near 0.6 / rate.
+// Mean over enough weights for a standard deviation of about 0.2 %: with rare flips of the highest bit, which count
+// most, the relative variance of one square is about 0.6 / rate.
 double mean_square_error(const char* code, int steps, double rate, float largest = most)
 {
     const auto count = static_cast<std::size_t>(200'000 / rate);
@@ -75,22 +75,22 @@ TEST_CASE("whole numbers stand in memory as the codes' definitions have it")
     CHECK(word("int8", -1) == 0xff);
     CHECK(word("int8", -127) == 0x81);
     CHECK(word("int4", -3) == 0xd);
-    CHECK(word("int4", 100) == 7);  // no more steps than that
+    CHECK(word("int4", 100) == 7);  // clipped to most_steps
     CHECK(word("sign-magnitude", -5) == 0x85);
     CHECK(word("offset", -127) == 1);
     CHECK(word("offset", 0) == 128);
     CHECK(word("gray", 0) == 0xc0);   // 1000 0000 -> 1100 0000
-    CHECK(word("gray", -1) == 0x40);  // 0111 1111 -> 0100 0000: one bit from that of 0
+    CHECK(word("gray", -1) == 0x40);  // 0111 1111 -> 0100 0000: one bit from the code of 0
     CHECK(word("fp16", 1) == 0x3c00);
     CHECK(word("bf16", 1) == 0x3f80);
     CHECK(word("fp32", 1) == 0x3f800000);
     CHECK(soft_errors::weight_code("int8").encode(NAN, 1.0F) == 0);
-    CHECK(soft_errors::weight_code("int8").encode(0.0F, 0.0F) == 0);  // of a tensor of zeros
+    CHECK(soft_errors::weight_code("int8").encode(0.0F, 0.0F) == 0);  // a tensor of zeros has step 0
 }
 
 TEST_CASE("if every bit flips, each weight becomes its complement")
 {
-    // Two's complement: ~k = -k - 1; so it is 255 - (k + 128) of the offset.
+    // Two's complement: ~k = -k - 1. Offset: 255 - (k + 128) gives the same.
     CHECK(after("int8", 100, 1.0) == -101);
     CHECK(after("offset", 100, 1.0) == -101);
     CHECK(after("int4", 3, 1.0, "none", 7) == -4);
@@ -113,7 +113,7 @@ TEST_CASE("int8: the mean squared error is p (1 - p) 21,845 + p^2 (2k + 1)^2")
         CHECK(mean_square_error("int8", k, 0.1) == doctest::Approx(on_paper(0.1, k)).epsilon(one_percent));
     CHECK(mean_square_error("int8", 100, 0.5) == doctest::Approx(on_paper(0.5, 100)).epsilon(one_percent));
     CHECK(mean_square_error("int8", 100, 0.01) == doctest::Approx(on_paper(0.01, 100)).epsilon(one_percent));
-    // Offset: the weights of its bits are 1, 2, .. 128, their sum 255, and k + 128 = sum b_i w_i: the same mean.
+    // Offset: bit i counts 1, 2, .. 128, with sum 255, and k + 128 = sum b_i w_i: the mean is the same.
     CHECK(mean_square_error("offset", 100, 0.1) == doctest::Approx(on_paper(0.1, 100)).epsilon(one_percent));
 }
 
@@ -124,8 +124,8 @@ TEST_CASE("int4 and sign-magnitude: the mean squared error is as on paper")
     const double k4 = -5;
     const double of_int4 = p * (1 - p) * 85 + p * p * (2 * k4 + 1) * (2 * k4 + 1);
     CHECK(mean_square_error("int4", -5, p, 7.0F) == doctest::Approx(of_int4).epsilon(one_percent));
-    // Sign-magnitude: seven bits of the magnitude m have variance p (1 - p) 5,461 and mean p (127 - 2m). With
-    // probability p the sign flips too, and the error is -(2m + that).
+    // Sign-magnitude: the seven bits of the magnitude m have an error with variance p (1 - p) 5,461 and mean p (127 -
+    // 2m). With probability p the sign flips too, and the error is -(2m + that error).
     const double m = 100;
     const double variance = p * (1 - p) * 5461;
     const double mean = p * (127 - 2 * m);
@@ -135,7 +135,7 @@ TEST_CASE("int4 and sign-magnitude: the mean squared error is as on paper")
 
 TEST_CASE("gray: the mean squared error is that of its 256 ways to flip")
 {
-    // A bit of the number is odd if its bit of the code and all higher ones are odd together.
+    // Bit i of the number is 1 if bit i of the code and all higher bits have odd parity together.
     const double p = 0.1;
     const int k = 42;
     const auto number_of = [](unsigned code) {
@@ -155,7 +155,7 @@ TEST_CASE("gray: the mean squared error is that of its 256 ways to flip")
 
 TEST_CASE("parity finds the weights of which an odd number of bits flipped, itself among them, and makes them 0")
 {
-    // An odd number of nine bits flips: (1 - (1 - 2p)^9) / 2 = (1 - 0.8^9) / 2 = 0.43289.
+    // Parity finds an odd number of flips among nine bits: (1 - (1 - 2p)^9) / 2 = (1 - 0.8^9) / 2 = 0.43289.
     constexpr std::size_t count = 1'000'000;
     std::vector<float> weights(count, 100.0F);
     base::Random random = base::random_stream(3, 0);
@@ -164,7 +164,7 @@ TEST_CASE("parity finds the weights of which an odd number of bits flipped, itse
     CHECK(read.bits == 9 * count);
     CHECK(static_cast<double>(read.flipped) == doctest::Approx(900'000).epsilon(0.005));
     CHECK(static_cast<double>(read.detected) / count == doctest::Approx(0.43289).epsilon(0.005));
-    CHECK(after("int8", 100, 1.0, "parity") == 0.0F);  // nine flips
+    CHECK(after("int8", 100, 1.0, "parity") == 0.0F);  // nine flips, an odd number
 }
 
 TEST_CASE("a range that is known bounds what is read, and nothing of it is NaN or infinite")
@@ -181,7 +181,7 @@ TEST_CASE("a range that is known bounds what is read, and nothing of it is NaN o
         CHECK(all == (std::string{detection} == "range"));
         CHECK((found.detected > 100) == all);
     }
-    CHECK(after("int8", 5, 1.0, "range") == 5);  // -6 is below the least
+    CHECK(after("int8", 5, 1.0, "range") == 5);  // -6 is below the smallest weight
     CHECK(after("int8", 5, 0.0, "both") == 5);
 }
 
@@ -196,10 +196,10 @@ TEST_CASE("fp32 without flips is the same to the bit, and rare flips cost no mor
     base::Random same = random;
     const soft_errors::WeightRead read =
         soft_errors::read_weights(soft_errors::weight_memory("fp32", "none", 1e-9), weights, random);
-    CHECK(read.flipped == 0);  // of 32 million bits
+    CHECK(read.flipped == 0);  // none of 32 million bits
     int draws = 0;
     for (; !(random == same) && draws < 64; ++draws) same();
-    CHECK(draws < 64);  // one gap
+    CHECK(draws < 64);  // a single gap was drawn
 }
 
 TEST_CASE("wrong words for stored weights get the right ones")

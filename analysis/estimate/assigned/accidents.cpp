@@ -22,11 +22,11 @@ bool is_noise(const Treatment& treatment)
 }
 
 struct BySlot {
-    std::vector<double> steps;      // begun in it
-    std::vector<double> excess_ms;  // of accidents that began in it
+    std::vector<double> steps;      // number of steps that began in the slot
+    std::vector<double> excess_ms;  // excess of the accidents that began in the slot
 };
 
-// [treatment]
+// Times by treatment.
 struct Times {
     std::vector<double> all_ms;
     std::vector<double> accidents_ms;
@@ -35,8 +35,8 @@ struct Times {
 
 enum class Side { more, fewer };
 
-// p, one-sided: the excess of the slots with this treatment, had the labels of these and of slots without noise been
-// exchanged within the blocks.
+// One-sided p of the excess in slots with this treatment, by exchange of its labels with those of slots without noise
+// within blocks.
 double exchanged_p(std::size_t treatment, const std::vector<bool>& baseline, const BySlot& slots,
                    const Experiment& plan, std::uint64_t seed, Side side = Side::more)
 {
@@ -68,7 +68,7 @@ double exchanged_p(std::size_t treatment, const std::vector<bool>& baseline, con
         ++block.with;
         block.assigned += score;
     }
-    // Blocks without accidents say nothing: their slots differ only in the number of their steps.
+    // Blocks without accidents have no information: their slots differ only in the number of steps.
     std::erase_if(blocks, [](const Block& block) { return !block.any || block.with == 0; });
     double assigned = 0.0;
     for (const Block& block : blocks) assigned += block.assigned;
@@ -126,7 +126,7 @@ std::vector<AccidentRate> charge_accidents(const Measures& step_ms, const Exposu
             rate.percent_of_time = 100.0 * times.accidents_ms[t] / times.all_ms[t];
             rate.excess_percent = 100.0 * times.excess_ms[t] / (times.all_ms[t] - times.excess_ms[t]);
         }
-        constexpr double none_met = 3.69;  // with none in N steps at most 3.69 / N of them: half of chi-square's 97.5 %
+        constexpr double none_met = 3.69;  // with 0 of N, the rate is at most 3.69 / N: chi-square's 97.5 %, halved
         if (steps.accidents[t] == 0) rate.unmet_one_in = static_cast<double>(steps.used[t]) / none_met;
         std::vector<bool> others = baseline;
         others[t] = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accidents under each noise: their number, their time, and whether that is the noise's doing.
+// Accidents under each noise: their number, their time, and whether the noise causes them.
 #pragma once
 
 #include "analysis/estimate/assigned/long_steps.hpp"
@@ -14,30 +14,33 @@ struct AccidentRate {
     std::string factor;
     std::string level;
     double percent_of_steps = 0.0;
-    double percent_of_time = 0.0;  // their whole time
-    double excess_percent = 0.0;   // their time beyond ordinary steps, of the time of ordinary steps
-    double p = 1.0;                // that chance alone gives the noise so much more of it than quiet has
-    bool charged = false;          // it counts as the noise's effect
+    double percent_of_time = 0.0;  // their whole time, in percent of all steps' time
+    double excess_percent = 0.0;   // their time beyond ordinary steps, in percent of the time of ordinary steps
+    double p = 1.0;                // probability that chance alone gives the noise this much more excess time than
+                                   // quiet
+    bool charged = false;          // the excess time counts as an effect of the noise
     bool only_here = false;        // steps without noise have no accidents at all
-    double unmet_one_in = 0.0;     // 1 in N: the rate of stalls that may have been missed (97.5 %); 0 with accidents
+    double unmet_one_in = 0.0;     // N: stalls in one of N steps may have been missed (97.5 %); 0 if there are
+                                   // accidents
 };
 
-// Decides to which treatments accidents are charged: LongSteps::charged. Time decides, not their number: the excess
-// time for each step under the noise is compared with that of steps without noise (quiet, placebo, control.delay and
-// control.sham), by re-randomisation within blocks, at 1 % for more of it and at 1 % for less: accidents that happen
-// but beside a noise are part of what it does. (At 5 %, one calm interval in twenty would become seven times as wide.)
-// Accidents that only a noise has are charged to it, however few. Where more than 5 % of any treatment's steps are
-// accidents, all are charged.
+// Decides to which treatments accidents are charged (LongSteps::charged), by their time, not by their number. The
+// excess time per step under the noise is compared with that of steps without noise (quiet, placebo, control.delay and
+// control.sham) by re-randomisation within blocks, at 1 % each for more and for less excess time: less is an effect
+// too. (At 5 %, one quiet interval in twenty would become seven times as wide.) Accidents that occur only under one
+// noise are charged to it, however few. Where more than 5 % of any treatment's steps are accidents, all accidents are
+// charged.
 //
-// Where that is not beyond doubt (p > 0.001), estimates are without them, and intervals span those with them.
+// Where the difference is not beyond doubt (p > 0.001), estimates are without accidents, and intervals also span the
+// estimate with them.
 //
-// Quiet first, then each treatment that is one factor.
+// Returns the rates of quiet first, then of each treatment that is a single factor.
 std::vector<AccidentRate> charge_accidents(const Measures& step_ms, const Exposures& exposures, const Experiment& plan,
                                            const base::LongColumn<int>& block, LongSteps& steps, std::uint64_t seed);
 
-// A noise may change how often steps of a stratum come that has no period (a checkpoint each 30 s). Sets
-// StepStratum::counted, and StepStratum::assumed: the noise's own share where it differs from that of steps without
-// noise by re-randomisation within blocks at 1 %, two-sided; else one for all.
+// Decides the shares of strata without a period (a checkpoint each 30 s), whose steps a noise may make more or less
+// frequent. Sets StepStratum::counted, the counted shares, and StepStratum::assumed: the noise's own share where it
+// differs from that of steps without noise by re-randomisation within blocks (1 %, two-sided), else one common share.
 void settle_shares(const Exposures& exposures, const Experiment& plan, const base::LongColumn<int>& block,
                    LongSteps& steps, std::uint64_t seed);
 

@@ -16,8 +16,8 @@ constexpr std::size_t fewest_members = 5;  // for a slope: three degrees of free
 struct Members {
     std::vector<double> excess_ms;
     std::vector<std::size_t> treatment;
-    std::vector<Eigen::VectorXd> since;        // [noise]: steps beside it since the member before
-    std::vector<Eigen::VectorXd> slot_before;  // [noise]: 1 if it was on in the slot before
+    std::vector<Eigen::VectorXd> since;        // [noise]: number of steps beside it since the previous member
+    std::vector<Eigen::VectorXd> slot_before;  // [noise]: 1 if it was on in the previous slot
 };
 
 bool has(const Treatment& treatment, const Assigned& noise)
@@ -25,7 +25,7 @@ bool has(const Treatment& treatment, const Assigned& noise)
     return std::find(treatment.on.begin(), treatment.on.end(), noise) != treatment.on.end();
 }
 
-// [noise]: 1 where it is on.
+// [noise]: 1 if the treatment includes it.
 Eigen::VectorXd on(const Experiment& plan, std::size_t treatment, const std::vector<Assigned>& noises)
 {
     Eigen::VectorXd is_on(static_cast<Eigen::Index>(noises.size()));

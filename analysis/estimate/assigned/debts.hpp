@@ -12,8 +12,8 @@
 namespace analysis {
 
 struct Debt {
-    // By how much the noise would slow the training down in this way were it on all the time, of the stratum and the
-    // way in which that may be most: an estimate, which may be chance.
+    // Estimated slowdown by the debt if the noise were on all the time, for the stratum and the kind of debt with the
+    // largest slowdown. It may be chance.
     base::Mean percent;
     // The most that it can be of a stratum with so few steps that nothing is known of it; in the slowdown at worst.
     double most_percent = 0.0;

@@ -82,7 +82,7 @@ int slot_at(std::int64_t at_ns, std::span<const Slot> slots)
     return slot == slots.end() || slot->begin_ns > at_ns ? no_slot : static_cast<int>(slot - slots.begin());
 }
 
-// Indexed by step: whether any rank settled for a control.
+// [step]: true if any rank has phase control_settle in it.
 std::vector<bool> touched_by_a_control(const StepTable& steps)
 {
     std::vector<bool> touched(steps.numbers.size(), false);
@@ -96,7 +96,7 @@ std::vector<bool> touched_by_a_control(const StepTable& steps)
     return touched;
 }
 
-// Where each step begins, and what it did there that a control asks for.
+// The slot to which each step belongs, and why a step is left out.
 class Begins {
  public:
     Begins(const StepTable& steps, std::span<const std::vector<Slot>> slots, const Experiment& plan)
@@ -136,7 +136,7 @@ class Begins {
     }
     std::size_t treatment(int slot) const { return plan_.treatment_of[static_cast<std::size_t>(slot)]; }
 
-    // The slot of such a control in which any rank begins the step.
+    // The slot of control.delay or control.sham in which any rank begins the step; no_slot if none.
     int in_a_control(std::size_t step) const
     {
         for (std::size_t r = 0; r < steps_.ranks.size(); ++r)
@@ -150,10 +150,10 @@ class Begins {
     const Experiment& plan_;
     std::vector<bool> touched_;
     std::vector<bool> controls_;  // [treatment]
-    std::vector<bool> obeyed_;    // [treatment]: did any step what it asks for?
+    std::vector<bool> obeyed_;    // [treatment]: true if any step in its slots has phase control_settle
 };
 
-// [block]: has every treatment a slot of which at least half lies within the training after its warm-up?
+// [block]: true if every treatment has a slot of which at least half is within the training after its warm-up.
 std::vector<bool> whole_blocks(const RankSteps& rank, std::span<const Slot> slots, const Experiment& plan,
                                std::int64_t warm_up_steps)
 {

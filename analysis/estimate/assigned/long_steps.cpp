@@ -18,18 +18,18 @@ namespace analysis {
 namespace {
 
 constexpr double limit_deviations = 5.0;
-constexpr double most_accidents = 0.05;  // of one treatment's steps, to be rare
-constexpr int neighbours = 2;            // blocks on each side that share a centre
+constexpr double most_accidents = 0.05;  // share of one treatment's steps above which accidents are not rare
+constexpr int neighbours = 2;            // number of blocks on each side that share a centre
 constexpr double mad_to_deviation = 1.4826;
-constexpr double rounding = 1e-6;  // relative; a deviation of exactly zero would make rounding errors accidents
+constexpr double rounding = 1e-6;  // relative; with a deviation of zero, rounding errors would else be accidents
 constexpr std::size_t least_of_stratum = 4;
 constexpr double least_long_of_period = 0.8;
 constexpr std::size_t most_strata = 4;
 
-// Steps of one treatment, block by block.
+// Times of the steps of one treatment, block by block.
 struct ByBlock {
     base::LongColumn<double> ms;
-    std::vector<std::size_t> begin;  // [block], and the end
+    std::vector<std::size_t> begin;  // [block]: index of its first step; then the end
 };
 
 std::vector<ByBlock> whole_steps(const Measures& step_ms, const Exposures& exposures,
@@ -48,7 +48,7 @@ std::vector<ByBlock> whole_steps(const Measures& step_ms, const Exposures& expos
     return whole;
 }
 
-// Median of the steps begun under a treatment; without any, of all steps.
+// Median of the steps that begin under a treatment; if there are none, of all steps.
 double median_of_run(const Measures& step_ms, const Exposures& exposures, const base::LongColumn<int>& block,
                      const Experiment& plan, std::size_t treatment)
 {
@@ -62,7 +62,7 @@ double median_of_run(const Measures& step_ms, const Exposures& exposures, const 
     return base::median(under.empty() ? all : under);
 }
 
-// Medians of wholly covered steps, by block and treatment; where a window holds none, of the whole run.
+// Medians of wholly covered steps, by block and treatment; if a window has none, of the whole run.
 Eigen::MatrixXd medians_by_block(const Measures& step_ms, const Exposures& exposures,
                                  const base::LongColumn<int>& block, const Experiment& plan)
 {
@@ -83,7 +83,7 @@ Eigen::MatrixXd medians_by_block(const Measures& step_ms, const Exposures& expos
     return centre;
 }
 
-// The centre of a step in a slot: that of its treatment in the block, and what noises of the slots before add.
+// The centre of a step in a slot: that of its treatment in the block, plus the carry-over of earlier slots.
 class Centres {
  public:
     Centres(Eigen::MatrixXd by_block, const std::vector<double>& left, const Experiment& plan)
@@ -115,7 +115,7 @@ double mixed_centre(const Overlaps& shares, int block, const Centres& centres)
     return time / work;
 }
 
-// The longest centre of the treatments that the step is under: where a treatment acts within a step is not known.
+// The longest centre of the step's treatments, because it is not known where a treatment acts within a step.
 double longest_centre(const Overlaps& shares, int block, const Centres& centres)
 {
     double longest = 0.0;
@@ -123,7 +123,7 @@ double longest_centre(const Overlaps& shares, int block, const Centres& centres)
     return longest;
 }
 
-// Indexed by block: the centre of the slowest noise. Controls are not compared with noise.
+// [block]: the centre of the slowest noise, without controls.
 Eigen::VectorXd slowest(const Eigen::MatrixXd& centre, const Experiment& plan)
 {
     Eigen::VectorXd most = centre.col(0);
@@ -135,7 +135,7 @@ Eigen::VectorXd slowest(const Eigen::MatrixXd& centre, const Experiment& plan)
     return most;
 }
 
-// Steps that have a phase, if at most half of the used steps do.
+// [step]: true if it has the phase; none if more than half of the used steps have it.
 std::optional<std::vector<bool>> with_phase(const StepTable& steps, const base::LongColumn<int>& block,
                                             const std::string& phase)
 {
@@ -158,10 +158,10 @@ std::optional<std::vector<bool>> with_phase(const StepTable& steps, const base::
 
 struct Period {
     std::int64_t length = 0;
-    std::int64_t first = 0;  // below the length
+    std::int64_t first = 0;  // less than the length
 };
 
-// Finds the period that most of some step numbers have.
+// Finds the period that most of the given step numbers have.
 class Periods {
  public:
     explicit Periods(const StepTable& steps, const base::LongColumn<int>& block)
@@ -179,7 +179,7 @@ class Periods {
             std::map<std::int64_t, std::size_t> hits;
             for (const std::int64_t number : numbers) ++hits[number % length];
             for (const auto& [first, count] : hits) {
-                // Residues have about as many steps each: most need no exact count.
+                // All residues occur about equally often, so most candidates need no exact count.
                 const double expected = static_cast<double>(looked_at_.size()) / static_cast<double>(length);
                 if (count < least_of_stratum || count < most || static_cast<double>(count) < expected / 2.0) continue;
                 if (static_cast<double>(count) < least_long_of_period * static_cast<double>(steps_of({length, first})))
@@ -193,7 +193,7 @@ class Periods {
     }
 
  private:
-    // Distances between long steps, up to the third next, the most frequent first.
+    // Distances between long steps up to the third next, the most frequent first.
     static std::vector<std::int64_t> candidates(const std::set<std::int64_t>& numbers)
     {
         constexpr std::size_t most_candidates = 64;
@@ -221,7 +221,7 @@ class Periods {
         return count;
     }
 
-    base::LongColumn<std::int64_t> looked_at_;  // numbers of used steps
+    base::LongColumn<std::int64_t> looked_at_;  // numbers of the used steps
 };
 
 double median_length_ms(const Measures& step_ms, const LongSteps& steps, std::size_t stratum)
@@ -262,7 +262,7 @@ LongSteps find_long_steps(const StepTable& steps, const Measures& step_ms, const
     const Eigen::MatrixXd& centre = centres.by_block();
     const Eigen::VectorXd slow = slowest(centre, plan);
 
-    // A step's centre is mixed over the slots that a step of its treatment's length covers.
+    // The centre of a step is the mean over the slots that a step of its treatment's length would cover.
     const auto as_centre = [&](std::size_t step) {
         const auto treatment = static_cast<Eigen::Index>(treatment_of(exposures, plan, step));
         return exposures.block[step] < 0 ? 1.0 : centre(exposures.block[step], treatment) / step_ms.first(step);
@@ -308,8 +308,8 @@ LongSteps find_long_steps(const StepTable& steps, const Measures& step_ms, const
             found.kind[i] = index;
             ++stratum.steps;
         }
-        // From the first one to the last: how many of them the used steps happen to hold is chance. Numbers may leap
-        // (1000 x epoch + batch), so the period says nothing of how many steps lie between.
+        // The share counts from the stratum's first row to its last: how many of its steps happen to be used is chance.
+        // Step numbers may jump (1000 x epoch + batch), so the period does not give the number of steps in between.
         stratum.share =
             stratum.period > 0 && alone && members.size() > 1
                 ? static_cast<double>(members.size() - 1) / static_cast<double>(members.back() - members.front())
@@ -326,7 +326,8 @@ LongSteps find_long_steps(const StepTable& steps, const Measures& step_ms, const
         const bool all = period.length > 0 && std::all_of(numbers.begin(), numbers.end(), [&](std::int64_t number) {
                              return number % period.length == period.first;
                          });
-        // By the number where that decides: one that is left out beside a noise is a short one.
+        // If all checkpoints have one period, the step number decides: one that is skipped beside a noise is then a
+        // short one.
         add_stratum({.name = checkpoint, .period = all ? period.length : 0, .first = period.first},
                     [&](std::size_t i) { return all ? steps.numbers[i] % period.length == period.first : (*has)[i]; });
     }

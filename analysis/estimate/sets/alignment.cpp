@@ -13,7 +13,8 @@ using Pairs = base::LongColumn<PlaceInBoth>;
 
 constexpr std::size_t most_edits = 1000;
 
-// Myers' diff: [edits][diagonal + edits] is the furthest index in `a` reached on a diagonal from -edits to edits.
+// State of Myers' algorithm: [edits][diagonal + edits] is the furthest index in `a` reached on a diagonal from -edits
+// to edits.
 using Reached = std::vector<std::vector<std::int64_t>>;
 
 std::int64_t reached(const Reached& before, std::int64_t edits, std::int64_t diagonal)
@@ -22,7 +23,7 @@ std::int64_t reached(const Reached& before, std::int64_t edits, std::int64_t dia
     return before[static_cast<std::size_t>(edits)][static_cast<std::size_t>(diagonal + edits)];
 }
 
-// Where a diagonal begins after one more edit: down from the one above, or right from the one below.
+// Where a diagonal begins after one more edit: a step down from the diagonal above, or right from the one below.
 std::pair<std::int64_t, std::int64_t> begin_of(const Reached& before, std::int64_t edits, std::int64_t diagonal)
 {
     const std::int64_t above = reached(before, edits - 1, diagonal + 1);

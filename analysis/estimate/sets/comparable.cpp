@@ -12,9 +12,9 @@ namespace analysis {
 namespace {
 
 constexpr std::size_t longest_value = 40;
-constexpr double same_work = 0.01;  // relative
+constexpr double same_work = 0.01;  // relative difference of the work
 
-// Work that was tried beside noise is less, and hides it.
+// Compares the emulated work: calibrated beside noise it is less, which hides the effect of the noise.
 void check_work(const RunSteps& a, const RunSteps& b)
 {
     const double own = static_cast<double>(a.piece.count());

@@ -16,7 +16,7 @@ namespace {
 using Runs = std::vector<RunSteps>;
 using Rows = base::LongColumn<std::size_t>;
 
-// Both sets, and of each run the places of the steps that all of them have.
+// Both sets, and for each run the indices of the steps that all runs have.
 struct Sets {
     const Runs& quiet;
     const Runs& noisy;
@@ -28,7 +28,7 @@ struct Sets {
 
 CommonSteps common_of(const Runs& quiet, const Runs& noisy, std::int64_t warm_up)
 {
-    const auto first = static_cast<std::size_t>(std::max<std::int64_t>(warm_up, 0));  // of each run
+    const auto first = static_cast<std::size_t>(std::max<std::int64_t>(warm_up, 0));  // index, in each run
     std::vector<base::LongColumn<NumberedRow>> runs;
     for (const Runs* set : {&quiet, &noisy})
         for (const RunSteps& run : *set) {
@@ -38,7 +38,7 @@ CommonSteps common_of(const Runs& quiet, const Runs& noisy, std::int64_t warm_up
     return common_steps(runs);
 }
 
-// Mean of one column at these rows; zero where the run has no such column.
+// Mean of one column over these rows; zero if the run has no such column.
 double column_mean(const LongTable& values, const std::vector<std::string>& names, const std::string& name,
                    const Rows& rows)
 {
@@ -50,7 +50,7 @@ double column_mean(const LongTable& values, const std::vector<std::string>& name
     return sum / static_cast<double>(rows.size());
 }
 
-// mean(run, rows) of each run.
+// [run]: its mean over its rows, by the function `mean`.
 template <class MeanOfRun>
 Eigen::VectorXd run_means(const Runs& runs, const std::vector<Rows>& rows, MeanOfRun mean)
 {
@@ -59,7 +59,7 @@ Eigen::VectorXd run_means(const Runs& runs, const std::vector<Rows>& rows, MeanO
     return means;
 }
 
-// Names over all runs, in order of first appearance: what only some runs have is no time in the others.
+// Names in any run, in order of first appearance. A run without a name counts as having no time in it.
 std::vector<std::string> names_of_all(const Sets& sets, std::vector<std::string> RunSteps::*member)
 {
     std::vector<std::string> names;
@@ -82,7 +82,7 @@ base::LongColumn<double> step_means(const Runs& runs, const std::vector<Rows>& r
     return means;
 }
 
-// Half the width of the interval that as many runs as these would have if all were as the quiet ones.
+// Half width of the interval that this number of runs would have if all were like the quiet runs.
 double floor_of(const Eigen::VectorXd& quiet, Eigen::Index noisy_runs, double confidence)
 {
     const Mean one = mean_of(quiet);
@@ -134,7 +134,7 @@ PhaseComparison compare_phase(const std::string& phase, const Eigen::VectorXd& q
     return found;
 }
 
-// One column of one rank's table in each run.
+// A column of a rank's table: its mean in each quiet run, and in each noisy run.
 std::pair<Eigen::VectorXd, Eigen::VectorXd> of_rank(const Sets& sets, std::size_t rank, LongTable RankOfRun::*table,
                                                     const std::vector<std::string>* fixed_names,
                                                     std::vector<std::string> RunSteps::*names, const std::string& name)
@@ -205,7 +205,7 @@ void compare_work(const Sets& sets, Comparison& comparison)
     }
 }
 
-// Over step and phases, of the job and of each rank.
+// Corrects p-values over the step and phases, of the job and of each rank.
 void correct(Comparison& comparison)
 {
     std::vector<PhaseComparison*> rows;

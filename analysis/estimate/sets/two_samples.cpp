@@ -11,7 +11,7 @@ namespace analysis {
 
 namespace {
 
-constexpr Eigen::Index most_exact = 20;  // values a side
+constexpr Eigen::Index most_exact = 20;  // values per side
 
 }  // namespace
 
@@ -46,8 +46,8 @@ double mann_whitney_p(const Eigen::VectorXd& a, const Eigen::VectorXd& b)
         const double z = std::max(0.0, extreme - pairs / 2.0 - 0.5) / deviation;
         return std::min(1.0, 2.0 * boost::math::cdf(boost::math::complement(boost::math::normal{}, z)));
     }
-    // count[i][j][k]: orders of i values of a and j of b in which k pairs have a before b. The last of all is one of a,
-    // which adds no pair, or one of b, which comes after all i of a.
+    // count[i][j][k]: number of orders of i values of a and j values of b in which k pairs have a before b. The last
+    // value of an order is either of a, which adds no pair, or of b, which adds i pairs.
     const auto n = static_cast<std::size_t>(a.size());
     const auto size = static_cast<std::size_t>(pairs) + 1;
     std::vector<std::vector<std::vector<double>>> count(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two sets of independent values, such as means of runs, against each other.
+// Compares two sets of independent values, such as means of runs.
 #pragma once
 
 #include "analysis/estimate/inference.hpp"
@@ -11,7 +11,7 @@ namespace analysis {
 // Difference of two means of independent values with Welch's standard error and degrees of freedom.
 Mean welch(const Eigen::VectorXd& from, const Eigen::VectorXd& to);
 
-// Two-sided p-value of the Mann-Whitney U test: exact up to 20 values a side without ties, else the normal
+// Two-sided p-value of the Mann-Whitney U test: exact with up to 20 values per side and no ties, else the normal
 // approximation.
 double mann_whitney_p(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
 

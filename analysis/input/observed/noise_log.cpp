@@ -20,11 +20,11 @@ namespace analysis {
 
 namespace {
 
-constexpr double first_of_realtime_s = 1e9;  // September 2001: no machine runs that long
+constexpr double first_of_realtime_s = 1e9;  // September 2001; no machine's uptime is that long
 constexpr double latest_s = 9e9;
 constexpr std::size_t most_episodes = 1'000'000;
 
-// Visits of the regions at one depth on every location: 0 is the outermost.
+// Collects visits of the regions at one depth on every location: 0 is the outermost.
 class OuterRegions : public otf2::Visitor {
  public:
     OuterRegions(const otf2::Archive& archive, std::size_t depth)
@@ -69,7 +69,7 @@ class OuterRegions : public otf2::Visitor {
     std::vector<std::vector<Open>> open_;
 };
 
-// Is there nothing but one visit of one region on each location?
+// True if each location has exactly one visit, all of the same region.
 bool is_one_around_all(const std::vector<Episode>& episodes, std::size_t locations)
 {
     return std::all_of(episodes.begin(), episodes.end(),

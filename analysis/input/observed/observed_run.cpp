@@ -26,7 +26,7 @@ bool is_on_host_of(const Episode& episode, const Training& training)
            });
 }
 
-// Offset that puts the log's times on the clock of the rank's node.
+// Offset from the log's times to the clock of the rank's node.
 std::int64_t shift_ns(const NoiseLog& log, const Training& training, std::size_t rank,
                       std::optional<std::int64_t> clock_offset_ns)
 {
@@ -45,7 +45,7 @@ std::int64_t shift_ns(const NoiseLog& log, const Training& training, std::size_t
     return *log.realtime_minus_clock_ns - *realtime;
 }
 
-// Slots on a rank's clock, over all of the training's time.
+// Slots on a rank's clock that cover the training's whole time.
 std::vector<Slot> slots_of(const std::vector<Episode>& episodes, std::int64_t begin_ns, std::int64_t end_ns)
 {
     std::map<std::int64_t, std::vector<std::pair<const Episode*, int>>> changes{{begin_ns, {}}, {end_ns, {}}};
@@ -56,7 +56,7 @@ std::vector<Slot> slots_of(const std::vector<Episode>& episodes, std::int64_t be
         changes[from].emplace_back(&episode, 1);
         changes[until].emplace_back(&episode, -1);
     }
-    std::map<std::pair<std::string, std::string>, int> on;  // (what, level): how often
+    std::map<std::pair<std::string, std::string>, int> on;  // number of episodes that are on, by what and level
     std::vector<Slot> slots;
     for (auto change = changes.begin(); change != changes.end(); ++change) {
         for (const auto& [episode, by] : change->second) on[{episode->what, episode->level}] += by;
@@ -103,7 +103,7 @@ std::string hosts_of(const std::vector<NoiseLog>& logs)
     return list_of(hosts);
 }
 
-// Why nothing can be compared; empty if something can.
+// Why nothing can be compared; else empty.
 std::string nothing_to_compare(const std::vector<NoiseLog>& logs, const Training& training,
                                const std::vector<Episode>& episodes, const std::vector<Slot>& slots)
 {

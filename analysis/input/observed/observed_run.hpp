@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training beside undesigned noise.
+// A training beside noise without a design.
 #pragma once
 
 #include "analysis/input/designed_run.hpp"
@@ -14,14 +14,14 @@
 namespace analysis {
 
 struct ObservedRun {
-    DesignedRun run;  // its slots are the spans between changes of what ran on any of the training's hosts
+    DesignedRun run;  // its slots are the spans between changes of the noise on any of the training's hosts
     std::vector<std::string> notes;
-    std::string no_answer;  // why there is nothing to be compared; empty if there is. Then `run` is empty
+    std::string no_answer;  // why there is nothing to compare, and `run` is empty; empty if there is something
 };
 
-// Noise counts for the whole job: a rank that waits for a noisy host is under the same treatment. Times are brought to
-// the clock of each rank's node by identity, by what the archives say of real time, or by the stated offset (training's
-// clock - noise's clock). Throws Error where that is not possible.
+// Makes the run. Noise counts for the whole job: a rank that waits for a noisy host is under the same treatment. Times
+// are converted to the clock of each rank's node by its identity, by the archives' offsets from real time, or by the
+// stated offset (training's clock - noise's clock). Throws Error if none of these is possible.
 ObservedRun observed_run(const Training& training, const std::vector<NoiseLog>& logs,
                          std::optional<std::int64_t> clock_offset_ns);
 

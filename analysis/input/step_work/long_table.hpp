@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows x columns of numbers, of which there may be more rows than memory holds.
+// A table of numbers that may have more rows than fit into memory.
 #pragma once
 
 #include "base/columns/long_column.hpp"
@@ -35,7 +35,7 @@ class LongTable {
         return columns_[static_cast<std::size_t>(column)][static_cast<std::size_t>(row)];
     }
 
-    // Keeps existing values; new ones are zero.
+    // Keeps existing values; new values are zero.
     void resize(Eigen::Index rows, Eigen::Index cols)
     {
         rows_ = rows;
@@ -48,14 +48,14 @@ class LongTable {
         for (std::size_t c = 0; c < values.size(); ++c) columns_[c].push_back(values[c]);
         ++rows_;
     }
-    // A column at the right, as long as the others.
+    // Adds a column at the right; it has as many rows as the others.
     void append(base::LongColumn<double> column)
     {
         rows_ = static_cast<Eigen::Index>(column.size());
         columns_.push_back(std::move(column));
     }
 
-    // All rows at once: of tables that memory holds.
+    // The whole table, for one that fits into memory.
     Eigen::MatrixXd all() const
     {
         Eigen::MatrixXd values(rows(), cols());

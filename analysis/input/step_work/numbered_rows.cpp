@@ -41,11 +41,11 @@ CommonSteps common_steps(const std::vector<base::LongColumn<NumberedRow>>& ranks
     }
 }
 
-// Looks ever farther from where the last one was, then between.
+// Searches in growing distances from the previous result, then by bisection.
 std::size_t PlaceOfStep::operator()(std::int64_t number)
 {
     std::size_t from = last_;
-    std::size_t until = last_;  // those before `from` are less, those from `until` on are not
+    std::size_t until = last_;  // numbers before `from` are smaller, numbers from `until` on are not
     for (std::size_t by = 1; from > 0 && numbers_[from - 1] >= number; by *= 2) from -= std::min(from, by);
     for (std::size_t by = 1; until < numbers_.size() && numbers_[until] < number; by *= 2)
         until += std::min(numbers_.size() - until, by);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where steps are recorded, by their numbers; and which of them every rank has.
+// Maps step numbers to recorded rows, and finds the steps that every rank has.
 #pragma once
 
 #include "base/columns/long_column.hpp"
@@ -11,7 +11,7 @@
 
 namespace analysis {
 
-// A step, by its place in the order of recording.
+// A recorded step: its number, and its row in the order of recording.
 struct NumberedRow {
     std::int64_t number = 0;
     std::size_t row = 0;
@@ -23,20 +23,20 @@ base::LongColumn<NumberedRow> in_order_of_numbers(base::LongColumn<NumberedRow> 
 
 struct CommonSteps {
     base::LongColumn<std::int64_t> numbers;           // ascending
-    std::vector<base::LongColumn<std::size_t>> rows;  // [rank]: of each of these steps
-    std::size_t incomplete = 0;                       // other steps, which some ranks have
+    std::vector<base::LongColumn<std::size_t>> rows;  // [rank]: row of each of these steps
+    std::size_t incomplete = 0;                       // number of other steps, which only some ranks have
 };
 
-// ranks: [rank], in order of numbers. Of rows with one number the first counts.
+// ranks: [rank], in order of numbers. If rows have equal numbers, the first counts.
 CommonSteps common_steps(const std::vector<base::LongColumn<NumberedRow>>& ranks);
 
-// Finds the places of steps that are asked for nearly in their order: fast, though the numbers may be on disk.
+// Finds the index of a step by its number. Fast for requests nearly in order, even if the numbers are on disk.
 class PlaceOfStep {
  public:
-    // numbers: ascending; must outlive it.
+    // numbers: ascending; must outlive this object.
     explicit PlaceOfStep(const base::LongColumn<std::int64_t>& numbers) : numbers_{numbers} {}
 
-    // numbers.size() of a step that is not there.
+    // Index of the step; numbers.size() if there is no such step.
     std::size_t operator()(std::int64_t number);
 
  private:

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t no_phase = base::recorded_phases.size();
 
-// Its place among base::recorded_phases.
+// Index in base::recorded_phases.
 std::size_t phase_of(const std::string& region)
 {
     const auto phase = std::find_if(base::recorded_phases.begin(), base::recorded_phases.end(),
@@ -132,7 +132,7 @@ std::string StepReader::place(std::uint32_t location) const
     return process == otf2::nowhere ? archive_.locations[location].name : archive_.processes[process].name;
 }
 
-// A rank's threads are read one after the other.
+// Sorts the exchanges, because a rank's threads are read one after the other.
 ExchangesOfSteps::ExchangesOfSteps(base::LongColumn<RecordedExchange> exchanges) : exchanges_{std::move(exchanges)}
 {
     if (!std::is_sorted(exchanges_.begin(), exchanges_.end(), of_earlier_step))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps as an archive with numbered steps recorded them, before they are compared between ranks.
+// Steps as an archive with numbered steps records them, before ranks are compared.
 #pragma once
 
 #include "analysis/input/step_work/numbered_rows.hpp"
@@ -22,7 +22,7 @@ struct RecordedStep {
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
     std::array<std::int64_t, base::recorded_phases.size()> phase_ns{};
-    std::optional<std::int64_t> ready_ns;  // last bucket of this rank
+    std::optional<std::int64_t> ready_ns;  // when the last bucket of this rank was ready
     std::uint32_t location = 0;
 };
 
@@ -34,16 +34,16 @@ struct RecordedExchange {
     std::optional<std::uint64_t> bucket;
 };
 
-// Both in the order of recording.
+// Steps and exchanges of a rank, each in the order of recording.
 struct RecordedRank {
     base::LongColumn<RecordedStep> steps;
     base::LongColumn<RecordedExchange> exchanges;
 };
 
-// Steps are the regions `step` that say their number.
+// Collects steps: the regions `step` with a recorded number.
 class StepReader : public otf2::Visitor {
  public:
-    // Both must outlive it.
+    // Archive and observer must outlive this reader.
     StepReader(const otf2::Archive& archive, otf2::StepObserver& observer);
 
     void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override;
@@ -51,10 +51,10 @@ class StepReader : public otf2::Visitor {
 
     std::map<std::uint32_t, RecordedRank>& ranks() { return ranks_; }  // by process
 
-    // Those of a rank that took any time, by number. Throws Error for one that is there twice.
+    // The steps of a rank that took any time, by number. Throws Error for a number that occurs twice.
     base::LongColumn<NumberedRow> whole_steps(const RecordedRank& rank) const;
 
-    // Does any step spend time in that one of base::recorded_phases?
+    // True if any step has time in this one of base::recorded_phases.
     bool has_phase(std::size_t phase) const { return seen_[phase]; }
 
  private:
@@ -76,11 +76,11 @@ class StepReader : public otf2::Visitor {
     std::optional<std::uint32_t> step_attribute_;
     std::optional<std::uint32_t> bucket_attribute_;
     std::optional<std::uint32_t> unfinished_attribute_;
-    std::vector<std::size_t> phase_of_;  // by region
+    std::vector<std::size_t> phase_of_;  // [region]
     std::vector<bool> is_step_;
     std::vector<bool> is_ready_;
     std::vector<bool> is_exchange_;
-    std::vector<State> state_;  // by location
+    std::vector<State> state_;  // [location]
     std::array<bool, base::recorded_phases.size()> seen_{};
     std::map<std::uint32_t, RecordedRank> ranks_;
 };
@@ -88,18 +88,18 @@ class StepReader : public otf2::Visitor {
 // Walks through a rank's exchanges, step by step.
 class ExchangesOfSteps {
  public:
-    using OfBucket = std::pair<std::uint64_t, std::int64_t>;  // its number, and how long it was exchanged in ns
+    using OfBucket = std::pair<std::uint64_t, std::int64_t>;  // bucket number, duration of its exchange in ns
 
-    // In any order.
+    // exchanges: in any order.
     explicit ExchangesOfSteps(base::LongColumn<RecordedExchange> exchanges);
 
-    // After the steps that it went to before.
+    // Goes to a step, which must be later than the steps before.
     void go_to(std::int64_t step);
 
-    // End of the step's last exchange; none without exchanges.
+    // End of the step's last exchange; none if it has no exchanges.
     std::optional<std::int64_t> last_end_ns() const { return last_end_ns_; }
     const std::vector<OfBucket>& buckets() const { return buckets_; }  // by number
-    const OfBucket* find(std::uint64_t bucket) const;                  // null: was not exchanged
+    const OfBucket* find(std::uint64_t bucket) const;                  // nullptr if the bucket was not exchanged
 
  private:
     base::LongColumn<RecordedExchange> exchanges_;  // in the order of steps
@@ -108,7 +108,7 @@ class ExchangesOfSteps {
     std::vector<OfBucket> buckets_;
 };
 
-// One of base::recorded_phases.
+// True for a name in base::recorded_phases.
 bool is_phase(const std::string& region);
 
 }  // namespace analysis

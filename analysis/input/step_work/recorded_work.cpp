@@ -15,7 +15,7 @@ double as_ms(std::int64_t ns)
     return static_cast<double>(ns) / 1e6;
 }
 
-// A rank's row of the tables, while it is made.
+// A rank's row of the tables under construction.
 struct RowOfWork {
     std::array<double, part_count> parts_ms{};
     std::vector<double> own_ms;
@@ -23,7 +23,7 @@ struct RowOfWork {
     double& part(Part which) { return parts_ms[static_cast<std::size_t>(which)]; }
 };
 
-// Own work as it was spent; where exchanges and own work cannot be separated, all of wait_exchange is waiting.
+// Fills in own work as recorded; where exchanges and own work cannot be separated, all of wait_exchange is waiting.
 void fill_whole(RowOfWork& row, const RecordedWork& recorded, const WorkOfStep& step,
                 const std::vector<std::size_t>& columns, bool waits_only)
 {
@@ -42,8 +42,8 @@ void fill_whole(RowOfWork& row, const RecordedWork& recorded, const WorkOfStep& 
     row.part(Part::rest) = rest;
 }
 
-// The shortest time of any rank in the calls of MPI of a step, which are matched by their place in it; where ranks made
-// other calls, of all of them together.
+// Shortest time of any rank in the MPI calls of a step, call by call; if ranks made different calls, shortest total
+// over all calls.
 std::int64_t shortest_calls(const std::vector<WorkOfStep>& ranks)
 {
     const std::vector<CallTime>& first = ranks.front().calls;
@@ -79,14 +79,14 @@ void split_calls(const std::vector<WorkOfStep>& steps, std::vector<RowOfWork>& r
     }
 }
 
-// A rank's exchanges in the order of their begins, matched with those of other ranks step by step.
+// A rank's exchanges in order of their begins, matched step by step with those of other ranks.
 struct Matching {
     const base::LongColumn<TimeSpan>& exchanges;
     base::LongColumn<std::int64_t>
-        shortest_ns{};      // of any rank in the one that it is matched with, of those up to here
+        shortest_ns{};      // shortest time of any rank in the matching exchange, for exchanges up to here
     std::size_t first = 0;  // first exchange that may overlap a later visit of wait_exchange
 
-    // The next one that began in the step. Those before it are in none.
+    // Goes to the next exchange that began in the step. Exchanges before it are in no step.
     bool begins_in(const WorkOfStep& step)
     {
         for (; shortest_ns.size() < exchanges.size(); shortest_ns.push_back(0)) {
@@ -103,7 +103,7 @@ struct Matching {
     }
 };
 
-// The n-th exchange of the step with the n-th of every other rank.
+// Matches the n-th exchange of the step with the n-th of every other rank.
 void match(std::vector<Matching>& ranks, const std::vector<WorkOfStep>& steps)
 {
     std::vector<std::size_t> with;
@@ -119,8 +119,8 @@ void match(std::vector<Matching>& ranks, const std::vector<WorkOfStep>& steps)
     } while (!with.empty());
 }
 
-// The part of a rank's wait_exchange that none of its exchanges covers, and is its own work. Where ranks agree on
-// exchanges before they begin, it is what comes after the last one of the step: before that it waits until all agree.
+// Time of a rank's wait_exchange outside of all its exchanges, which is its own work. Where ranks agree on exchanges
+// beforehand, only time after the last exchange of the step is: before it, the rank waits for the agreement.
 double own_gaps_ms(const base::LongColumn<TimeSpan>& exchanges, std::size_t first, const WorkOfStep& step,
                    const TimeSpan& wait, bool negotiates)
 {
@@ -140,7 +140,7 @@ double own_gaps_ms(const base::LongColumn<TimeSpan>& exchanges, std::size_t firs
     return as_ms(std::max<std::int64_t>(0, wait.end_ns - std::max(wait.begin_ns, last_end_ns)));
 }
 
-// A rank's wait_exchange by what its exchanges cover of it.
+// Splits a rank's wait_exchange by the exchanges within it.
 void split_waits(Matching& matching, const WorkOfStep& step, bool negotiates, std::size_t wait_column, RowOfWork& row)
 {
     const base::LongColumn<TimeSpan>& exchanges = matching.exchanges;
@@ -217,7 +217,7 @@ void WorkOfSteps::read(std::size_t row, WorkOfStep& step) const
 Work work_of(const RecordedWork& recorded)
 {
     Work work;
-    std::vector<std::size_t> columns;  // of own work
+    std::vector<std::size_t> columns;  // columns of own work
     std::size_t wait_column = SIZE_MAX;
     for (std::size_t c = 0; c < recorded.columns.size(); ++c) {
         if (recorded.part_of[c] == Part::rest) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composition of each rank's steps: its own work, by where it was done, and the time spent with other ranks.
+// The parts of each rank's steps: own work, by where it was done, and time spent with other ranks.
 #pragma once
 
 #include "analysis/input/step_work/long_table.hpp"
@@ -15,12 +15,12 @@ namespace analysis {
 
 // Parts of a rank's step. They add up to it.
 enum class Part : std::size_t {
-    own,         // work of this rank that is none of the next two, between exchanges and inside their phase
+    own,         // work of this rank between exchanges and inside their phase, without input and checkpoint
     input,       // load, to_device
-    checkpoint,  // writing one
-    waiting,     // in exchanges, beyond the shortest time that any rank spent in the same one: waiting for others
-    transfer,    // that shortest time, summed over the exchanges of the step
-    rest         // controls, and what belongs to none of these
+    checkpoint,  // writing a checkpoint
+    waiting,     // time in exchanges beyond `transfer`: waiting for others
+    transfer,    // shortest time that any rank spent in the same exchange, summed over the exchanges of the step
+    rest         // controls, and all other time
 };
 inline constexpr std::size_t part_count = 6;
 inline constexpr std::array<const char*, part_count> part_names{"own work", "input",    "checkpoint",
@@ -33,20 +33,20 @@ constexpr Eigen::Index column(Part part)
 
 struct RankWork {
     LongTable parts_ms;       // steps x parts
-    LongTable own_ms;         // steps x Work::regions; they add up to own work, input and checkpoint
-    double cpu_share = -1.0;  // CPU time of the process in its time; negative if the archive does not say
+    LongTable own_ms;         // steps x Work::regions; a row adds up to own work, input and checkpoint
+    double cpu_share = -1.0;  // CPU time of the process divided by elapsed time; negative if the archive does not say
 };
 
 struct Work {
-    // Where own work was done: phases; of an archive without them regions of the program, and of time outside of these
-    // what it came before: "before MPI_Allreduce".
+    // Where own work was done: phases, or in an archive without phases regions of the program. Time outside of those is
+    // named by the region that follows: "before MPI_Allreduce".
     std::vector<std::string> regions;
-    std::vector<RankWork> ranks;  // [rank], as those of the steps; none where nothing is known
+    std::vector<RankWork> ranks;  // [rank], as in the step table; empty if nothing is known
 
     bool known() const { return !ranks.empty(); }
 };
 
-// To what part own work in a phase belongs.
+// The part to which own work in a phase belongs.
 Part part_of_phase(const std::string& phase);
 
 }  // namespace analysis

@@ -35,7 +35,7 @@ base::LongColumn<NumberedRow> rows_by_number(const WorkOfSteps& steps)
     return in_order_of_numbers(std::move(rows));
 }
 
-// Several threads of a rank are read one after the other.
+// Sorts by begin, because threads of a rank are read one after the other.
 base::LongColumn<TimeSpan> in_order_of_begins(const base::LongColumn<TimeSpan>& spans)
 {
     const auto earlier = [](const TimeSpan& a, const TimeSpan& b) { return a.begin_ns < b.begin_ns; };
@@ -91,7 +91,7 @@ std::size_t WorkReader::column_named(const std::string& name)
     return static_cast<std::size_t>(known - columns_.begin());
 }
 
-// Column of the region that the place is in; none outside of regions of the program, where there are no phases.
+// Column of the region that the place is in; none outside of the program's regions in an archive without phases.
 std::size_t WorkReader::column_of(const Place& place)
 {
     if (place.open.size() <= place.around) {
@@ -195,7 +195,7 @@ void WorkReader::enter(const otf2::At& at, std::uint32_t region, const otf2::Eve
     place.begins_now = false;
 }
 
-// Leaves all regions from that level on.
+// Leaves all regions from this level on.
 void WorkReader::close(Place& place, std::size_t level, const otf2::At& at)
 {
     while (place.open.size() > level) {
@@ -272,7 +272,7 @@ base::LongColumn<std::uint64_t> WorkReader::signatures(const base::LongColumn<st
     return all;
 }
 
-// Those without a process share the place after the last one.
+// Index of the location's process. Locations without a process share the index after the last.
 std::size_t WorkReader::process_of(std::uint32_t location) const
 {
     const std::uint32_t process = archive_.locations[location].process;

@@ -22,8 +22,8 @@ using DiffJson = nlohmann::ordered_json;
 using base::join;
 
 constexpr double alpha = 0.05;
-constexpr double quiet_steps_differ = 0.05;  // of each other
-constexpr double slots_differ = 1.5;         // times as long
+constexpr double quiet_steps_differ = 0.05;  // relative difference of the quiet steps
+constexpr double slots_differ = 1.5;         // ratio of slot lengths
 
 fs::path report_of(const fs::path& directory)
 {
@@ -84,7 +84,7 @@ DiffSide side_of(const std::string& directory, const DiffJson& json)
     return side;
 }
 
-// Refuses reports of two designs, and two of one run.
+// Throws UsageError for reports of different designs, and for two of the same run.
 void check_comparable(const DiffSide& before, const DiffSide& after)
 {
     const auto refuse = [](const std::string& what, const std::string& a, const std::string& b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two reports of one design, before and after a change: by how much each noise's effect differs.
+// Compares two reports of one design, before and after a change: the difference of each noise's effect.
 #pragma once
 
 #include "analysis/estimate/difference.hpp"
@@ -16,8 +16,8 @@ namespace analysis {
 
 // The effects in one report, and the run behind them.
 struct DiffSide {
-    std::filesystem::path directory;  // as it was given
-    std::vector<std::string> runs;    // names of the runs of which it is; empty: of one run
+    std::filesystem::path directory;  // as given on the command line
+    std::vector<std::string> runs;    // names of the runs in the report; empty for a single run
     std::string verdict_file;
     bool looked = false;  // its intervals hold at every look
     double quiet_step_ms = 0.0;
@@ -26,14 +26,14 @@ struct DiffSide {
     double slot_seconds = 0.0;
     std::string schedule;
     std::string step_is;                           // "a step lasts from .."; empty: the training's own steps
-    std::map<std::string, std::string> identity;   // "model", "ranks", ..: text
-    std::map<std::string, std::string> stressors;  // by noise
+    std::map<std::string, std::string> identity;   // text of "model", "ranks", ..
+    std::map<std::string, std::string> stressors;  // [noise]
     std::map<std::string, std::string> verdicts;
     std::map<std::string, Estimated> effects;
 };
 
-// Throws UsageError where the directory has no report of a designed run, or one that cannot be trusted. `which`:
-// "before".
+// Reads one side. Throws UsageError where the directory has no report of a designed run, or an untrustworthy one.
+// which: "before" or "after", for messages.
 DiffSide read_side(const std::string& directory, const std::string& which);
 
 struct NoiseDiff {
@@ -47,8 +47,8 @@ struct NoiseDiff {
     double p_holm = 1.0;  // over all noises
 };
 
-// "worse": costs more after the change, by an interval without zero and p after Holm of at most 0.05; "better";
-// "alike".
+// "worse": the noise costs more after the change, its interval excludes zero and p after Holm is at most 0.05;
+// "better": it costs less; "alike": neither.
 namespace change_word {
 inline const std::string worse = "worse";
 inline const std::string better = "better";
@@ -61,21 +61,22 @@ struct Diff {
     DiffSide after;
     double confidence_percent = 95.0;
     std::vector<NoiseDiff> noises;
-    std::vector<std::string> limits;  // what else is in the differences, or is not in their intervals
+    std::vector<std::string> limits;  // what else changed, or is missing from the intervals
 };
 
-// Throws UsageError for reports that cannot be compared: of one run, of other schedules, steps or confidences.
+// Throws UsageError for reports that cannot be compared: of the same run, or of different schedules, steps or
+// confidences.
 Diff diff_of(DiffSide before, DiffSide after);
 
-// One sentence: "After the change memory.stream costs 3.1 points less (1.2 to 5.0); ..".
+// The answer in one sentence: "After the change memory.stream costs 3.1 points less (1.2 to 5.0); ..".
 std::string answer(const Diff& diff);
 
 void print(std::ostream& out, const Diff& diff);
 void print_markdown(std::ostream& out, const Diff& diff);
 nlohmann::ordered_json json_of(const Diff& diff);
 
-// diff.csv, diff.json, Markdown and run.json. The folder appears when all of it is there; throws UsageError if it is
-// there already.
+// Writes diff.csv, diff.json, Markdown and run.json. The folder appears only when complete; throws UsageError if it
+// exists.
 void write_diff(const std::filesystem::path& folder, const Diff& diff, const nlohmann::ordered_json& own_record);
 
 }  // namespace analysis

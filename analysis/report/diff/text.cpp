@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The difference of two reports on the terminal, as Markdown, as JSON and as a table.
+// Writes the difference of two reports: on the terminal, as Markdown, as JSON and as a table.
 #include "analysis/report/writers/text.hpp"
 
 #include "analysis/report/diff/diff.hpp"
@@ -40,7 +40,7 @@ std::string points(const Interval& interval)
     return join(points(interval.low), " to ", points(interval.high));
 }
 
-// "costs 3.1 points less (1.2 to 5.0)"
+// The change of a noise: "costs 3.1 points less (1.2 to 5.0)".
 std::string changed(const NoiseDiff& noise)
 {
     const bool more = noise.difference.value > 0.0;
@@ -49,7 +49,7 @@ std::string changed(const NoiseDiff& noise)
                 " (", points(more ? interval : Interval{-interval.high, -interval.low}), ")");
 }
 
-// The head first.
+// The table's rows, the header first.
 DiffRows rows_of(const Diff& diff)
 {
     DiffRows rows{{"noise", "before", "after", "difference, points", join(diff.confidence_percent, " % interval"),

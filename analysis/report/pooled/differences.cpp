@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Differences between runs, by the records beside their archives.
+// Finds differences between runs in the records beside their archives.
 #include "analysis/report/pooled/pooled_report.hpp"
 #include "analysis/results/node_placement.hpp"
 #include "analysis/results/numbers.hpp"
@@ -22,7 +22,7 @@ namespace {
 using base::join;
 using Json = nlohmann::ordered_json;
 
-constexpr double much = 0.05;  // numbers that are further apart than this, relative to the largest, differ
+constexpr double much = 0.05;  // numbers differ if they are further apart than this share of the largest
 
 struct Property {
     std::string name;
@@ -32,7 +32,7 @@ struct Property {
 struct Quantity {
     std::string name;
     std::function<std::optional<double>(const Report&)> number;
-    double least = 0.0;  // what is below it is as good as nothing
+    double least = 0.0;  // smaller values count as zero
 };
 
 const Json& training_json(const Report& report)
@@ -56,7 +56,7 @@ std::string cpus_of(const Report& report, base::CpuSet NodePlaces::*whose)
     return base::join_words(nodes, " | ");
 }
 
-// "0:0-1 1:2-3": which CPUs each rank had.
+// CPUs of each rank: "0:0-1 1:2-3".
 std::string ranks_on_cpus(const Report& report)
 {
     constexpr std::size_t most = 16;
@@ -126,7 +126,7 @@ std::vector<Quantity> quantities()
     };
 }
 
-// Bytes that each noise moved while it was on.
+// Bytes that the noise moved per second while it was on.
 std::optional<double> bytes_moved(const Report& report, const std::string& noise)
 {
     for (const Json& level : list_in(noise_json(report), "factor_levels"))

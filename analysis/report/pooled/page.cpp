@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of a pooled report, and all of its files.
+// Writes the page of a pooled report, and all of its files.
 #include "analysis/report/pooled/writers.hpp"
 #include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/html_text.hpp"
@@ -35,7 +35,7 @@ std::string estimate(const Mean& mean, double confidence)
     return base::page::with_half_width(fixed(mean.value, 2), fixed(mean.interval(confidence).half_width(), 2));
 }
 
-// One row per noise: each run, all of them, and the change between them.
+// One row per noise: the effect in each run, the pooled effect, and the variation between runs.
 std::string table_of_runs(const PooledReport& report)
 {
     const double confidence = report.all.verdict.confidence;
@@ -114,7 +114,7 @@ std::string parts_section(const PooledReport& report)
 std::string not_said_of_all(const PooledReport& report)
 {
     std::vector<std::string> sentences = not_said(report.all);
-    sentences.pop_back();  // on the length of one run
+    sentences.pop_back();  // the last one is on the length of one run
     if (report.of_runs())
         sentences.emplace_back(
             "The number of runs should be fixed beforehand. Making runs until the interval looks narrow makes it too "
@@ -143,7 +143,7 @@ std::string curves_section(const PooledReport& report, const PooledPlots& plots,
                 {plain_list(curve_sentences(report.all)), plots.response ? figure(*plots.response, folder) : "", unit});
 }
 
-// "rank 1, in backward (+9.8 %)"; a dash where no rank is critical.
+// The critical rank and region: "rank 1, in backward (+9.8 %)"; a dash if no rank is critical.
 std::string culprit(const Decomposition& found)
 {
     if (!found.critical_rank || found.region.empty()) return "–";
@@ -151,7 +151,7 @@ std::string culprit(const Decomposition& found)
                       signed_percent(found.region_percent), ")");
 }
 
-// One row per noise: the cause over all runs, then that of each run.
+// One row per noise: the cause over all runs, then the cause in each run.
 std::string table_of_culprits(const PooledReport& report)
 {
     const std::vector<NamedDecomposition> found = decompositions(report);

@@ -19,7 +19,7 @@ namespace {
 
 using base::join;
 
-constexpr double alike = 0.05;  // p-value below which runs are said to differ
+constexpr double alike = 0.05;  // runs differ if p is below this
 
 void refuse(const NamedReport& a, const NamedReport& b, const std::string& what)
 {
@@ -107,7 +107,7 @@ std::vector<std::vector<const Report*>> reports_of(const std::vector<std::vector
     return all;
 }
 
-// The steps and slots of a run that tables and sentences about it need.
+// The steps and slots of a run that its tables and sentences need.
 DesignedRun outline(const DesignedRun& run)
 {
     DesignedRun kept;
@@ -119,7 +119,7 @@ DesignedRun outline(const DesignedRun& run)
     return kept;
 }
 
-// Phases that some part did not have, as those of a control that was not connected, are left out.
+// Removes phases that some part lacks, such as those of a control that was not connected.
 void keep_common_phases(Report& all)
 {
     const auto missing = [&](const std::string& phase) {
@@ -142,7 +142,8 @@ std::string without_digits(std::string text)
     return text;
 }
 
-// The limits of all parts: those of some only with their names, and beside those that differ in their numbers only.
+// The limits of all parts. A limit of only some parts begins with their names. Limits that differ only in numbers are
+// next to each other.
 std::vector<std::string> named_limits(const std::vector<const NamedReport*>& parts)
 {
     struct Limit {
@@ -184,7 +185,8 @@ void add_part(Report& all, const Report& part)
     all.records.insert(all.records.end(), part.records.begin(), part.records.end());
 }
 
-// Two runs with one seed had their treatments in one order, so that a rhythm of the machine may be in both.
+// Adds a note on runs with the same seed: their treatments had the same order, so a rhythm of the machine may be in
+// both.
 void note_equal_seeds(PooledReport& report)
 {
     std::vector<std::string> seeds;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a pooled report.
+// Writes the tables of a pooled report.
 #include "analysis/report/pooled/writers.hpp"
 #include "analysis/report/writers/text.hpp"
 #include "analysis/results/record.hpp"
@@ -20,7 +20,7 @@ std::string optional_cell(const std::optional<Interval>& interval, double Interv
     return interval ? base::format((*interval).*bound) : std::string{};
 }
 
-// One row per effect on the job: the pooled one, what changes from run to run, where one more run would lie
+// One row per effect on the job: the pooled effect, its variation between runs, and the prediction for one more run.
 void write_pooled_effects(const std::filesystem::path& file, const PooledReport& report)
 {
     base::CsvWriter table{
@@ -40,7 +40,7 @@ void write_pooled_effects(const std::filesystem::path& file, const PooledReport&
     }
 }
 
-// One row per part of a run and noise on the job's step
+// One row per part of a run and noise: the effect on the job's step.
 void write_runs(const std::filesystem::path& file, const PooledReport& report)
 {
     base::CsvWriter table{
@@ -63,7 +63,7 @@ void write_runs(const std::filesystem::path& file, const PooledReport& report)
         }
 }
 
-// One row per property and part: property,run,value,differs
+// One row per property and part: property,run,value,differs.
 void write_differences(const std::filesystem::path& file, const PooledReport& report)
 {
     base::CsvWriter table{file, {"property", "run", "value", "differs"}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pooled report on the terminal.
+// Prints a pooled report for a terminal.
 #include "analysis/report/pooled/writers.hpp"
 #include "analysis/report/writers/text.hpp"
 #include "analysis/results/identity.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// verdict.json of a pooled report.
+// Makes verdict.json of a pooled report.
 #include "analysis/report/pooled/writers.hpp"
 #include "analysis/report/writers/json.hpp"
 

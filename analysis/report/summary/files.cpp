@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a summary of many runs: tables, plot and page.
+// Writes the files of a summary of many runs: tables, plot and page.
 #include "base/files.hpp"
 
 #include "analysis/report/summary/summary.hpp"
@@ -126,7 +126,7 @@ Cell cell_of(const NoiseInRun* noise)
             "number"};
 }
 
-// "2026-11-21 05:44"
+// A start as "2026-11-21 05:44".
 std::string to_the_minute(const std::string& started)
 {
     std::string text = started.substr(0, std::string{"2026-11-21T05:44"}.size());
@@ -148,7 +148,7 @@ Cell cell_of_run(const RunSummary& run, const fs::path& page_folder)
             ""};
 }
 
-// Some noises to a table, as many as a page is wide; the first one also says when each run was and how it went.
+// Tables of runs, each with as many noises as fit on the page. The first one also has each run's start and trust.
 std::string tables_of_runs(const Summary& summary, const fs::path& page_folder)
 {
     constexpr std::size_t most_noises = 5;
@@ -188,7 +188,7 @@ std::string trends_table(const Summary& summary)
 straight line through the trustworthy runs of one training; the run is the unit.</p>)";
 }
 
-// "unsafe: mem" as a badge with the noise below it.
+// Formats "unsafe: mem" as a badge with the noise below it.
 Cell cell_of_week(const std::string& text)
 {
     if (text == "-") return {"–", ""};
@@ -200,7 +200,7 @@ Cell cell_of_week(const std::string& text)
 
 std::string weeks_table(const Summary& summary)
 {
-    constexpr std::size_t most_weeks = 8;  // as many as a page is wide
+    constexpr std::size_t most_weeks = 8;  // fits on the page
     const std::vector<std::vector<std::string>> map = week_map(summary, most_weeks);
     if (map.empty()) return "";
     std::vector<std::vector<Cell>> rows;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The newest runs of a summary as metrics for Prometheus.
+// Formats the newest runs of a summary as metrics for Prometheus.
 //
-// node_exporter's textfile collector reads Prometheus' older text format, which knows no `stateset` and refuses a file
-// that has one: a verdict is a gauge for each of its words, which both formats take. `job` and `instance` are names
-// that Prometheus gives to what it scrapes, so the training is the label `workload`.
+// node_exporter's textfile collector reads Prometheus' older text format, which lacks `stateset` and refuses a file
+// with one. So a verdict is a gauge for each verdict word, which both formats have. Prometheus assigns the labels `job`
+// and `instance` to what it scrapes, so the training is the label `workload`.
 #include "analysis/report/summary/summary.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/verdict_words.hpp"
@@ -44,7 +44,7 @@ bool same_training(const RunSummary& a, const RunSummary& b)
            a.ranks == b.ranks;
 }
 
-// Start of the last trustworthy run of this training, 0 if there is none.
+// Start of the training's last trustworthy run; 0 if there is none.
 double trusted_s(const Summary& summary, const RunSummary& newest)
 {
     std::int64_t last = 0;

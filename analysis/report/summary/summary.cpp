@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using SummaryJson = nlohmann::ordered_json;
 
-// Seconds of "2026-11-21T05:44:58Z".
+// Parses "2026-11-21T05:44:58Z" into seconds since 1970.
 std::optional<std::int64_t> seconds_of(const std::string& started)
 {
     std::tm time{};
@@ -91,7 +91,7 @@ RunSummary run_of(const fs::path& directory, const fs::path& report)
     return run;
 }
 
-// Where its verdict.json is; empty if nowhere.
+// The folder of the directory's verdict.json; empty if there is none.
 fs::path report_in(const fs::path& directory)
 {
     const fs::path of_cores = directory.filename() == base::file::cores_record ? directory.parent_path() : directory;
@@ -116,7 +116,7 @@ try {
 using TrendKey = std::tuple<std::string, std::string, std::string, std::string, std::size_t, std::string, std::string>;
 
 struct TrendValues {
-    std::vector<double> days;  // since the first run of all
+    std::vector<double> days;  // since the first of all runs
     std::vector<double> percent;
     const RunSummary* last = nullptr;
 };

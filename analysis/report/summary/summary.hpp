@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of many runs side by side, and how effects change over time.
+// Summarises reports of many runs, and how effects change over time.
 #pragma once
 
 #include "analysis/estimate/inference.hpp"
@@ -34,12 +34,12 @@ struct CoresInRun {
 };
 
 struct RunSummary {
-    std::filesystem::path directory;        // as it was given
-    std::filesystem::path report;           // that holds its verdict.json
-    std::string started;                    // empty if no record says
-    std::optional<std::int64_t> started_s;  // the same since 1970
+    std::filesystem::path directory;        // as given on the command line
+    std::filesystem::path report;           // folder that holds its verdict.json
+    std::string started;                    // empty if not recorded
+    std::optional<std::int64_t> started_s;  // start in seconds since 1970
     std::string hosts;
-    std::string node_type;  // its processor; empty if no record says
+    std::string node_type;  // model of the processor; empty if not recorded
     std::string model;
     std::string data;
     std::string strategy;
@@ -52,29 +52,29 @@ struct RunSummary {
     std::vector<CoresInRun> cores;
 };
 
-// Straight line through the effects of the trustworthy runs of one training (hosts, model, data, strategy, ranks).
+// A straight line through the effects in the trustworthy runs of one training (hosts, model, data, strategy, ranks).
 struct Trend {
-    RunSummary of;  // the last of the runs
+    RunSummary of;  // the last of the runs, which names the training
     std::string factor;
     std::string level;
     std::size_t runs = 0;
-    double days = 0.0;    // from the first to the last
-    double change = 0.0;  // percentage points in that time
+    double days = 0.0;    // from the first run to the last
+    double change = 0.0;  // percentage points over `days`
     Interval interval;    // of the change, 95 %; the run is the unit
 };
 
-// All runs on the same hosts that began in one week.
+// The runs on the same hosts that began in one week.
 struct Week {
     std::string node_type;
     std::string hosts;
     std::string week;          // ISO 8601: 2026-W48
     std::string begins;        // its Monday: 2026-11-23
-    std::int64_t begin_s = 0;  // the same since 1970
+    std::int64_t begin_s = 0;  // its begin in seconds since 1970
     std::size_t runs = 0;
     std::size_t trustworthy = 0;
-    std::string verdict;   // the worst: unsafe, untrusted (a run was), undecided, insensitive, safe
-    std::string noise;     // that has it; empty if untrusted
-    double percent = 0.0;  // its effect; of equal verdicts the largest
+    std::string verdict;   // the worst verdict: unsafe, untrusted (one run was), undecided, insensitive, safe
+    std::string noise;     // the noise with that verdict; empty if untrusted
+    double percent = 0.0;  // effect of the noise; the largest of equal verdicts
     Interval interval;
 };
 
@@ -84,9 +84,9 @@ struct NoReport {
 };
 
 struct Summary {
-    std::vector<RunSummary> runs;  // by start, those without one last
-    std::vector<Trend> trends;     // of three runs or more
-    std::vector<Week> weeks;       // by node type, hosts and week; runs without a start are in none
+    std::vector<RunSummary> runs;  // by start; runs without a recorded start come last
+    std::vector<Trend> trends;     // of trainings with three runs or more
+    std::vector<Week> weeks;       // by node type, hosts and week; without runs of unknown start
     std::vector<NoReport> without;
 };
 
@@ -94,7 +94,7 @@ struct Summary {
 // if none has a report.
 Summary summary_of(const std::vector<std::string>& directories);
 
-// Noises with their levels, in order of appearance.
+// The noises with their levels, in order of appearance.
 std::vector<std::string> noises_of(const Summary& summary);
 const NoiseInRun* find(const RunSummary& run, const std::string& noise);
 
@@ -103,8 +103,8 @@ std::vector<Week> weeks_of(const std::vector<RunSummary>& runs);
 // The newest run of each training on the same hosts, as indices into `runs`.
 std::vector<std::size_t> newest_runs(const Summary& summary);
 
-// One row per node type and its hosts, one column per week up to the newest, at most `most_weeks`: the worst
-// verdict and its noise. The head comes first.
+// A row for each node type and its hosts, a column for each week up to the newest, at most `most_weeks`. A cell has the
+// worst verdict and its noise. The header comes first.
 std::vector<std::vector<std::string>> week_map(const Summary& summary, std::size_t most_weeks);
 
 // A row for each number of cores in the runs, by node type and job; the head comes first. Empty if there is none.
@@ -117,8 +117,8 @@ void print(std::ostream& out, const Summary& summary);
 void print_markdown(std::ostream& out, const Summary& summary);
 nlohmann::ordered_json json_of(const Summary& summary);
 
-// summary.csv, trends.csv, weeks.csv, the plot trend.svg, index.html, run.json. Columns: docs/formats.md. The folder
-// appears when all of it is there; throws UsageError if it is there already.
+// Writes summary.csv, trends.csv, weeks.csv, the plot trend.svg, index.html, run.json. Columns: docs/formats.md. The
+// folder appears only when complete; throws UsageError if it exists.
 void write_summary(const std::filesystem::path& folder, const Summary& summary,
                    const nlohmann::ordered_json& own_record);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The summary of many runs on the terminal, as Markdown and as JSON.
+// Writes the summary of many runs: on the terminal, as Markdown and as JSON.
 #include "analysis/report/writers/text.hpp"
 
 #include "analysis/report/summary/summary.hpp"
@@ -26,7 +26,7 @@ std::string or_dash(const std::string& text)
     return text.empty() ? "-" : text;
 }
 
-// One row per run, the head first.
+// One row per run, the header first.
 TextRows rows_of_runs(const Summary& summary)
 {
     const std::vector<std::string> noises = noises_of(summary);

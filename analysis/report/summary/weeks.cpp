@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes were how in which week.
+// Finds the worst verdict of each week on each set of nodes.
 #include "analysis/report/summary/summary.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/verdict_words.hpp"
@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t day_s = 86'400;
 constexpr std::int64_t week_s = 7 * day_s;
 
-// 1970-01-01 was a Thursday.
+// Monday of the week of a time. 1970-01-01 was a Thursday.
 std::int64_t monday_of(std::int64_t time_s)
 {
     const std::int64_t since_a_monday = time_s + 3 * day_s;
@@ -69,7 +69,7 @@ std::vector<Week> weeks_of(const std::vector<RunSummary>& runs)
         week.begins = date_text(monday, "%F");
         week.begin_s = monday;
         ++week.runs;
-        if (!run.trustworthy) {  // its verdicts count for nothing
+        if (!run.trustworthy) {  // its verdicts do not count
             take_if_worse(week, base::verdict_word::untrusted, nullptr);
             continue;
         }
@@ -109,7 +109,7 @@ std::vector<std::vector<std::string>> week_map(const Summary& summary, std::size
 std::vector<std::size_t> newest_runs(const Summary& summary)
 {
     std::map<std::tuple<std::string, std::string, std::string, std::string, std::size_t>, std::size_t> newest;
-    for (std::size_t i = 0; i < summary.runs.size(); ++i) {  // by start: a later one replaces an earlier one
+    for (std::size_t i = 0; i < summary.runs.size(); ++i) {  // in order of start: a later run replaces an earlier one
         const RunSummary& run = summary.runs[i];
         newest[{run.hosts, run.model, run.data, run.strategy, run.ranks}] = i;
     }

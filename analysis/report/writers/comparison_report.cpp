@@ -119,7 +119,7 @@ nlohmann::ordered_json json_of(const ComparisonReport& report)
     return json;
 }
 
-// One row of what table_of() made, with the part's name before each value.
+// A row of the parts' table as HTML, with the part's name before each value.
 std::string parts_html(const NoiseTable& parts)
 {
     std::vector<std::vector<Cell>> rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of sets of runs compared.
+// The report on a comparison of sets of runs.
 #pragma once
 
 #include "analysis/estimate/sets/comparison.hpp"
@@ -16,7 +16,7 @@ namespace analysis {
 
 struct ComparedRun {
     std::string name;
-    Record record;  // of its training
+    Record record;  // record of the run's training
 };
 
 struct ComparisonReport {
@@ -30,15 +30,15 @@ struct ComparisonReport {
 
 void print(std::ostream& out, const ComparisonReport& report);
 
-// The same as Markdown.
+// Writes the report as Markdown.
 void write_markdown(std::ostream& out, const ComparisonReport& report);
 
-// verdict.json, and beside it `effects`: the rows of compare.csv, as flat objects.
+// The content of verdict.json, and `effects`: the rows of compare.csv, as flat objects.
 nlohmann::ordered_json tidy_json(const ComparisonReport& report);
 
-// compare.csv, runs.csv, aligned_steps.csv, resilience.csv and decomposition_tables() (columns: docs/formats.md),
-// effects.svg, aligned.svg, verdict.json, run.json, index.html.
-// The folder is made here; throws UsageError if it is there already.
+// Writes compare.csv, runs.csv, aligned_steps.csv, resilience.csv and decomposition_tables() (columns:
+// docs/formats.md), effects.svg, aligned.svg, verdict.json, run.json, index.html. Throws UsageError if the folder
+// exists.
 void write_comparison(const std::filesystem::path& folder, const ComparisonReport& report);
 
 }  // namespace analysis

@@ -23,7 +23,7 @@ using Results = std::vector<ControlResult>;
 std::optional<ControlResult> control(const Json& controls, const char* name)
 {
     const Json one = controls.value(name, Json::object());
-    if (!one.is_object()) return {};  // the schedule had none
+    if (!one.is_object()) return {};  // no such control in the schedule
     if (!one.value("effect_percent", Json{}).is_number() || !one.value("judged", true)) return {};
     return ControlResult{one.at("effect_percent"), one.at("low_percent"), one.at("high_percent"),
                          one.value("true_percent", Json{}).is_number() ? one.at("true_percent").get<double>() : 0.0};

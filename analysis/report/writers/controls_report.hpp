@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Summary of the built-in controls of many runs: how often the intervals of known effects hold the truth.
+// Summary of the controls of many runs: how often the intervals of known effects include the truth.
 #pragma once
 
 #include <filesystem>
@@ -10,12 +10,12 @@
 
 namespace analysis {
 
-// Percent of the quiet mean step.
+// An estimate, in percent of the quiet mean step.
 struct ControlResult {
     double percent = 0.0;
     double low = 0.0;
     double high = 0.0;
-    double truth = 0.0;  // of the placebo 0
+    double truth = 0.0;  // 0 for the placebo
 
     bool holds_truth() const { return low <= truth && truth <= high; }
 };
@@ -24,19 +24,19 @@ struct RunControls {
     double quiet_step_ms = 0.0;
     bool trustworthy = false;
     std::optional<ControlResult> placebo;
-    std::optional<ControlResult> delay;  // its truth is 0 where it was not connected
-    std::optional<ControlResult> pause;  // none where it is not judged
+    std::optional<ControlResult> delay;  // its truth is 0 if it was not connected
+    std::optional<ControlResult> pause;  // none if it is not judged
 };
 
-// From the run's report. Throws Error if there is none.
+// Reads the controls of a run's report. Throws Error if there is none.
 RunControls read_controls(const std::filesystem::path& run);
 
-// One row per run: `victim`, number of the run from 1, and for each control _percent, _low_percent, _high_percent and,
-// but for the placebo, _true_percent.
+// Writes a row for each run: `victim`, number of the run from 1, and for each control _percent, _low_percent,
+// _high_percent and, except for the placebo, _true_percent.
 void write_controls(const std::filesystem::path& file, const std::string& victim, const std::vector<RunControls>& runs);
 
-// How often each truth was inside the interval, and the mean over runs of measured minus true with its 95 % interval, a
-// run being one observation. A delay that was not connected is counted apart.
+// Prints how often each truth was inside the interval, and the mean over runs of measured minus true value with its 95
+// % interval; each run is one observation. Delays that were not connected are counted separately.
 void print_controls(std::ostream& out, const std::string& victim, const std::vector<RunControls>& runs);
 
 }  // namespace analysis

@@ -16,7 +16,7 @@ namespace analysis {
 
 namespace {
 
-// One row a factor and level: who and where the run was, the verdict, its effect, forecast, cause and setting
+// One row per factor and level: the run's identity, the verdict, its effect, forecast, cause and setting.
 void write_verdicts(const std::filesystem::path& file, const Report& report)
 {
     base::CsvWriter table{file,

@@ -150,7 +150,7 @@ Cell cell(const NoiseTable::Cell& cell)
     return {base::page::with_half_width(cell.value, cell.half), weight};
 }
 
-// The plot of the answer is not shown again.
+// True for the plot that the answer shows; it is not shown again.
 bool in_answer(const Plot& plot)
 {
     return plot.name == "effects";
@@ -226,7 +226,7 @@ std::string coloured_name(const Report& report, const std::string& factor, const
         dot = fill(R"html(<span class="dot" style="background:var({})"></span>)html",
                    {colours(report.run.plan)[static_cast<std::size_t>(found - names.begin())].variable});
     const std::string name = base::factor_name(factor, level);
-    const std::size_t line_end = std::min(name.find('['), name.size());  // where space is short the level stands below
+    const std::size_t line_end = std::min(name.find('['), name.size());  // if too wide, the level is below
     return fill(R"(<span style="white-space:nowrap">{}<b>{}</b></span><wbr><b>{}</b>)",
                 {dot, escape(name.substr(0, line_end)), escape(name.substr(line_end))});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a page in which words that are metrics are explained.
+// Parts of a page with explanations of words that are metrics.
 #pragma once
 
 #include "base/page/page.hpp"
@@ -22,10 +22,10 @@ using base::page::list;
 using base::page::number;
 using base::page::words;
 
-// A word of the head that is a metric's is explained where the pointer is on it.
+// A table. A word of its header that is a metric has its definition as a tooltip.
 std::string table(const std::vector<std::string>& head, const std::vector<std::vector<Cell>>& rows);
 
-// Definitions of those words that are metrics, to be opened by pointer, finger or keyboard; empty if none is one.
+// Definitions of the words that are metrics, to be opened by pointer, finger or keyboard; empty if no word is one.
 std::string terms(const std::vector<std::string>& words);
 
 }  // namespace analysis

@@ -44,7 +44,7 @@ Json forecast_json(const Report& report, const Forecast& forecast)
     return json;
 }
 
-// The factor's effects on the job by what they are on, the step left out.
+// The factor's effects on the job in a family, by phase or measure, without the step.
 Json parts_json(const EffectTable& effects, Family family, const FactorVerdict& factor, double confidence)
 {
     Json parts = Json::object();
@@ -112,7 +112,7 @@ bool more_harmful(const FactorVerdict& a, const FactorVerdict& b)
     return harm(a) > harm(b);
 }
 
-// A factor with levels is what its most harmful level is; all levels stand below it.
+// By factor: its verdict, which for a factor with levels is that of the most harmful level, and all levels below it.
 Json factors_json(const Report& report)
 {
     Json factors = Json::object();
@@ -176,7 +176,7 @@ Json again_json(const Report& report)
             {"command", run->command}};
 }
 
-// How a run was ended that was looked at on the way; null for one whose length was fixed.
+// How a run with looks was ended; null for a run of fixed length.
 Json stopping_json(const Report& report)
 {
     if (!report.verdict.looked) return nullptr;

@@ -10,10 +10,10 @@ namespace analysis {
 
 nlohmann::ordered_json verdict_json(const Report& report);
 
-// The verdict in a line, for status.json: trustworthy, covered, verdicts by factor (of levels the most harmful one's).
+// The verdict for status.json: trustworthy, covered, verdicts by factor (with levels, the most harmful level's).
 nlohmann::ordered_json summary_json(const Report& report);
 
-// The report in rows, for tools that want tables: `verdicts`, `controls` and `effects`, each a list of flat objects.
+// The report as rows, for tools that read tables: `verdicts`, `controls` and `effects`, each a list of flat objects.
 nlohmann::ordered_json tidy_json(const Report& report);
 
 }  // namespace analysis

@@ -14,7 +14,7 @@ namespace {
 using base::join;
 
 constexpr std::size_t most_nodes = 8;
-constexpr std::size_t most_squares = 1024;  // of a node
+constexpr std::size_t most_squares = 1024;  // CPUs drawn for a node
 constexpr int in_a_row = 16;
 constexpr int pitch = 30;
 constexpr int side = 26;
@@ -36,7 +36,7 @@ Owner owner(const NodePlaces& node, int cpu)
     return trains ? training : stressed ? noise : nobody;
 }
 
-// All CPUs of the node if they are numbered without gaps, else those on record.
+// All CPUs of the node if they are numbered without gaps, else the recorded ones.
 base::CpuSet cpus_of(const NodePlaces& node)
 {
     base::CpuSet cpus = node.training;

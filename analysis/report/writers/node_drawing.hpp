@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A drawing of each node: its CPUs, coloured by who had them.
+// A drawing of each node: its CPUs, coloured by the program that was bound to them.
 #pragma once
 
 #include "analysis/results/node_placement.hpp"
@@ -9,7 +9,7 @@
 
 namespace analysis {
 
-// HTML with an SVG a node and a legend; empty if there is no node. Of many nodes the first ones.
+// HTML with an SVG for each node, up to a limit, and a legend; empty if there is no node.
 std::string node_drawing(const std::vector<NodePlaces>& nodes);
 
 }  // namespace analysis

@@ -38,8 +38,8 @@ void print_control(std::ostream& out, const char* name, const std::optional<Cont
         out << "not in the schedule\n";
 }
 
-// "10 (warm-up, 0.31 s), 4 (not covered by noise, 0.12 s)" without outliers; times are those of rank 0, and of one run
-// only. Empty if there are none.
+// Steps left out, except outliers: "10 (warm-up, 0.31 s), 4 (not covered by noise, 0.12 s)". Times are rank 0's, and
+// only given for a single run. Empty if there are none.
 std::string steps_left_out(const Report& report)
 {
     const std::vector<LeftOut>& left_out = report.analysis.exposures.left_out;

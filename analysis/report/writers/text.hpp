@@ -12,20 +12,21 @@
 
 namespace analysis {
 
-// Text in which nothing is markup, on one line.
+// The text on one line, with all markup escaped.
 std::string plain_markdown(std::string_view text);
 
-// A cell is Markdown already.
+// The cells have to be Markdown already.
 std::string markdown_table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows);
 
-// The answer, why it may be trusted, controls, verdicts, limits, how to measure on. scope: what the intervals cover.
+// Writes the answer, why it can be trusted, controls, verdicts, limits, and how to measure further. scope: what the
+// intervals cover.
 void write_markdown(std::ostream& out, const Report& report, const std::string& scope);
 
-// On the terminal: a few lines and a table.
+// Prints the report for a terminal: a few lines and a table.
 void print(std::ostream& out, const Report& report);
 
-// The tidy tables of a report (columns: docs/formats.md): verdicts.csv and those of all sections, in the order in which
-// the page links to them.
+// The tidy tables of a report (columns: docs/formats.md): verdicts.csv and the tables of all sections, in the order of
+// the page's links.
 std::vector<Table> tables(const Report& report);
 
 }  // namespace analysis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours of a report's noises, and the plots that have them.
+// Colours of a report's noises, the same in all plots.
 #pragma once
 
 #include "analysis/results/report.hpp"

@@ -28,11 +28,11 @@ constexpr const char* timeline_gp =
 #include "analysis/results/plots/timeline.gp.inc"
     ;
 
-constexpr double row_s = 60.0;  // a second is then about 17 pixels wide
+constexpr double row_s = 60.0;  // seconds per row; a second is then about 17 pixels wide
 constexpr int most_rows = 4;
 constexpr std::size_t most_slots_to_point_at = 1500;  // the page grows by 300 bytes for each
 
-// Effects by the judged kind: those a verdict speaks of, controls included, in order of appearance.
+// Effects with a verdict, controls included, of the kind by which they are judged, in order of appearance.
 std::vector<const Effect*> step_effects(const Report& report)
 {
     std::vector<const Effect*> effects;
@@ -56,7 +56,7 @@ struct TimeAxis {
     double at(std::int64_t ns) const { return static_cast<double>(ns - zero_ns) / 1e9; }
 };
 
-// Every step, of long runs every second, third, ..
+// Stride of the shown steps: 1, or more for long runs.
 std::size_t every_so_many(std::size_t steps)
 {
     constexpr std::size_t most_shown = 50'000;  // the page grows by 100 bytes for each
@@ -75,7 +75,7 @@ TimeAxis time_axis(const Report& report)
     return axis;
 }
 
-// Step times to show in full: those of used steps, with room around them; slower ones stick to the upper edge.
+// Range of step times to show: those of used steps with a margin. Slower steps are drawn at the upper edge.
 Interval step_range(const Report& report)
 {
     base::LongColumn<double> used;
@@ -93,7 +93,7 @@ Interval step_range(const Report& report)
     return {low - room, high + room};
 }
 
-// The round number (1, 2 or 5 times a power of ten) next to a wanted distance of ticks.
+// The round number (1, 2 or 5 times a power of ten) next to the wanted distance of ticks.
 double tick_for(double wanted)
 {
     const double power = std::pow(10.0, std::floor(std::log10(wanted)));
@@ -125,7 +125,7 @@ void write_timeline_data(const std::filesystem::path& folder, const Report& repo
     }
 }
 
-// The colours in the plots' files.
+// Colours for the plots' files.
 std::vector<std::string> light_colours(const Report& report)
 {
     std::vector<std::string> all;
@@ -206,7 +206,7 @@ bool draw_phases(const std::filesystem::path& folder, const Report& report, cons
 Plot draw_aligned(const std::filesystem::path& folder, std::size_t steps)
 {
     base::GnuplotVariables variables;
-    variables.set("stride", every_so_many(2 * steps));  // of both sets
+    variables.set("stride", every_so_many(2 * steps));  // points of both sets
     return for_people(folder, {"aligned",
                                "Steps aligned by number",
                                "Each dot is one step, averaged over the runs of its set.",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SVG plots through gnuplot; the script and its data stay beside each.
+// Draws SVG plots with gnuplot; its script and data stay beside each plot.
 #pragma once
 
 #include "analysis/estimate/sets/comparison.hpp"
@@ -12,16 +12,17 @@
 
 namespace analysis {
 
-// effects: each factor's effect on the step, of one run or of several together.
+// Draws effects.svg: each factor's effect on the step, for one run or several pooled runs.
 Plot draw_effects(const std::filesystem::path& folder, const Report& report);
 
-// effects (each factor's effect on the step), phases (on each phase).
+// Draws effects.svg (each factor's effect on the step) and phases.svg (its effect on each phase).
 std::vector<Plot> draw_effects_and_phases(const std::filesystem::path& folder, const Report& report);
 
-// timeline (step time over time, noise behind it), heat_map, phases_over_time.
+// Draws timeline.svg (step time over time, with the noise behind it), heat_map.svg and phases_over_time.svg.
 std::vector<Plot> draw_steps(const std::filesystem::path& folder, const Report& report);
 
-// For compared runs: effects (on the step and on each phase), aligned (steps by number, from aligned_steps.csv).
+// Draws, for compared runs, effects.svg (on the step and on each phase) and aligned.svg (steps by number, from
+// aligned_steps.csv).
 std::vector<Plot> draw_comparison(const std::filesystem::path& folder, const Comparison& comparison,
                                   double budget_percent);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Effects run by run, with that of all above them.
+// Draws the effects of each run, with the pooled effect above them.
 #pragma once
 
 #include "analysis/results/plots/plots.hpp"
@@ -12,13 +12,13 @@ namespace analysis {
 
 struct RunOnPlot {
     std::string name;
-    std::string factor;  // gives the colour
+    std::string factor;  // determines the colour
     double percent = 0.0;
     Interval interval;
     bool of_all = false;
 };
 
-// runs.svg from runs_plot.csv.
+// Draws runs.svg from runs_plot.csv.
 Plot draw_runs(const std::filesystem::path& folder, const Report& report, const std::vector<RunOnPlot>& rows);
 
 }  // namespace analysis

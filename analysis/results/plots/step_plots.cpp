@@ -25,12 +25,12 @@ constexpr const char* phases_over_time_gp =
     ;
 
 constexpr Eigen::Index most_columns = 120;
-constexpr Eigen::Index most_columns_of_phases = 60;  // each is a box a phase
+constexpr Eigen::Index most_columns_of_phases = 60;  // each column has a box for each phase
 constexpr Eigen::Index most_ranks_apart = 16;
-constexpr std::size_t most_panels = 12;  // of runs
+constexpr std::size_t most_panels = 12;  // runs with a panel
 constexpr Eigen::Index most_rows_of_runs = 48;
 
-// [from, until): count things in at most `most` bins of one size.
+// A range [from, until) of indices; bins are of one size, and at most `most` of them.
 struct Bin {
     Eigen::Index from = 0;
     Eigen::Index until = 0;
@@ -44,7 +44,7 @@ std::vector<Bin> bins(Eigen::Index count, Eigen::Index most)
     return all;
 }
 
-// Waiting for gradients, and controls.
+// Indices of the phases that are waiting for gradients, or controls.
 std::vector<Eigen::Index> phases_not_own(const std::vector<std::string>& phases)
 {
     std::vector<Eigen::Index> all;
@@ -56,7 +56,7 @@ std::vector<Eigen::Index> phases_not_own(const std::vector<std::string>& phases)
     return all;
 }
 
-// A step's time without them, in ms.
+// Time of a step without the phases in not_own, in ms.
 double own_ms(const RankSteps& rank, Eigen::Index step, const std::vector<Eigen::Index>& not_own)
 {
     double own = 0.0;
@@ -65,7 +65,7 @@ double own_ms(const RankSteps& rank, Eigen::Index step, const std::vector<Eigen:
     return own;
 }
 
-// A line of the map: ranks of one run, over bins of its steps.
+// A row of the map: ranks of one run, over bins of its steps.
 struct Row {
     const StepsOfRun* run = nullptr;
     Bin ranks;
@@ -92,7 +92,7 @@ std::string name_of_ranks(const std::vector<RankSteps>& ranks, const Bin& bin)
     return first == last ? base::join("rank ", first) : base::join("ranks ", first, "-", last);
 }
 
-// How far the colours reach: beyond it one cell in fifty lies.
+// Range of the colour scale, which one cell in fifty exceeds.
 double reach_of(std::vector<double> percents)
 {
     for (double& percent : percents) percent = std::abs(percent);
@@ -113,7 +113,7 @@ base::LongColumn<double> mean_own_ms(const Row& row)
     return all;
 }
 
-// Over the steps of a bin.
+// Mean of a value over the steps of a bin.
 template <class Value>
 double mean_over(const Bin& bin, const Value& value)
 {
@@ -152,7 +152,7 @@ std::vector<double> write_heat_map(const std::filesystem::path& file, const std:
     return percents;
 }
 
-// Which phases took time at all, as indices into the table's.
+// Indices of the phases with any time.
 std::vector<std::size_t> phases_with_time(const StepTable& steps)
 {
     std::vector<std::size_t> found;
@@ -167,7 +167,7 @@ std::vector<std::size_t> phases_with_time(const StepTable& steps)
     return found;
 }
 
-// A run's rows; `tops`: the step in each bin.
+// Writes a run's rows. tops: gets the step time in each bin.
 void write_phases(base::CsvWriter& table, const StepsOfRun& run, bool of_runs, std::vector<double>& tops)
 {
     const StepTable& steps = *run.steps;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carry-over: the effect of a noise on the slots after it.
+// Section on carry-over: the effect of a noise on the slots after it.
 
 #include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"

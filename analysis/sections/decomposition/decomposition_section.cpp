@@ -15,7 +15,7 @@ namespace analysis {
 
 namespace {
 
-// The resource, and what speaks for it; empty where nothing does.
+// The resource and its evidence; empty if it is unknown.
 std::string resource_text(const Decomposition& found)
 {
     if (found.evidence.empty()) return "";
@@ -30,7 +30,7 @@ bool name_runs(const All& all)
     return std::any_of(all.begin(), all.end(), [](const NamedDecomposition& one) { return !one.run.empty(); });
 }
 
-// A table with those columns after the noise's, and before the run's if they name any.
+// Writes a table: columns for the noise, these columns, and, with several runs, a column for the run.
 class Rows {
  public:
     Rows(const std::filesystem::path& file, const All& all, std::vector<std::string> columns)
@@ -65,7 +65,7 @@ void write_changes(const std::filesystem::path& file, const char* what, const Al
     Rows table{file, all, {"rank", what, "effect_percent", "low_percent", "high_percent"}};
     for (const NamedDecomposition& one : all)
         for (const Change& change : one.of.*changes)
-            if (change.name == unexplained)  // what is left has no interval
+            if (change.name == unexplained)  // the unexplained part has no interval
                 table.row(one, change.rank, change.name, change.percent, "", "");
             else
                 table.row(one, change.rank, change.name, change.percent, change.interval.low, change.interval.high);

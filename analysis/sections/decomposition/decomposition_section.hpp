@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composition of slowdowns, for the terminal, the page and tables: of designed runs and of sets of runs alike.
+// Parts of slowdowns, for the terminal, the page and tables; for designed runs and sets of runs.
 #pragma once
 
 #include "analysis/conclude/decomposition.hpp"
@@ -19,10 +19,10 @@ struct NamedDecomposition {
     std::string level;
     std::string kind;
     Decomposition of;
-    std::string run{};  // whose it is, where there are several: a name, or "all"
+    std::string run{};  // with several runs, the run that it is from: its name, or "all"
 };
 
-// Decomposition of each noise that is judged; none where the run does not say what its steps were made of.
+// The decomposition of each judged noise; none if the run does not record the parts of its steps.
 std::vector<NamedDecomposition> decompositions(const Report& report);
 
 struct DecompositionTable {
@@ -30,20 +30,22 @@ struct DecompositionTable {
     void (*write)(const std::filesystem::path& file, const std::vector<NamedDecomposition>& all);
 };
 
-// decomposition.csv: the parts that add up to each slowdown. rank_parts.csv: of every rank. own_work.csv: of every rank
-// by region. causes.csv: critical rank, region, who waits, resource. Of several runs with a last column `run`.
+// decomposition.csv: the parts of each slowdown, which add up to it. rank_parts.csv: parts of every rank. own_work.csv:
+// own work of every rank by region. causes.csv: critical rank, region, rank that waits, resource. With several runs,
+// the last column is `run`.
 inline constexpr std::size_t decomposition_table_count = 4;
 const std::array<DecompositionTable, decomposition_table_count>& decomposition_tables();
 
-// One row per noise.
+// A table with a row for each noise.
 NoiseTable table_of(const std::vector<NamedDecomposition>& all);
 
-// "rank 1 spends +9.8 % in backward, rank 0 waits +9.7 % for it; memory, by design: the noise was memory.stream"
+// The decomposition in one line: "rank 1 spends +9.8 % in backward, rank 0 waits +9.7 % for it; memory, by design: the
+// noise was memory.stream"
 std::string reading(const Decomposition& found);
 
 nlohmann::ordered_json json_of(const Decomposition& found);
 
-// Two lines: the parts; rank, region, who waits and the resource, with the evidence.
+// Two lines: the parts; then rank, region, the rank that waits, and the resource with its evidence.
 std::vector<std::string> lines_of(const NamedDecomposition& one);
 
 }  // namespace analysis

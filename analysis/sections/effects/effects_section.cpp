@@ -62,7 +62,7 @@ NoiseTable effects_by_rank(const Report& report)
 
 std::vector<NoiseTable> effect_tables(const Report& report)
 {
-    constexpr std::size_t most_ranks = 8;  // of more, the table would be too wide
+    constexpr std::size_t most_ranks = 8;  // more would make the table too wide
     const std::size_t ranks = report.run.steps.ranks.size();
     std::vector<NoiseTable> tables{effects_by_phase(report)};
     if (!report.run.extra_names.empty()) tables.push_back(split_of_step(report));
@@ -70,7 +70,7 @@ std::vector<NoiseTable> effect_tables(const Report& report)
     return tables;
 }
 
-// factor,level,phase,rank,kind,effect_percent,low_percent,high_percent,p_holm,steps, then p,blocks
+// Columns: factor,level,phase,rank,kind,effect_percent,low_percent,high_percent,p_holm,steps,p,blocks
 void write_effects(const std::filesystem::path& file, const Report& report)
 {
     base::CsvWriter table{file,
@@ -85,8 +85,8 @@ void write_effects(const std::filesystem::path& file, const Report& report)
     }
 }
 
-// Columns as effects.csv, for measures that are no phase: the split of the step by its buckets, when each rank was
-// ready, the median step
+// The columns of effects.csv, for measures other than phases: the split of the step by its buckets, when each rank was
+// ready, the median step.
 void write_measures(const std::filesystem::path& file, const Report& report)
 {
     base::CsvWriter table{

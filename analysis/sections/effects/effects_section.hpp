@@ -6,7 +6,7 @@
 
 namespace analysis {
 
-// A row for each noise: its effect on the step and on each phase, of all ranks.
+// A row for each noise: its effect on the step and on each phase, over all ranks.
 NoiseTable effects_by_phase(const Report& report);
 
 }  // namespace analysis

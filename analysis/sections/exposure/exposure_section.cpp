@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exposure: the share of each step under each noise, and whether the step was used.
+// Section on exposure: the share of each step under each noise, and whether the step was used.
 
 #include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"
@@ -11,7 +11,7 @@ namespace analysis {
 
 namespace {
 
-// rank,step,block,used,reason, then one column per factor, 0 to 1
+// Columns: rank,step,block,used,reason, then for each factor a share from 0 to 1.
 void write_exposure(const std::filesystem::path& file, const Report& report)
 {
     const std::vector<std::string> factors = factor_names(report.run.plan);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Effects of the noise on GPUs, if the training's archive has any.
+// Section on GPUs: effects of the noise on them, if the training's archive has any.
 #include "analysis/metrics/metric.hpp"
 #include "analysis/results/findings.hpp"
 #include "analysis/results/numbers.hpp"
@@ -26,7 +26,7 @@ double mean_ms(const GpuWork& work, const base::LongColumn<std::size_t>& steps, 
     return steps.empty() ? 0.0 : sum / static_cast<double>(steps.size());
 }
 
-// Measures that are not zero under all treatments, to the digits shown.
+// Indices of the measures that, rounded to the shown digits, are not zero under every treatment.
 std::vector<std::size_t> shown_measures(const Report& report)
 {
     constexpr double least_ms = 0.0005;

@@ -38,7 +38,7 @@ const Harvested* harvest_of(const std::vector<Harvested>& all, const FactorVerdi
     return nullptr;
 }
 
-// "24", "0.35"
+// Two significant digits: "24", "0.35".
 std::string two_digits(double number)
 {
     char text[64];
@@ -46,7 +46,7 @@ std::string two_digits(double number)
     return text;
 }
 
-// "with io.max:50MiB/s +0.30 % (safe), the neighbour keeps 24 %"
+// A sentence on a tried setting: "with io.max:50MiB/s +0.30 % (safe), the neighbour keeps 24 %".
 std::string tried(const FactorVerdict& factor, const std::string& setting, const std::vector<Harvested>& harvest)
 {
     char number[64];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Harvest of noise beside the training, against an empty node and against itself without a limit.
+// Harvest of noise beside the training, compared with an empty node and with the noise without a limit.
 #pragma once
 
 #include "analysis/conclude/verdict.hpp"
@@ -22,17 +22,17 @@ struct Harvested {
     std::string level;
     std::string stressor;
     bool bytes = false;
-    double per_s = 0.0;                  // mean over its slots
-    std::optional<Share> of_empty_node;  // if noise on an empty node is known, at this factor and level
-    std::optional<Share> of_unlimited;   // of a level that is a setting: of the level without it
+    double per_s = 0.0;                  // mean over the level's slots
+    std::optional<Share> of_empty_node;  // share of that on an empty node; none if not measured there
+    std::optional<Share> of_unlimited;   // for a level that is a setting: share of the harvest without the setting
 };
 
-// The slot is the unit: the ratio of the mean speeds, its interval by the delta method on its logarithm, from Student's
-// t with one degree of freedom less than the smaller number of slots. Throws UsageError where the empty node's noise
-// had another number of CPUs.
+// Compares mean speeds; the slot is the unit. The interval of a ratio is the delta method's on its logarithm, from
+// Student's t with the smaller number of slots less one as degrees of freedom. Throws UsageError if the noise on the
+// empty node had another number of CPUs.
 std::vector<Harvested> harvested(const Harvests& beside, const std::optional<Harvests>& empty_node, double confidence);
 
-// Replaces the advice by what was measured, for factors that have a setting as a level.
+// Replaces the advice by the measured settings, for factors that have settings as levels.
 void tell_tried_settings(Verdict& verdict, const std::vector<Harvested>& harvest);
 
 }  // namespace analysis

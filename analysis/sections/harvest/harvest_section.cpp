@@ -21,18 +21,18 @@ namespace {
 
 using base::join;
 
-// CPUs of all nodes together; 0 if no record says.
+// Numbers of CPUs of all nodes together; 0 if not recorded.
 struct CpusOfNodes {
     double online = 0.0;
-    double idle = 0.0;  // not the training's
+    double idle = 0.0;  // CPUs that the training does not use
     double noise = 0.0;
 };
 
 struct Done {
     std::vector<Harvested> harvest;
-    std::optional<Harvests> beside;  // the training; what harvest is computed from
-    std::optional<Harvests> alone;   // on an empty node
-    CpusOfNodes cpus;                // of several runs those of the first
+    std::optional<Harvests> beside;  // harvest beside the training, from which `harvest` is computed
+    std::optional<Harvests> alone;   // harvest on an empty node
+    CpusOfNodes cpus;                // of the first run, if there are several
     double node_hour_cost = 0.0;     // 0: not given
 };
 
@@ -60,13 +60,13 @@ const FactorVerdict* verdict_of(const Report& report, const Harvested& done)
     return nullptr;
 }
 
-// Change of the training's speed, from how much longer its steps take.
+// Change of the training's speed in percent, from the slowdown of its steps.
 double speed_percent(double slowdown_percent)
 {
     return -100.0 * slowdown_percent / (100.0 + slowdown_percent);
 }
 
-// Loss and gain, as parts of the price of a node hour.
+// Loss and gain, as shares of the price of a node hour.
 struct Worth {
     double training_loses = 0.0;
     std::optional<double> neighbour_gets;
@@ -84,7 +84,7 @@ std::optional<Worth> worth_of(const Report& report, const Harvested& done)
     return worth;
 }
 
-// Whole numbers where these say enough: "87 % (85 to 89 %)", "0.35 % (0.33 to 0.37 %)".
+// Formats a share with whole numbers where they are precise enough: "87 % (85 to 89 %)", "0.35 % (0.33 to 0.37 %)".
 std::string share_text(const Share& share)
 {
     constexpr double small = 10.0;
@@ -153,7 +153,7 @@ void estimate_harvest(Report& report, const SectionInput& input)
     std::optional<Harvests> own;
     try {
         own = read_harvests(rows);
-    } catch (const base::Error& error) {  // it only adds to the report
+    } catch (const base::Error& error) {  // the harvest is optional
         if (alone) throw;
         report.notes.push_back(join("what the noise got done is left out: ", error.what()));
         return;
@@ -219,7 +219,7 @@ void add_harvest_of_all(Report& all, const std::vector<std::vector<const Report*
     for (const std::vector<const Report*>& parts : runs) {
         std::vector<Harvests>& of_run = did.emplace_back();
         for (const Report* part : parts) {
-            if (!done_in(*part).beside) return;  // its notes say why
+            if (!done_in(*part).beside) return;  // the part has a note with the reason
             of_run.push_back(*done_in(*part).beside);
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Harvest: the work that the neighbour got done, and the cost of both.
+// Harvest: the work that the neighbour got done, and the cost of training and neighbour.
 #pragma once
 
 #include "analysis/sections/harvest/harvest.hpp"
@@ -10,13 +10,13 @@
 
 namespace analysis {
 
-// Joins the harvests of several runs, or of the parts of a run: [run][part].
+// Pools the harvests of several runs, or of the parts of a run: [run][part].
 void add_harvest_of_all(Report& all, const std::vector<std::vector<const Report*>>& runs);
 
-// A sentence for each noise of which an empty node's is known, and one for each setting that was tried.
+// A sentence for each noise whose harvest on an empty node is known, and one for each tried setting.
 std::vector<std::string> harvest_sentences(const Report& report);
 
-// Core hours and money of all noises in a sentence; empty where no price was given.
+// A sentence on core hours and cost of all noises; empty if no price was given.
 std::string worth_sentence(const Report& report);
 
 }  // namespace analysis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noise levels: the work of each noise process by its own record.
+// Section on noise levels: the work of each noise process, from its own record.
 
 #include "analysis/results/record.hpp"
 #include "analysis/sections/section.hpp"
@@ -11,7 +11,7 @@ namespace analysis {
 
 namespace {
 
-// A row for each process and level: host,factor,level,stressor,slots,bytes_per_s,operations_per_s
+// Columns: host,factor,level,stressor,slots,bytes_per_s,operations_per_s. One row per process and level.
 void write_factor_levels(const std::filesystem::path& file, const Report& report)
 {
     base::CsvWriter table{file, {"host", "factor", "level", "stressor", "slots", "bytes_per_s", "operations_per_s"}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outliers: steps far longer than others, the time that they take, and the median step, which they do not change.
+// Section on outliers: steps far longer than others, their time, and the median step, which they do not change.
 
 #include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using base::join;
 
-// Empty where the effect with outliers and that without are the same against the budget.
+// A sentence if outliers decide whether the effect exceeds the budget; else empty.
 std::string where_outliers_decide(const Report& report, const AccidentRate& rate)
 {
     const auto percent_of = [&](const char* measure) {
@@ -57,7 +57,7 @@ std::vector<NoiseTable> outlier_tables(const Report& report)
     return {table};
 }
 
-// The rarest stall that the run would have met, and the cost that outliers set aside may still have.
+// Sentences on the rarest stall that the run would have met, and on the cost that excluded outliers may still have.
 std::vector<std::string> stall_sentences(const Report& report)
 {
     std::vector<std::string> met;
@@ -84,7 +84,7 @@ std::vector<std::string> stall_sentences(const Report& report)
     return all;
 }
 
-// factor,level,percent_of_steps,percent_of_time,p,counted,excess_percent,unmet_one_in
+// Columns: factor,level,percent_of_steps,percent_of_time,p,counted,excess_percent,unmet_one_in
 void write_outliers(const std::filesystem::path& file, const Report& report)
 {
     base::CsvWriter table{

@@ -11,7 +11,7 @@ namespace analysis {
 
 namespace {
 
-constexpr int parts_of_a_segment = 256;  // between two levels, at which effects are looked at
+constexpr int parts_of_a_segment = 256;  // points between two levels at which effects are computed
 constexpr int draws_of_break = 2000;
 
 // A dose and the contrasts that measure its effect; no dose is no contrast.
@@ -43,7 +43,7 @@ LevelsOfFactors judged_contrasts(const Experiment& plan)
     return all;
 }
 
-// The doses of a factor's levels, if they are amounts of one option in one unit.
+// The doses of a factor's levels, if these are amounts of one option in one unit.
 struct Axis {
     std::string option;
     std::string unit;
@@ -65,7 +65,7 @@ std::optional<Axis> asked_axis(const Levels& levels)
     return axis;
 }
 
-// The same by what was achieved, if that is on record for each level.
+// The axis of achieved doses, if they are recorded for each level.
 std::optional<Axis> achieved_axis(const std::string& factor, const Axis& asked, const Doses& doses)
 {
     const auto by = [&](const char* unit, const auto& value) -> std::optional<Axis> {
@@ -85,7 +85,7 @@ std::optional<Axis> achieved_axis(const std::string& factor, const Axis& asked, 
     return by("operations/s", [](const Achieved& done) { return done.operations_per_s; });
 }
 
-// Is its lowest level quiet, so that the effect begins at zero?
+// True if an amount of zero means no noise, so that the effect begins at zero.
 bool begins_at_zero(const Axis& axis)
 {
     return axis.option == "rate" || axis.option == "duty";
@@ -112,14 +112,14 @@ void fit_curve(ResponseCurve& curve, const Basis& basis, bool from_zero)
     highs = base::isotonic(highs, weights);
     with_accidents = base::isotonic(with_accidents, weights);
     for (std::size_t i = 0; i < curve.points.size(); ++i) {
-        // A curve that begins at nothing and never falls is nowhere below it.
+        // A curve that begins at zero and never falls is nowhere below zero.
         curve.points[i].fitted_percent = from_zero ? std::max(0.0, values[i]) : values[i];
         curve.points[i].fitted = {lows[i], highs[i]};
         curve.points[i].fitted_with_accidents = with_accidents[i];
     }
 }
 
-// The dose at which the fitted curve reaches the budget.
+// The dose at which the fitted curve reaches the budget; none if it does not.
 std::optional<double> reaches(const std::vector<Knot>& knots, const std::vector<double>& fitted, double budget)
 {
     for (std::size_t k = 0; k < knots.size(); ++k) {
@@ -133,7 +133,7 @@ std::optional<double> reaches(const std::vector<Knot>& knots, const std::vector<
 
 DoseEstimate tolerated_dose(const std::vector<Knot>& knots, const ResponseCurve& curve, const Basis& basis)
 {
-    std::vector<double> fitted(knots.size() - curve.points.size(), 0.0);  // of the dose of nothing
+    std::vector<double> fitted(knots.size() - curve.points.size(), 0.0);  // for the dose of zero
     for (const CurvePoint& point : curve.points) fitted.push_back(point.fitted_percent);
     const double budget = basis.rules().budget_percent;
     DoseEstimate tolerated{reaches(knots, fitted, budget), {}, {}};
@@ -157,7 +157,8 @@ DoseEstimate tolerated_dose(const std::vector<Knot>& knots, const ResponseCurve&
     return tolerated;
 }
 
-// Index of the lowest level in the unbroken row from the highest down whose effect is above zero; their number if none.
+// Index of the lowest level of the unbroken series from the highest down whose effects are above zero; number of levels
+// if none.
 std::size_t first_above_zero(const Eigen::VectorXd& percent, const Eigen::VectorXd& half_width)
 {
     Eigen::Index first = percent.size();
@@ -165,8 +166,8 @@ std::size_t first_above_zero(const Eigen::VectorXd& percent, const Eigen::Vector
     return static_cast<std::size_t>(first);
 }
 
-// Effects as another run of as many blocks, or as many other runs, could have measured them: their joint distribution
-// is Student's t, with the covariance of the blocks or runs.
+// Draws effects as another run with the same number of blocks, or as many other runs, could have measured them: their
+// joint distribution is Student's t, with the covariance of the blocks or runs.
 class Draw {
  public:
     Draw(const Eigen::VectorXd& percent, Eigen::MatrixXd influence, std::uint64_t seed)
@@ -223,7 +224,7 @@ DoseEstimate break_point(const std::vector<Knot>& levels, const Basis& basis)
     return {dose(first_above_zero(percent, half_width)), quantile(outside), quantile(1.0 - outside)};
 }
 
-// [part]: the contrasts of its plan, for which the order of treatments is its own.
+// [part]: contrasts of its plan; each part numbers its treatments itself.
 Weights weights_of(const std::vector<Levels>& parts, const std::string& level)
 {
     Weights weights;
@@ -278,7 +279,7 @@ ResponseCurve curve_of(const std::string& factor, const std::vector<Levels>& par
     return curve;
 }
 
-// [part]: the factor's levels; empty where the parts do not have the same ones.
+// [part]: the factor's levels; empty if the parts have different levels.
 std::vector<Levels> levels_in_all(const std::vector<LevelsOfFactors>& parts, const std::string& factor)
 {
     const auto same_level = [](const auto& a, const auto& b) { return a.first == b.first; };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Response curves: how the effect of a noise grows with its level, from which level on there is one, and which level
+// Response curves: how the effect of a noise grows with its level, the lowest level with an effect, and the level that
 // the budget tolerates.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace analysis {
 
-// Rate that noise reached at a level per second for which it was assigned, by its own record; 0 where it says nothing.
+// Rates that noise achieved at a level, per second for which it was assigned, from its own record; 0 if not recorded.
 struct Achieved {
     double bytes_per_s = 0.0;
     double operations_per_s = 0.0;
@@ -32,7 +32,7 @@ struct CurvePoint {
     double fitted_with_accidents = 0.0;  // the highest that the effect can be with accidents, likewise
 };
 
-// A dose with its interval; none: beyond the doses that were run.
+// A dose with its interval; none: above the measured doses.
 struct DoseEstimate {
     std::optional<double> value;
     std::optional<double> low;
@@ -48,9 +48,9 @@ struct ResponseCurve {
     bool falls = false;              // with the dose: of cores that a job keeps
     std::vector<CurvePoint> points;  // two or more, by dose; from the highest down where the curve falls
 
-    // The lowest level of those, from the highest down without a gap, whose interval lies above zero: the minimum
-    // effective dose. Testing in that fixed order needs no correction for the number of levels. Its interval is from
-    // draws of the effects.
+    // The minimum effective dose: the lowest level of an unbroken series, from the highest level down, of levels whose
+    // interval lies above zero. Testing in this fixed order needs no correction for the number of levels. Its interval
+    // comes from random draws of the effects.
     DoseEstimate break_point;
 
     // The dose at which the curve reaches the budget; none: above the highest, or the curve falls. Up to `low` all

@@ -16,7 +16,7 @@ constexpr const char* response_gp =
 #include "analysis/sections/response/response.gp.inc"
     ;
 
-// The divisor of doses that makes short numbers on the axis, and the axis' title.
+// A divisor of doses that gives short numbers on the axis, and the title of the axis.
 struct DoseAxis {
     double unit = 1.0;
     std::string name;

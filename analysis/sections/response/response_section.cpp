@@ -33,7 +33,7 @@ base::Prefixes prefixes_of(const ResponseCurve& curve)
     return is_binary ? base::Prefixes::binary : base::Prefixes::decimal;
 }
 
-// A dose as people read it: "6.02 GiB/s", in binary units where the levels have them.
+// A dose for readers: "6.02 GiB/s", in binary units if the levels have them.
 std::string dose_text(const ResponseCurve& curve, double dose)
 {
     if (curve.unit == "bytes/s") return base::speed_text(dose, prefixes_of(curve));
@@ -92,7 +92,7 @@ std::string curve_sentence(const ResponseCurve& curve, const Verdict& verdict)
                 curve.achieved ? "what was achieved." : "what was asked for.");
 }
 
-// The dose that the noise reached at each level, averaged over its processes.
+// Achieved dose at each level, mean over noise processes.
 Doses doses_on_record(const Report& report)
 {
     Doses doses;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sensitivity: the smallest slowdown that such a run would find.
+// Section on sensitivity: the smallest slowdown that such a run would find.
 #include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/contract/factor_name.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every step over time: the noise that was on, step times, phases.
+// Section on steps over time: the noise that was on, step times, phases.
 
 #include "analysis/sections/section.hpp"
 

@@ -14,7 +14,7 @@ namespace analysis {
 
 namespace {
 
-constexpr double least_beyond = 5.0;  // steps beyond a quantile
+constexpr double least_beyond = 5.0;  // number of steps beyond a quantile
 constexpr int neighbours_of_block = 2;
 constexpr std::array<double, 2> quantiles{0.95, 0.99};
 constexpr std::array<const char*, 4> names_of_tails{"p95 step", "p99 step", "standard deviation",
@@ -22,17 +22,17 @@ constexpr std::array<const char*, 4> names_of_tails{"p95 step", "p99 step", "sta
 
 struct StepOfBlock {
     double step = 0.0;
-    std::size_t block = 0;  // among those kept
+    std::size_t block = 0;  // index among the blocks that are used
     auto operator<=>(const StepOfBlock&) const = default;
 };
 
-// The steps under one treatment.
+// The relative times of the steps under one treatment.
 struct Sample {
     base::LongColumn<StepOfBlock> descending;
-    std::vector<std::array<double, 3>> moments;  // [block]: steps, their sum, the sum of their squares
+    std::vector<std::array<double, 3>> moments;  // [block]: number of steps, their sum, the sum of their squares
 };
 
-// Mean quiet step around each block that holds every treatment, by its number; 0 for others.
+// [block]: mean quiet step around it; 0 if the block lacks a treatment.
 std::vector<double> quiet_around(const Fit& fitted, int blocks)
 {
     std::vector<double> own(static_cast<std::size_t>(blocks), 0.0);
@@ -80,8 +80,8 @@ std::vector<Sample> samples_of(const DesignedRun& run, const Analysis& analysis,
     return samples;
 }
 
-// p95, p99, standard deviation, coefficient of variation in percent, each block weighted by its count in the bootstrap
-// sample.
+// p95, p99, standard deviation and coefficient of variation in percent; each block is weighted by its number of
+// occurrences in the bootstrap sample.
 Eigen::Vector4d tails_of(const Sample& sample, const std::vector<double>& times)
 {
     std::array<double, 3> sums{};
@@ -92,7 +92,7 @@ Eigen::Vector4d tails_of(const Sample& sample, const std::vector<double>& times)
     Eigen::Vector4d tails{0.0, 0.0, 100.0 * deviation, 100.0 * deviation / mean};
     std::size_t at = 0;
     double beyond = 0.0;
-    for (std::size_t q = quantiles.size(); q-- > 0;) {  // the highest first
+    for (std::size_t q = quantiles.size(); q-- > 0;) {  // the highest quantile first
         const double wanted = (1.0 - quantiles[q]) * sums[0];
         while (at + 1 < sample.descending.size() && beyond + times[sample.descending[at].block] <= wanted)
             beyond += times[sample.descending[at++].block];
@@ -109,7 +109,7 @@ Eigen::MatrixXd all_tails(const std::vector<Sample>& samples, const std::vector<
     return tails;
 }
 
-// How often each block is in a run made of as many, drawn from them.
+// [block]: number of its occurrences in a bootstrap sample of as many blocks.
 std::vector<double> drawn_times(std::size_t blocks, base::Random& random)
 {
     std::vector<double> times(blocks, 0.0);
@@ -143,7 +143,7 @@ EffectTable tail_effects(const DesignedRun& run, const Analysis& analysis, std::
         base::end_if_stopped();
         otf2::getting_on();
         const Eigen::MatrixXd tails_drawn = all_tails(samples, drawn_times(blocks, random));
-        if (tails_drawn.allFinite()) drawn.push_back(tails_drawn);  // else a treatment had no whole step in it
+        if (tails_drawn.allFinite()) drawn.push_back(tails_drawn);  // else the sample has no step of some treatment
     }
     if (drawn.size() < 2) return {};
     EffectTable all;
@@ -163,7 +163,7 @@ EffectTable tail_effects(const DesignedRun& run, const Analysis& analysis, std::
             effect.role = contrast.role;
             effect.kind = contrast.kind;
             effect.phase = names_of_tails[tail];
-            // Blocks drawn from B spread less than B new ones.
+            // A bootstrap of B blocks has a smaller variance than B new blocks: by (B - 1) / B.
             effect.percent = {contrast.weights.dot(tails.col(column)), spread * std::sqrt(count / (count - 1.0)),
                               count - 1.0};
             effect.p = effect.percent.p_value();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tail of step times and their variability.
+// Section on the tail of step times and their variability.
 
 #include "analysis/sections/section.hpp"
 #include "analysis/sections/tails/tails.hpp"

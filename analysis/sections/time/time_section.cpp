@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time table: each nanosecond of the training once, by treatment and reason.
+// Section on the time table: each nanosecond of the training once, by treatment and reason.
 
 #include "analysis/results/numbers.hpp"
 #include "analysis/sections/section.hpp"
@@ -18,7 +18,7 @@ void estimate_time(Report& report, const SectionInput&)
     report.kept.of<std::vector<TimeRow>>() = time_table(report.run, report.analysis);
 }
 
-// The time of the first rank by treatment and reason; time.csv has all ranks.
+// Time of the first rank by treatment and reason; time.csv has all ranks.
 std::vector<NoiseTable> time_by_treatment(const Report& report)
 {
     const auto& time = report.kept.of<std::vector<TimeRow>>();

@@ -19,7 +19,7 @@ struct Sum {
     std::int64_t ns = 0;
 };
 
-// [treatment, reason]
+// Number and time of steps by treatment and reason.
 using Sums = std::map<std::pair<std::size_t, std::string>, Sum>;
 
 void add(Sums& sums, std::size_t treatment, const std::string& reason, std::int64_t steps, std::int64_t ns)
@@ -49,7 +49,7 @@ Sums sums_of(const DesignedRun& run, const Analysis& analysis, std::size_t rank)
         const std::int64_t begin_ns = std::max(steps.begin_ns[i], first_ns);
         const std::int64_t end_ns = steps.end_ns[i];
         if (i + 1 < steps.begin_ns.size()) {
-            // Steps that another rank lacks, or that were not recorded, lie here.
+            // The gap holds steps that another rank lacks, or that were not recorded.
             const std::int64_t gap_begin_ns = std::max(end_ns, first_ns);
             const std::int64_t gap_ns = steps.begin_ns[i + 1] - gap_begin_ns;
             if (gap_ns > 0 && steps.begin_ns[i + 1] < slots.back().end_ns)

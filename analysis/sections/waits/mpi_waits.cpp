@@ -23,7 +23,7 @@ double in_seconds(std::int64_t ns)
     return static_cast<double>(ns) / 1e9;
 }
 
-// The sums of each pattern, by step.
+// Sums of each wait state, by step.
 class PatternSums {
  public:
     explicit PatternSums(const StepTable& steps) : steps_{steps.numbers.size()}, place_of_{steps.numbers} {}
@@ -80,7 +80,7 @@ std::vector<PathPart> path_of(const replay::MpiReplay& replay, const otf2::Archi
 
 std::optional<MpiWaits> read_mpi_waits(otf2::Reader& reader, const StepTable& steps, const std::string& step_region)
 {
-    reader.set({.most_open_bytes = 0});  // events of one tick in the order in which they must have been
+    reader.set({.most_open_bytes = 0});  // reorders events with equal times by their causality
     const otf2::Archive& archive = reader.archive();
     const bool has_mpi = std::any_of(archive.regions.begin(), archive.regions.end(), otf2::is_mpi_call);
     if (!has_mpi) return std::nullopt;

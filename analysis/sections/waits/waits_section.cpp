@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting in MPI, noise by noise, and the critical path: what trace-waits and trace-path find in the training's
-// archive.
+// Section on waiting in MPI, by noise, and on the critical path: the results of trace-waits and trace-path for the
+// training's archive.
 
 #include "analysis/metrics/metric.hpp"
 #include "analysis/results/numbers.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 using base::join;
 
-// None where the training's archive has no MPI calls, or is a table.
+// None if the training's archive has no MPI calls, or if it is a table.
 const std::optional<MpiWaits>& waits_in(const Report& report)
 {
     return report.kept.of<std::optional<MpiWaits>>();
@@ -141,7 +141,7 @@ namespace section {
 
 extern const Section waits{
     .complete = read_waits,
-    // pop.csv and path.csv as trace-waits and trace-path write them.
+    // pop.csv and path.csv, in the formats of trace-waits and trace-path.
     .tables = [](const Report& report) -> std::vector<Table> {
         if (!waits_in(report)) return {};
         return {{"wait_states.csv", write_wait_states}, {"pop.csv", write_efficiencies}, {"path.csv", write_path}};

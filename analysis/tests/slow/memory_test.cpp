@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of an analysis does not grow with the steps of a run.
+// The memory of an analysis does not grow with the number of steps of a run.
 #include "testing/interference_runs.hpp"
 #include "testing/process_cost.hpp"
 #include "testing/synthetic_run.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr double run_s = 60.0;
 
-// Rows of two ranks, from the run's begin to its end; each step has two phases and a small variation.
+// Writes rows of two ranks, from the run's begin to its end; each step has two phases and a small variation.
 void write_steps(const fs::path& file, std::int64_t rows)
 {
     std::ofstream out{file};
@@ -35,7 +35,8 @@ void write_steps(const fs::path& file, std::int64_t rows)
         }
 }
 
-// The archives of a run of one length in as many steps as fit; in a process of its own, whose memory does not count.
+// Writes the archives of a run of fixed length with as many steps as fit, in another process, whose memory does not
+// count.
 void write_archives(const fs::path& folder, double step_ms, std::uint64_t seed)
 {
     analysis::testing::SyntheticRun run;
@@ -46,7 +47,7 @@ void write_archives(const fs::path& folder, double step_ms, std::uint64_t seed)
     testing::peak_mb([&] { analysis::testing::write_run(folder, run); });
 }
 
-// The most memory that the program, or what it started, had; without gnuplot, whose memory is its own.
+// Peak memory of the program and its children, except gnuplot, whose memory depends on its version.
 std::int64_t peak_bytes(std::vector<std::string> words, const fs::path& only_programs)
 {
     words.insert(words.begin(), testing::program);
@@ -76,7 +77,7 @@ fs::path without_gnuplot(const testing::Scratch& scratch)
     return scratch / "bin";
 }
 
-// Bytes for each further row of the tables of steps.
+// Bytes per additional row of the tables of steps.
 double per_row(std::int64_t few, std::int64_t many, std::int64_t rows)
 {
     MESSAGE("peaks of ", few, " and ", many, " bytes");
@@ -106,7 +107,7 @@ TEST_CASE("an analysis of a million rows of steps takes a few bytes a row more t
     }
     const double a_row = per_row(peaks[0], peaks[1], many - few);
     CHECK(a_row < 5.0);
-    CHECK(static_cast<double>(peaks[1]) + a_row * 9'000'000 < 64e6);  // of ten million rows
+    CHECK(static_cast<double>(peaks[1]) + a_row * 9'000'000 < 64e6);  // memory for ten million rows
 }
 
 TEST_CASE("archives with eight times the steps take a few bytes a step more, also where runs are compared")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of trials of soft errors as a browser shows and prints it.
+// The page on soft-error trials in a browser, and printed.
 #include "analysis/outcomes/tables.hpp"
 #include "base/contract/stored_state.hpp"
 #include "base/random.hpp"
@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t end = 300;
 
-// Ten layers with names as long as those of a transformer, all bits, two moments, guards, stored weights in all codes.
+// Trials with ten layers whose names are as long as a transformer's, all bits, two moments, guards, and stored weights
+// in all codes.
 analysis::TrialRun trials_of(const std::string& strategy, std::uint64_t seed)
 {
     analysis::TrialRun run{.directory = "trials/" + strategy,
@@ -111,6 +112,6 @@ TEST_CASE("a browser shows all of the page of soft errors on a phone, a tablet a
     for (const char* size : {"A4", "Letter"}) {
         const testing::Printed printed = testing::print_page(scratch.path(), page, size);
         CHECK(printed.words > 300);
-        CHECK(printed.first_sheet().find(">share<") != std::string::npos);  // under the plot
+        CHECK(printed.first_sheet().find(">share<") != std::string::npos);  // a label under the plot
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page as a browser shows and prints it: nothing cut off, nothing faint, two sheets of paper.
+// The page in a browser, and printed: nothing cut off, nothing faint, two sheets of paper.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "base/words.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A report of four noises and three controls with records beside it: two ranks on CPUs 0 and 1, noise on 1 and 2, of
+// Writes a report of four noises and three controls with records: two ranks on CPUs 0 and 1, noise on CPUs 1 and 2, of
 // four CPUs.
 fs::path write_report(const fs::path& folder)
 {
@@ -48,7 +48,7 @@ fs::path write_report(const fs::path& folder)
     return folder / "report";
 }
 
-// All numbers in a JSON, those within its texts included.
+// Adds all numbers in a JSON document, including those in its texts.
 void add_numbers(std::vector<double>& numbers, const nlohmann::json& json)
 {
     if (json.is_number()) numbers.push_back(json.get<double>());
@@ -61,7 +61,7 @@ void add_numbers(std::vector<double>& numbers, const nlohmann::json& json)
         numbers.push_back(std::stod(match->str()));
 }
 
-// Those of the CSVs, and half of the width of each interval, which the page shows as "± 0.37".
+// Adds the numbers of a CSV file, and half of the width of each interval, which the page shows as "± 0.37".
 void add_table(std::vector<double>& numbers, const base::CsvTable& table)
 {
     const auto number = [](const std::string& cell) { return std::strtod(cell.c_str(), nullptr); };
@@ -113,8 +113,8 @@ TEST_CASE("a browser shows all of the page on a phone, a tablet and a screen, li
     testing::check_on_screens(scratch.path(), file);
     for (const nlohmann::json& result : testing::probe(scratch.path(), base::read_whole(file), {1000, 1060}, false)) {
         CHECK(result["wrong"] == nlohmann::json::array());
-        CHECK(result["buttons"].get<int>() > 10);      // heads of tables that sort
-        CHECK(result["pointed_at"].get<int>() > 100);  // marks of plots that show their value
+        CHECK(result["buttons"].get<int>() > 10);      // headers of sortable tables
+        CHECK(result["pointed_at"].get<int>() > 100);  // plot marks that show their value
     }
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("the page of four noises prints on two sheets of either size with noth
         CHECK(printed.sheets == 2);
         CHECK(printed.words > 300);
         CHECK(printed.text.find(">narrow.<") != std::string::npos);          // the page's last sentence
-        CHECK(printed.first_sheet().find(">budget<") != std::string::npos);  // of the plot
+        CHECK(printed.first_sheet().find(">budget<") != std::string::npos);  // a label of the plot
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of several runs, of sets of runs, of a summary and of a prediction, as a browser shows and prints them.
+// The pages of several runs, of sets of runs, of a summary and of a prediction, in a browser and printed.
 #include "base/files.hpp"
 #include "testing/browser.hpp"
 #include "testing/interference_runs.hpp"
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Three runs on three days, each with its report, and the report of all.
+// Writes three runs on three days with a report each, and their pooled report.
 void write_set(const fs::path& folder, bool with_levels)
 {
     for (int r = 1; r <= 3; ++r) {
@@ -50,11 +50,11 @@ void check_page(const testing::Scratch& scratch, const fs::path& page, int least
     if (testing::found({"pdftotext"}).empty()) return testing::skip("pdftotext is not there");
     const testing::Printed printed = testing::print_page(scratch.path(), page, "A4");
     CHECK(printed.sheets <= 3);
-    CHECK(printed.first_sheet().find(">slowdown<") != std::string::npos);  // on an axis of the plot
+    CHECK(printed.first_sheet().find(">slowdown<") != std::string::npos);  // a label on an axis of the plot
     CHECK(printed.words > 80);
 }
 
-// The page of a summary of those runs.
+// Checks the page of a summary of these runs.
 void check_summary(const testing::Scratch& scratch, const std::string& name, const std::vector<std::string>& runs)
 {
     std::vector<std::string> words{testing::program, "summary", "--out", (scratch / name).string()};
@@ -102,7 +102,7 @@ TEST_CASE("a browser shows and prints all of the page of a prediction")
     if (testing::browser().empty()) return testing::skip("chromium is not there");
     const testing::Scratch scratch;
     analysis::testing::SyntheticRun what;
-    what.run_s = 60.0;  // 100 steps wholly under the noise are needed for a slowdown
+    what.run_s = 60.0;  // a prediction needs 100 steps wholly under the noise
     analysis::testing::write_run(scratch / "run", what);
     const std::string page = scratch / "predicted";
     const std::vector<std::string> words{testing::program, "predict", scratch / "run", "--ranks", "2..64",
@@ -110,5 +110,5 @@ TEST_CASE("a browser shows and prints all of the page of a prediction")
     const testing::Outcome outcome = testing::run(words);
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
     check_page(scratch, fs::path{page} / "index.html", 5);
-    CHECK(testing::run(words).status == 2);  // it is there
+    CHECK(testing::run(words).status == 2);  // the folder exists
 }
