@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints, as phases of the steps after which they are due (--checkpoint-every).
+// Writes checkpoints as phases of the steps after which they are due (--checkpoint-every).
 #include "base/error.hpp"
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/hooks/make_hooks.hpp"
@@ -13,7 +13,7 @@ namespace ddl {
 
 namespace {
 
-// Throws UsageError if there is no state, or if one file cannot hold it.
+// Throws UsageError if the model has no state, or if one file cannot hold it.
 void check_can_be_written(const TrainingPlan& plan, const std::vector<StateTensor>& state)
 {
     if (state.empty()) base::fail_usage("--checkpoint-every: ", plan.model, " has no state");
@@ -50,13 +50,13 @@ class Checkpoints : public Hook {
         context.clock.leave();
     }
 
-    // Those of the steps that were taken back may hold what the guards caught.
+    // Checkpoints of the steps that were undone may contain the error that a guard caught.
     void went_back(StepContext& context) override { checkpointer_.forget_after(context.state.done()); }
 
     void after_last_step(StepContext&) override { over_ = true; }
 
-    // After a signal writes the last step's checkpoint, however long it takes: if it is cut off, the one before is
-    // complete.
+    // After a signal, writes a checkpoint of the last step, however long that takes: if the process is killed
+    // meanwhile, the previous checkpoint is still complete.
     void finish(StepContext& context) override
     {
         const StepState& state = context.state;
