@@ -14,8 +14,9 @@ namespace {
 
 ReaderObserver nobody;
 
-// Batches are freed on another thread than they are made on. So that their memory is not given back to the kernel in
-// between and fetched page by page again, the C library's thresholds are as high as it would move them at most.
+// Batches are allocated and freed by different threads. High malloc thresholds (the highest that glibc's automatic
+// adjustment would reach) keep freed memory in the process, instead of returning it to the kernel and faulting it in
+// again.
 void keep_freed_memory()
 {
 #ifdef __GLIBC__
@@ -69,7 +70,7 @@ void Loader::stop()
     queue_.close();
     raw_.close();
     for (std::jthread& thread : threads_) thread.request_stop();
-    threads_.clear();  // joins
+    threads_.clear();  // joins the threads
 }
 
 void Loader::run(const std::function<void()>& work) noexcept
@@ -83,7 +84,7 @@ void Loader::run(const std::function<void()>& work) noexcept
 
 void Loader::read_batches(int reader, const std::stop_token& stop)
 {
-    Sampler sampler = sampler_;  // one of its own: it keeps its place in the order
+    Sampler sampler = sampler_;  // a copy, which keeps its own position in the order
     const auto record_bytes = static_cast<std::size_t>(records().shape().record_bytes());
     RawBatch raw;
     while (const std::optional<std::int64_t> step = queue_.ticket()) {
