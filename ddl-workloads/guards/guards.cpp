@@ -34,8 +34,7 @@ std::vector<std::string> paths(const std::vector<StateTensor>& tensors)
 
 }  // namespace
 
-// ----------------------------------------------------------------------------------------------------------
-// construction
+// ------------------------------------------------------------------------------------------------------ construction
 
 Guards::Guards(const GuardPlan& plan, const Guarded& guarded)
     : plan_{plan}, guarded_{guarded}, rank_{guarded.exchanges.rank()}
@@ -74,7 +73,7 @@ Guards::Guards(const GuardPlan& plan, const Guarded& guarded)
     if (rank_ == 0) divergence_.emplace(file, tables::divergence_columns, how(file));
 }
 
-// -------------------------------------------------------------------------------------------------------------- checks
+// ------------------------------------------------------------------------------------------------------------ checks
 
 bool Guards::before_forward(std::uint64_t step, std::int64_t steps_done)
 {
@@ -133,7 +132,7 @@ bool Guards::look_at_gradients() const
                        [](const Watch& watch) { return watch.card->looks_at == LooksAt::gradients; });
 }
 
-// ------------------------------------------------------------------------------------------------------------ findings
+// ---------------------------------------------------------------------------------------------------------- findings
 
 // Takes the reports of all ranks. Reactions that must not wait are made in act() instead.
 void Guards::receive(std::span<const ReplicaNews> all)
@@ -227,7 +226,7 @@ std::vector<std::string> Guards::gradient_names(std::size_t count) const
     return names;
 }
 
-// ------------------------------------------------------------------------------------------------- immediate reactions
+// ----------------------------------------------------------------------------------------------- immediate reactions
 
 bool Guards::act(StateLook& look, std::int64_t steps_done)
 {

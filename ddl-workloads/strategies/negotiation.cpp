@@ -132,7 +132,7 @@ std::string stall_warning(const Stalled& stalled, std::int64_t after_ns)
     return text + ", for which other ranks have waited " + base::format(base::Nanoseconds{after_ns});
 }
 
-// ----------------------------------------------------------------------------------------------------------- one rank
+// ---------------------------------------------------------------------------------------------------------- one rank
 
 Negotiator::Negotiator(const NegotiationPlan& plan) : plan_{plan}, cache_{plan.cache}, table_{plan.ranks} {}
 

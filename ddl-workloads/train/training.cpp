@@ -166,7 +166,7 @@ void Training::evaluate()
                  static_cast<long long>(epoch), std::isnan(loss) ? std::abs(loss) : loss, 100.0 * *outcome_.accuracy);
 }
 
-// ---------------------------------------------------------------------------------------------------------- reporting
+// --------------------------------------------------------------------------------------------------------- reporting
 
 nlohmann::ordered_json Training::record_of_rank() const
 {

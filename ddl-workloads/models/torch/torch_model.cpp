@@ -20,8 +20,7 @@
 #include <utility>
 #include <vector>
 
-// Debian's LibTorch computes matrix products with OpenBLAS, which has its own threads. Other builds lack these
-// functions.
+// Debian's LibTorch uses OpenBLAS, which has its own threads. Other builds of LibTorch lack these functions.
 extern "C" void openblas_set_num_threads(int threads) __attribute__((weak));
 extern "C" int openblas_get_num_threads() __attribute__((weak));
 
@@ -279,8 +278,7 @@ class TorchModel : public GradientModel {
         ready(tensor, floats({begun.bytes}).front(), std::move(arrive));
     }
 
-    // Recorded only after the first steps, when algorithms, optimizer state and addresses of gradients no longer
-    // change.
+    // Records after the first steps, when algorithms, optimizer state and addresses of gradients no longer change.
     void run(std::unique_ptr<DeviceGraph>& graph, const std::function<void()>& work)
     {
         constexpr std::int64_t first_steps = 3;
