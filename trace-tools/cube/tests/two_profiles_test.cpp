@@ -181,7 +181,7 @@ TEST_CASE("a disk that is full and a place that is none leave no file")
     if (full.status == 77) return testing::skip("mounting is not allowed here");
     CHECK(full.status == 1);
     CHECK(has(full.err, "No space left on device\n"));
-    CHECK(full.out.empty());  // the file must not appear
+    CHECK(full.out.empty());  // no file is left on the disk
 }
 
 TEST_CASE("wrong usage and wrong files are reported")
