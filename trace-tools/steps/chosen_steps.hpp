@@ -24,7 +24,7 @@ struct StepChoice {
 
 struct ChosenSteps {
     std::string name;      // "step", or "MPI_Allreduce to MPI_Allreduce"
-    bool between = false;  // from one visit to the next
+    bool between = false;  // steps last from one visit to the next
     StepTable table;
     StepChoice choice;  // the choice that gives the same steps in another archive of the program
 };

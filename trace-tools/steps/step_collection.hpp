@@ -21,7 +21,7 @@ struct Step {
 
 // The steps of a rank, possibly more than fit into memory.
 struct StepsOfRank {
-    std::int64_t rank = 0;         // in the largest communicator of MPI; of an archive without one the process's number
+    std::int64_t rank = 0;         // rank in the largest MPI communicator, or else process number
     std::uint32_t location = 0;    // the one of the rank with the most steps
     base::LongColumn<Step> steps;  // in the order of time
     std::vector<base::LongColumn<std::int64_t>> phase_ns;  // by StepTable::phases, then by step; they add up to it
@@ -32,7 +32,7 @@ void keep_steps(StepsOfRank& rank, const std::function<bool(const Step&)>& wante
 
 struct StepTable {
     std::vector<std::string> phases;  // regions directly inside steps, in the order of their first visits; then `other`
-    std::vector<StepsOfRank> ranks;   // those with any steps, by rank
+    std::vector<StepsOfRank> ranks;   // ranks that have steps, in rank order
 };
 
 // Sees all events of the reading that finds the steps, and the begin and end of each step, reported before the event

@@ -64,9 +64,9 @@ std::unique_ptr<StepVisitor> steps_between_visits(const Archive& archive, std::u
 // observer, if any, sees as well.
 StepTable read_steps(Reader& reader, std::uint32_t region, StepObserver* observer = nullptr);
 
-// Steps last from the end of one visit of that region to the end of the next: so what a rank is late, and what the
-// others then wait for it in that call, are in the same step. Their phases are that call and the regions beside it. A
-// step ends without the next visit where the region around is left. Else as read_steps().
+// Steps last from the end of one visit of that region to the end of the next, so that the delay of a rank and the
+// resulting waits of other ranks in the call fall into the same step. Phases are that call and the regions next to it.
+// A step ends without the next visit if the enclosing region is left. Otherwise like read_steps().
 StepTable read_steps_between(Reader& reader, std::uint32_t region, StepObserver* observer = nullptr);
 
 // Throws UsageError that suggests the nearest name. `option` is an option's name, such as "--region".

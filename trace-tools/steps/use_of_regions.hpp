@@ -77,7 +77,7 @@ class UseOfRegions final : public Visitor {
     std::optional<std::uint32_t> number_;
     std::vector<Place> places_;  // by location
     std::uint32_t location_ = nowhere;
-    std::vector<std::uint32_t> use_places_;  // in that location's uses, from 1; by region
+    std::vector<std::uint32_t> use_places_;  // by region: index into the location's uses, from 1
 };
 
 }  // namespace otf2
