@@ -10,7 +10,7 @@
 
 namespace testing {
 
-// Goal set beforehand.
+// Goal that was set before measuring.
 struct Aim {
     const char* kind;  // as rows say it
     double bound;
@@ -26,7 +26,7 @@ inline Aim at_least(double bound)
 
 class BenchRows {
  public:
-    // Rows of a benchmark, which is a table of results/bench/measurements.md.
+    // `benchmark` names a table in results/bench/measurements.md, to which rows are added.
     explicit BenchRows(std::string benchmark);
 
     struct Case {
@@ -35,9 +35,9 @@ class BenchRows {
         std::string unit = {};
     };
 
-    // Ours, what ran beside it, and their ratio, whose aim it is.
+    // Adds our cost, the compared cost, and their ratio, to which the aim applies.
     void add(const Case& of, const Paired& found, const std::optional<Aim>& aim = {});
-    // One figure and its aim.
+    // Adds one figure and its aim.
     void add(const Case& of, const Median& found, const std::optional<Aim>& aim = {});
     void add(const Case& of, double found, const std::optional<Aim>& aim = {});
 

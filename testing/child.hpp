@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that runs while the test looks on.
+// A program that runs in the background of a test.
 #pragma once
 
 #include "base/csv.hpp"
@@ -37,7 +37,7 @@ class Child {
     base::Child child_;
 };
 
-// Waits for it, at most 30 s.
+// Waits at most 30 s for the condition.
 inline bool eventually(const std::function<bool()>& holds)
 {
     for (int tries = 0; tries < 3000; ++tries) {
@@ -47,7 +47,7 @@ inline bool eventually(const std::function<bool()>& holds)
     return false;
 }
 
-// Whether the CSV that a program is writing has this number of rows yet.
+// True if the CSV that a program is writing has this number of rows yet.
 inline bool has_rows(const std::filesystem::path& csv, std::size_t rows)
 try {
     return std::filesystem::exists(csv) && base::CsvTable{csv}.rows() >= rows;

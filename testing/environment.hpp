@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environment as a launcher would leave it, for the length of a test.
+// Sets environment variables as a launcher would, for the duration of a test.
 #pragma once
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace testing {
 
 class Environment {
  public:
-    // These variables; of a launcher's, only these.
+    // Sets these variables; other variables of launchers are removed.
     explicit Environment(const std::map<std::string, std::string>& variables)
     {
         for (const char* name :

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparing two costs on a machine that drifts: measured in turns, pair by pair, and reported as the median of the
-// pairs' ratios.
+// Compares two costs on a machine whose speed drifts: they are measured alternately in pairs, and the result is the
+// median of the pairs' ratios.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace testing {
 
-// A median and an interval that holds the true median with at least 95 %, whatever the distribution (order statistics,
-// binomial with p = 1/2; independent samples).
+// A median, and an interval that contains the true median with at least 95 % confidence for any distribution (order
+// statistics, binomial with p = 1/2; independent samples).
 struct Median {
     double value = 0.0;
     double low = 0.0;
@@ -19,7 +19,7 @@ struct Median {
     std::string text() const;  // "1.023 [0.998, 1.041] of 15"
 };
 
-// Throws Error for fewer than 6 samples: they give no such interval.
+// Throws Error for fewer than 6 samples, which do not give such an interval.
 Median median(std::vector<double> samples);
 
 struct Paired {
@@ -31,11 +31,11 @@ struct Paired {
 // Ratio of two costs measured in the same rounds.
 Paired paired(const std::vector<double>& firsts, const std::vector<double>& seconds);
 
-// So many, or six, the fewest that give an interval, in a quick run (CROSSTALK_BENCH_QUICK).
+// Number of rounds: `full`, or in a quick run (CROSSTALK_BENCH_QUICK) six, the fewest that give an interval.
 std::size_t rounds(std::size_t full);
 
-// Runs both once unmeasured, then rounds(pairs) times one after the other, taking turns in who goes first. Each
-// callable returns its own cost, for example ns per event.
+// Runs both once without measuring, then rounds(pairs) times alternately, swapping their order. Each callable returns
+// its own cost, for example ns per event.
 Paired measure_in_pairs(std::size_t pairs, const std::function<double()>& first, const std::function<double()>& second);
 
 }  // namespace testing

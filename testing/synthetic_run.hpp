@@ -54,8 +54,8 @@ struct SyntheticRun {
     double interaction_percent = 0.0;
     std::uint64_t seed = 1;
     bool mpi = false;  // the exchange is an MPI_Allreduce
-    // Each rank has a GPU. 0.7 of the quiet step before its gradients are ready a kernel begins; what is before it is
-    // the host's. Queued work hides this share of the control delay.
+    // Each rank has a GPU. A kernel begins 0.7 of a quiet step before the rank's gradients are ready; the time before
+    // it belongs to the host. Queued work hides this share of the control delay.
     bool gpu = false;
     std::uint64_t gpu_dropped = 0;  // activities, by what the archive says of itself
     double absorbed = 0.0;
@@ -78,8 +78,8 @@ inline bool is_control(const SyntheticNoise& noise)
     return noise.role != base::Role::treatment;
 }
 
-// Slots of a block, before their order is drawn: each noise alone, or all combinations of noises and each
-// control alone; and quiet.
+// Slots of a block, before their order is drawn: each noise alone, or all combinations of noises, each control alone,
+// and quiet slots.
 inline std::vector<std::vector<int>> block_of(const SyntheticRun& run)
 {
     const int count = static_cast<int>(run.noise.size());
@@ -130,8 +130,8 @@ inline std::vector<const SyntheticNoise*> noise_at(const SyntheticRun& run, cons
     return on;
 }
 
-// When work that begins at `begin_ns` is done: `work_ns` on a quiet machine, `slowdown` times as long while these
-// noises are on.
+// Returns when work that begins at `begin_ns` is done. It takes `work_ns` on a quiet machine, and `slowdown` times as
+// long while these noises are on.
 template <class Slowdown>
 std::int64_t end_of_work(const SyntheticRun& run, const std::vector<PlannedSlot>& slots, std::int64_t begin_ns,
                          std::int64_t work_ns, const Slowdown& slowdown)
@@ -153,7 +153,7 @@ std::int64_t end_of_work(const SyntheticRun& run, const std::vector<PlannedSlot>
     return std::llround(time + left);
 }
 
-// A rank's GPU: what is launched on a thread runs on one of two streams.
+// A rank's GPU: work launched by a thread runs on one of two streams.
 class SyntheticGpu {
  public:
     explicit SyntheticGpu(otf2::Recorder& recorder) : recorder_{recorder} {}
@@ -313,7 +313,7 @@ inline void write_noise(const std::filesystem::path& folder, const SyntheticRun&
     const otf2::AttributeRef stressor = recorder.attribute("stressor", otf2::Type::text);
     const otf2::AttributeRef role = recorder.attribute("role", otf2::Type::text);
     otf2::LocationRecorder& schedule = recorder.location("schedule");
-    // In a rotation the noises take turns on one CPU, in a factorial each has one of its own.
+    // In a rotation the noises share one CPU, in a factorial each has its own.
     const bool own_cpus = run.design == "factorial" || run.achieved > 1.0;
     std::vector<otf2::LocationRecorder*> cpus;
     for (std::size_t n = 0; n < (own_cpus ? run.noise.size() : 1); ++n)
@@ -347,7 +347,7 @@ inline void write_noise(const std::filesystem::path& folder, const SyntheticRun&
     recorder.finish();
 }
 
-// train/ and noise/ of a run directory.
+// Writes train/ and noise/ of a run directory.
 inline void write_run(const std::filesystem::path& folder, const SyntheticRun& run)
 {
     std::filesystem::create_directories(folder / "train");

@@ -10,14 +10,14 @@
 
 namespace testing {
 
-// The case cannot run here: says why; the test program then exits 77. Return from the case after it.
+// Skips the test case and prints the reason; the test program then exits 77. Return from the case after it.
 void skip(const std::string& why);
 bool skipped();
 
-// The nightly tests are run (CROSSTALK_NIGHTLY is set): a case that has many rows tries them all.
+// True if nightly tests run (CROSSTALK_NIGHTLY is set): then cases with many rows try all of them.
 bool at_night();
 
-// A directory of its own, removed at the end.
+// A temporary directory that is removed at the end.
 class Scratch {
  public:
     Scratch();
@@ -40,7 +40,8 @@ struct Outcome {
 // Runs words[0] with its arguments and waits.
 Outcome run(const std::vector<std::string>& words);
 
-// Damages a file's content in one place: a bit, a byte, some bytes changed, lost, doubled, or the rest cut off.
+// Damages a file's content in one place: flips a bit, changes a byte, changes, removes or doubles some bytes, or
+// truncates.
 void mutate(std::string& bytes, base::Random& random);
 
 }  // namespace testing

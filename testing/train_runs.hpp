@@ -30,10 +30,10 @@ struct TrainRun {
     std::string err;
 };
 
-// One process without MPI.
+// Runs one process without MPI.
 TrainRun train_alone(const std::filesystem::path& out, const Words& options);
 
-// `ranks` processes under mpirun.
+// Runs `ranks` processes under mpirun.
 TrainRun train(int ranks, const std::filesystem::path& out, const Words& options);
 
 struct StepTime {
@@ -42,13 +42,13 @@ struct StepTime {
     double ms() const { return static_cast<double>(end_ns - begin_ns) / 1e6; }
 };
 
-// Steps of rank 0, all that are in the file by now.
+// Steps of rank 0 that are in the file so far.
 std::vector<StepTime> steps_in(const std::filesystem::path& out);
 
-// `ranks` processes of a program under mpirun, running beside the test until they are waited for; killed at the end.
+// Runs `ranks` processes of a program under mpirun in the background, until wait() is called; kills them at the end.
 class RunningJob {
  public:
-    // Both outputs go to `log`.
+    // Both output streams go to `log`.
     RunningJob(int ranks, const Words& command, const std::filesystem::path& log);
     ~RunningJob();
     RunningJob(const RunningJob&) = delete;
@@ -74,17 +74,17 @@ class RunningTraining : public RunningJob {
     int ranks_ = 0;
 };
 
-// Every model of the real program, each as options of a training: the form given for its name; of one without a form
-// the name alone, on synthetic images.
+// Every model of the real program, as options of a training: the given form for its name, or the name alone, on
+// synthetic images.
 std::vector<Words> every_model(const std::map<std::string, Words>& forms);
 
-// Every strategy but naive that keeps ranks equal: the forms given for its name; of one without forms the name alone.
+// Every strategy that keeps ranks equal, except naive: the given forms for its name, or the name alone.
 Words every_strategy(const std::map<std::string, Words>& forms);
 
-// Options of a training on a file of some kB, which this writes.
+// Options of a training on a file of several kB, which this function writes.
 Words some_text(const std::filesystem::path& path, int length);
 
-// A process that still runs; a zombie does not.
+// True for a running process, false for a zombie.
 bool runs(pid_t process);
 
 }  // namespace testing

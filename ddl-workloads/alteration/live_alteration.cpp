@@ -197,7 +197,7 @@ void LiveAlterer::alter(const std::string& path, const soft_errors::NumberFormat
     if (wanted == wanted_.end()) return;
     const auto size = static_cast<std::uint64_t>(format.bytes);
     const std::uint64_t count = bytes.size() / size;
-    std::vector<std::uint64_t> sizes{count};  // input and gradients are a row of numbers
+    std::vector<std::uint64_t> sizes{count};  // an input or a gradient has one dimension
     if (!shape.empty()) sizes.assign(shape.begin(), shape.end());
     for (const soft_errors::Injection* one : wanted->second) {
         const std::uint64_t index = soft_errors::index_in(*one, sizes, "--alter: " + path);

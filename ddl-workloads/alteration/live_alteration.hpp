@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bits that flip in a training while it runs: in its model, its optimizer, its input, its gradients.
+// Bit flips in a running training (--alter): in its model, optimizer, input or gradients.
 #pragma once
 
 #include "base/cli/options.hpp"
@@ -18,33 +18,34 @@
 
 namespace ddl {
 
-// How a number of that type stands in memory.
+// The bit layout of a number of this type in memory.
 soft_errors::NumberFormat format_of(ElementType type);
 
-// Where a path begins decides when it is altered in its step:
+// The prefix of a path says when in its step the tensor is altered:
 //     model/, optimizer/   before forward
 //     input/               before forward: input/images, input/tokens or input/labels of the (first) batch
-//     gradient/            when this rank has computed it, before the exchange
+//     gradient/            when this rank has computed the gradient, before the exchange
 //     mean/                after the exchange, before the update
 struct LiveAlteration {
-    int rank = -1;  // all
+    int rank = -1;  // -1: every rank
     std::uint64_t step = 0;
     std::string record;
     std::vector<soft_errors::Injection> injections;
 };
 
-// "1:50:R.json", "all:50:R.json". Reads the record. Throws UsageError, Error.
+// Parses RANK:STEP:RECORD, such as "1:50:R.json" or "all:50:R.json", and reads the record. Throws UsageError, Error.
 LiveAlteration parse_live_alteration(const std::string& text);
 
-// Is some rank meant to end with other parameters than the rest? Inputs and gradients become part of every rank's mean.
+// True if the alterations leave the parameters of some rank different from the others'. Alterations of inputs and
+// gradients do not: they enter the mean that every rank gets.
 bool told_to_differ(const std::vector<LiveAlteration>& alterations);
 
 class AlterationOptions {
  public:
-    // Adds them; both must outlive it.
+    // Adds the options to `options`; both arguments must outlive this object.
     AlterationOptions(base::Options& options, std::vector<LiveAlteration>& alterations);
 
-    // Completes the plan once the options were parsed. Throws UsageError, Error.
+    // Completes the plan after the options were parsed. Throws UsageError, Error.
     void read() const;
 
  private:
@@ -52,15 +53,16 @@ class AlterationOptions {
     std::vector<std::string> texts_;
 };
 
-// Alters, with a region for each number. Used by the main thread and where gradients are computed, which may be
-// another, while the main thread waits.
+// Makes the alterations and records a region for each altered number. Called by the main thread, and by the thread that
+// computes gradients (possibly another one) while the main thread waits.
 class LiveAlterer {
  public:
-    // All of them are of this rank. The model must outlive it. Throws UsageError for a gradient that the model has not.
+    // `alterations` are those of this rank. The model must outlive the object. Throws UsageError for a gradient that
+    // the model does not have.
     LiveAlterer(otf2::Recorder& recorder, otf2::LocationRecorder& location, Model& model,
                 std::vector<LiveAlteration> alterations);
 
-    // Each throws Error for a tensor or a number that is not there.
+    // All throw Error for a tensor or an index that does not exist.
     void before_step(std::uint64_t step);
     void input(Batch& batch);
     void before_update();
@@ -79,7 +81,7 @@ class LiveAlterer {
     Model& model_;
     std::vector<LiveAlteration> alterations_;
     std::vector<std::string> gradient_paths_;
-    Wanted wanted_;  // of the step at hand, by path
+    Wanted wanted_;  // wanted alterations of the current step, by path
     otf2::RegionRef region_;
     otf2::AttributeRef tensor_;
     otf2::AttributeRef element_;

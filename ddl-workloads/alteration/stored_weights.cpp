@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t most_paths_of_weights = 10;
 constexpr const char* begin_of_weights = "model/";
 
-// In a model divided over the ranks, the part of one rank alone has no gradient that is exchanged.
+// A model sharded over the ranks is refused: no gradients are exchanged for a shard.
 std::vector<std::string> weights_of(Model& model, const std::string& location)
 {
     std::vector<std::string> parameters;

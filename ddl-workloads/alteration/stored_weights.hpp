@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training's weights in memory whose bits flip: before a forward they become what is read of them, and afterwards
-// sound again, so that gradients of damaged weights update sound ones.
+// Weights stored in memory whose bits flip: the forward pass uses the values read, errors included; afterwards the
+// weights are restored, so that gradients of damaged weights update sound weights.
 #pragma once
 
 #include "base/cli/options.hpp"
@@ -15,22 +15,24 @@
 
 namespace ddl {
 
-// Reads the numbers of 32 bits of the model's parameters: running statistics, counters and the optimizer lie elsewhere.
+// Covers the model's 32-bit parameters, but not running statistics, counters and the optimizer's state.
 class StoredWeights {
  public:
-    // Names of tensors begin with `location`. Of one seed and stream the same bits flip. The model must outlive it.
-    // Throws Error if there is no such tensor.
+    // Covers tensors whose names begin with `location`. Equal seed and stream flip the same bits. The model must
+    // outlive the object. Throws Error if there is no such tensor.
     StoredWeights(Model& model, const soft_errors::WeightMemory& memory, const std::string& location,
                   std::uint64_t seed, std::uint64_t stream);
 
-    // Between two steps, or before forward. The weights become what is read; each read draws anew.
+    // Call between two steps, or before forward. Replaces the weights by the values read; each read draws new bit
+    // flips.
     void read();
 
-    // They become again what they were before the last read. Before the update, if they were read for a forward.
+    // Restores the weights to their values before the last read. Call before the update if the read was for a forward
+    // pass.
     void put_back();
 
-    const soft_errors::WeightRead& sum() const { return sum_; }  // of all reads
-    const std::string& paths() const { return paths_; }  // of the tensors, base::path_separator between; at most ten
+    const soft_errors::WeightRead& sum() const { return sum_; }  // over all reads
+    const std::string& paths() const { return paths_; }  // first ten tensors' paths, joined by base::path_separator
 
  private:
     std::vector<std::span<float>> weights();
@@ -41,10 +43,10 @@ class StoredWeights {
     std::string paths_;
     base::Random random_;
     soft_errors::WeightRead sum_;
-    std::vector<std::vector<float>> sound_;  // between read() and put_back()
+    std::vector<std::vector<float>> sound_;  // original weights, between read() and put_back()
 };
 
-// Memory that a training's weights lie in; no code: like any other.
+// The memory that a training's weights are stored in. Empty code: ordinary memory without bit flips.
 struct StorePlan {
     std::string code;
     std::string detection = "none";
@@ -55,10 +57,10 @@ struct StorePlan {
 
 class StoreOptions {
  public:
-    // Adds them; both must outlive it.
+    // Adds the options to `options`; both arguments must outlive this object.
     StoreOptions(base::Options& options, StorePlan& plan);
 
-    // Completes the plan once the options were parsed. Throws UsageError.
+    // Completes the plan after the options were parsed. Throws UsageError.
     void read() const;
 
  private:

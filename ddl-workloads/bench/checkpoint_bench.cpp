@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of a checkpoint beside a plain write of the same bytes: the tensors of ResNet-18 and their momentum, into a
-// new file each time, in turns.
+// Cost of a checkpoint compared with a plain write of the same bytes: the parameters of ResNet-18 and their momentum,
+// written alternately, each time to a new file.
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t pairs = 31;
 
-// Convolutions of four stages, each with its normalisation's two vectors, then the classifier: 11.2 million numbers.
+// Convolutions of four stages, each followed by the two vectors of its normalisation, then the classifier: 11.2 million
+// numbers.
 std::vector<std::vector<std::int64_t>> shapes()
 {
     std::vector<std::vector<std::int64_t>> all{{64, 3, 3, 3}, {64}, {64}};

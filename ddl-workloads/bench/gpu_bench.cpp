@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole runs of the real program on one GPU, in rounds: what tracing adds to a step, beside PyTorch's
-// DistributedDataParallel over NCCL in Python, and what graphs save.
+// Whole runs of the real program on one GPU, in rounds: the cost of tracing, a comparison with PyTorch's
+// DistributedDataParallel over NCCL in Python, and the gain from CUDA graphs.
 #include "base/cli/options.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
@@ -25,7 +25,7 @@ using testing::Words;
 
 constexpr std::size_t steps = 90;
 constexpr std::size_t warm_up = 30;
-constexpr std::size_t rounds = 6;  // the fewest that give an interval
+constexpr std::size_t rounds = 6;  // fewest rounds for which an interval can be computed
 
 struct Bench {
     std::string script;
@@ -33,7 +33,8 @@ struct Bench {
     testing::BenchRows rows{"on a GPU"};
 };
 
-// Time of a step in ms: from the first one measured to the end of the last, since the host runs ahead.
+// Mean time of a step in ms, from the first measured step to the end of the last (the host runs ahead of the GPU, so
+// single steps are not meaningful).
 double step_ms(const std::vector<testing::StepTime>& all)
 {
     if (all.size() != steps) base::fail("a training made ", all.size(), " steps and not ", steps);
@@ -69,7 +70,7 @@ Contender in_python(const Bench& bench, const Words& options)
     };
 }
 
-// One value a round for each contender.
+// Runs the contenders in turn: one value per round for each contender.
 std::vector<std::vector<double>> in_rounds(const std::vector<Contender>& contenders)
 {
     std::vector<std::vector<double>> found(contenders.size());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of a guard's check beside a bare read of the same bytes: the state of ResNet-18 and its momentum, in turns.
+// Cost of a guard's check compared with a plain read of the same bytes: the state of ResNet-18 with its momentum,
+// alternately.
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr std::size_t pairs = 31;
 constexpr std::size_t tensors = 62;
-constexpr std::size_t numbers = 2 * 11'200'000 / tensors;  // of each
+constexpr std::size_t numbers = 2 * 11'200'000 / tensors;  // in each tensor
 
 using State = std::vector<std::vector<float>>;
 
@@ -32,7 +33,7 @@ State make_state()
     return state;
 }
 
-// Reads every byte and does as little with it as a compiler lets pass, in four vectors side by side.
+// Reads every byte and does as little work as the optimiser permits, in four independent vectors.
 std::uint64_t read_all(std::span<const std::byte> bytes)
 {
     constexpr std::size_t chunk_bytes = 16;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of the loader beside loops written by hand that read the same records in the same order from a warm page
-// cache, from the same files and from a plain file: bytes of input per second, in turns.
+// Cost of the loader compared with hand-written loops that read the same records in the same order from a warm page
+// cache, both from the same files and from a plain file: input bytes per second, measured alternately.
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
@@ -48,9 +48,9 @@ Input input_of(const std::string& name, const std::string& text, const std::stri
     return {.name = name, .records = ddl::open_part(set, ddl::Part::train)};
 }
 
-// ---------------------------------------------------------------------------------------------------------- by hand
+// ------------------------------------------------------------------------------------------------ hand-written loops
 
-// Record `number`; valid until the next one is read.
+// Returns record `number`; valid until the next call.
 using ReadRecord = std::function<std::span<const std::uint8_t>(std::int64_t number)>;
 
 struct Descriptor {
@@ -63,7 +63,7 @@ struct Descriptor {
     int number;
 };
 
-// `bytes` at every `stride` bytes.
+// Reads `bytes` bytes at every multiple of `stride`.
 ReadRecord plain_file(const std::string& path, std::int64_t bytes, std::int64_t stride)
 {
     return [=, file = std::make_shared<Descriptor>(path),
@@ -125,7 +125,7 @@ ReadRecord hdf5_file(const std::string& path)
     return [file = std::make_shared<Hdf5Images>(path)](std::int64_t number) { return file->read(number); };
 }
 
-// Reads a batch into one vector and makes floats (of text: whole numbers) of it, as the loader does.
+// Reads a batch into one vector and converts it to floats (for text: to whole numbers), as the loader does.
 template <class Number, class Convert>
 double loop(const Input& input, const ReadRecord& read, const Convert& convert)
 {
@@ -143,7 +143,7 @@ double loop(const Input& input, const ReadRecord& read, const Convert& convert)
         sum += static_cast<std::uint64_t>(numbers[1]);
     }
     const double rate = mb_per_s(input.bytes(), begin);
-    if (sum == 1) std::cout << "";  // so that nothing is left out
+    if (sum == 1) std::cout << "";  // keeps the compiler from removing the loop
     return rate;
 }
 
@@ -154,7 +154,7 @@ double loop(const Input& input, const ReadRecord& read)
     return loop<float>(input, read, [](std::uint8_t byte) { return static_cast<float>(byte) / 127.5F - 1.0F; });
 }
 
-// ------------------------------------------------------------------------------------------------------- the loader
+// -------------------------------------------------------------------------------------------------------- the loader
 
 double load(const Input& input, int readers, int transformers)
 {
@@ -188,7 +188,7 @@ void compare(const Input& input, int readers, int transformers, const testing::B
 constexpr const char* same_loop = "a loop that reads and converts the same";
 constexpr const char* plain_loop = "a loop over a plain file";
 
-// Images as a file of CIFAR-10's, which a plain loop can read, and the same in other formats.
+// Images in a CIFAR-10 file, which a plain loop can read, and the same images in other formats.
 struct Images {
     testing::Scratch scratch;
     std::string made = "synthetic[samples=" + std::to_string(input_bytes / 3073) + "]";

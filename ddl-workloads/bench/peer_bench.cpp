@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole runs of the real program beside those of its peers: PyTorch's DistributedDataParallel in Python, the same
-// training without any exchange, ways to wait and strategies beside one another; alone on two CPUs, and with another
-// process on one of them. All runs of a group follow one another in rounds, since a machine changes from minute to
-// minute, and are compared within their round.
+// Whole runs of the real program compared with its peers: PyTorch's DistributedDataParallel in Python, the same
+// training without any exchange, and progress policies and strategies with each other; alone on two CPUs, and with
+// another process on one of them. The runs of a group are repeated in rounds and compared within each round, since a
+// machine's speed drifts over minutes.
 #include "base/cli/options.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
@@ -29,7 +29,7 @@ using testing::operator+;
 using testing::Words;
 
 constexpr std::size_t full_rounds = 15;
-constexpr std::size_t warm_up = 8;  // steps of a run
+constexpr std::size_t warm_up = 8;  // steps left out of each run
 
 bool quick()
 {
@@ -43,9 +43,9 @@ std::size_t steps_of_a_run()
 
 struct Work {
     std::string name;
-    Words ours;                  // model, data and batch as options of ddl-train
-    Words peer;                  // the same as options of peers/ddp.py
-    double beside_python = 0.0;  // at most
+    Words ours;                  // options of ddl-train for model, data and batch
+    Words peer;                  // options of peers/ddp.py for the same
+    double beside_python = 0.0;  // largest accepted ratio to Python's time
 };
 
 const Work resnet{.name = "ResNet-18, width 32, batch 8",
@@ -58,11 +58,11 @@ const Work gpt{
     .peer = {"--model", "gpt", "--length", "128", "--batch", "4"},
     .beside_python = 0.90};
 
-// Means of a run's steps in ms, without the first ones. Before a bucket is summed all ranks must have it: what a rank
-// waits for one that computes longer is not the exchange's own cost.
+// Mean times of a run's steps in ms, without warm-up. A bucket is summed only when all ranks have it, so the wait for a
+// rank that computes longer is not a cost of the exchange itself.
 struct Steps {
-    double step = 0.0;          // of rank 0
-    double later_rank = 0.0;    // from a rank's last gradient to the last rank's; of all ranks
+    double step = 0.0;          // on rank 0
+    double later_rank = 0.0;    // from a rank's last gradient to the last rank's, mean over ranks
     double own_exchange = 0.0;  // the rest of the phase wait_exchange
     double beyond_wait() const { return step - later_rank; }
 };
@@ -77,8 +77,8 @@ double mean(const std::vector<double>& values)
 
 struct Row {
     double step_ms = 0.0;
-    double ready_ns = 0.0;  // all gradients of this rank are there
-    double wait_ns = 0.0;   // from then on, until they are averaged
+    double ready_ns = 0.0;  // when all gradients of this rank are complete
+    double wait_ns = 0.0;   // from then until the gradients are averaged
 };
 
 Row row_of(const base::CsvTable& rows, std::size_t row)
@@ -94,7 +94,7 @@ Row row_of(const base::CsvTable& rows, std::size_t row)
 Steps steps_of(const std::filesystem::path& out, int ranks)
 {
     const base::CsvTable table{out / "train/steps.csv"};
-    std::vector<std::vector<Row>> steps;  // of each step its ranks
+    std::vector<std::vector<Row>> steps;  // by step, then by rank
     for (std::size_t row = 0; row < table.rows(); ++row) {
         const auto step = static_cast<std::size_t>(table.get<std::int64_t>(row, "step"));
         steps.resize(std::max(steps.size(), step + 1));
@@ -119,7 +119,7 @@ Steps steps_of(const std::filesystem::path& out, int ranks)
     return {.step = mean(step_ms), .later_rank = mean(later), .own_exchange = mean(own)};
 }
 
-// ------------------------------------------------------------------------------------------------------- contenders
+// -------------------------------------------------------------------------------------------------------- contenders
 
 struct Contender {
     std::string name;
@@ -165,7 +165,7 @@ Contender python(const std::string& script, int ranks, const Work& work)
         if (job.wait() != 0) base::fail("the training in Python failed");
         std::vector<double> ms;
         std::ifstream file{log};
-        for (std::string line; std::getline(file, line);) {  // MPI's own words may lie between
+        for (std::string line; std::getline(file, line);) {  // MPI's own messages may be among the lines
             std::istringstream words{line};
             testing::StepTime step;
             if (words >> step.begin_ns >> step.end_ns) ms.push_back(step.ms());
@@ -186,14 +186,14 @@ void run_in_rounds(std::vector<Contender>& contenders)
         }
 }
 
-// A process that does nothing but take the first of these CPUs, as a script of the shell says.
+// A process that only occupies the first of these CPUs, by running this shell script.
 std::unique_ptr<base::Child> third_process(const base::CpuSet& cpus, const std::string& script)
 {
     return std::make_unique<base::Child>(
         base::Launch{.words = {"taskset", "-c", base::format_cpus({*cpus.begin()}), "sh", "-c", script}});
 }
 
-// ------------------------------------------------------------------------------------------------------------- parts
+// ------------------------------------------------------------------------------------------------------- comparisons
 
 struct Bench {
     std::string script;
@@ -207,7 +207,7 @@ struct Bench {
         rows.add({.name = what + ": " + one.name, .beside = other.name, .unit = "ms"},
                  testing::paired(one.all(&Steps::step), other.all(&Steps::step)), aim);
     }
-    // The same without what ranks wait for the later one.
+    // The same comparison without the time that ranks wait for the later one.
     void compare_beyond_wait(const std::string& what, const Contender& one, const Contender& other,
                              const std::optional<testing::Aim>& aim)
     {
@@ -254,7 +254,7 @@ void beside_third_process(Bench& bench, const Work& work, const std::string& how
     if (!quick()) bench.compare(what, all[2], all[1]);
 }
 
-const std::string always = "while :; do :; done";  // of a third process
+const std::string always = "while :; do :; done";  // endless loop of the third process
 
 void shared(Bench& bench)
 {
@@ -296,7 +296,7 @@ void alone(Bench& bench)
     }
 }
 
-// From its start to its end.
+// Duration of the program's shortest runs, start and end of the process included.
 void start(Bench& bench)
 {
     for (const std::string option : {"--help", "--version"}) {
@@ -331,7 +331,7 @@ try {
 
     const base::CpuSet allowed = base::allowed_cpus();
     for (auto cpu = allowed.begin(); cpu != allowed.end() && bench.cpus.size() < 2; ++cpu) bench.cpus.insert(*cpu);
-    base::bind_this_thread(bench.cpus);  // and all that it starts
+    base::bind_this_thread(bench.cpus);  // and everything started from here
     bench.python = testing::run({"/usr/bin/python3", "-c", "import torch"}).status == 0;
     if (!bench.python)
         std::cout << "beside Python: not shown, there is no PyTorch (package python3-torch)" << std::endl;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of tracing in a step of the real program on two ranks. Phases and buckets (L0): traced runs against untraced
-// ones, in turns, of a model that computes by the clock, for a real one's runs differ by more than that cost. Operators
-// (L2, L3): within one run, every third step, which records them, against the step after it, which does not. And what a
-// control that is armed, but not asked, adds: nothing.
+// Cost of tracing in a step of the real program on two ranks. Phases and buckets (L0): traced runs alternate with
+// untraced runs, of a model that computes for fixed times, since the runs of a real model differ by more than that
+// cost. Operators (L2, L3): within one run, every third step, which records them, is compared with the following step,
+// which does not. A control that is armed but not requested must add nothing.
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
 #include "testing/bench_rows.hpp"
@@ -21,7 +21,7 @@ using testing::Words;
 
 constexpr std::size_t warm_up = 10;
 
-// In ms, of rank 0.
+// Step times in ms on rank 0.
 std::vector<double> steps_of_run(const Words& options)
 {
     const testing::Scratch scratch;

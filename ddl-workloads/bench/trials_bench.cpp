@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of a trial in a warm training, beside a process of its own: mlp on two ranks, 50 steps each, in turns.
+// Cost of a trial in a warm training compared with a separate process: mlp on two ranks, 50 steps each, alternately.
 #include "base/cli/options.hpp"
 #include "base/contract/trials.hpp"
 #include "base/error.hpp"
@@ -36,7 +36,7 @@ double cold()
     return ms_of({"--steps", std::to_string(steps), "--trace", "off"});
 }
 
-// Seconds of one of many trials, start and end of the process included.
+// Seconds per trial if one process makes many trials, including its start and end.
 double warm()
 {
     const testing::Scratch scratch;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of ddl-train that say when and how checkpoints are written.
+// Options of ddl-train for writing checkpoints.
 #pragma once
 
 #include "base/cli/options.hpp"
@@ -11,10 +11,10 @@ namespace ddl {
 
 class CheckpointOptions {
  public:
-    // Adds them; both must outlive it.
+    // Adds the options to `options`; both arguments must outlive this object.
     CheckpointOptions(base::Options& options, CheckpointPlan& plan);
 
-    // Completes the plan once the options were parsed. Throws UsageError.
+    // Completes the plan after the options were parsed. Throws UsageError.
     void read() const;
 
  private:

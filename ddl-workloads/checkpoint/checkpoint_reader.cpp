@@ -68,7 +68,7 @@ std::string hexadecimal(std::uint32_t number)
     return digits.data();
 }
 
-// Throws Error with the same text, and in front of it where that was.
+// Runs `work`. An Error gets the names of the file and the tensor in front.
 template <class Work>
 auto naming(const fs::path& file, const std::string& tensor, const Work& work)
 {
@@ -81,7 +81,7 @@ auto naming(const fs::path& file, const std::string& tensor, const Work& work)
 
 }  // namespace
 
-// One file that holds tensors.
+// One file of a checkpoint that holds tensors.
 class CheckpointReader::File {
  public:
     File(fs::path path, std::int64_t shard)
@@ -142,7 +142,7 @@ class CheckpointReader::File {
         return hdf5::DataSet{check(H5Dopen2(file_.get(), path.c_str(), H5P_DEFAULT), "open it")};
     }
 
-    // Not more than the file has, whatever it says of itself.
+    // Not more than the size of the file, whatever the dataset claims.
     std::size_t size_of(hid_t set) const
     {
         const hdf5::Type type{check(H5Dget_type(set), "read the type")};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a checkpoint, and checks it.
+// Reads and verifies a checkpoint.
 #pragma once
 
 #include "ddl-workloads/checkpoint/checkpoint_format.hpp"
@@ -10,12 +10,11 @@
 
 namespace ddl {
 
-// A checkpoint to resume from. What is wrong with it is an Error that names the file and, if it is one's, the tensor:
-// missing or foreign files, files of another checkpoint or cut off, damaged bytes. Has HDF5 to itself as long as it
-// lives.
+// A checkpoint to resume from. Errors name the file and, if one is affected, the tensor: missing or foreign files,
+// files of another checkpoint, truncated files, damaged bytes. Holds HDF5's lock for its lifetime.
 class CheckpointReader {
  public:
-    // Opens every file and reads the meta.
+    // Opens every file and reads the group /meta.
     explicit CheckpointReader(const std::filesystem::path& checkpoint);
     ~CheckpointReader();
     CheckpointReader(const CheckpointReader&) = delete;
@@ -26,10 +25,10 @@ class CheckpointReader {
     // Reads every tensor once and compares its checksum.
     void verify() const;
 
-    // Fills the tensors' memory. One that several files hold is taken from the shard of this rank.
+    // Fills the tensors' memory. A tensor that several files hold is read from this rank's shard.
     void read(std::span<const StateTensor> tensors, int rank) const;
 
-    // Paths of all tensors, by file, sorted.
+    // For each file, the sorted paths of its tensors.
     std::vector<std::vector<std::string>> paths() const;
 
  private:
@@ -37,7 +36,7 @@ class CheckpointReader {
 
     hdf5::Lock lock_;
     CheckpointMeta meta_;
-    std::vector<std::unique_ptr<File>> files_;  // that hold tensors: shard i is the i-th
+    std::vector<std::unique_ptr<File>> files_;  // the files that hold tensors; shard i is the i-th
 };
 
 }  // namespace ddl

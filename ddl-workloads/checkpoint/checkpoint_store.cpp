@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t spare_bytes = 1 << 20;  // for what else the training writes, and HDF5's own structures
+constexpr std::int64_t spare_bytes = 1 << 20;  // reserved for the training's other files and HDF5's own structures
 
 const std::string prefix = "step-";
 

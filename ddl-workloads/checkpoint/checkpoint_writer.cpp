@@ -17,7 +17,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "tensors are written as they are in memory");
 
-// Makes the groups that a path needs.
+// Link properties that create the groups of a path.
 hdf5::Properties making_groups()
 {
     hdf5::Properties properties{check(H5Pcreate(H5P_LINK_CREATE), "make properties")};
@@ -25,7 +25,7 @@ hdf5::Properties making_groups()
     return properties;
 }
 
-// So that it is known where the numbers lie.
+// Allocates space when the dataset is created, so that the offset of its data is known.
 hdf5::Properties with_room_at_once()
 {
     hdf5::Properties properties{check(H5Pcreate(H5P_DATASET_CREATE), "make properties")};
@@ -45,8 +45,8 @@ hdf5::DataSet make_set(hid_t file, const StateTensor& tensor, hid_t links, hid_t
               "make ", tensor.path)};
 }
 
-// HDF5's part at once, before and after the numbers, which drive all else out of the cache. Checksums are taken while
-// the kernel copies the numbers.
+// HDF5's metadata is written before and after all tensors, as tensors evict everything else from the CPU caches.
+// Checksums are computed while the kernel copies the tensors.
 void write_tensors(hid_t file, hdf5::Output& output, std::span<const StateTensor> tensors)
 {
     const hdf5::Properties links = making_groups();
@@ -73,14 +73,14 @@ void write_file(const fs::path& path, bool durable, const Fill& fill)
 {
     const hdf5::Lock lock;
     hdf5::Output output{path};
-    // Structures of this version have checksums, so that HDF5 refuses damaged ones.
+    // Structures of this version have checksums, so that HDF5 detects damage to them.
     check(H5Pset_libver_bounds(output.access(), H5F_LIBVER_V18, H5F_LIBVER_LATEST), "set the version");
     try {
         const hdf5::File file{
             check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, output.access()), "create ", path.string())};
         fill(file.get(), output);
     } catch (const base::Error&) {
-        output.finish(false);  // what went wrong with the disk comes first
+        output.finish(false);  // throws first if the disk caused the error
         throw;
     }
     output.finish(durable);

@@ -9,14 +9,15 @@
 
 namespace ddl {
 
-// checkpoint.h5 with all tensors, or one shard with its share. Throws std::system_error, for example of a full disk.
-// `durable`: on the device when it returns.
+// Writes checkpoint.h5 with all tensors, or one shard with its share. Throws std::system_error (a full disk, for
+// example). `durable`: the data is on the device when the function returns.
 void write_whole_checkpoint(const std::filesystem::path& checkpoint, const CheckpointMeta& meta,
                             std::span<const StateTensor> tensors, bool durable);
 void write_shard(const std::filesystem::path& checkpoint, const CheckpointMeta& meta, std::int64_t shard,
                  std::span<const StateTensor> tensors, bool durable);
 
-// checkpoint.h5 of a checkpoint with shards: paths[i] are those that shard i holds and whose path is in no other.
+// Writes checkpoint.h5 of a checkpoint with shards: paths[i] lists the tensors to link to in shard i, each path in one
+// shard only.
 void write_index(const std::filesystem::path& checkpoint, const CheckpointMeta& meta,
                  const std::vector<std::vector<std::string>>& paths, bool durable);
 

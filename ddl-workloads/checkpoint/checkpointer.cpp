@@ -119,7 +119,7 @@ void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor
     if (!beside_) finish();
 }
 
-// The copies' memory is kept from one checkpoint to the next.
+// The memory of the copies is reused by the next checkpoint.
 std::vector<StateTensor> Checkpointer::copy(std::vector<StateTensor> share)
 {
     copies_.resize(static_cast<std::size_t>(bytes_of(share)));
@@ -132,7 +132,7 @@ std::vector<StateTensor> Checkpointer::copy(std::vector<StateTensor> share)
     return share;
 }
 
-// On a thread of its own, or on the one that waits for it; one at a time.
+// Runs `work` on a separate thread (async) or waits for it here; only one at a time.
 void Checkpointer::start(std::int64_t bytes, std::function<void()> work)
 {
     if (!beside_) {
@@ -172,7 +172,7 @@ void Checkpointer::write_share(const CheckpointMeta& meta, std::span<const State
     }
 }
 
-// All ranks have reported on their shards. Rank 0 makes a checkpoint of them, or removes them.
+// Called when all ranks have reported on their shards: rank 0 completes the checkpoint, or removes the shards.
 void Checkpointer::complete()
 {
     shards_open_ = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a training's checkpoints: when one is due, whose share is whose, at once or beside the next steps.
+// Writes a training's checkpoints: decides when one is due and which rank writes what, and writes at once or in the
+// background.
 #pragma once
 
 #include "base/contract/control_file.hpp"
@@ -23,20 +24,20 @@
 namespace ddl {
 
 struct CheckpointPlan {
-    std::int64_t every_steps = 0;  // 0: not by steps
+    std::int64_t every_steps = 0;  // 0: not by number of steps
     base::Nanoseconds every_time{0};
-    bool beside = false;  // sync: the training waits until it is written; async: until the tensors are copied
+    bool beside = false;  // async: the training waits for copies of the tensors, not for the files
     bool sharded = false;
     bool durable = true;
-    std::int64_t keep = 3;  // 0: all
+    std::int64_t keep = 3;  // 0: keep all
 
     bool on() const { return every_steps > 0 || every_time.count() > 0; }
 };
 
-// "100", "100steps", "30s" into the plan. Throws UsageError.
+// Parses "100", "100steps" or "30s" into the plan. Throws UsageError.
 void parse_checkpoint_every(const std::string& text, CheckpointPlan& plan);
 
-// Report of a rank to the others once a step.
+// Each rank's report to all other ranks, once a step.
 struct CheckpointNews {
     std::int64_t due = 0;      // rank 0: it is time for one
     std::int64_t written = 0;  // steps done in the newest checkpoint of which this rank's shard is complete
@@ -44,42 +45,45 @@ struct CheckpointNews {
     base::ControlRequest requested = base::ControlRequest::none;  // rank 0: of noisegen, to be written after this step
 };
 
-// Tensors of each rank, by their place in the list: equal ones are dealt out by size, rank 0's are rank 0's.
+// Assigns tensors to ranks, by index: tensors equal on all ranks are distributed by size, tensors of rank 0 stay with
+// rank 0.
 std::vector<std::vector<std::size_t>> shares(std::span<const StateTensor> tensors, int ranks);
 
-// A checkpoint that cannot be written (a full disk) is reported on stderr and leaves nothing behind; the training goes
-// on, and tries again when the next is due. Used by the main thread; HDF5 is called by one thread at a time.
+// A checkpoint that cannot be written (a full disk, for example) is reported on stderr and leaves nothing behind. The
+// training continues, and tries again when the next one is due. Used by the main thread; only one thread at a time
+// calls HDF5.
 class Checkpointer {
  public:
-    // The observer must outlive it.
+    // The observer must outlive this object.
     Checkpointer(const CheckpointPlan& plan, std::filesystem::path directory, ExchangeThread& exchanges,
                  WriteObserver& observer);
 
-    // Waits until nothing is being written.
+    // Waits until a checkpoint that is being written is complete.
     ~Checkpointer() = default;
     Checkpointer(const Checkpointer&) = delete;
     Checkpointer& operator=(const Checkpointer&) = delete;
 
-    // Once a step, all ranks: what to report, and what all reported one step earlier.
+    // Called once a step on all ranks: news() is this rank's report, receive() takes the reports posted one step
+    // earlier.
     CheckpointNews news();
     void receive(std::span<const CheckpointNews> all);
 
-    // Whether one shall be written after this step: the same on all ranks.
+    // True if a checkpoint shall be written after this step; the same on all ranks.
     bool due(std::int64_t steps_done) const;
 
-    // Whether the last one begun is that after `steps_done` steps.
+    // True if the latest checkpoint begun is the one after `steps_done` steps.
     bool began(std::int64_t steps_done) const { return meta_.step == steps_done; }
 
     // Collective. `state` may change as soon as this returns: when all is written, or `beside` the next steps.
     void write(const CheckpointMeta& meta, std::span<const StateTensor> state, bool beside);
 
-    // Collective: checkpoints of more steps than that are removed, as if they had never been written.
+    // Collective: removes checkpoints of more than `steps_done` steps, as if they had never been written.
     void forget_after(std::int64_t steps_done);
 
-    // Collective: what is still being written comes to its end.
+    // Collective: waits until a checkpoint that is being written is complete.
     void finish();
 
-    // On rank 0: how many were written, how many could not be, and for those written by this rank bytes and time.
+    // On rank 0: the number of checkpoints written and failed, and the bytes and time of those that this rank wrote.
     nlohmann::ordered_json summary() const;
     std::int64_t failures() const { return failures_; }
 
@@ -95,15 +99,15 @@ class Checkpointer {
     WriteObserver& observer_;
 
     std::int64_t last_begun_ns_ = 0;
-    bool asked_ = false;   // rank 0: by news()
-    bool wanted_ = false;  // by what was heard
+    bool asked_ = false;   // rank 0: news() has requested a checkpoint
+    bool wanted_ = false;  // the received reports request a checkpoint
 
     CheckpointMeta meta_;  // of the last one begun
     bool beside_ = false;  // is it written beside the next steps?
     std::vector<std::vector<std::string>> paths_of_shards_;
-    bool shards_open_ = false;  // not all of its shards are known to be complete
+    bool shards_open_ = false;  // some shards of it are not known to be complete
     std::vector<std::byte> copies_;
-    std::atomic<std::int64_t> written_share_ = 0;  // steps of the checkpoint; of this rank
+    std::atomic<std::int64_t> written_share_ = 0;  // steps of the checkpoint whose share this rank wrote
     std::atomic<std::int64_t> failed_share_ = 0;
     std::atomic<std::int64_t> completed_ = 0;
     std::atomic<std::int64_t> failures_ = 0;
@@ -112,8 +116,7 @@ class Checkpointer {
     std::future<void> under_way_;
 };
 
-// The part of a training that its checkpoints hold: the state of this rank. Ranks that are not kept equal each have
-// their own.
+// This rank's state to be stored in a checkpoint. If ranks are not kept equal, each stores its own.
 std::vector<StateTensor> training_state(Model& model, bool ranks_are_equal);
 
 }  // namespace ddl

@@ -26,7 +26,7 @@ Output::~Output()
 void Output::finish(bool durable)
 {
     if (error_ == 0 && durable && ::fsync(file_) != 0) error_ = errno;
-    // Some file systems report only here that the disk is full.
+    // Some file systems report a full disk only at close().
     if (::close(std::exchange(file_, -1)) != 0 && error_ == 0) error_ = errno;
     if (error_ != 0) throw std::system_error{error_, std::generic_category(), "cannot write " + path_.string()};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where HDF5 writes a new file. A file whose closing fails would stay half closed inside HDF5 and end the process when
-// it exits; so HDF5 never learns of a full disk, and finish() reports it.
+// The file to which HDF5 writes. HDF5 keeps a file half closed if closing fails, and then ends the process at exit; so
+// write errors (a full disk) are hidden from HDF5 and reported by finish().
 #pragma once
 
 #include "ddl-workloads/data/hdf5.hpp"
@@ -21,13 +21,13 @@ class Output final : public soft_errors::hdf5::Store {
     Output(const Output&) = delete;
     Output& operator=(const Output&) = delete;
 
-    // To create the HDF5 file with (H5Fcreate); must be closed before finish().
+    // Access properties for H5Fcreate. The HDF5 file must be closed before finish().
     hid_t access() const { return access_.get(); }
 
-    // Throws std::system_error if a write failed. `durable`: on the device, not only in the page cache.
+    // Throws std::system_error if a write failed. `durable`: the data is on the device, not only in the page cache.
     void finish(bool durable);
 
-    // Write of HDF5, through its file driver. Bytes of a dataset that has its place may also be written without it.
+    // Called by HDF5 through its file driver. The data of a dataset whose offset is known may also be written directly.
     void write(std::uint64_t at, std::span<const std::byte> bytes) noexcept override;
     void read(std::uint64_t at, std::span<std::byte> room) const noexcept override;
     void resize(std::uint64_t size) noexcept override;
@@ -37,7 +37,7 @@ class Output final : public soft_errors::hdf5::Store {
     std::filesystem::path path_;
     int file_ = -1;
     std::uint64_t size_ = 0;
-    int error_ = 0;  // errno of the first write that failed
+    int error_ = 0;  // errno of the first failed write
     Properties access_;
 };
 

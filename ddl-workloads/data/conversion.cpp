@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t samples_between_news = 1024;
 constexpr std::size_t faults_told = 10;
 
-// Never takes the last of the disk. Formats add little to the records.
+// Throws if the disk would be almost full afterwards. The size of the formats' own headers is neglected.
 void check_room(const fs::path& path, std::int64_t samples, const SampleShape& shape)
 {
     const auto needed = static_cast<std::uintmax_t>(samples) * static_cast<std::uintmax_t>(shape.record_bytes());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data sets from one format into another, and what lies in a file or folder of unknown format.
+// Converts data sets from one format to another, and recognises the format of a file or folder.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,29 @@
 namespace ddl {
 
 struct Converted {
-    std::int64_t train = 0;  // samples
+    std::int64_t train = 0;  // number of samples, as for held_out
     std::int64_t held_out = 0;
 };
 
-// Formats that can be written: "cifar10", "mnist", "shards", "hdf5".
+// The formats that can be written: "cifar10", "mnist", "shards", "hdf5".
 std::vector<std::string> formats();
 
-// Writes the data set `text`, sample by sample and never more than a few MiB of it in memory, into `path`, which must
-// not be there yet. Throws UsageError for a format that cannot hold these samples, Error for a disk too small.
+// Writes the data set named by `text` to `path`, which must not exist yet. Samples are converted one by one, with at
+// most a few MiB in memory. Throws UsageError for a format that cannot hold these samples, Error if the disk is too
+// small.
 Converted convert(const std::string& text, const std::string& format, const std::filesystem::path& path,
                   const std::function<void(double share)>& progress = {});
 
-// "mnist[path=DIR]". Text is what nothing else is. Throws Error for a folder without a known data set in it.
+// Returns a data set's name, such as "mnist[path=DIR]". A file of no other format is a text. Throws Error for a folder
+// without a known data set.
 std::string recognise(const std::filesystem::path& path);
 
 struct Findings {
-    std::int64_t corrupt = 0;         // records
-    std::vector<std::string> faults;  // of files and of the first ten corrupt records
+    std::int64_t corrupt = 0;         // corrupt records
+    std::vector<std::string> faults;  // messages about files and about the first ten corrupt records
 };
 
-// Reads every record of both parts.
+// Reads every record of both parts and reports what is wrong.
 Findings inspect(const std::string& text, const std::function<void(double share)>& progress = {});
 
 }  // namespace ddl

@@ -27,7 +27,7 @@ Choice choose(const std::string& text)
     return {card, data_sets().settings(card, named.options)};
 }
 
-// Never takes the last of the disk.
+// Throws if the disk would be almost full afterwards.
 void check_room(const DataSet& set, std::int64_t samples)
 {
     const auto needed = static_cast<std::uintmax_t>(samples) * static_cast<std::uintmax_t>(set.shape.record_bytes());
@@ -42,7 +42,7 @@ using TakeSample = std::function<void(Part, std::span<const std::uint8_t>)>;
 
 void hand_over(const SampleSource& source, const SampleShape& shape, const TakeSample& take)
 {
-    std::vector<int> seen(static_cast<std::size_t>(shape.classes));  // samples of each class
+    std::vector<int> seen(static_cast<std::size_t>(shape.classes));  // samples seen of each class
     std::vector<std::uint8_t> record(static_cast<std::size_t>(shape.record_bytes()));
     for (std::int64_t number = 0; number < source.samples(); ++number) {
         source.sample(number, record);
@@ -72,7 +72,7 @@ DataSet data_set(const std::string& text, const std::filesystem::path& folder)
     const Choice choice = choose(text);
     DataSet set{.text = text, .shape = choice.card.shape(choice.settings), .train = {}, .held_out = {}};
     if (choice.card.make == nullptr) return set;
-    // Data sets with other options are other files, so that a run never changes another's in a folder they share.
+    // The options are part of the file's name, so that runs sharing a folder do not overwrite each other's data sets.
     std::string name = text;
     std::replace(name.begin(), name.end(), '/', '_');
     set.train = folder / (name + "_train.bin");

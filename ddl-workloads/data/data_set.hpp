@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data sets by name: made anew into two record files ("digits", "synthetic[samples=4096]"), or there already and read
-// where they lie ("cifar10[path=DIR]"). Each has a part to train on and one held out.
+// Data sets by name: either generated into two record files ("digits", "synthetic[samples=4096]"), or existing files
+// that are read in place ("cifar10[path=DIR]"). Each has a training part and a held-out part.
 #pragma once
 
 #include "base/cli/cards.hpp"
@@ -18,23 +18,23 @@ namespace ddl {
 
 enum class Part { train, held_out };
 
-// Where a data set has no parts of its own, every fifth sample is held out.
+// If a data set is not divided into parts, every fifth sample is held out.
 constexpr int held_out_every = 5;
 
-// Source of samples that a plug-in generates: records by number. The same settings give the same ones everywhere.
+// A plug-in that generates samples, identified by number. Equal settings give equal samples on every machine.
 class SampleSource {
  public:
     virtual ~SampleSource() = default;
     virtual std::int64_t samples() const = 0;
-    // Writes the sample into `record`, in the form of a record file.
+    // Writes the sample into `record`, in the layout of a record file.
     virtual void sample(std::int64_t number, std::span<std::uint8_t> record) const = 0;
 };
 
-// Writer of a plug-in's format. No file is there before finish().
+// Writes a plug-in's format. No file appears before finish().
 class DataSetWriter {
  public:
     virtual ~DataSetWriter() = default;
-    // Throws Error for a record that cannot be, std::system_error (a full disk).
+    // Throws Error for an invalid record, std::system_error (a full disk, for example).
     virtual void write(Part part, std::span<const std::uint8_t> record) = 0;
     virtual void finish() = 0;
 };
@@ -43,41 +43,40 @@ struct DataSetCard {
     std::string name;
     std::string summary;
     std::vector<base::OptionCard> options;
-    SampleShape (*shape)(const base::Settings& settings);  // of one that is there: as its headers say
-    // One of these: how samples are made, or how a part that is there is read.
+    SampleShape (*shape)(const base::Settings& settings);  // for existing data sets: as described by the files' headers
+    // Exactly one of the next two is set: `make` to generate samples, or `open` to read a part of an existing data set.
     std::unique_ptr<SampleSource> (*make)(const base::Settings& settings) = nullptr;
     std::unique_ptr<Records> (*open)(const base::Settings& settings, Part part, const Reading& reading) = nullptr;
-    // Null for a format that nothing can be converted into.
+    // Null if the format cannot be written.
     std::unique_ptr<DataSetWriter> (*create)(const std::filesystem::path& path, const SampleShape& shape) = nullptr;
 };
 
 const base::Registry<DataSetCard>& data_sets();
 
-// Description of a data set, known to every rank before anything is written.
+// Description of a data set, which every rank has before anything is written.
 struct DataSet {
-    std::string text;  // as the user named it
+    std::string text;  // the name as given by the user
     SampleShape shape;
-    std::filesystem::path train;     // record files of a generated data set, else empty
-    std::filesystem::path held_out;  // never trained on
+    std::filesystem::path train;     // record file of a generated data set, otherwise empty
+    std::filesystem::path held_out;  // the same for the held-out part
 };
 
-// Writes nothing; of a data set that is there it reads the headers. Throws UsageError for an unknown name or option,
-// and what reading throws.
+// Writes nothing; for an existing data set, reads the headers. Throws UsageError for an unknown name or option, and
+// errors of reading.
 DataSet data_set(const std::string& text, const std::filesystem::path& folder);
 
-// Writes both files of a generated data set (creating the folder), each complete by rename: one rank writes,
-// the others wait for it at a barrier. Throws Unavailable if the samples are not on this machine, UsageError for
-// options that make no sense.
+// Writes both files of a generated data set, each complete by rename, and creates the folder. One rank writes while the
+// others wait at a barrier. Throws Unavailable if the samples are not on this machine, UsageError for invalid options.
 void write_data_set(const DataSet& set);
 
-// One part of it, after write_data_set().
+// Opens one part of the data set. Call after write_data_set().
 std::unique_ptr<Records> open_part(const DataSet& set, Part part, const Reading& reading = {});
 
-// Hands over every sample in turn, of a data set made anew as it is made: every fifth sample of each class is held out,
-// of text every fifth, whatever the seed.
+// Passes every sample to `take`, in order. In a generated data set every fifth sample of each class is held out (every
+// fifth sample, for texts), independently of the seed.
 void for_each_sample(const std::string& text, const std::function<void(Part, std::span<const std::uint8_t>)>& take);
 
-// How many samples that will be, held-out ones included.
+// Number of samples, including held-out ones.
 std::int64_t samples_in(const std::string& text);
 
 }  // namespace ddl

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ddl-data: makes data sets of any size, converts them from format to format, and says what lies in a file or folder.
+// ddl-data: generates data sets of any size, converts them between formats, and describes the contents of a file or
+// folder.
 #include "base/cli/commands.hpp"
 #include "base/cli/progress.hpp"
 #include "base/error.hpp"
@@ -57,7 +58,7 @@ void add_output(base::Options& options, std::string& format, std::string& out)
     options.add("out", out, "file (hdf5) or folder (others) to write; must not exist", "FILE");
 }
 
-// "synthetic[samples=9,noise=5%]" with one more option.
+// Adds an option to a name such as "synthetic[samples=9,noise=5%]".
 std::string with_option(const std::string& text, const std::string& option, const std::string& value)
 {
     base::PlugInText named = base::parse_plug_in(text);
@@ -120,7 +121,7 @@ class Convert : public base::Command {
     std::string out_;
 };
 
-// A name that no file or folder here has.
+// True if the argument names a data set rather than a file or folder.
 bool names_data_set(const std::string& text)
 {
     const auto& cards = ddl::data_sets().cards();
@@ -134,7 +135,7 @@ void print_head(const ddl::DataSet& set)
               << "samples    " << words_of(set.shape) << ", " << set.shape.record_bytes() << " bytes each\n";
 }
 
-// Returns the exit code.
+// Reads every record and prints the faults. Returns the exit code.
 int check_records(const std::string& text)
 {
     ddl::Findings findings;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HDF5 of soft-errors, under this room's name.
+// Makes the HDF5 wrappers of soft-errors available in this room's namespace.
 #pragma once
 
 #include "soft-errors/state/hdf5.hpp"

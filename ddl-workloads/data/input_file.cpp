@@ -16,7 +16,7 @@ namespace ddl {
 
 namespace {
 
-// Alignment of memory, offset and length that suits O_DIRECT on every file system that has it.
+// Alignment of memory, offset and length that O_DIRECT accepts on every file system that supports it.
 constexpr std::size_t block = 4096;
 
 std::span<std::uint8_t> aligned_room(std::size_t bytes)
@@ -49,7 +49,8 @@ InputFile::InputFile(std::filesystem::path path, Access access) : path_{std::mov
     bytes_ = status.st_size;
     if (access_ == Access::buffered || lives_in_memory(file_)) return;
     past_page_cache_ = true;
-    // Pages that are not yet written back cannot be dropped; a file that may only be read has none from us.
+    // Pages that are not yet written back cannot be dropped, so write them first. This fails for a read-only file,
+    // which has no such pages of ours.
     ::fdatasync(file_);
     if (access_ == Access::uncached) ::posix_fadvise(file_, 0, 0, POSIX_FADV_RANDOM);
     ::posix_fadvise(file_, 0, 0, POSIX_FADV_DONTNEED);
@@ -81,7 +82,7 @@ std::size_t InputFile::read_plainly(std::int64_t at, std::span<std::uint8_t> roo
         base::check_errno(more, "read ", path_.string(), " at byte ", from);
         if (more == 0) break;
         got += static_cast<std::size_t>(more);
-        // Where a direct read ends inside a block the file ends.
+        // A direct read that ends inside a block has reached the end of the file.
         if (access_ == Access::direct && got % block != 0) break;
     }
     return got;
@@ -101,7 +102,7 @@ std::size_t InputFile::read_direct(std::int64_t at, std::span<std::uint8_t> room
     return ours;
 }
 
-// The kernel drops whole pages only: those that the bytes share with their neighbours go too.
+// The kernel drops whole pages only, including the neighbouring bytes in the first and last page.
 void InputFile::drop(std::int64_t begin, std::int64_t end) const
 {
     const std::int64_t page = ::sysconf(_SC_PAGESIZE);

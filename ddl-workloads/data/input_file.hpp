@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that is read at offsets by any number of threads: through the page cache, leaving nothing in it, or past it.
+// A file that any number of threads read at offsets: through the page cache, without leaving pages in it, or bypassing
+// it.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -13,20 +14,22 @@ namespace ddl {
 
 class InputFile {
  public:
-    // Throws std::system_error if it cannot be opened, Error for what is not a regular file, Unavailable if its file
-    // system knows no O_DIRECT.
+    // Throws std::system_error if the file cannot be opened, Error if it is not a regular file, Unavailable if its file
+    // system does not support O_DIRECT.
     explicit InputFile(std::filesystem::path path, Access access = Access::buffered);
 
     const std::filesystem::path& path() const { return path_; }
-    std::int64_t bytes() const { return bytes_; }  // when it was opened
+    std::int64_t bytes() const { return bytes_; }  // size when the file was opened
 
-    // Fills `room` from byte `at` on; less, reported by the result, only where the file ends. Throws std::system_error.
+    // Reads from byte `at` into `room` and returns the number of bytes, which is less than requested only at the end of
+    // the file. Throws std::system_error.
     std::size_t read(std::int64_t at, std::span<std::uint8_t> room) const;
 
-    // The same where all of it must be there. Throws CorruptRecord that says where the file ends and inside what.
+    // Like read(), but all bytes must exist. Throws CorruptRecord with the end of the file and with `inside`, the thing
+    // being read.
     void read_whole(std::int64_t at, std::span<std::uint8_t> room, const std::string& inside) const;
 
-    // False if it is not asked for, or is impossible because the file lives in memory (tmpfs).
+    // False if bypassing was not requested, or is impossible because the file is in memory (tmpfs).
     bool past_page_cache() const { return past_page_cache_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that appears by rename, on the device and complete, with finish().
+// A file that appears under its name only when finish() renames it, complete and written to the device.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace ddl {
 class OutputFile {
  public:
     explicit OutputFile(std::filesystem::path path);
-    ~OutputFile();  // without finish(): nothing stays
+    ~OutputFile();  // without finish(), the file is removed
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
-    // Throw std::system_error (a full disk).
+    // Both throw std::system_error (a full disk, for example).
     void write(std::span<const std::uint8_t> bytes);
-    void finish(std::span<const std::uint8_t> header = {});  // written over the first bytes
+    void finish(std::span<const std::uint8_t> header = {});  // `header` replaces the first bytes
 
  private:
     void flush();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records one after the other without a header. Of images that is the CIFAR-10 binary form: a byte of label, then
-// channels x height x width pixels (https://www.cs.toronto.edu/~kriz/cifar.html; there 3 x 32 x 32 and 10 classes).
+// A file of records without a header. For images it is the CIFAR-10 binary format: one label byte, then channels x
+// height x width pixels (https://www.cs.toronto.edu/~kriz/cifar.html, where images are 3 x 32 x 32 with 10 classes).
 #pragma once
 
 #include "ddl-workloads/data/input_file.hpp"
@@ -17,7 +17,7 @@ namespace ddl {
 
 class RecordFile : public Records {
  public:
-    // Throws std::system_error if it cannot be opened, Error if it is empty or no whole number of records.
+    // Throws std::system_error if the file cannot be opened, Error if it is empty or not a whole number of records.
     RecordFile(std::filesystem::path path, const SampleShape& shape, const Reading& reading = {});
 
     std::vector<std::string> faults() const override { return faults_; }
@@ -35,7 +35,7 @@ class RecordFileWriter {
  public:
     RecordFileWriter(std::filesystem::path path, const SampleShape& shape);
 
-    // Throws Error for a record of another size or a label that is no class, std::system_error (a full disk).
+    // Throws Error for a record of another size or with an invalid label, std::system_error (a full disk, for example).
     void write(std::span<const std::uint8_t> record);
     void finish() { file_.finish(); }
 
@@ -44,7 +44,7 @@ class RecordFileWriter {
     OutputFile file_;
 };
 
-// Throws Error that names `path` for a record of another size or one that cannot be.
+// Throws Error, naming `path`, for a record of another size or with invalid contents.
 void check_record(const SampleShape& shape, std::span<const std::uint8_t> record, const std::filesystem::path& path);
 
 }  // namespace ddl

@@ -7,7 +7,7 @@ namespace ddl {
 
 namespace {
 
-constexpr std::int64_t longest = 1'000'000'000;  // record, in bytes
+constexpr std::int64_t longest = 1'000'000'000;  // longest record, in bytes
 
 void check_image(const SampleShape& shape)
 {

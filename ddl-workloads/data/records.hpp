@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records by number, however they lie on disk.
+// Records by number, in any file format.
 #pragma once
 
 #include "base/error.hpp"
@@ -14,23 +14,23 @@ namespace ddl {
 
 enum class Access {
     buffered,  // through the page cache
-    uncached,  // through the page cache, of which nothing stays: input comes from the device
-    direct     // past the page cache (O_DIRECT)
+    uncached,  // through the page cache, but leaving no pages in it: input comes from the device
+    direct     // bypassing the page cache (O_DIRECT)
 };
 
 struct Reading {
     Access access = Access::buffered;
-    bool skip_corrupt = false;  // what is left of a file that was cut off is read; otherwise it is refused
+    bool skip_corrupt = false;  // read the complete records of a truncated file; otherwise the file is refused
 };
 
-// Says file and byte. Another record may be fine.
+// The message names file and byte. Other records of the file may be intact.
 struct CorruptRecord : base::Error {
     using Error::Error;
 };
 
 class Records {
  public:
-    // Throws UsageError for a shape that no record can have.
+    // Throws UsageError for an invalid shape.
     explicit Records(const SampleShape& shape);
     virtual ~Records() = default;
     Records(const Records&) = delete;
@@ -39,14 +39,14 @@ class Records {
     const SampleShape& shape() const { return shape_; }
     std::int64_t records() const { return records_; }
 
-    // One record (shape().record_bytes()). Thread-safe. Throws CorruptRecord, std::system_error for what cannot be
-    // read.
+    // Reads one record (shape().record_bytes()). Thread-safe. Throws CorruptRecord, or std::system_error if the read
+    // fails.
     void read(std::int64_t number, std::span<std::uint8_t> record) const;
 
-    // Faults of the files as a whole, one a line; their sound records are read (Reading::skip_corrupt).
+    // Faults of whole files, one text each. Their intact records are still read (Reading::skip_corrupt).
     virtual std::vector<std::string> faults() const { return {}; }
 
-    // False if the page cache is used, or if the files live in memory (tmpfs): no input is I/O of a device.
+    // False if the page cache is used, or if the files are in memory (tmpfs): then input causes no device I/O.
     virtual bool past_page_cache() const { return false; }
 
  protected:
@@ -54,16 +54,16 @@ class Records {
 
  private:
     virtual void fetch(std::int64_t number, std::span<std::uint8_t> record) const = 0;
-    virtual std::string place(std::int64_t number) const = 0;  // "data.bin, byte 3073": of the label, or of the record
+    virtual std::string place(std::int64_t number) const = 0;  // "data.bin, byte 3073": of the label or the record
 
     SampleShape shape_;
     std::int64_t records_ = 0;
 };
 
-// Why a record cannot be: a label that is no class, an id that is no row. Empty for a sound one.
+// Why a record is invalid (its label is not a class, or an id is out of range). Empty for a valid record.
 std::string fault_of(const SampleShape& shape, std::span<const std::uint8_t> record);
 
-// Hands it through. Throws UsageError for a shape that no record can have.
+// Returns `shape`. Throws UsageError for an invalid shape.
 const SampleShape& checked(const SampleShape& shape);
 
 }  // namespace ddl

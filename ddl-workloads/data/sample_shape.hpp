@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape of a sample of a data set, and its layout in a record.
+// Shape of a data set's samples, and their layout in a record.
 #pragma once
 
 #include <boost/endian/conversion.hpp>
@@ -10,9 +10,10 @@
 
 namespace ddl {
 
-// A record of an image is a byte of label and channels x height x width bytes of pixels; of text the length + 1 bytes
-// from some place on (each but the first is to be guessed from those before it; no label); of clicks (recommendation)
-// a byte of label (0 or 1), a byte for each dense feature, and for each category an id of 4 bytes, little-endian.
+// Record of an image: one label byte and channels x height x width bytes of pixels. Record of a text: length + 1
+// consecutive bytes of it, without a label (each byte but the first is to be predicted from those before it). Record of
+// clicks (recommendation): one label byte (0 or 1), one byte for each dense feature, and a 4-byte little-endian id for
+// each category.
 struct SampleShape {
     enum class Kind { image, text, clicks };
 
@@ -20,11 +21,11 @@ struct SampleShape {
     std::int64_t channels = 3;
     std::int64_t height = 32;
     std::int64_t width = 32;
-    std::int64_t classes = 10;    // 1 to 256: a label is a byte; of text 256, of clicks 2
-    std::int64_t length = 0;      // of text: bytes that are guessed from
-    std::int64_t dense = 0;       // features of clicks
-    std::int64_t categories = 0;  // of clicks, each with a table of its own
-    std::int64_t rows = 0;        // of each such table: ids are below
+    std::int64_t classes = 10;    // 1 to 256, as a label is one byte; 256 for text, 2 for clicks
+    std::int64_t length = 0;      // for text: number of bytes to predict from
+    std::int64_t dense = 0;       // for clicks: dense features
+    std::int64_t categories = 0;  // for clicks: categories, each with its own embedding table
+    std::int64_t rows = 0;        // for clicks: rows of each table; ids are smaller
 
     std::int64_t pixels() const { return channels * height * width; }
     std::int64_t record_bytes() const
@@ -33,7 +34,7 @@ struct SampleShape {
         if (kind == Kind::clicks) return 1 + dense + 4 * categories;
         return 1 + pixels();
     }
-    // Guesses that a sample asks for: of text each next byte.
+    // Predictions for each sample; for text, one for each next byte.
     std::int64_t answers() const { return kind == Kind::text ? length : 1; }
     bool operator==(const SampleShape&) const = default;
 };
@@ -56,7 +57,7 @@ inline SampleShape clicks_shape(std::int64_t dense, std::int64_t categories, std
             .rows = rows};
 }
 
-// A number of 4 bytes, little-endian, as in a record of clicks.
+// A 4-byte little-endian id, as in a record of clicks.
 inline std::uint32_t id_at(std::span<const std::uint8_t> bytes)
 {
     return boost::endian::load_little_u32(bytes.first<4>().data());

@@ -34,7 +34,7 @@ class Joined : public Records {
         const std::int64_t begin = end == ends_.begin() ? 0 : *(end - 1);
         files_[static_cast<std::size_t>(end - ends_.begin())]->read(number - begin, record);
     }
-    // Never asked for: each file says it of its own records.
+    // Never used in messages: each joined file reports the place of its own records.
     std::string place(std::int64_t number) const override { return "record " + std::to_string(number); }
 
     std::vector<std::unique_ptr<Records>> files_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records seen as others: several files as one, a part of a file that has no parts.
+// Views of records: several files as one, or one part of a file that is not divided into parts.
 #pragma once
 
 #include "ddl-workloads/data/data_set.hpp"
@@ -9,10 +9,10 @@
 
 namespace ddl {
 
-// One after the other; at least one, all of one shape.
+// Concatenates files; at least one, all with the same shape.
 std::unique_ptr<Records> joined(std::vector<std::unique_ptr<Records>> files);
 
-// Every fifth is held out. Throws Error for fewer than five records.
+// Every fifth record is held out. Throws Error for fewer than five records.
 std::unique_ptr<Records> fifths(std::unique_ptr<Records> all, Part part);
 
 }  // namespace ddl

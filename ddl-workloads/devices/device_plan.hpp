@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the models of LibTorch compute, in what numbers, and how work is handed in: --device, --precision,
-// --deterministic, --sync-phases, --cuda-graphs.
+// Where and how LibTorch models compute: --device, --precision, --deterministic, --sync-phases, --cuda-graphs.
 #pragma once
 
 #include "base/cli/capabilities.hpp"
@@ -13,23 +12,23 @@ namespace ddl {
 
 enum class DeviceKind {
     cpu,
-    staged,  // the CPU, with all the copies that a GPU needs: for tests of them, and for what they cost
+    staged,  // the CPU, with all copies that a GPU needs: to test them and to measure their cost
     cuda
 };
 
 enum class Compute {
     fp32,
-    tf32,  // products of matrices and convolutions of a GPU, of 10 bits and a sign
-    bf16   // autocast, with parameters and gradients in fp32
+    tf32,  // on a GPU: matrix products and convolutions with 10-bit mantissas
+    bf16   // autocast to bfloat16; parameters and gradients stay in fp32
 };
 
 struct DevicePlan {
     DeviceKind kind = DeviceKind::cpu;
-    std::optional<int> number;  // of cuda; none: the rank's place on its node chooses
+    std::optional<int> number;  // for cuda; none: chosen by the rank's place on its node
     Compute compute = Compute::fp32;
-    bool sync_phases = false;    // a phase lasts until the device has done its work, not until that is queued
-    bool deterministic = false;  // a GPU computes the same bits each time
-    bool graphs = false;         // forward and backward are each handed in as a whole, with one call
+    bool sync_phases = false;    // a phase lasts until the device has done its work, not only until the work is queued
+    bool deterministic = false;  // a GPU computes the same bits in every run
+    bool graphs = false;         // forward and backward are each launched by one call
 };
 
 inline constexpr base::Capability gpu{"--device cuda"};
@@ -37,7 +36,7 @@ inline constexpr base::Capability gpu{"--device cuda"};
 // "cpu", "staged", "cuda" or "cuda:1". Throws UsageError.
 DevicePlan parse_device(const std::string& text);
 
-// Here, since the library with the models has it too.
+// Inline, since the library with the models uses it too.
 inline std::string text(const DevicePlan& plan)
 {
     if (plan.kind == DeviceKind::cpu) return "cpu";
@@ -53,10 +52,10 @@ inline std::string text(Compute compute)
 
 class DeviceOptions {
  public:
-    // Adds them; both must outlive it.
+    // Adds the options to `options`; both arguments must outlive this object.
     DeviceOptions(base::Options& options, DevicePlan& plan);
 
-    // Completes the plan once the options were parsed. Throws UsageError.
+    // Completes the plan after the options were parsed. Throws UsageError.
     void read() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state that forward uses is the one that the last update left behind, to the bit.
+// Checks that the state used by forward is bitwise the one that the last update left.
 #include "ddl-workloads/guards/guard.hpp"
 
 namespace ddl {
@@ -21,7 +21,7 @@ class Checksum : public Guard {
     }
 
  private:
-    std::vector<std::uint32_t> updated_;  // of each tensor
+    std::vector<std::uint32_t> updated_;  // after the last update, by tensor
 };
 
 }  // namespace

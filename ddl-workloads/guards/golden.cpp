@@ -107,7 +107,7 @@ void GoldenComparison::compare(std::int64_t steps_done, Model& model)
 {
     const otf2::Scope scope{*location_, region_};
     std::vector<StateTensor> state = model.state();
-    // State that ranks may have of their own is compared where it was written.
+    // State that may differ between ranks is only compared on the rank that wrote it.
     std::erase_if(state, [this](const StateTensor& tensor) {
         return tensor.path.starts_with("meta/") || (tensor.owner == Owner::rank0 && rank_ != 0);
     });

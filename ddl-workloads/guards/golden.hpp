@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a training's state is from that of an unaltered training of the same steps, whose checkpoints are there.
+// Distance of a training's state from an unaltered training's after the same steps, taken from the latter's
+// checkpoints.
 #pragma once
 
 #include "base/csv.hpp"
@@ -19,15 +20,15 @@
 
 namespace ddl {
 
-// Distance of one tensor. Sums and the largest are over numbers that are finite in both.
+// Distance of one tensor. `squares` and `largest` only cover numbers that are finite in both.
 struct TensorDistance {
     std::int64_t differing = 0;                     // numbers that differ in any bit
     soft_errors::SumOfSquares squares = {};         // of the differences
     soft_errors::SumOfSquares golden_squares = {};  // of the unaltered numbers
-    double largest = 0.0;                           // absolute difference
-    std::int64_t not_finite = 0;                    // numbers
+    double largest = 0.0;                           // largest absolute difference
+    std::int64_t not_finite = 0;                    // numbers that are not finite
 
-    // The L2 norm of the difference as a share of the unaltered one's; infinite if that is 0.
+    // The difference's L2 norm divided by that of the unaltered tensor; infinite if the latter is 0.
     double relative_l2() const;
 };
 
@@ -35,17 +36,17 @@ TensorDistance distance(ElementType type, std::span<const std::byte> numbers, st
 
 class GoldenComparison {
  public:
-    // Those of a run (DIR), or one. Throws Error if there is none.
+    // `directory` is a run (DIR) or a checkpoint. Throws Error if there is no checkpoint.
     explicit GoldenComparison(const std::filesystem::path& directory);
 
     const std::filesystem::path& first() const { return *checkpoints_.begin(); }
 
-    // Rows go to propagation.csv in that directory, which is there.
+    // Writes rows to propagation.csv in that directory, which must exist.
     void record(otf2::Recorder& recorder, otf2::LocationRecorder& location, const std::filesystem::path& directory,
                 int rank, std::int64_t trial);
     bool is_due(std::int64_t steps_done) const;
 
-    // Compares with the checkpoint after `steps_done` steps, if there is one. Throws Error if it is damaged.
+    // Compares with the checkpoint after `steps_done` steps, if it exists. Throws Error if it is damaged.
     void compare(std::int64_t steps_done, Model& model);
 
     nlohmann::ordered_json summary() const;  // of this rank
@@ -59,7 +60,7 @@ class GoldenComparison {
     std::optional<base::CsvWriter> rows_;
     int rank_ = 0;
     std::int64_t trial_ = 0;
-    std::vector<std::vector<std::byte>> golden_;  // memory of the last comparison
+    std::vector<std::vector<std::byte>> golden_;  // buffers reused by the next comparison
     std::int64_t compared_ = 0;
     std::optional<std::int64_t> first_differing_;
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A guard: a plug-in that looks at a rank's state or gradients at certain moments of a step, and says what is not as it
-// must be.
+// Guards: plug-ins that examine a rank's state or gradients at certain points of a step and report what is wrong.
 #pragma once
 
 #include "base/cli/cards.hpp"
@@ -15,35 +14,36 @@
 namespace ddl {
 
 struct Finding {
-    std::size_t tensor = 0;  // its place in the state, or among the gradients
-    std::string what;        // "largest 3.4e+36, bound 2"
+    std::size_t tensor = 0;  // index in the state, or among the gradients
+    std::string what;        // such as "largest 3.4e+36, bound 2"
 };
 
 class Guard {
  public:
     virtual ~Guard() = default;
 
-    // The state is what it shall be until the next forward. Called if it remembers that.
+    // True if the guard remembers the state after an update. Only then after_update() is called; the state must stay
+    // the same until the next forward.
     virtual bool remembers_update() const { return false; }
     virtual void after_update(StateLook&) {}
 
-    // The next forward is about to use the state.
+    // Called before the next forward uses the state.
     virtual std::vector<Finding> before_forward(StateLook&) { return {}; }
 
-    // The update is about to use these gradients, the mean over the ranks.
+    // Called before the update uses these gradients, the mean over the ranks.
     virtual std::vector<Finding> before_update(std::span<const std::span<float>>) { return {}; }
 
-    // Makes good what it found in the last look, as far as that can be done without other ranks. False: it cannot.
+    // Repairs what the last check found, as far as possible without other ranks. False: not possible.
     virtual bool repair_state(const StateTensor&, const Finding&) { return false; }
     virtual bool repair_gradients(std::span<const std::span<float>>) { return false; }
 };
 
-enum class LooksAt { state, gradients, ranks };  // ranks: compares them, which no Guard does alone
+enum class LooksAt { state, gradients, ranks };  // ranks: compares ranks, which a single Guard cannot do
 
 struct GuardCard {
     std::string name;
     std::string summary;
-    std::vector<base::OptionCard> options;  // the first one may be given as NAME=VALUE
+    std::vector<base::OptionCard> options;  // the first option may be given as NAME=VALUE
     LooksAt looks_at = LooksAt::state;
     std::unique_ptr<Guard> (*make)(const base::Settings& settings);
 };

@@ -15,7 +15,7 @@ namespace {
 constexpr std::array reactions{std::pair{Reaction::report, "report"}, std::pair{Reaction::stop, "stop"},
                                std::pair{Reaction::repair, "repair"}, std::pair{Reaction::rollback, "rollback"}};
 
-// NAME, NAME=VALUE of its first option, or NAME[option=value,..].
+// Parses NAME, NAME=VALUE (value of the first option), or NAME[option=value,..].
 base::PlugInText parse_guard(const std::string& text)
 {
     const std::size_t equals = text.find('=');

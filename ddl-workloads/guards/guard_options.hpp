@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which guards a training has, and what they do about what they find.
+// Options of ddl-train for guards, and for the reaction to their findings.
 #pragma once
 
 #include "base/cli/options.hpp"
@@ -12,37 +12,37 @@
 namespace ddl {
 
 enum class Reaction {
-    report,   // a row in guards.csv, a line on stderr
-    stop,     // the training ends, with exit code 3
-    repair,   // from a rank that is sound; else numbers are clipped
-    rollback  // to a copy of the state that was sound
+    report,   // write a row in guards.csv and a line on stderr
+    stop,     // end the training with exit code 3
+    repair,   // copy from a rank that is sound; otherwise clip numbers
+    rollback  // restore a copy of the state that was sound
 };
 
 struct GuardPlan {
-    std::string text;  // "range=2,norm"
+    std::string text;  // as given, such as "range=2,norm"
     std::vector<base::PlugInText> guards;
     Reaction reaction = Reaction::report;
-    std::int64_t copy_every = 10;     // steps; of rollback
-    std::int64_t replicas_every = 0;  // steps; 0: ranks are not compared
-    std::string golden;               // a run or checkpoint, or empty
+    std::int64_t copy_every = 10;     // in steps; for rollback
+    std::int64_t replicas_every = 0;  // in steps; 0: ranks are not compared
+    std::string golden;               // a run or a checkpoint, or empty
 
-    // Ranks agree in each step, before forward, on what was found: what is done about it must be done by all.
+    // True if the ranks must agree on findings in each step before forward, because all of them must react together.
     bool acts_at_once() const { return reaction == Reaction::repair || reaction == Reaction::rollback; }
     bool has(const std::string& guard) const;
 };
 
 std::string text(Reaction reaction);
 
-// "range=2,norm[factor=10x],checksum,replicas", "report", "rollback=20" into the plan. Throw UsageError.
+// Parse "range=2,norm[factor=10x],checksum,replicas" and "report" or "rollback=20" into the plan. Throw UsageError.
 void parse_guards(const std::string& guards, GuardPlan& plan);
 void parse_reaction(const std::string& reaction, GuardPlan& plan);
 
 class GuardOptions {
  public:
-    // Adds them; both must outlive it.
+    // Adds the options to `options`; both arguments must outlive this object.
     GuardOptions(base::Options& options, GuardPlan& plan);
 
-    // Completes the plan once the options were parsed. Throws UsageError.
+    // Completes the plan after the options were parsed. Throws UsageError.
     void read() const;
 
  private:

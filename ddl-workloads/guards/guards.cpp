@@ -19,7 +19,7 @@ namespace {
 
 namespace tables = base::soft_errors;
 
-// Earlier trials of this process may have made it.
+// Appends if an earlier trial of this process has made the file.
 base::CsvWriter::Appear how(const std::filesystem::path& file)
 {
     return std::filesystem::exists(file) ? base::CsvWriter::Appear::more_rows : base::CsvWriter::Appear::rows;
@@ -34,7 +34,7 @@ std::vector<std::string> paths(const std::vector<StateTensor>& tensors)
 
 }  // namespace
 
-// ------------------------------------------------------------------------------------------------------------ making
+// ------------------------------------------------------------------------------------------------------ construction
 
 Guards::Guards(const GuardPlan& plan, const Guarded& guarded)
     : plan_{plan}, guarded_{guarded}, rank_{guarded.exchanges.rank()}
@@ -73,7 +73,7 @@ Guards::Guards(const GuardPlan& plan, const Guarded& guarded)
     if (rank_ == 0) divergence_.emplace(file, tables::divergence_columns, how(file));
 }
 
-// ----------------------------------------------------------------------------------------------------------- looking
+// ------------------------------------------------------------------------------------------------------------ checks
 
 bool Guards::before_forward(std::uint64_t step, std::int64_t steps_done)
 {
@@ -132,9 +132,9 @@ bool Guards::look_at_gradients() const
                        [](const Watch& watch) { return watch.card->looks_at == LooksAt::gradients; });
 }
 
-// ---------------------------------------------------------------------------------------------------- what was found
+// ---------------------------------------------------------------------------------------------------------- findings
 
-// Takes the reports of all ranks; actions that must not wait happen here.
+// Takes the reports of all ranks. Reactions that must not wait are made in act() instead.
 void Guards::receive(std::span<const ReplicaNews> all)
 {
     if (!comparison_ || plan_.acts_at_once()) return;
@@ -144,7 +144,7 @@ void Guards::receive(std::span<const ReplicaNews> all)
     settle(plan_.reaction == Reaction::report ? "reported" : "stopped");
 }
 
-// Whether the guard `replicas` caught some.
+// Returns true if the guard `replicas` is on and found a difference.
 bool Guards::note_differences(const std::vector<Difference>& found)
 {
     std::set<std::pair<int, std::size_t>> apart;
@@ -202,7 +202,7 @@ void Guards::note(std::size_t watch, std::uint64_t step, const std::vector<std::
     watches_[watch].last = std::move(now);
 }
 
-// A rank writes what it found itself; rank 0 what comparing ranks found.
+// Each rank writes its own findings; rank 0 writes those from the comparison of ranks.
 void Guards::settle(const std::string& done)
 {
     for (const Caught& one : caught_) {
@@ -226,7 +226,7 @@ std::vector<std::string> Guards::gradient_names(std::size_t count) const
     return names;
 }
 
-// ------------------------------------------------------------------------------------------------ what is done at once
+// ----------------------------------------------------------------------------------------------- immediate reactions
 
 bool Guards::act(StateLook& look, std::int64_t steps_done)
 {

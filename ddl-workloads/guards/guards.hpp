@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guards of a training: asks them at their moments of a step, writes down what they find, and does what was asked
-// for about it.
+// The guards of a training: calls them at their points of a step, writes down their findings, and reacts as requested.
 #pragma once
 
 #include "base/csv.hpp"
@@ -23,45 +22,46 @@
 
 namespace ddl {
 
-// State that guards examine. All of it must outlive them.
+// State that guards examine. All of it must outlive the guards.
 struct Guarded {
     otf2::Recorder& recorder;
     otf2::LocationRecorder& location;
     Model& model;
     ExchangeThread& exchanges;
-    std::filesystem::path directory = {};  // of guards.csv and divergence.csv, which may be there
+    std::filesystem::path directory = {};  // holds guards.csv and divergence.csv, which may already exist
     std::int64_t trial = 0;
 };
 
-// Used by the main thread. One object serves one training; the next trial of a process gets a new one.
+// Used by the main thread. One object serves one training; each trial of a process gets a new one.
 class Guards {
  public:
     // Collective if there are guards. Throws UsageError for a model without state.
     Guards(const GuardPlan& plan, const Guarded& guarded);
 
-    // This rank's report to the others once a step; the reports of all, one step earlier. receive() is collective.
+    // news() is this rank's report, once a step; receive() takes the reports that all ranks posted one step earlier,
+    // and is collective.
     ReplicaNews news() const { return news_; }
     void receive(std::span<const ReplicaNews> all);
 
-    // Right before forward; `steps_done` of the training so far. Collective. True: the state is again that of
-    // went_back_to() steps done, and so must be the input.
+    // Collective. Call right before forward, with the number of steps done. True: the state of went_back_to() steps was
+    // restored, and the input must follow.
     bool before_forward(std::uint64_t step, std::int64_t steps_done);
     std::int64_t went_back_to() const { return copy_.steps_done().value_or(0); }
 
-    // The gradients are the mean over the ranks.
+    // Call when the gradients are the mean over the ranks.
     void before_update(std::uint64_t step);
     bool look_at_gradients() const;
 
-    // Parameters are updated, on all ranks; also before the first step.
+    // Call after all ranks have updated their parameters, and before the first step.
     void after_update();
 
-    // This rank wants the training to end, with exit code 3.
+    // True if this rank wants the training to end with exit code 3.
     bool stops() const { return stops_; }
 
-    // Whether a guard of this rank has found anything yet, also if nothing is done about it before the next forward.
+    // True if a guard of this rank has found anything yet, even if the reaction only comes before the next forward.
     bool has_found() const;
 
-    // Summary of this rank; null without guards. `replicas`: the same on all ranks; null if they are not compared.
+    // Summary of this rank; null without guards. replicas() is the same on all ranks; null if they are not compared.
     nlohmann::ordered_json summary() const;
     nlohmann::ordered_json replicas() const;
 
@@ -70,7 +70,7 @@ class Guards {
         const GuardCard* card = nullptr;
         std::unique_ptr<Guard> guard;
         otf2::RegionRef region;
-        std::set<std::pair<int, std::size_t>> last = {};  // rank and tensor of what it found in its last look
+        std::set<std::pair<int, std::size_t>> last = {};  // rank and tensor of each finding in the last check
         std::int64_t caught = 0;
     };
     struct Caught {
@@ -78,8 +78,8 @@ class Guards {
         int rank = 0;
         std::size_t watch = 0;
         Finding finding;
-        std::string tensor;  // its path
-        bool begins = true;  // was not there in the look before
+        std::string tensor;  // path of the tensor
+        bool begins = true;  // not found in the previous check
         std::string done = {};
     };
 
@@ -98,21 +98,21 @@ class Guards {
     Guarded guarded_;
     int rank_;
     std::vector<Watch> watches_;
-    std::vector<Caught> caught_;  // that nothing was done about yet
+    std::vector<Caught> caught_;  // findings without a reaction yet
     std::optional<base::CsvWriter> rows_;
     bool stops_ = false;
 
     std::optional<ReplicaComparison> comparison_;
     ReplicaNews news_;
-    std::optional<base::CsvWriter> divergence_;    // rank 0
-    std::vector<std::string> state_names_;         // at the last look
-    std::set<std::pair<int, std::size_t>> apart_;  // rank and tensor, when ranks were last compared
+    std::optional<base::CsvWriter> divergence_;    // rank 0 only
+    std::vector<std::string> state_names_;         // as of the last check
+    std::set<std::pair<int, std::size_t>> apart_;  // rank and tensor of each difference in the last comparison
     std::int64_t differing_ = 0;                   // comparisons that found a difference
     std::optional<std::uint64_t> first_differing_;
     otf2::MetricRef replicas_differ_;
 
     StateCopy copy_;
-    std::int64_t caught_at_ = -1;  // most steps done at which the state was taken back
+    std::int64_t caught_at_ = -1;  // largest number of steps done at a rollback
     std::int64_t rollbacks_ = 0;
     std::int64_t repaired_ = 0;
     otf2::RegionRef comparing_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradient that the update uses is not many times as long as usual: its L2 norm beside the median of the norms of
-// the steps before.
+// Checks that the gradient used by the update is not much longer than usual: compares its L2 norm with the median of
+// the norms in the preceding steps.
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "ddl-workloads/guards/guard.hpp"
@@ -16,7 +16,7 @@ namespace ddl {
 namespace {
 
 constexpr std::size_t steps_of_a_median = 25;
-constexpr std::size_t fewest_steps = 5;  // until then only what is not finite is caught
+constexpr std::size_t fewest_steps = 5;  // before that, only numbers that are not finite are reported
 
 class Norm : public Guard {
  public:
@@ -35,7 +35,7 @@ class Norm : public Guard {
                 of = i;
             }
         }
-        const double norm = std::abs(std::sqrt(sum));  // of NaN the sign goes
+        const double norm = std::abs(std::sqrt(sum));  // abs() removes the sign of a NaN
         const double limit = this->limit();
         if (norm <= limit && std::isfinite(norm)) {
             norms_.push_back(norm);
@@ -46,7 +46,7 @@ class Norm : public Guard {
         return {{of, base::join("norm ", norm, ", ", usual)}};
     }
 
-    // Numbers that are not finite become 0; then the gradient is scaled down to the largest norm that passes.
+    // Sets numbers that are not finite to 0, then scales the gradient down to the largest norm that is accepted.
     bool repair_gradients(std::span<const std::span<float>> gradients) override
     {
         double sum = 0.0;
@@ -69,7 +69,7 @@ class Norm : public Guard {
         return norms_.size() < fewest_steps ? std::numeric_limits<double>::infinity() : factor_ * median();
     }
 
-    // The lower one of the two in the middle for an even number of norms.
+    // For an even number of norms, the lower of the two middle ones.
     double median() const
     {
         std::vector<double> sorted{norms_.begin(), norms_.end()};
@@ -79,7 +79,7 @@ class Norm : public Guard {
     }
 
     double factor_;
-    std::deque<double> norms_;  // of the last steps in which nothing was caught
+    std::deque<double> norms_;  // of the last steps without a finding
 };
 
 }  // namespace

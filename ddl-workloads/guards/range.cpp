@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every number of the state is finite and below a bound. Of a number below 2 the flip of bit 1 takes it to 2 or beyond,
-// so that a bound of 2 catches each of them.
+// Checks that every number of the state is finite and below a bound. Flipping bit 1 of a number below 2 makes it 2 or
+// larger, so a bound of 2 detects every such flip.
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "ddl-workloads/guards/guard.hpp"
@@ -13,9 +13,9 @@ namespace ddl {
 
 namespace {
 
-constexpr double growth = 16.0;      // of a tensor's largest number from one look to the next
-constexpr double least_bound = 2.0;  // momentum begins with zeros
-constexpr double extreme = 0x1p64;   // no state has such numbers, and a flip of bit 1 makes hardly any other
+constexpr double growth = 16.0;      // allowed growth of a tensor's largest number between two checks
+constexpr double least_bound = 2.0;  // needed because momentum starts at zero
+constexpr double extreme = 0x1p64;   // a healthy state has no such numbers; most flips of bit 1 exceed it
 
 class Range : public Guard {
  public:
@@ -44,7 +44,7 @@ class Range : public Guard {
     }
 
  private:
-    // The tensor's own, if none was given for all.
+    // The tensor's own bound, unless one was given for all tensors.
     double bound(std::size_t tensor) const
     {
         if (bound_) return *bound_;
@@ -52,7 +52,7 @@ class Range : public Guard {
     }
 
     std::optional<double> bound_;
-    std::vector<std::optional<double>> largest_;  // of each tensor, at the looks so far
+    std::vector<std::optional<double>> largest_;  // largest number of each tensor in the checks so far
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a tensor that some rank found unsound comes from again.
+// Copies a tensor that some rank found unsound from a rank where it is sound.
 #pragma once
 
 #include "ddl-workloads/guards/state_look.hpp"
@@ -14,22 +14,22 @@
 
 namespace ddl {
 
-// Report of a rank on a tensor.
+// Each rank's report on a tensor.
 struct TensorState {
     std::uint32_t checksum = 0;
-    std::uint32_t suspect = 0;  // 1: a guard of its own found it unsound
+    std::uint32_t suspect = 0;  // 1: a guard of this rank found it unsound
 };
 
-// The first rank whose tensor equals that of more than half of the unsuspected ranks; none if there is no majority.
+// The first rank whose tensor equals that of more than half of the unsuspected ranks; none without a majority.
 std::optional<int> sound_rank(std::span<const TensorState> of_ranks);
 
 struct Repaired {
-    std::map<std::size_t, std::optional<int>> from;  // of each tensor that is wrong somewhere; none: from no rank
-    std::int64_t changed = 0;                        // tensors of this rank
+    std::map<std::size_t, std::optional<int>> from;  // by tensor that is wrong on some rank; none: no sound rank
+    std::int64_t changed = 0;                        // tensors changed on this rank
 };
 
-// Collective. `suspects`: tensors that guards of this rank found unsound. `ranks_differ`: those count, too, that differ
-// between ranks which ought to be equal. Tensors of which each rank has its own are not looked at.
+// Collective. `suspects` are the tensors that guards of this rank found unsound. `ranks_differ`: also repair tensors
+// that differ between ranks although they should be equal. Tensors that each rank has on its own are skipped.
 Repaired repair_from_ranks(StateLook& look, const std::set<std::size_t>& suspects, bool ranks_differ,
                            ExchangeThread& exchanges);
 

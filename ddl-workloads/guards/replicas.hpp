@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do ranks that ought to be equal have the same state? Each reports a checksum of each bucket of it; where those
-// differ, ranks exchange the checksums of all tensors, and the one that is not as most are is known.
+// Checks that ranks which should be equal have the same state. Each rank reports a checksum for each bucket of its
+// state; if these differ, ranks exchange the checksums of all tensors to find the rank that differs from the majority.
 #pragma once
 
 #include "ddl-workloads/guards/state_look.hpp"
@@ -16,27 +16,27 @@
 
 namespace ddl {
 
-// Buckets of the state that all ranks hold, in its order, each about as many bytes.
+// The state that all ranks hold is divided, in order, into this many buckets of about the same size.
 constexpr std::size_t replica_buckets = 8;
 
-// Report of a rank to the others.
+// Each rank's report to all other ranks.
 struct ReplicaNews {
-    std::int64_t step = -1;  // before whose forward it looked; -1: at none yet
+    std::int64_t step = -1;  // the step before whose forward the rank looked; -1: none yet
     std::array<std::uint32_t, replica_buckets> checksums = {};
 };
 
 struct Difference {
     std::uint64_t step = 0;
-    int rank = -1;  // that is not as most are; -1: no state is that of most ranks
+    int rank = -1;  // rank that differs from the majority; -1: no majority
     std::size_t bucket = 0;
-    std::size_t tensor = 0;  // its place in the state
+    std::size_t tensor = 0;  // index in the state
     auto operator<=>(const Difference&) const = default;
 };
 
-// The value of more than half of them, if there is one.
+// The value that more than half of the ranks have, if any.
 std::optional<std::uint32_t> majority(std::span<const std::uint32_t> values);
 
-// Differences of one tensor, whose checksum each rank has: none if all are equal.
+// Differences of one tensor, given its checksum on each rank: none if all are equal.
 std::vector<Difference> differences(std::span<const std::uint32_t> of_ranks, const Difference& where);
 
 class ReplicaComparison {
@@ -48,7 +48,8 @@ class ReplicaComparison {
     // This rank's report in that step.
     ReplicaNews look(std::uint64_t step, StateLook& look);
 
-    // Collective, with the same news on all ranks: where ranks differ. None for a step that was heard of before.
+    // Collective, with the same reports on all ranks. Returns the differences between ranks; none if the step was
+    // already compared.
     std::optional<std::vector<Difference>> receive(std::span<const ReplicaNews> all);
 
     std::int64_t compared() const { return compared_; }
@@ -58,9 +59,9 @@ class ReplicaComparison {
 
     ExchangeThread& exchanges_;
     std::int64_t every_;
-    std::vector<std::size_t> tensors_;                              // that all ranks hold ..
-    std::vector<std::size_t> buckets_;                              // .. and the bucket of each
-    std::map<std::int64_t, std::vector<std::uint32_t>> checksums_;  // of those tensors, in steps not heard of yet
+    std::vector<std::size_t> tensors_;                              // tensors that all ranks hold
+    std::vector<std::size_t> buckets_;                              // bucket of each tensor in tensors_
+    std::map<std::int64_t, std::vector<std::uint32_t>> checksums_;  // of tensors_, by step not yet compared
     std::int64_t heard_ = -1;
     std::int64_t compared_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy of a rank's state in memory, to go back to.
+// A copy of a rank's state in memory, for rollbacks.
 #pragma once
 
 #include "ddl-workloads/models/model.hpp"
@@ -13,10 +13,10 @@ namespace ddl {
 
 class StateCopy {
  public:
-    // Copies the model's state, random numbers included, into the memory of the copy before.
+    // Copies the model's state, including random numbers, into the memory of the previous copy.
     void keep(Model& model, std::int64_t steps_done);
 
-    // Between two steps, or before forward.
+    // Call between two steps, or before forward.
     void restore(Model& model) const;
 
     std::optional<std::int64_t> steps_done() const { return steps_done_; }  // none: there is no copy

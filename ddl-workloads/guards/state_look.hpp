@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of a rank's model and optimizer at one moment of a step, for all guards that look at them.
+// The numbers of a rank's model and optimizer at one point of a step, shared by all guards that examine them.
 #pragma once
 
 #include "ddl-workloads/models/model.hpp"
@@ -13,16 +13,16 @@ namespace ddl {
 
 class StateLook {
  public:
-    // Views, which hold until the next step. States of random numbers (meta/) are not among them.
+    // Holds views, which are valid until the next step. States of random number generators (meta/) are left out.
     explicit StateLook(Model& model) : tensors_{model.state()}
     {
         std::erase_if(tensors_, [](const StateTensor& tensor) { return tensor.path.starts_with("meta/"); });
     }
 
-    // In the same order at every look, and on all ranks.
+    // The tensors, in the same order every time and on all ranks.
     const std::vector<StateTensor>& tensors() const { return tensors_; }
 
-    // CRC-32C of each, computed once.
+    // CRC-32C of each tensor, computed once.
     const std::vector<std::uint32_t>& checksums()
     {
         if (checksums_.empty())
@@ -30,7 +30,7 @@ class StateLook {
         return checksums_;
     }
 
-    // The numbers were changed.
+    // Call after the numbers were changed.
     void changed() { checksums_.clear(); }
 
  private:

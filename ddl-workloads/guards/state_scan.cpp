@@ -15,18 +15,18 @@ namespace ddl {
 
 namespace {
 
-// The bits of IEEE numbers without their signs are ordered as the numbers are, then infinity, then NaN. So the largest
-// is found by comparing whole numbers, some of them at a time.
+// Without the sign bit, the bits of IEEE numbers are ordered like the numbers, followed by infinity and NaN. So the
+// largest magnitude is found by integer comparisons, several at a time.
 template <class Real>
 double largest_of(std::span<const std::byte> bytes)
 {
     using Bits = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
-    constexpr std::size_t chunk_bytes = 16;  // every processor's vector; longer ones become slow code
+    constexpr std::size_t chunk_bytes = 16;  // vector width of every processor; longer vectors make slow code
     typedef Bits Chunk __attribute__((vector_size(chunk_bytes)));
     constexpr std::size_t side_by_side = 4;
     constexpr Bits no_sign = std::numeric_limits<Bits>::max();
 
-    Chunk largest[side_by_side]{};  // an std::array of them would be one of single numbers
+    Chunk largest[side_by_side]{};  // not std::array: its elements would lose the vector type
     std::size_t at = 0;
     for (; at + sizeof largest <= bytes.size(); at += sizeof largest)
         for (std::size_t i = 0; i < side_by_side; ++i) {
@@ -85,7 +85,7 @@ double largest_magnitude(ElementType type, std::span<const std::byte> bytes)
 
 double sum_of_squares(std::span<const float> values)
 {
-    constexpr std::size_t lanes = 8;  // side by side, as a vector of the processor's
+    constexpr std::size_t lanes = 8;  // independent sums, as many as a vector of the processor has elements
     std::array<double, lanes> sums{};
     std::size_t i = 0;
     for (; i + lanes <= values.size(); i += lanes)

@@ -11,14 +11,14 @@ namespace ddl {
 
 bool is_floating(ElementType type);
 
-// The largest absolute value of a floating-point tensor, 0 of an empty one: infinite or NaN if some number is.
+// The largest absolute value of a floating-point tensor; infinite or NaN if some number is, and 0 for an empty tensor.
 double largest_magnitude(ElementType type, std::span<const std::byte> bytes);
 
 // The square of the L2 norm.
 double sum_of_squares(std::span<const float> values);
 
-// Numbers whose magnitude is not below `bound` become as large as the largest of the others, NaN becomes 0. Returns how
-// many.
+// Clips numbers whose magnitude is not below `bound` to the largest magnitude of the others, and sets NaN to 0. Returns
+// how many numbers were changed.
 std::size_t clip(ElementType type, std::span<std::byte> bytes, double bound);
 
 }  // namespace ddl

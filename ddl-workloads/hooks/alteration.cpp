@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bits of the state, the input or the gradients that flip in a step (--alter).
+// Flips bits of the state, the input or the gradients in given steps (--alter).
 #include "base/error.hpp"
 #include "ddl-workloads/alteration/live_alteration.hpp"
 #include "ddl-workloads/hooks/make_hooks.hpp"
@@ -34,7 +34,7 @@ class Alterations : public Hook {
 
     void describe(nlohmann::ordered_json& mine) const override { mine["alterations"] = alterer_.count(); }
 
-    // Trials make steps of their own again and again; a signal may come before the step.
+    // Not checked if trials were made (they repeat steps) or if a signal ended the training before the step.
     std::optional<std::string> broken_promise(const StepContext& context) const override
     {
         const StepState& state = context.state;

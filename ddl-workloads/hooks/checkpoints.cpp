@@ -65,13 +65,13 @@ class Checkpoints : public Hook {
         requested_ = base::ControlRequest::none;
     }
 
-    // Those of the steps that were taken back may hold what the guards caught.
+    // Checkpoints of the steps that were undone may contain the error that a guard caught.
     void went_back(StepContext& context) override { checkpointer_.forget_after(context.state.done()); }
 
     void after_last_step(StepContext&) override { over_ = true; }
 
-    // After a signal writes the last step's checkpoint, however long it takes: if it is cut off, the one before is
-    // complete.
+    // After a signal, writes a checkpoint of the last step, however long that takes: if the process is killed
+    // meanwhile, the previous checkpoint is still complete.
     void finish(StepContext& context) override
     {
         const StepState& state = context.state;

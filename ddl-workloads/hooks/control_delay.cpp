@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built-in positive control: a delay of known length, requested through the control file, the same for all ranks;
-// and its sham, the same barriers and rests without a delay. Steps outside of the slots of control.delay and
-// control.sham are untouched.
+// The built-in positive control: a known delay, requested through the control file and the same for all ranks; and its
+// sham: the same barriers and rests without the delay. Steps outside the slots of control.delay and control.sham are
+// untouched.
 #include "base/system/clock.hpp"
 #include "ddl-workloads/hooks/make_hooks.hpp"
 #include "trace-tools/training/known_delay.hpp"
@@ -10,8 +10,8 @@ namespace ddl {
 
 namespace {
 
-// Rank 0 reads the request at the beginning of a step; it reaches the other ranks with that step's news, and all ranks
-// make it in the next step.
+// Rank 0 reads the request at the beginning of a step and posts it on the step's news board; all ranks make the delay
+// in the next step.
 class ControlDelay : public Hook {
  public:
     explicit ControlDelay(const HookParts& parts)
@@ -26,14 +26,15 @@ class ControlDelay : public Hook {
         if (over_ || page_ == nullptr) return;
         page_->acknowledged.fetch_add(1, std::memory_order_relaxed);
         if (context.exchanges.rank() != 0) return;
-        // None if the next step would not end before its slot does, judged by the last one.
+        // No request if, going by the length of the last step, the next step would not end within its slot.
         const bool this_is_controlled = requested_ != base::ControlRequest::none;
         requested_ = base::request_for_next_step(*page_, base::now_ns(), last_.without_control_ns(), this_is_controlled,
                                                  delay_ns_);
         slot_.post(requested_);
     }
 
-    // Between barriers: rest, delay of rank 0 (phase control_delay) or none, rest; all but the delay is control_settle.
+    // Between barriers: a rest, rank 0's delay (phase control_delay) or none, and another rest. Everything except the
+    // delay belongs to phase control_settle.
     void before_step(StepContext& context) override
     {
         const std::vector<base::ControlRequest> agreed = slot_.received();
@@ -53,8 +54,8 @@ class ControlDelay : public Hook {
     std::int64_t delay_ns_;
     base::ControlPage* page_;
     NewsBoard::Slot<base::ControlRequest> slot_;
-    base::ControlRequest requested_ = base::ControlRequest::none;  // rank 0: for the step that begins now
-    StepTimes last_;                                               // without times: not known yet
+    base::ControlRequest requested_ = base::ControlRequest::none;  // rank 0: request for the step that begins now
+    StepTimes last_;                                               // zero until the first step has ended
     bool over_ = false;
 };
 

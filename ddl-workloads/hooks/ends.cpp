@@ -12,7 +12,7 @@ namespace ddl {
 
 namespace {
 
-constexpr std::size_t steps_of_a_loss = 10;  // one batch alone may be easy
+constexpr std::size_t steps_of_a_loss = 10;  // the loss is averaged over ten steps, as one batch alone may be easy
 
 }  // namespace
 
@@ -46,7 +46,7 @@ void Ends::receive(StepContext& context)
     context.state.stop = std::max(agreed(news), loss_is_low_enough(news) ? Stop::loss : Stop::no);
 }
 
-// On a GPU the loss is waited for, as part of the step.
+// On a GPU, reading the loss waits for the device; that wait is part of the step.
 void Ends::after_update(StepContext& context)
 {
     news_.loss = context.model.loss().value_or(0.0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a training ends: what its plan says, what this rank finds, what all ranks agree on.
+// When a training ends: the plan's conditions, the request of this rank, and the decision that all ranks share.
 #pragma once
 
 #include "ddl-workloads/plan/end_options.hpp"
@@ -13,39 +13,39 @@
 
 namespace ddl {
 
-// A rank's report to the others, once a step.
+// Each rank's report to all other ranks, once a step.
 struct EndNews {
     Stop request = Stop::no;
-    bool complete = false;  // a step was made, and this was its loss, 0 of a model without one
+    bool complete = false;  // a step was made; `loss` is its loss, 0 for a model without a loss
     double loss = 0.0;
 };
 
-// The strongest request of any rank.
+// The strongest request among the ranks.
 Stop agreed(std::span<const EndNews> news);
 
-// StepState::stop is what all ranks agree on, one step after the first of them requested it.
+// Sets StepState::stop to the decision of all ranks, one step after the first rank requested a stop.
 class Ends : public Hook {
  public:
     // The plan must outlive it.
     Ends(const EndPlan& plan, std::int64_t steps_per_epoch, NewsBoard& board);
 
-    void begin(StepContext& context) override;  // the training's time begins now
+    void begin(StepContext& context) override;  // starts the clock of --duration
     void post(StepContext& context) override;
     void receive(StepContext& context) override;
     void after_update(StepContext& context) override;
     void after_last_step(StepContext& context) override;
 
-    // Whether the training, or an epoch after which the held-out samples are guessed, ends after `steps` steps.
+    // True if the training, or an epoch after which the held-out samples are evaluated, ends after `steps` steps.
     bool reached(std::int64_t steps) const;
     bool ends_epoch(std::int64_t steps) const;
 
-    // The share of held-out samples that was guessed right, 0 to 1.
+    // Reports the share of held-out samples that were classified correctly, 0 to 1.
     void evaluated(std::optional<double> accuracy) { accuracy_ = accuracy; }
 
-    // Progress after `steps` steps, 0 to 1.
+    // Share of the training that is done after `steps` steps, 0 to 1.
     double fraction(std::int64_t steps) const;
 
-    // For the record: "steps", "epochs", "duration", "loss", "accuracy", "guard", "signal".
+    // The reason of the end, for the run record: "steps", "epochs", "duration", "loss", "accuracy", "guard", "signal".
     std::string text(const StepState& state) const;
 
  private:
@@ -59,7 +59,7 @@ class Ends : public Hook {
     std::optional<double> accuracy_;
     EndNews news_;
     bool over_ = false;
-    std::deque<double> losses_;  // of the last steps, each the mean of all ranks
+    std::deque<double> losses_;  // of the last steps; each is the mean over the ranks
 };
 
 }  // namespace ddl

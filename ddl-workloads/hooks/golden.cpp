@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the state is from that of an unaltered training (--golden).
+// Distance of the state from that of an unaltered training (--golden).
 #include "ddl-workloads/guards/golden.hpp"
 
 #include "base/contract/soft_error_tables.hpp"

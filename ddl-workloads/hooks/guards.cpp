@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guards look at the state and the gradients (--guard), and take the training back if asked for (--on-guard).
+// Guards check the state and the gradients (--guard), and undo steps if requested (--on-guard).
 #include "ddl-workloads/guards/guards.hpp"
 
 #include "ddl-workloads/hooks/make_hooks.hpp"
@@ -77,8 +77,8 @@ class GuardHook : public Hook {
 
  private:
     Guards guards_;
-    std::optional<NewsBoard::Slot<ReplicaNews>> slot_;  // if ranks are compared
-    bool stopped_ = false;                              // rank 0: by a guard of any rank
+    std::optional<NewsBoard::Slot<ReplicaNews>> slot_;  // empty unless the ranks' replicas are compared
+    bool stopped_ = false;                              // rank 0: a guard of some rank stopped the training
 };
 
 }  // namespace

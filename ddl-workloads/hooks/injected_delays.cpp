@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delays of one rank in one phase (--delay).
+// Delays one rank in one phase (--delay).
 #include "base/error.hpp"
 #include "ddl-workloads/hooks/make_hooks.hpp"
 #include "ddl-workloads/instruments/injected_delay.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hooks of a training, made from its plan.
+// Makes the hooks of a training from its plan.
 #pragma once
 
 #include "base/contract/control_file.hpp"
@@ -15,7 +15,7 @@
 
 namespace ddl {
 
-// The parts of a training that hooks are made of. All of them outlive the hooks.
+// The parts of a training that hooks use. They must outlive the hooks.
 struct HookParts {
     const TrainingPlan& plan;
     Model& model;
@@ -23,18 +23,18 @@ struct HookParts {
     ExchangeThread& exchanges;
     Instruments& instruments;
     NewsBoard& board;
-    base::ControlPage* page = nullptr;       // this node's; null on all but its first rank
-    const std::filesystem::path& directory;  // DIR/train, which is there
+    base::ControlPage* page = nullptr;       // control page of this node; null except on the node's first rank
+    const std::filesystem::path& directory;  // DIR/train, which exists
     bool ranks_are_equal = true;             // all ranks have the same state after each step
     std::int64_t first_step = 0;
 };
 
-// Each is null where the plan does not ask for it. Collective; throws UsageError.
+// Each returns null if the plan does not ask for the hook. Collective; throws UsageError.
 #define HOOK(name) std::shared_ptr<Hook> make_##name(const HookParts& parts);
 #include "ddl-workloads/hooks/hooks.inc"
 #undef HOOK
 
-// All that the plan asks for, in the order in which they are called.
+// All hooks that the plan asks for, in the order in which they are called.
 std::vector<std::shared_ptr<Hook>> make_hooks(const HookParts& parts);
 
 }  // namespace ddl

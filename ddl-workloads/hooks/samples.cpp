@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics of every tenth step in the trace.
+// Writes metrics of every tenth step into the trace.
 #include "ddl-workloads/guards/state_scan.hpp"
 #include "ddl-workloads/hooks/make_hooks.hpp"
 #include "ddl-workloads/models/gradient_model.hpp"
@@ -17,7 +17,7 @@ bool is_due(const StepContext& context)
     return context.state.taken % steps_of_a_sample == 0;
 }
 
-// The L2 norm of all of them together.
+// L2 norm over all values.
 double norm(const std::vector<std::span<float>>& values)
 {
     double sum = 0.0;

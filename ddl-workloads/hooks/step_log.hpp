@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training's steps as its outputs show them: rows of steps.csv, the progress line, OpenMetrics, sums for the record.
+// Outputs for each step: rows of steps.csv, the progress line, OpenMetrics, sums for the run record.
 #pragma once
 
 #include "base/cli/progress.hpp"
@@ -14,15 +14,15 @@
 
 namespace ddl {
 
-// A rank's report to the others, once a step.
+// Each rank's report to all other ranks, once a step.
 struct StepNews {
-    std::int64_t complete_steps = 0;  // 0: no times yet
-    StepTimes last = {};              // of the last complete step
+    std::int64_t complete_steps = 0;  // 0: `last` holds no times yet
+    StepTimes last = {};              // times of the last complete step
 };
 
 class StepLog : public Hook {
  public:
-    // Rank 0 writes for all, into DIR/train, which is there. The ends must outlive it.
+    // Rank 0 writes for all ranks, into DIR/train, which must exist. `ends` must outlive the object.
     StepLog(const TrainingPlan& plan, const std::filesystem::path& directory, int rank, const Ends& ends,
             NewsBoard& board);
 
@@ -42,9 +42,9 @@ class StepLog : public Hook {
     NewsBoard::Slot<StepNews> slot_;
     StepNews news_;
     StepSums sums_;
-    std::optional<training::StepRows> rows_;  // these three: rank 0
+    std::optional<training::StepRows> rows_;  // rank 0 only, as the next two
     std::optional<base::Progress> progress_;
-    std::optional<StepMetrics> metrics_;  // if asked for
+    std::optional<StepMetrics> metrics_;  // empty unless requested
 };
 
 }  // namespace ddl

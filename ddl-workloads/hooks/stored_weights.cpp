@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights that lie in memory whose bits flip: each forward uses what is read of them (--store).
+// Weights stored in memory whose bits flip: each forward pass uses the values read (--store).
 #include "ddl-workloads/alteration/stored_weights.hpp"
 
 #include "base/contract/trace_names.hpp"
@@ -16,7 +16,7 @@ class WeightsInMemory : public Hook {
     explicit WeightsInMemory(const HookParts& parts)
         : instruments_{parts.instruments}, region_{instruments_.recorder().region(base::region::stored_weights)}
     {
-        constexpr std::uint64_t stream_of_rank_0 = std::uint64_t{1} << 40U;  // beyond those of epochs
+        constexpr std::uint64_t stream_of_rank_0 = std::uint64_t{1} << 40U;  // above the random streams of epochs
         const StorePlan& plan = parts.plan.store;
         if (plan.on())
             stored_.emplace(parts.model, soft_errors::weight_memory(plan.code, plan.detection, plan.rate), "",
@@ -43,7 +43,7 @@ class WeightsInMemory : public Hook {
         mine["stored"] = {{"bits", sum.bits}, {"flipped", sum.flipped}, {"detected", sum.detected}};
     }
 
-    // The sums over all ranks.
+    // Sums over all ranks.
     void summarise(nlohmann::ordered_json& result, const nlohmann::ordered_json& ranks) override
     {
         nlohmann::ordered_json all = ranks.front()["stored"];
@@ -58,7 +58,7 @@ class WeightsInMemory : public Hook {
  private:
     Instruments& instruments_;
     otf2::RegionRef region_;
-    std::optional<StoredWeights> stored_;  // none: they lie in memory like any other
+    std::optional<StoredWeights> stored_;  // empty: weights are in ordinary memory
 };
 
 }  // namespace

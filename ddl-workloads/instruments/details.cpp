@@ -28,8 +28,8 @@ const std::vector<std::string>& level_names()
     return names;
 }
 
-// Regions by name. Most names are constants, found by where they are; but some are temporaries, and another one may lie
-// there by now.
+// Finds regions by name. Most names are constants and are found by their address; but some are temporaries, so the text
+// at an address may have changed and is compared.
 class RegionsByName {
  public:
     otf2::RegionRef find(otf2::Recorder& recorder, const char* name)
@@ -57,11 +57,11 @@ std::string name_of_this_thread()
     std::array<char, 16> name{};
     pthread_getname_np(pthread_self(), name.data(), name.size());
     const std::string text{name.data()};
-    const std::string of_autograd = "pt_autograd_";  // LibTorch's threads of backward, one a device
+    const std::string of_autograd = "pt_autograd_";  // LibTorch's threads for backward, one for each device
     return text.starts_with(of_autograd) ? "autograd " + text.substr(of_autograd.size()) : "operators of " + text;
 }
 
-// With the thread's kernel id, by which its calls to a GPU are found.
+// Records the thread's kernel id, by which GPU calls of the thread are identified.
 otf2::Recorder::Placement with_its_number()
 {
     return {.kind = otf2::LocationKind::cpu_thread,
@@ -102,14 +102,14 @@ struct Details::OfThread {
         std::int64_t sequence = no_sequence;
         bool recorded = false;
         bool operation = false;
-        bool numbered = false;  // for a GPU's recording
+        bool numbered = false;  // gpu_->enter() was called for this region
     };
 
-    std::uint64_t owner = 0;  // number of the Details that this is for
+    std::uint64_t owner = 0;  // number of the Details object that this data belongs to
     otf2::LocationRecorder* location = nullptr;
     RegionsByName regions;
     std::vector<Open> open;
-    int operations = 0;  // of the open ones
+    int operations = 0;  // number of open operators
 };
 
 Details::Details(otf2::Recorder& recorder, otf2::LocationRecorder& main, DetailLevel level, const TraceSteps& steps,
@@ -171,7 +171,7 @@ void Details::enter_unseen()
 void Details::leave()
 {
     OfThread& mine = here();
-    if (mine.open.empty()) return;  // entered before details were recorded
+    if (mine.open.empty()) return;  // the region was entered before recording began
     const OfThread::Open closed = mine.open.back();
     mine.open.pop_back();
     if (closed.operation) --mine.operations;
@@ -179,7 +179,8 @@ void Details::leave()
     if (closed.recorded) mine.location->leave(closed.region);
 }
 
-// Whichever thread comes first: nothing of backward runs before forward has begun.
+// The first sequence number seen in a step becomes 0. Any thread may set it, as no part of backward runs before forward
+// has begun.
 std::int64_t Details::in_step(std::int64_t sequence)
 {
     std::int64_t first = first_sequence_;

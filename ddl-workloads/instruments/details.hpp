@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Details of a trace inside the phases: modules and operators, in all steps or in some of them. Which ones there are is
-// reported by the model that runs them.
+// Details in the trace below the level of phases: modules and operators, in all or some steps. The model that executes
+// them reports them.
 #pragma once
 
 #include "trace-tools/gpu/recording/gpu_recording.hpp"
@@ -15,11 +15,11 @@
 
 namespace ddl {
 
-// L0: phases and buckets alone; L1: also the modules of our models; L2: also the operators that these call; L3: also
+// L0: only phases and buckets; L1: also the modules of our models; L2: also the operators that modules call; L3: also
 // the operators that operators call.
 enum class DetailLevel { L0, L1, L2, L3 };
 
-// Throws UsageError for what is none of L0 to L3.
+// Throws UsageError unless `text` is one of L0 to L3.
 DetailLevel parse_detail_level(const std::string& text);
 std::string text(DetailLevel level);
 
@@ -32,7 +32,7 @@ struct TraceSteps {
     bool contains(std::uint64_t step) const { return step >= first && step < end && (step - first) % every == 0; }
 };
 
-// "100:200:10" or "100:200"; empty: all steps. Throws UsageError.
+// Parses "100:200:10" or "100:200"; empty: all steps. Throws UsageError.
 TraceSteps parse_trace_steps(const std::string& text);
 
 class Details : public training::PhaseListener {
@@ -40,8 +40,8 @@ class Details : public training::PhaseListener {
     enum class Kind { module, operation };
     static constexpr std::int64_t no_sequence = -1;
 
-    // Made on the main thread, whose regions go to `main`; other threads get locations of their own. With `gpu`, if
-    // any, what operators ask of a GPU has their number.
+    // Call on the main thread, whose regions are recorded at `main`; other threads get their own locations. If `gpu` is
+    // set, GPU work that operators start is recorded with the operator's number.
     Details(otf2::Recorder& recorder, otf2::LocationRecorder& main, DetailLevel level, const TraceSteps& steps,
             gpu::GpuRecording* gpu = nullptr);
     Details(const Details&) = delete;
@@ -49,21 +49,21 @@ class Details : public training::PhaseListener {
 
     DetailLevel level() const { return level_; }
 
-    // Called when details begin to be recorded (true) and when they end (false); both at the edges of a step.
+    // `listener` is called when recording of details begins (true) and ends (false), both at the boundary of a step.
     void tell(std::function<void(bool)> listener) { listener_ = std::move(listener); }
 
-    // From here to the leave() that belongs to it, on the same thread. The name may be a temporary. What has a sequence
-    // number shows it as attribute `seq`, counted from the first one of the step (small numbers take few bytes), unless
-    // what it lies in has shown the same: forward's operators and the node of backward that they made have the same
-    // one.
+    // Opens a region that the matching leave() on the same thread closes. The name may be a temporary. A sequence
+    // number is recorded as attribute `seq`, counted from the first one in the step (small numbers take few bytes),
+    // unless the enclosing region has recorded the same: forward's operators share theirs with the node of backward
+    // that they create.
     void enter(Kind kind, const char* name, std::int64_t sequence = no_sequence);
-    // The same for what shall not be seen and does not count as an operator.
+    // Opens a region that is not recorded and does not count as an operator.
     void enter_unseen();
     void leave();
 
     bool on() const { return on_; }
 
-    // Calls of the main thread's PhaseClock. Regions still open when a phase ends are ended with it.
+    // Called by the main thread's PhaseClock. Regions still open when a phase ends are closed with the phase.
     void begin_step(std::uint64_t step) override;
     void end_step() override;
     void end_phase(std::int64_t at_ns) override;
@@ -82,13 +82,13 @@ class Details : public training::PhaseListener {
     DetailLevel level_;
     TraceSteps steps_;
     std::thread::id main_thread_;
-    std::uint64_t number_;  // of all of this process, one after the other
+    std::uint64_t number_;  // serial number of this object in the process
     std::function<void(bool)> listener_;
     bool on_ = false;
-    std::atomic<std::int64_t> first_sequence_ = no_sequence;  // of the step
+    std::atomic<std::int64_t> first_sequence_ = no_sequence;  // first sequence number of the current step
 };
 
-// A module or an operator from here to the brace; details may be null.
+// A module or an operator for the lifetime of the object; `details` may be null.
 class DetailScope {
  public:
     DetailScope(Details* details, Details::Kind kind, const char* name)

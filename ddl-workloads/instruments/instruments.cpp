@@ -15,9 +15,9 @@ namespace ddl {
 
 namespace {
 
-constexpr const char* training = "ddl-train";  // the source of its own counters
+constexpr const char* training = "ddl-train";  // source of the training's own counters
 
-// Null if PAPI does not start on this machine.
+// Null if PAPI does not start on this machine. `speaks`: warn about it.
 std::unique_ptr<otf2::CounterReader> papi_reader(const std::string& event, bool speaks)
 {
     try {
@@ -52,7 +52,8 @@ Instruments::~Instruments()
     if (recorder_ && recorder_->on()) static_cast<void>(recorder_.release());
 }
 
-// A rank without is traced all the same. All ranks have the same to say, so rank 0 does.
+// A rank without a GPU recording still writes its trace. The warning is the same on all ranks, so only rank 0 prints
+// it.
 void Instruments::record_gpu()
 try {
     gpu_ = std::make_unique<gpu::GpuRecording>(*recorder_);
@@ -76,7 +77,7 @@ void Instruments::define(const InstrumentPlan& plan)
         .kind = otf2::LocationKind::cpu_thread,
         .accelerator = {},
         .properties = {{base::property::cpus, base::format_cpus(base::allowed_cpus())}}};
-    // Activities that these two start on a GPU are found by their numbers.
+    // GPU activities started by these two threads are identified by the threads' kernel ids.
     const auto numbered = [&bound](pid_t thread) {
         otf2::Recorder::Placement placement = bound;
         placement.properties[base::property::thread] = std::to_string(thread);
@@ -163,7 +164,7 @@ std::int64_t Instruments::bytes_reduced()
 
 void Instruments::sample(const Sample& sample)
 {
-    if (values_.empty()) return;  // there is no trace
+    if (values_.empty()) return;  // no trace is recorded
     const std::int64_t now = base::now_ns();
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
     std::size_t next = 0;
@@ -172,7 +173,7 @@ void Instruments::sample(const Sample& sample)
     values_[next++] = bytes_reduced();
     values_[next++] = sample.loss.value_or(none);
     if (has_norm_) values_[next++] = sample.gradient_norm.value_or(none);
-    if (process_metrics_ != nullptr)  // when they can no longer be read, the last counts stay
+    if (process_metrics_ != nullptr)  // if they can no longer be read, the last counts are kept
         for (const std::int64_t count : process_metrics_->read()) values_[next++] = count;
     main_->metrics(sampled_, values_, now);
 }
@@ -229,7 +230,7 @@ void Instruments::coordination_begins()
 {
     const PhaseClock::Whereabouts now = clock_->whereabouts();
     if (now.phase == Phase::none)
-        exchange_location_->enter(coordination_);  // before the first step, after the last, or between two
+        exchange_location_->enter(coordination_);  // outside of steps
     else
         exchange_location_->enter(coordination_, {{step_, now.step}});
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings of a rank: its trace (main thread, transport, readers), its control page, the metrics of every tenth step.
+// Everything that a rank records: its trace (main thread, transport, readers), its control page, metrics of every tenth
+// step.
 #pragma once
 
 #include "base/contract/control_file.hpp"
@@ -24,23 +25,23 @@
 namespace ddl {
 
 struct InstrumentPlan {
-    std::filesystem::path trace;        // directory of the archive; empty: no trace
-    std::uint64_t trace_memory = 0;     // bytes, as otf2::Recorder takes it
-    base::ControlPage* page = nullptr;  // null: none is kept by this rank
+    std::filesystem::path trace;        // directory of the trace archive; empty: no trace
+    std::uint64_t trace_memory = 0;     // bytes, as in otf2::Recorder
+    base::ControlPage* page = nullptr;  // null: this rank has none
     int readers = 1;
     int transformers = 0;
-    bool checkpoints_beside = false;  // a thread writes checkpoints
+    bool checkpoints_beside = false;  // checkpoints are written by a separate thread
     DetailLevel level = DetailLevel::L0;
     TraceSteps detailed_steps;
-    bool gpu = false;                           // what it does is recorded, too, where that can be
-    ProcessMetrics* process_metrics = nullptr;  // null: none
+    bool gpu = false;                           // record GPU activity where possible
+    ProcessMetrics* process_metrics = nullptr;  // null: no process metrics
 };
 
 class Instruments : public ExchangeObserver, public ReaderObserver, public WriteObserver {
  public:
-    // Collective: the archive is one of all ranks. From here on the transport's exchanges are recorded.
+    // Collective: all ranks write one archive. From here on the transport's exchanges are recorded.
     Instruments(const InstrumentPlan& plan, ExchangeThread& exchanges);
-    // Without finish() the trace's communicator is left alone: a rank that failed must not talk to the others.
+    // Does not use the trace's communicator unless finish() was called: a rank that failed must not communicate.
     ~Instruments() override;
 
     PhaseClock& clock() { return *clock_; }
@@ -49,13 +50,13 @@ class Instruments : public ExchangeObserver, public ReaderObserver, public Write
     Details& details() { return *details_; }
     otf2::LocationRecorder& transport_thread() { return *exchange_location_; }
 
-    // A bucket's gradients are complete on this rank. Main thread.
+    // Call on the main thread when a bucket's gradients are complete on this rank.
     void bucket_ready(BucketTag tag, std::int64_t at_ns = base::now_ns());
 
-    // Metrics in the trace, this rank's own and those of its process.
+    // Metrics in the trace: those of this rank's training and those of its process.
     const std::vector<Metric>& metrics() const { return metrics_; }
 
-    // Every tenth step. Main thread.
+    // Metrics of a step. Call sample() in every tenth step, on the main thread.
     struct Sample {
         std::optional<double> loss;
         std::optional<double> gradient_norm;
@@ -64,14 +65,15 @@ class Instruments : public ExchangeObserver, public ReaderObserver, public Write
     };
     void sample(const Sample& sample);
 
-    // For any thread.
+    // May be called from any thread.
     std::optional<std::uint64_t> bucket_being_exchanged() const;
 
-    // Time that exchanges of gradients, and of parameters that one rank updates for all, took so far, each from its
+    // Total time of exchanges so far (gradients, and parameters that one rank updates for all), each measured from its
     // begin to its end on the transport thread.
     std::int64_t exchange_ns() const { return exchange_ns_; }
 
-    // Collective; no reader may be left. Then the archive is there. A checkpoint still being written ends in it here.
+    // Collective; no reader may be running. Completes the archive. A checkpoint that is still being written ends in the
+    // trace here.
     void finish();
 
     void exchange_begins(BucketTag tag, std::int64_t bytes) override;
@@ -104,9 +106,9 @@ class Instruments : public ExchangeObserver, public ReaderObserver, public Write
     std::vector<otf2::LocationRecorder*> readers_;  // of the plan; job.loaders may have others at work
     std::vector<otf2::LocationRecorder*> transformers_;
     std::mutex writer_mutex_;
-    otf2::LocationRecorder* writer_ = nullptr;  // of checkpoints; null: none, or the trace is complete
+    otf2::LocationRecorder* writer_ = nullptr;  // writes checkpoints; null: no such thread, or the trace is complete
     bool writing_ = false;
-    std::unique_ptr<gpu::GpuRecording> gpu_;  // none: not wanted, or there is nothing that could record
+    std::unique_ptr<gpu::GpuRecording> gpu_;  // null: not requested, or not possible here
     std::unique_ptr<PhaseClock> clock_;
     std::unique_ptr<Details> details_;
 
@@ -122,15 +124,15 @@ class Instruments : public ExchangeObserver, public ReaderObserver, public Write
     otf2::AttributeRef bucket_;
     otf2::AttributeRef bytes_;
     otf2::AttributeRef external_id_;
-    otf2::MetricClassRef sampled_;            // all that a sample has, those of the process last
-    std::vector<otf2::MetricNumber> values_;  // of the last sample
+    otf2::MetricClassRef sampled_;            // the metrics of a sample, process metrics last
+    std::vector<otf2::MetricNumber> values_;  // the values of the last sample
     bool has_norm_ = false;
     ProcessMetrics* process_metrics_ = nullptr;
     std::vector<Metric> metrics_;
 
     otf2::PublishedCounter reduced_{"bytes_reduced", "gradient bytes averaged over the ranks"};
     std::unique_ptr<otf2::CounterReader> papi_;
-    std::int64_t exchange_bytes_ = 0;  // of the exchange at hand; transport thread
+    std::int64_t exchange_bytes_ = 0;  // bytes of the current exchange; transport thread
     std::int64_t exchange_began_ns_ = 0;
     std::atomic<std::int64_t> exchange_ns_ = 0;
     static constexpr std::uint64_t no_bucket = UINT64_MAX;

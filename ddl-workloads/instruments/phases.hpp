@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The phases of a training step, by the names that this room uses.
+// Makes the phases of a training step available in namespace ddl.
 #pragma once
 
 #include "trace-tools/training/phase_clock.hpp"

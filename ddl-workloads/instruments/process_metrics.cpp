@@ -27,7 +27,7 @@ std::vector<std::string> names_of_software_events()
     return names;
 }
 
-// None where perf_event_open is allowed.
+// Reason why perf_event_open cannot be used; none if it can.
 std::optional<std::string> why_no_perf()
 {
     try {
@@ -59,7 +59,7 @@ void check_with_papi(const std::vector<std::string>& names, const std::string& b
     }
 }
 
-// As many of them as the processor counts at the same time, the first ones first.
+// The first presets, as many as the processor can count at the same time.
 std::vector<std::string> countable_together(const std::vector<std::string>& presets)
 {
     const std::vector<std::string> here = otf2::available_presets();

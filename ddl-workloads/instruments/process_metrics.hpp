@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of this rank's process beside what the training reports: the processor's events through PAPI, the kernel's
-// own through perf_event_open, or, where that is not allowed, what getrusage reports.
+// Counters of this rank's process in addition to the training's own: hardware events through PAPI, kernel software
+// events through perf_event_open, or getrusage's counters where that is not allowed.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -19,25 +19,25 @@ struct Metric {
     std::string source;  // "ddl-train", "PAPI SDE", "PAPI preset", "perf software event", "getrusage"
 };
 
-// "switches to another thread, of all threads (source: perf software event)"
+// Description of a metric, such as "switches to another thread, of all threads (source: perf software event)".
 std::string text(const Metric& metric);
-nlohmann::ordered_json to_json(const std::vector<Metric>& metrics);  // name, unit and source of each
+nlohmann::ordered_json to_json(const std::vector<Metric>& metrics);  // name, unit and source of each metric
 
 class ProcessMetrics {
  public:
-    // Counts from here on. To be made before the process has other threads: PAPI counts this one and those to come.
-    // `choice`: "auto" (some presets of PAPI, as many as the processor counts together, and the kernel's events),
-    // "none", or names: the kernel's (with `perf::` before it if nothing but perf_event_open will do) and PAPI's.
-    // Throws UsageError for a name that this machine cannot count, with those that it can.
+    // Starts counting. Must be made before the process has other threads: PAPI counts this thread and those started
+    // later. `choice`: "auto" (some PAPI presets, as many as the processor counts together, and the kernel's events),
+    // "none", or a list of names: kernel events (with the prefix `perf::` to insist on perf_event_open) and PAPI
+    // events. Throws UsageError for a name that cannot be counted on this machine, and lists those that can.
     explicit ProcessMetrics(const std::string& choice);
 
     const std::vector<Metric>& metrics() const { return metrics_; }
 
-    // Counters that "auto" has elsewhere, and why not here.
+    // Counters that "auto" leaves out on this machine, with the reason.
     const std::vector<std::string>& left_out() const { return left_out_; }
 
-    // In the order of metrics(), each summed up. Empty from the first failure on, which is reported on stderr: no
-    // training ends for the sake of its counters. In the thread that made this.
+    // Totals since the start, in the order of metrics(). Call on the thread that made this object. The first failure is
+    // reported on stderr, and from then on the result is empty: no training fails because of its counters.
     std::vector<std::int64_t> read();
 
  private:
@@ -52,7 +52,7 @@ class ProcessMetrics {
 
     std::vector<Metric> metrics_;
     std::vector<std::string> left_out_;
-    std::vector<Reader> readers_;  // each of some metrics, in their order
+    std::vector<Reader> readers_;  // each reads some of the metrics, in their order
 };
 
 }  // namespace ddl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording of a training, and the options of ddl-train for it.
+// Options of ddl-train for recording a training.
 #pragma once
 
 #include "base/cli/options.hpp"
@@ -11,20 +11,20 @@ namespace ddl {
 
 struct RecordingPlan {
     bool trace = true;
-    base::Bytes memory{0};  // of each rank's events; 0: a chunk for each thread
+    base::Bytes memory{0};  // memory for each rank's events; 0: one chunk for each thread
     DetailLevel level = DetailLevel::L0;
-    TraceSteps steps;              // whose details are recorded
-    bool gpu = false;              // what the GPU did, too
-    std::string metrics = "auto";  // of the rank's process: as ProcessMetrics takes it
-    std::string openmetrics;       // a file of rank 0's; empty: none
+    TraceSteps steps;              // the steps whose details are recorded
+    bool gpu = false;              // also record GPU activity
+    std::string metrics = "auto";  // process metrics, as in ProcessMetrics
+    std::string openmetrics;       // file written by rank 0; empty: none
 };
 
 class RecordingOptions {
  public:
-    // Adds them; both must outlive it.
+    // Adds the options to `options`; both arguments must outlive this object.
     RecordingOptions(base::Options& options, RecordingPlan& plan);
 
-    // Completes the plan once the options were parsed. Throws UsageError.
+    // Completes the plan after the options were parsed. Throws UsageError.
     void read() const;
 
  private:

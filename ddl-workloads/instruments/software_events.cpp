@@ -22,7 +22,7 @@ namespace {
 
 struct Known {
     SoftwareEvent event;
-    std::uint64_t config;  // perf_event_open's number of it
+    std::uint64_t config;  // the event's number for perf_event_open
     std::int64_t (*of)(const rusage& usage);
 };
 
@@ -118,7 +118,7 @@ SoftwareEventCounts::SoftwareEventCounts(const std::vector<std::string>& names)
             const int file = open_counter(known(name).config, thread);
             const int code = errno;
             if (file >= 0) files.push_back(file);
-            if (file >= 0 || code == ESRCH) continue;  // a thread that has just ended
+            if (file >= 0 || code == ESRCH) continue;  // the thread has just ended
             close();
             base::unavailable(why_not(code));
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's own events of this process, by the names that perf(1) has for them.
+// The kernel's software events of this process, by the names that perf(1) uses.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,18 @@
 namespace ddl {
 
 struct SoftwareEvent {
-    std::string name;  // "context-switches"
+    std::string name;  // name, such as "context-switches"
     std::string unit;
     std::string description;
-    bool in_resource_usage = false;  // getrusage reports it, too
+    bool in_resource_usage = false;  // also counted by getrusage
 };
 
 const std::vector<SoftwareEvent>& software_events();
-const SoftwareEvent* find_software_event(const std::string& name);  // null: there is none of this name
+const SoftwareEvent* find_software_event(const std::string& name);  // null: there is no such event
 
-// Counts with perf_event_open from the construction on, in user and in kernel mode: all threads that this process has
-// then, and those that they start. Throws base::Unavailable, saying why, where the kernel does not allow it.
+// Counts events with perf_event_open, in user and kernel mode, from its construction on: for all threads that the
+// process has then and for those that they start. Throws base::Unavailable with the reason if the kernel does not allow
+// it.
 class SoftwareEventCounts {
  public:
     explicit SoftwareEventCounts(const std::vector<std::string>& names);
@@ -27,15 +28,15 @@ class SoftwareEventCounts {
     SoftwareEventCounts(const SoftwareEventCounts&) = delete;
     SoftwareEventCounts& operator=(const SoftwareEventCounts&) = delete;
 
-    std::vector<std::int64_t> read() const;  // in the order of the names
+    std::vector<std::int64_t> read() const;  // totals, in the order of the names
 
  private:
     void close() noexcept;
 
-    std::vector<std::vector<int>> files_;  // by name, one a thread
+    std::vector<std::vector<int>> files_;  // by event; one file descriptor for each thread
 };
 
-// Values of getrusage for these, of all threads since the process began.
+// getrusage's values of these events, over all threads since the process began.
 std::vector<std::int64_t> resource_usage(const std::vector<std::string>& names);
 
 }  // namespace ddl

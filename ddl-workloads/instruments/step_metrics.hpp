@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps and their time as OpenMetrics, for those who watch a training while it runs.
+// Writes steps and their times as OpenMetrics, for monitoring a running training.
 #pragma once
 
 #include "base/openmetrics.hpp"
@@ -18,7 +18,7 @@ class StepMetrics {
 
     bool due() const;
 
-    // Totals since the training began; step times are means since the last call.
+    // Totals since the training began. The file shows step times as means since the previous call.
     struct SoFar {
         std::int64_t steps = 0;
         std::int64_t ns = 0;

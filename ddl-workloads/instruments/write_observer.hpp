@@ -5,7 +5,7 @@
 
 namespace ddl {
 
-// Called for writes beside the steps, on the thread that writes it.
+// Called when a checkpoint is written in the background, on the thread that writes it.
 class WriteObserver {
  public:
     virtual ~WriteObserver() = default;

@@ -78,8 +78,9 @@ void BucketModel::fill(std::size_t bucket)
     gradients.back() = static_cast<float>(rank_ + steps_ % steps_of_a_pattern);
 }
 
-// A real update would run on the device. This one only remembers both ends of each averaged bucket, so that ranks end
-// with equal parameters if, and only if, every exchange of every step was right there.
+// A real update would run on the device. This one adds only the first and last number of each averaged bucket to the
+// parameters, so that the ranks end with equal parameters if and only if every exchange of every step was right at
+// these places.
 void BucketModel::update()
 {
     for (std::size_t i = updated_begin_; i < updated_end_; ++i) {
@@ -97,7 +98,7 @@ std::vector<std::span<float>> BucketModel::gradients()
     return all;
 }
 
-// The gradients stand for parameters, which would be as large.
+// A checkpoint also stores the gradients in place of the parameters of a real model, which would be as large.
 std::vector<StateTensor> BucketModel::state()
 {
     const auto floats = [](std::string path, std::span<float> values) {
@@ -113,7 +114,8 @@ std::vector<StateTensor> BucketModel::state()
                    .bytes = std::as_writable_bytes(std::span{&steps_, 1})});
     for (const Bucket& bucket : buckets_) {
         all.push_back(floats(base::join("model/bucket.", bucket.index), bucket.gradients));
-        // Gradients that belong to another rank's shard stay as they are. The next step computes all again.
+        // A rank does not update the gradients of other ranks' shards, so ranks differ. The next step computes all
+        // gradients anew.
         if (!bucket.parts.empty()) all.back().owner = Owner::rank0;
     }
     return all;

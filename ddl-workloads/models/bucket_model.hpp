@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common base of models that do not learn: gradients of given sizes, cut into buckets that become ready one after the
-// other, and parameters that show whether each of them was exchanged rightly.
+// Base class of models that do not learn: gradients of given sizes, cut into buckets that become ready one after the
+// other, and parameters that show whether each bucket was exchanged correctly.
 #pragma once
 
 #include "ddl-workloads/models/gradient_model.hpp"
@@ -12,7 +12,7 @@ namespace ddl {
 
 class BucketModel : public GradientModel {
  public:
-    // How many numbers each bucket holds, at least one, in the order in which backward completes them.
+    // `sizes`: how many numbers each bucket holds (at least one), in the order in which backward completes the buckets.
     BucketModel(const std::vector<std::size_t>& sizes, int rank);
 
     std::vector<std::span<std::byte>> parameters() override { return {std::as_writable_bytes(parameters_)}; }
@@ -33,26 +33,26 @@ class BucketModel : public GradientModel {
     std::vector<std::string> gradient_names() override;
 
  protected:
-    // Computes what completes the bucket.
+    // Does the computing that completes the bucket.
     virtual void complete(const Bucket& bucket) = 0;
-    // Its gradients are this step's.
+    // Writes this step's gradients into the bucket.
     void fill(std::size_t bucket);
-    std::int64_t steps() const { return steps_; }  // complete ones
+    std::int64_t steps() const { return steps_; }  // complete steps
 
  private:
     int rank_;
     std::int64_t steps_ = 0;
     int passes_ = 1;
-    int pass_ = 0;  // of this step
+    int pass_ = 0;  // passes made in this step
     std::vector<float> gradients_;
-    std::vector<float> sharded_;  // the parameters, filled up to equal shards
+    std::vector<float> sharded_;  // the parameters, padded so that all shards are equal
     std::span<float> parameters_;
     std::size_t updated_begin_ = 0;
     std::size_t updated_end_;
     std::vector<Bucket> buckets_;
     StartExchange start_;
     GradientReady ready_;
-    std::vector<std::size_t> altered_;  // buckets
+    std::vector<std::size_t> altered_;  // buckets whose gradients are altered
     AlterGradient alter_;
 };
 

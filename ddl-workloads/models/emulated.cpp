@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training step without the training: computing takes its time and no CPU, as on a node whose GPU does it; input is
-// really read and gradients are really exchanged. The victim whose truth is known, and the proxy for a GPU node.
+// Emulates a training step: computing takes its time but no CPU, as on a node whose GPU computes; input is really read
+// and gradients are really exchanged. Serves as a victim whose true effects are known, and as a proxy for a GPU node.
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/saturating.hpp"
@@ -19,7 +19,7 @@ namespace ddl {
 
 namespace {
 
-// A part of forward or backward: from one offset in it to another, in ns of undisturbed computing.
+// A part of forward or backward, between two offsets from its start, in ns of undisturbed computing.
 struct Part {
     std::int64_t begun_ns = 0;  // when forward or backward began
     std::int64_t from_ns = 0;
@@ -27,14 +27,14 @@ struct Part {
     std::int64_t deadline_ns() const { return begun_ns + to_ns; }
 };
 
-// How computing is done.
+// How the model spends its computing time (option `device`).
 class Computer {
  public:
     virtual ~Computer() = default;
     virtual void compute(const Part& part) = 0;
-    // Is it over at a time of the clock, whatever the process had of it?
+    // True if computing ends at a fixed time, however much CPU time the process got.
     virtual bool goes_by_the_clock() const { return true; }
-    // How long a piece of its work takes undisturbed, if it works in pieces.
+    // Undisturbed duration of a piece of its work, if the work is divided into pieces.
     virtual std::optional<base::Nanoseconds> piece() const { return std::nullopt; }
     virtual std::optional<int> gpu() const { return std::nullopt; }
 };
@@ -53,8 +53,8 @@ class Spinner : public Computer {
     }
 };
 
-// Real work, as much as takes the time undisturbed: what disturbs it makes it longer. `piece`: how long a piece takes;
-// zero: it is tried.
+// Does a fixed amount of real work, which takes the given time if undisturbed; a disturbance prolongs it. `piece` is
+// the duration of one piece; zero: measure it.
 class Worker : public Computer {
  public:
     Worker(std::unique_ptr<EmulatedWork> work, base::Nanoseconds piece)
@@ -77,7 +77,7 @@ class Worker : public Computer {
  private:
     std::unique_ptr<EmulatedWork> work_;
     double ns_per_piece_;
-    double owed_ns_ = 0.0;  // less than a piece, for the next part
+    double owed_ns_ = 0.0;  // remainder shorter than a piece, carried to the next part
 };
 
 class GpuWorker : public Computer {
@@ -115,17 +115,17 @@ std::unique_ptr<Computer> computer(const base::Settings& settings, const ModelPl
     return std::make_unique<GpuWorker>(plan.local_rank);
 }
 
-// How long computing takes in a step.
+// Computing time of one step.
 struct StepCompute {
     std::int64_t forward_ns = 0;
     std::int64_t backward_ns = 0;
 };
 
 struct Emulation {
-    std::vector<StepCompute> steps;  // one after the other, and again; at least one
+    std::vector<StepCompute> steps;  // repeated cyclically; at least one
     std::vector<double> ready;       // bucket i is complete after this share of backward; ascending
-    std::int64_t floats = 0;         // of all buckets
-    std::int64_t activations = 0;    // numbers of a sample between two layers
+    std::int64_t floats = 0;         // in all buckets
+    std::int64_t activations = 0;    // numbers per sample between two layers
 };
 
 std::vector<std::size_t> equal_parts(std::int64_t whole, std::size_t parts)
@@ -136,7 +136,7 @@ std::vector<std::size_t> equal_parts(std::int64_t whole, std::size_t parts)
     return sizes;
 }
 
-// A layer for each bucket, the first bucket being that of the last layer.
+// One layer for each bucket; the first bucket belongs to the last layer.
 class Emulated : public BucketModel, public LayeredModel {
  public:
     Emulated(Emulation emulation, std::unique_ptr<Computer> computer, int rank)
@@ -167,7 +167,8 @@ class Emulated : public BucketModel, public LayeredModel {
         }
     }
 
-    // A layer adds 1 to what it takes, forward and backward, so that it can be seen where numbers went.
+    // In forward and backward each layer adds 1 to its input, so that a test can see which layers a number went
+    // through.
     void put_input(std::size_t layer, std::size_t part, std::span<const float> numbers) override
     {
         parts_.at(part).outputs.at(layer - 1).assign(numbers.begin(), numbers.end());
@@ -247,7 +248,7 @@ class Emulated : public BucketModel, public LayeredModel {
         return given;
     }
 
-    // From one share of it to another, of one part of the batch.
+    // Computes between two shares of forward or backward, for one part of the batch.
     void compute_share(std::int64_t ns, double from, double to)
     {
         const double of_part = static_cast<double>(ns) / static_cast<double>(parts_.size());
@@ -258,7 +259,7 @@ class Emulated : public BucketModel, public LayeredModel {
 
     Emulation emulation_;
     std::unique_ptr<Computer> computer_;
-    Part part_;  // of backward
+    Part part_;  // current part of backward
     std::vector<PartOfBatch> parts_;
 };
 
@@ -269,7 +270,7 @@ double percent(const std::string& option, const std::string& text)
     return value;
 }
 
-// "50%/80%/100%", or evenly spread over backward.
+// Parses "50%/80%/100%"; if empty, the buckets become ready at equal intervals in backward.
 std::vector<double> ready_shares(const base::Settings& settings, int buckets)
 {
     const std::vector<std::string> given = base::split(settings.text("ready"), '/');
@@ -299,7 +300,7 @@ StepCompute replayed_step(const base::CsvTable& csv, std::size_t row)
     return step;
 }
 
-// Computing times of the rank's steps in an earlier run; those of its rank 0 if it had fewer ranks.
+// Computing times of this rank's steps in an earlier run, or of rank 0 if that run had fewer ranks.
 std::vector<StepCompute> replayed(const std::string& file, int rank)
 {
     const base::CsvTable csv{file};

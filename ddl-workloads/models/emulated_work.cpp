@@ -60,7 +60,7 @@ void MatrixProducts::row()
     std::fill_n(c, side, 0.0F);
     for (std::size_t k = 0; k < side; ++k)
         for (std::size_t j = 0; j < side; ++j) c[j] += a[k] * b_[k * side + j];
-    a[0] = c[0] / static_cast<float>(side);  // the next product needs this one
+    a[0] = c[0] / static_cast<float>(side);  // makes the next product depend on this one
     row_ = (row_ + 1) % side;
 }
 

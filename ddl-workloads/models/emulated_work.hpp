@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real work for models that only pretend to learn: what noise beside it can slow down.
+// Real work for models that do not learn, which noise can slow down.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,20 @@ namespace ddl {
 class EmulatedWork {
  public:
     virtual ~EmulatedWork() = default;
-    // Some ten microseconds.
+    // Does one piece of work, about ten microseconds.
     virtual void piece() = 0;
-    // Tries it for a tenth of a second: the median time of a piece on this machine, as it is now.
+    // Measures for a tenth of a second: the median duration of a piece on this machine in its present state.
     double ns_per_piece();
 };
 
-// Products of small matrices that stay in the core's own cache. A piece is a product.
+// Products of small matrices that fit into the core's private cache. A piece is one product.
 class MatrixProducts : public EmulatedWork {
  public:
     static constexpr std::size_t side = 64;
     static constexpr std::int64_t flops_of_a_row = 2 * side * side;
 
     void piece() override;
-    void row();  // the next one of a product
+    void row();  // computes the next row of a product
 
  private:
     std::vector<float> a_ = std::vector<float>(side * side, 0.5F);
@@ -34,7 +34,7 @@ class MatrixProducts : public EmulatedWork {
     std::size_t row_ = 0;
 };
 
-// STREAM triad through 256 MiB, more than most last-level caches hold.
+// STREAM triad over 256 MiB, which is more than most last-level caches hold.
 std::unique_ptr<EmulatedWork> memory_streaming();
 
 }  // namespace ddl

@@ -9,7 +9,7 @@ namespace {
 
 constexpr unsigned threads_of_a_block = 128;
 
-// For the driver to compile: it runs on GPUs since Turing. %globaltimer counts ns.
+// PTX, compiled by the driver for GPUs since Turing. %globaltimer counts ns.
 constexpr const char* keep_busy_text = R"(
 .version 6.3
 .target sm_75

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps a GPU busy for a given time, as the computation of a model would.
+// Keeps a GPU busy for a given time, in place of a model's computation.
 #pragma once
 
 #include "base/gpu/cuda_driver.hpp"
@@ -10,20 +10,20 @@ namespace ddl {
 
 class GpuClockwork {
  public:
-    // Takes the device number `preferred` modulo their count. Throws Unavailable without a GPU, Error for what CUDA
-    // says.
+    // Uses the device `preferred` modulo the number of devices. Throws Unavailable without a GPU, Error if a CUDA call
+    // fails.
     explicit GpuClockwork(int preferred);
     ~GpuClockwork();
     GpuClockwork(const GpuClockwork&) = delete;
     GpuClockwork& operator=(const GpuClockwork&) = delete;
 
-    // Number of the GPU among those that this process may use.
+    // Number of the GPU among those visible to this process.
     int number() const { return number_; }
 
-    // A kernel occupies every multiprocessor for so long; the calling thread, which is the one that made this, sleeps
-    // until it has ended.
+    // Runs a kernel that occupies every multiprocessor for this long. The calling thread, which must be the one that
+    // made this object, sleeps until the kernel has ended.
     void work(std::int64_t length_ns);
-    // .. or continues, while the GPU works.
+    // Like work(), but returns while the GPU still works.
     void begin_work(std::int64_t length_ns);
 
  private:

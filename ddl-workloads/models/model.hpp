@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models: plug-ins that compute the training. gradient_model.hpp and layered_model.hpp have what strategies ask of
-// some.
+// Models: plug-ins that compute the training. The interfaces that some strategies need in addition are in
+// gradient_model.hpp and layered_model.hpp.
 #pragma once
 
 #include "base/cli/cards.hpp"
@@ -30,67 +30,68 @@ class ExchangeThread;
 class GradientModel;
 class LayeredModel;
 
-// Used by the main thread. All memory that it shows is the host's; if a device computes, it is a copy of the device's,
-// made by the call that shows it. A step is take, forward, backward (several times, if it accumulates) and update.
+// Used by the main thread. All memory that it exposes is host memory; if a device computes, the call that returns the
+// memory copies it from the device. A step is take, forward, backward (several times with gradient accumulation) and
+// update.
 class Model {
  public:
     virtual ~Model() = default;
 
-    // Memory that ranks must agree on at the start: parameters, and what the model learns beside them (running means).
+    // Memory that must be equal on all ranks at the start: parameters, and statistics learnt besides (running means).
     virtual std::vector<std::span<std::byte>> parameters() = 0;
     virtual std::vector<std::span<std::byte>> statistics() { return {}; }
     virtual std::int64_t parameter_count() const = 0;  // of the whole model
 
-    // To be called after a write into what parameters(), statistics() or update_shard() gave last.
+    // Call after writing into memory last returned by parameters(), statistics() or update_shard().
     virtual void written(const std::vector<std::span<std::byte>>& /*memory*/) {}
 
-    // Parameters that this rank alone holds of a model that is divided over the ranks, such as embedding tables.
+    // Parameters that only this rank holds, in a model divided over the ranks; embedding tables, for example.
     virtual std::vector<std::span<std::byte>> own_parameters() { return {}; }
 
-    // Its gradients, for strategies that exchange them; null: it has none that can be.
+    // Interface to the gradients, for strategies that exchange them; null if the model has none to exchange.
     virtual GradientModel* with_gradients() { return nullptr; }
 
-    // Its layers, one by one, in the place of take(), forward() and backward(); null: it has none of its own. A model
-    // whose card offers `layered` has some.
+    // Interface to the layers, used instead of take(), forward() and backward(); null if the model has none. A model
+    // whose card offers `layered` has them.
     virtual LayeredModel* layered() { return nullptr; }
 
-    // The batch goes to where the model computes.
+    // Moves the batch to the device that computes.
     virtual void take(Batch batch) = 0;
     virtual void forward() = 0;
     virtual void backward() = 0;
     virtual void update() = 0;
 
-    // All that the next steps depend on, between two steps: parameters, statistics, the optimizer's, random numbers.
-    // The views hold until the next step. After a write into them restored() is called. A model without any
-    // cannot be checkpointed.
+    // Everything that the next steps depend on: parameters, statistics, optimizer state, random numbers. Call between
+    // two steps; the views are valid until the next step. After a write into them, call restored(). A model without
+    // state cannot be checkpointed.
     virtual std::vector<StateTensor> state() { return {}; }
     virtual void restored() {}
 
-    // False: the model has neither a loss nor answers.
+    // False if the model has neither a loss nor answers.
     virtual bool learns() const { return false; }
 
-    // Loss of the last forward().
+    // Loss of the last forward pass.
     virtual std::optional<double> loss() const { return std::nullopt; }
 
-    // How many of the batch's answers (SampleShape::answers() of each sample) it guesses right: classes of images, next
-    // bytes of text. Only for models with a loss. Changes nothing. All ranks call it as often as each other, for those
-    // of a divided model guess together; a batch may be empty.
+    // How many answers of the batch (SampleShape::answers() for each sample) the model predicts correctly: classes of
+    // images, next bytes of texts. Only for models with a loss. Does not change the model. All ranks must call it
+    // equally often, since the ranks of a divided model compute together; a batch may be empty.
     virtual std::int64_t count_correct(const Batch&) { return 0; }
 
-    // The number of the GPU that computes it, if one does.
+    // Number of the GPU that computes the model; none on a CPU.
     virtual std::optional<int> gpu() const { return std::nullopt; }
 
-    // Does its computing continue while the process is stopped (SIGSTOP), as on a GPU?
+    // True if computing continues while the process is stopped (SIGSTOP), as on a GPU.
     virtual bool computes_while_stopped() const { return false; }
 
-    // For the run record: versions, threads that are really in effect.
+    // For the run record: versions, and the number of threads in effect.
     virtual nlohmann::ordered_json describe() const { return nlohmann::ordered_json::object(); }
 };
 
 struct OptimizerPlan {
-    std::string name = "sgd";  // or "adamw"
+    std::string name = "sgd";  // "sgd" or "adamw"
     double learning_rate = 0.01;
-    double momentum = 0.9;  // of sgd
+    double momentum = 0.9;  // for sgd
     double weight_decay = 5e-4;
 };
 
@@ -102,8 +103,8 @@ struct ModelPlan {
     int local_rank = 0;
     int threads = 1;
     DevicePlan device = {};               // its number is that of this rank's GPU
-    ExchangeThread* exchanges = nullptr;  // of models that are divided over the ranks
-    Details* details = nullptr;           // null: none are recorded
+    ExchangeThread* exchanges = nullptr;  // for models divided over the ranks
+    Details* details = nullptr;           // null: no details are recorded
 };
 
 struct ModelCard {
@@ -118,7 +119,7 @@ inline constexpr base::Capability device_choice{"a model that computes where --d
 inline constexpr base::Capability layered{"a model whose layers are computed one by one"};
 inline constexpr base::Capability learning{"a model that learns"};
 
-// All models: those that need no Torch, and the given ones (torch_models()).
+// All models: those that need no Torch, and `more` (torch_models()).
 base::Registry<ModelCard> model_registry(std::vector<const ModelCard*> more);
 
 }  // namespace ddl

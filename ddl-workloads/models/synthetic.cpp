@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network known only by its numbers: for each layer the size of its gradient and the floating point operations that
-// forward takes, backward twice as many, really done. What learns nothing can be made of any shape: many small tensors
-// or a few large ones, much computing between them or little.
+// A network described only by numbers: for each layer the size of its gradient, and the floating-point operations of
+// its forward pass. Backward takes twice as many; all are really executed. Since it does not learn, it can have any
+// shape: many small tensors or a few large ones, much computing between them or little.
 #include "base/error.hpp"
 #include "base/words.hpp"
 #include "ddl-workloads/instruments/details.hpp"
@@ -18,8 +18,8 @@ namespace ddl {
 namespace {
 
 struct Layer {
-    std::size_t floats = 0;  // of its gradient
-    std::int64_t flops = 0;  // of forward in a step
+    std::size_t floats = 0;  // size of the layer's gradient
+    std::int64_t flops = 0;  // of the forward pass, per step
 };
 
 std::vector<std::size_t> last_layer_first(const std::vector<Layer>& layers)
@@ -65,8 +65,8 @@ class Synthetic : public BucketModel {
     std::vector<std::string> names_;
     Details* details_;
     MatrixProducts products_;
-    std::int64_t owed_ = 0;   // less than a row, for the next layer
-    std::int64_t flops_ = 0;  // done in all
+    std::int64_t owed_ = 0;   // remainder smaller than a row, carried to the next layer
+    std::int64_t flops_ = 0;  // executed so far
 };
 
 std::vector<std::string> each_layer(const base::Settings& settings, const std::string& name, std::size_t layers)
@@ -79,7 +79,7 @@ std::vector<std::string> each_layer(const base::Settings& settings, const std::s
     return values;
 }
 
-// As many as the longer of the two lists has if it is not said.
+// Number of layers: the option, or the length of the longer of the two lists.
 std::size_t count_of_layers(const base::Settings& settings)
 {
     const int layers = settings.get<int>("layers");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of the library crosstalk-torch, which ddl-train loads: a function for each model of torch_models.inc.
+// The interface of the library crosstalk-torch, which ddl-train loads: one function for each model of torch_models.inc.
 #pragma once
 
 #include "ddl-workloads/models/model.hpp"
@@ -8,7 +8,7 @@
 
 namespace ddl {
 
-// As ModelCard::make.
+// Same as ModelCard::make.
 using MakeModel = std::unique_ptr<Model>(const base::Settings& settings, const ModelPlan& plan);
 
 #define TORCH_MODEL(name, ...) MakeModel make_##name;
@@ -19,6 +19,6 @@ struct TorchMakers {
 #include "ddl-workloads/models/torch_models.inc"
 };
 
-extern "C" const TorchMakers crosstalk_torch_makers;  // by this name
+extern "C" const TorchMakers crosstalk_torch_makers;  // the symbol that ddl-train looks up
 
 }  // namespace ddl

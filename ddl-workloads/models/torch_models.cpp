@@ -29,7 +29,7 @@ const TorchMakers& makers()
     return all;
 }
 
-// Capabilities of LibTorch's models.
+// Capabilities of the models that use LibTorch.
 const base::Capabilities as_a_whole{&device_choice, &learning, &exchanged_gradients};
 const base::Capabilities in_layers{&device_choice, &learning, &exchanged_gradients, &layered};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that LibTorch computes. Loading LibTorch takes a third of a second, so it is loaded when the first of them is
-// made.
+// Models computed by LibTorch. Loading LibTorch takes a third of a second, so it is loaded when the first of these
+// models is made.
 #pragma once
 
 #include "ddl-workloads/models/model.hpp"
@@ -9,8 +9,8 @@
 
 namespace ddl {
 
-// None if Crosstalk was built without Torch. Making one throws Unavailable if the library crosstalk-torch, or one that
-// it needs, cannot be loaded.
+// Empty if Crosstalk was built without Torch. Making a model throws Unavailable if the library crosstalk-torch, or a
+// library that it needs, cannot be loaded.
 std::vector<const ModelCard*> torch_models();
 
 }  // namespace ddl

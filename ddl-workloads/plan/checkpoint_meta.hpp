@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The training that a checkpoint was written by.
+// Description of the training that wrote a checkpoint.
 #pragma once
 
 #include "ddl-workloads/checkpoint/checkpoint_format.hpp"
@@ -11,7 +11,7 @@ namespace ddl {
 
 CheckpointMeta checkpoint_meta(const TrainingPlan& plan, int ranks, std::int64_t steps_per_epoch, std::int64_t steps);
 
-// Throws UsageError with the first difference, if the trainings would not continue alike.
+// Throws UsageError naming the first difference, if training `is` would not continue like training `was`.
 void check_same_training(const CheckpointMeta& was, const CheckpointMeta& is, const char* option = "--resume");
 
 }  // namespace ddl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a training shall end.
+// Options that say when a training ends.
 #pragma once
 
 #include "base/cli/options.hpp"
@@ -11,11 +11,11 @@
 namespace ddl {
 
 struct EndPlan {
-    std::int64_t steps = 0;  // each of these three: 0 for no such end; the first one reached counts
+    std::int64_t steps = 0;  // 0: not a limit, as for the next two; the first limit reached ends the training
     std::int64_t epochs = 0;
     base::Nanoseconds duration{0};
-    std::optional<double> until_loss;                // mean of all ranks over the last ten steps
-    std::optional<double> until_accuracy;            // 0 to 1, on held-out images at the end of an epoch
+    std::optional<double> until_loss;                // mean over all ranks and the last ten steps
+    std::optional<double> until_accuracy;            // 0 to 1, on held-out samples at the end of an epoch
     base::Nanoseconds stall_after{300'000'000'000};  // 0: never
 };
 
@@ -24,7 +24,7 @@ class EndOptions {
     // Adds the options to `options`; both arguments must outlive this object.
     EndOptions(base::Options& options, EndPlan& plan);
 
-    // Completes the plan once the options were parsed. Throws UsageError.
+    // Completes the plan after the options were parsed. Throws UsageError.
     void read() const;
 
  private:

@@ -26,7 +26,7 @@ void list(const base::Registry<ModelCard>& models, bool json)
     base::flush_stdout();
 }
 
-// Wrong names and options are found here, before any rank waits for another.
+// Detects wrong names and options here, before any rank waits for another.
 template <class Registry>
 void check_name(const Registry& registry, const std::string& text)
 {
@@ -34,7 +34,7 @@ void check_name(const Registry& registry, const std::string& text)
     registry.settings(registry.find(plug_in.name), plug_in.options);
 }
 
-// Options of model, data set and strategy.
+// Options that choose the model, the data set and the strategy.
 class PlugInOptions {
  public:
     PlugInOptions(base::Options& options, TrainingPlan& plan, const base::Registry<ModelCard>& models)
@@ -70,7 +70,7 @@ class PlugInOptions {
     std::string progress_;
 };
 
-// Trials say themselves how many steps they make; what would write between them does not go with them.
+// Trials define their own number of steps, so options that end the training or write between steps are refused.
 void read_trials(TrainingPlan& plan, const std::string& file, const base::Options& options)
 {
     for (const char* name :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of ddl-train.
+// Parses the command line of ddl-train.
 #pragma once
 
 #include "ddl-workloads/plan/plan.hpp"
@@ -8,7 +8,7 @@
 
 namespace ddl {
 
-// Empty if --help, --version or --list was asked for and has been printed. Throws UsageError.
+// Returns nothing if --help, --version or --list was given and has been printed. Throws UsageError.
 std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Registry<ModelCard>& models);
 
 }  // namespace ddl

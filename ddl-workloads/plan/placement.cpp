@@ -16,7 +16,7 @@ namespace ddl {
 
 namespace {
 
-constexpr const char* placed_variable = "CROSSTALK_PLACED";  // holds the process id of the one that is placed
+constexpr const char* placed_variable = "CROSSTALK_PLACED";  // holds the id of the process that has already been placed
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void place(const PlacementPlan& plan, char** argv)
         as_wanted = as_wanted && base::environment(name) == count;
         ::setenv(name, count.c_str(), 1);
     }
-    // Each of these would bind OpenMP's threads elsewhere.
+    // Each of these variables would bind OpenMP's threads elsewhere.
     for (const char* name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"}) {
         as_wanted = as_wanted && !base::environment(name);
         ::unsetenv(name);

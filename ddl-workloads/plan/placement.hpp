@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a rank runs: its share of the CPUs, for every thread of it, those included that libraries start before main().
+// Where a rank runs: binds all its threads to its share of the CPUs, including threads that libraries start before
+// main().
 #pragma once
 
 #include "base/cli/options.hpp"
@@ -11,17 +12,17 @@
 namespace ddl {
 
 struct PlacementPlan {
-    int threads = 1;  // of each rank's computing
+    int threads = 1;  // compute threads per rank
     std::optional<base::CpuSet> cpus;
-    std::optional<base::CpuSet> transport_cpus;  // none: as the other threads
+    std::optional<base::CpuSet> transport_cpus;  // none: the CPUs of the other threads
 };
 
 class PlacementOptions {
  public:
-    // Adds them; both must outlive it.
+    // Adds the options to `options`; both arguments must outlive this object.
     PlacementOptions(base::Options& options, PlacementPlan& plan);
 
-    // Completes the plan once the options were parsed. Throws UsageError.
+    // Completes the plan after the options were parsed. Throws UsageError.
     void read() const;
 
  private:
@@ -30,10 +31,10 @@ class PlacementOptions {
     std::string transport_cpus_;
 };
 
-// Binds this process to its share of the CPUs and limits the threads of OpenMP and OpenBLAS. Their libraries start
-// threads before main() and read the environment only then, so the program executes itself once more and returns from
-// here the second time only. No list of CPUs: the binding stays as it was. Throws UsageError for CPUs that this process
-// may not use, and for such transport CPUs, which it only looks at.
+// Binds this process to its share of the CPUs and limits the threads of OpenMP and OpenBLAS. These libraries start
+// threads before main() and read the environment only then, so the program executes itself once more, and this function
+// returns only the second time. Without a list of CPUs the binding is unchanged. Throws UsageError for CPUs that this
+// process may not use. The transport CPUs are checked here but bound elsewhere.
 void place(const PlacementPlan& plan, char** argv);
 
 }  // namespace ddl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The request to ddl-train, checked.
+// The options of ddl-train, parsed and checked.
 #pragma once
 
 #include "base/contract/trials.hpp"
@@ -35,7 +35,7 @@ struct TrainingPlan {
     OptimizerPlan optimizer;
 
     std::int64_t batch = 8;  // samples per rank and pass
-    int accumulate = 1;      // passes of a step
+    int accumulate = 1;      // passes per step
     EndPlan ends;
     std::uint64_t seed = 1;
 
@@ -43,20 +43,21 @@ struct TrainingPlan {
     DevicePlan device;
     InputPlan input;
     CheckpointPlan checkpoint;
-    std::string resume;  // a directory, "auto", or empty
+    std::string resume;  // a directory, "auto", or empty (no resume)
 
     DelayPlan delays;
     std::vector<LiveAlteration> alterations;
     StorePlan store;
     GuardPlan guards;
-    std::vector<base::Trial> trials;  // none: it trains
-    bool only_check = false;          // whether the training can make them
+    std::vector<base::Trial> trials;  // empty: an ordinary training
+    bool only_check = false;          // check that the trials can be made, but do not make them
     RecordingPlan recording;
     std::filesystem::path out;
-    bool json = false;  // of what is printed in the end
+    bool json = false;  // print the result as JSON
 };
 
-// Do its plug-ins and options go together? Throws UsageError if one of them needs what none of the others offers.
+// Checks that plug-ins and options fit together. Throws UsageError if a plug-in needs something that no other plug-in
+// offers.
 void check_choices(const TrainingPlan& plan, const base::Registry<ModelCard>& models);
 
 }  // namespace ddl

@@ -10,14 +10,14 @@ class DataParallel : public Strategy {
  public:
     void step(StepContext& context) final;
 
-    // The last pass's phases backward and wait_exchange: afterwards the gradients are what the update shall use.
+    // Phases backward and wait_exchange of the last pass: afterwards the gradients are those that the update uses.
     virtual void backward(Model& model, PhaseClock& clock) = 0;
 
-    // The model has updated its parameters.
+    // Called after the model has updated its parameters.
     virtual void after_update(PhaseClock&) {}
 };
 
-// The parts of such a step, for strategies that own theirs: the next batch goes to where the model computes.
+// For strategies that compose their own step: moves the next batch to the device that computes.
 void take_batch(StepContext& context, int pass);
 
 }  // namespace ddl

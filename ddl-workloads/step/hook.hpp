@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hooks listen to a training's steps, or change them: control delays, alterations, guards, checkpoints, logs.
+// Hooks observe or change a training's steps: control delays, alterations, guards, checkpoints, logs.
 #pragma once
 
 #include "ddl-workloads/data/loading/batch.hpp"
@@ -18,56 +18,59 @@ namespace ddl {
 
 struct StepContext;
 
-// Callbacks, in the order of a step. All are called by the main thread, on all ranks alike, so that a hook may call
-// collectives. A hook that needs time of its own within a step enters a phase, or leaves the current one.
+// Callbacks, in the order of a step. The main thread calls them on all ranks in the same order, so a hook may make
+// collective calls. A hook that takes noticeable time within a step enters its own phase, or leaves the current one.
 class Hook {
  public:
     virtual ~Hook() = default;
 
-    // Collective. Once, before the first step.
+    // Collective. Called once, before the first step.
     virtual void begin(StepContext&) {}
 
-    // Reports to the other ranks are posted on the news board; then those posted one step earlier can be read.
+    // post() writes this rank's report to the news board; receive() reads the reports posted one step earlier.
     virtual void post(StepContext&) {}
     virtual void receive(StepContext&) {}
 
     virtual void before_step(StepContext&) {}
 
-    // The state is about to be used, by the next forward or as what the training ends with. It may be taken back to
-    // that of an earlier step: go_back().
+    // Called before the state is used, by the next forward or as the final state. The hook may restore the state of an
+    // earlier step: go_back().
     virtual void check_state(StepContext&) {}
 
-    // Called before and after all passes of a step, and of an evaluation.
+    // Called before and after all passes of a step or of an evaluation.
     virtual void before_passes(StepContext&) {}
     virtual void after_passes(StepContext&) {}
 
     virtual void input(StepContext&, Batch&, int /*pass, from 1*/) {}
 
-    // The gradients are what the update shall use: first a hook may change them, then look at them.
+    // Called when the gradients are ready for the update: gradients() may change them, then before_update() may check
+    // them.
     virtual void gradients(StepContext&) {}
     virtual void before_update(StepContext&) {}
 
-    // The parameters are updated, on all ranks; the step still counts its time.
+    // Called when all ranks have updated their parameters; the time still counts as part of the step.
     virtual void after_update(StepContext&) {}
 
     virtual void end_step(StepContext&, const StepTimes&) {}
 
-    // Collective: the state is again that of state.done() steps.
+    // Collective. Called when the state is again that of step state.done().
     virtual void went_back(StepContext&) {}
 
-    // The last step was made. Then, collective, when the trace may be complete: takes as long as it needs.
+    // after_last_step() is called after the last step; then finish(), collective, before the trace is completed.
+    // finish() may take any time.
     virtual void after_last_step(StepContext&) {}
     virtual void finish(StepContext&) {}
 
-    // For the run record: the part of this rank, and then on rank 0 the sums over all. `ranks`: by rank.
+    // For the run record: describe() adds this rank's part; then, on rank 0, summarise() adds sums over all ranks.
+    // `ranks` is in rank order.
     virtual void describe(nlohmann::ordered_json& /*mine*/) const {}
     virtual void summarise(nlohmann::ordered_json& /*result*/, const nlohmann::ordered_json& /*ranks*/) {}
 
-    // On rank 0, after finish(): a request that was not met (exit code 3).
+    // Called on rank 0 after finish(): a request of the user that was not met (exit code 3).
     virtual std::optional<std::string> broken_promise(const StepContext&) const { return std::nullopt; }
 };
 
-// Called in the order in which they were added.
+// Calls hooks in the order in which they were added.
 class Hooks {
  public:
     explicit Hooks(ExchangeThread& exchanges) : board_{exchanges} {}
@@ -82,7 +85,8 @@ class Hooks {
     }
     const std::vector<std::shared_ptr<Hook>>& all() const { return hooks_; }
 
-    // Collective. The exchange before a step, and those after the last one, so that all is read.
+    // Collective: the exchange of reports before a step, and the exchanges after the last step that deliver all
+    // remaining reports.
     void exchange_news(StepContext& context);
     void exchange_last_news(StepContext& context);
 

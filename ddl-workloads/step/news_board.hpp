@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports that ranks exchange once a step, beside the step: slots of fixed size, one for each hook that reports. A rank
+// Reports that ranks exchange once a step, in the background: a slot of fixed size for each hook that reports. A rank
 // waits only for ranks that are a whole step behind.
 #pragma once
 
@@ -15,16 +15,16 @@ namespace ddl {
 
 class NewsBoard {
  public:
-    // A hook's place on the board. The board must outlive it.
+    // A hook's slot on the board. The board must outlive it.
     template <class News>
     class Slot {
         static_assert(std::is_trivially_copyable_v<News>, "news travel as bytes");
 
      public:
-        // The report that this rank sends with the next exchange, and with each one after it.
+        // Sets the report that this rank sends in the next and all later exchanges.
         void post(const News& news) { std::memcpy(board_->mine_.data() + offset_, &news, sizeof news); }
 
-        // By rank, what all posted one exchange earlier; empty: nothing, as after the first exchange.
+        // The reports of the previous exchange, in rank order; empty if there are none, as after the first exchange.
         std::vector<News> received() const
         {
             std::vector<News> all(board_->size_ == 0 ? 0 : board_->received_.size() / board_->size_);
@@ -43,7 +43,8 @@ class NewsBoard {
 
     explicit NewsBoard(ExchangeThread& exchanges) : exchanges_{exchanges} {}
 
-    // Before the first exchange, in the same order on all ranks. The rank sends News{} until something is posted.
+    // Adds a slot. Call before the first exchange, in the same order on all ranks. News{} is sent until something is
+    // posted.
     template <class News>
     Slot<News> add()
     {
@@ -55,17 +56,18 @@ class NewsBoard {
         return slot;
     }
 
-    // Collective. What was sent one call earlier can be read; what is posted is sent. Nothing without slots.
+    // Collective. Receives the reports sent by the previous call and sends those posted since. Does nothing without
+    // slots.
     void exchange();
 
-    // Collective. What is still under way can be read.
+    // Collective. Receives the reports that are still under way.
     void settle();
 
  private:
     ExchangeThread& exchanges_;
-    std::size_t size_ = 0;         // bytes of one rank
+    std::size_t size_ = 0;         // bytes of one rank's reports
     std::vector<std::byte> mine_;  // as posted
-    std::vector<std::byte> sent_;  // under way, and what arrives
+    std::vector<std::byte> sent_;  // reports being sent; the next member receives
     std::vector<std::byte> all_;
     std::vector<std::byte> received_;
     std::future<void> pending_;

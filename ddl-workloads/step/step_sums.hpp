@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over the steps of one rank.
+// Sums of times over the steps of one rank.
 #pragma once
 
 #include "ddl-workloads/instruments/phases.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranks train together: a strategy owns the step.
+// Interface of strategies, which carry out the steps of a training on all ranks.
 #pragma once
 
 #include "ddl-workloads/step/step_context.hpp"
@@ -10,13 +10,13 @@ class Strategy {
  public:
     virtual ~Strategy() = default;
 
-    // Once, when the ranks agree on the model's parameters.
+    // Called once, when the ranks have agreed on the model's parameters.
     virtual void attach(Model&) {}
 
-    // From begin_step() to end_step().
+    // Makes one step, from begin_step() to end_step().
     virtual void step(StepContext& context) = 0;
 
-    // Collective, after the last step: ends what runs between steps.
+    // Collective. Called after the last step: stops activities that run between steps.
     virtual void finish() {}
 };
 

@@ -51,7 +51,8 @@ void BucketOverlap::backward(Model& model, PhaseClock& clock)
     waits_ = false;
     clock.enter(Phase::backward);
     model.backward();
-    // The first step of a static graph exchanges at the end of backward, where the reducer calls no bucket the last.
+    // With a static graph, the first step exchanges at the end of backward, and the reducer marks no bucket as the
+    // last.
     if (!waits_) clock.enter(Phase::wait_exchange);
 }
 

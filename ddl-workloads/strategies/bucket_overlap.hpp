@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buckets are exchanged while backward still computes, as PyTorch's DistributedDataParallel does. Torch models cut
-// their gradients with the real c10d::Reducer, the emulated model by its own options.
+// Exchanges buckets while backward still computes, as PyTorch's DistributedDataParallel does. Torch models form buckets
+// with the real c10d::Reducer; the emulated model uses its own options.
 #pragma once
 
 #include "ddl-workloads/strategies/strategy.hpp"
@@ -18,10 +18,10 @@ class BucketOverlap {
     BucketOverlap(const Plan& plan, ExchangeThread& exchanges, Instruments& instruments);
 
     void attach(Model& model);
-    // Afterwards gradients are averaged; of a model that updates a shard, those of the shard.
+    // After this call gradients are averaged; in a model that updates a shard, only the gradients of the shard.
     void backward(Model& model, PhaseClock& clock);
 
-    // Its options on the card of a strategy. Throws UsageError.
+    // The options that a strategy puts on its card. Throws UsageError.
     static std::vector<base::OptionCard> options();
     static Plan parsed(const base::Settings& settings);
     static base::Capabilities needs(const base::Settings& settings);
@@ -30,7 +30,7 @@ class BucketOverlap {
     Plan plan_;
     ExchangeThread& exchanges_;
     Instruments& instruments_;
-    bool waits_ = false;  // the last bucket of this step is ready
+    bool waits_ = false;  // the last bucket of this step is ready, so the phase is wait_exchange
 };
 
 }  // namespace ddl

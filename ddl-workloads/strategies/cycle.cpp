@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Horovod's design: gradients become ready in whatever order, ranks negotiate in cycles which of them all have ready,
-// and those are fused into few exchanges. Rounds of negotiation continue even while nothing is ready.
+// Horovod's design: gradients become ready in any order; in cycles, the ranks negotiate which gradients all of them
+// have ready, and fuse these into few exchanges. Rounds of negotiation continue even while no gradient is ready.
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
 #include "ddl-workloads/models/gradient_model.hpp"
@@ -100,7 +100,8 @@ class Cycle : public DataParallel, public Rounds {
         const std::int64_t now = base::now_ns();
         std::vector<std::uint64_t> bits = negotiator_.offer(call_waits, now);
         transport.bitwise_and(bits);
-        // From when the last rank has come: ranks that counted from their own begin would always wait for the same one.
+        // Counted from when the last rank has arrived: if each rank counted from its own start, all would always wait
+        // for the same rank.
         due_ = std::chrono::steady_clock::now() + plan_.cycle;
         negotiator_.agree(bits);
         if (negotiator_.asks_coordinator()) ask_coordinator(transport, now);
@@ -139,14 +140,14 @@ class Cycle : public DataParallel, public Rounds {
     ExchangeThread& exchanges_;
     Instruments& instruments_;
     std::vector<std::string> names_;
-    std::optional<ReadyGradients> ready_;  // from attach() on
+    std::optional<ReadyGradients> ready_;  // exists after attach()
 
-    // State of the transport thread.
+    // Used by the transport thread only.
     std::unordered_map<std::string, ReadyGradients::Ready> gradients_;
     Negotiator negotiator_;
     FusedAverage fused_;
     otf2::RegionRef negotiate_;
-    std::chrono::steady_clock::time_point due_;  // of the next round
+    std::chrono::steady_clock::time_point due_;  // time of the next round
     bool broken_ = false;
 };
 

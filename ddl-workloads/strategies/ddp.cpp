@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch's DistributedDataParallel.
+// The strategy of PyTorch's DistributedDataParallel.
 #include "ddl-workloads/strategies/bucket_overlap.hpp"
 
 namespace ddl {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many small gradients averaged in few exchanges: copied into one buffer, averaged there, copied back. Large ones are
-// averaged where they are.
+// Averages many small gradients in few exchanges: copied into one buffer, averaged there, copied back. Large gradients
+// are averaged in place.
 #pragma once
 
 #include "ddl-workloads/instruments/instruments.hpp"
@@ -13,9 +13,9 @@
 
 namespace ddl {
 
-// Which tensors are exchanged together: as many as fit into `threshold` bytes, in their order; one that is larger goes
-// alone. (Horovod also looks beyond one that does not fit if it is of another type; here all are floats.) Each part is
-// a range of indices [begin, end).
+// Decides which tensors are exchanged together: consecutive tensors as long as they fit into `threshold` bytes; a
+// larger one is exchanged alone. (Horovod also skips tensors of another type to fill a buffer; here all are floats.)
+// Each range of indices is [begin, end).
 struct FusedRange {
     std::size_t begin = 0;
     std::size_t end = 0;
@@ -23,13 +23,14 @@ struct FusedRange {
 };
 std::vector<FusedRange> fusion_plan(std::span<const std::int64_t> bytes, std::int64_t threshold);
 
-// Used by the transport thread. Copies are regions of the trace.
+// Used by the transport thread. Copies are recorded as regions in the trace.
 class FusedAverage {
  public:
-    // Tensors above `alone` bytes are not copied.
+    // Tensors larger than `alone` bytes are not copied.
     FusedAverage(std::int64_t threshold, std::int64_t alone, ExchangeThread& exchanges, Instruments& instruments);
 
-    // Collective: the mean over all ranks of each, in place. Exchanges of a step count as its buckets.
+    // Collective: averages each gradient over all ranks, in place. Exchanges are numbered within the step, as buckets
+    // are.
     void average(Transport& transport, std::vector<std::span<float>> gradients, std::uint64_t step);
 
  private:
@@ -44,7 +45,7 @@ class FusedAverage {
     Instruments& instruments_;
     std::vector<float> buffer_;
     std::uint64_t step_ = UINT64_MAX;
-    std::uint64_t exchanged_ = 0;  // of that step
+    std::uint64_t exchanged_ = 0;  // exchanges of step_ so far
     otf2::RegionRef copy_in_;
     otf2::RegionRef copy_out_;
 };

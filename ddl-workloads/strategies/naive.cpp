@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// After backward one gradient tensor after the other, each waited for: nothing overlaps.
+// Exchanges one gradient tensor after the other once backward has ended, waiting for each: no overlap.
 #include "ddl-workloads/models/gradient_model.hpp"
 #include "ddl-workloads/strategies/strategy.hpp"
 

@@ -16,7 +16,8 @@ namespace ddl {
 
 namespace {
 
-// Offer of a rank: a word of states, the tensors that are ready here, the tensors whose response is still right.
+// Layout of a rank's offer: one word of flags, a bit for each ready tensor, a bit for each cached response that is
+// valid.
 constexpr std::uint64_t all_is_cached = 1U;
 constexpr std::uint64_t call_is_waiting = 2U;
 constexpr std::size_t bits_of_a_word = 64;
@@ -131,7 +132,7 @@ std::string stall_warning(const Stalled& stalled, std::int64_t after_ns)
     return text + ", for which other ranks have waited " + base::format(base::Nanoseconds{after_ns});
 }
 
-// ----------------------------------------------------------------------------------------------------------- one rank
+// ---------------------------------------------------------------------------------------------------------- one rank
 
 Negotiator::Negotiator(const NegotiationPlan& plan) : plan_{plan}, cache_{plan.cache}, table_{plan.ranks} {}
 
@@ -140,7 +141,7 @@ void Negotiator::ask(TensorRequest tensor, std::int64_t now_ns)
     waiting_.push_back({.tensor = std::move(tensor), .since_ns = now_ns});
 }
 
-// Its slot, if the response that is kept there is right for it.
+// Cache slot of the tensor, if the response stored there matches it.
 std::optional<std::size_t> Negotiator::cached(const TensorRequest& tensor) const
 {
     const std::optional<std::size_t> slot = cache_.slot(tensor.name);
@@ -161,7 +162,8 @@ std::vector<std::uint64_t> Negotiator::offer(bool call_waits, std::int64_t now_n
             bits[0] &= ~all_is_cached;
             continue;
         }
-        // A rank that waits long for a tensor drops its response: then all ranks report to rank 0 whether it is ready.
+        // A rank that has waited long for a tensor invalidates its response: then all ranks report to rank 0 whether
+        // they have it ready.
         const bool stalls = plan_.stall_ns > 0 && now_ns - one.since_ns >= plan_.stall_ns;
         if (cached(one.tensor) && !stalls)
             ready[*slot / bits_of_a_word] |= mask(*slot);

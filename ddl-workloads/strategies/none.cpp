@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No exchange at all: each rank trains a model of its own. The bound that no exchange can beat.
+// No exchange at all: each rank trains its own model. No exchange can be faster than this bound.
 #include "ddl-workloads/strategies/strategy.hpp"
 
 namespace ddl {

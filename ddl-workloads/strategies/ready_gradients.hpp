@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step's gradients on their way from the thread of backward(), where they become ready in any order, to the transport
+// Hands a step's gradients from the thread of backward(), where they become ready in any order, to the transport
 // thread, which averages them.
 #pragma once
 
@@ -20,20 +20,20 @@ class ReadyGradients {
         std::size_t tensor = 0;
         std::span<float> gradient;
         std::int64_t since_ns = 0;
-        std::function<void()> arrive = {};  // to be called before the gradient is read, if any
+        std::function<void()> arrive = {};  // if set, must be called before the gradient is read
     };
 
-    // How many a step has.
+    // `tensors`: gradients per step.
     explicit ReadyGradients(std::size_t tensors) : tensors_{tensors} {}
 
-    // On the thread of backward(). wait(): until all are averaged; throws what the transport thread failed with, or
-    // Error if not all became ready.
+    // For the thread of backward(). wait() returns when all gradients are averaged; it throws the transport thread's
+    // failure, or Error if not all gradients became ready.
     void begin_step(std::uint64_t step);
     void add(const Ready& ready);
     void wait();
 
-    // On the transport thread. take(): what became ready since the last call, and its step, for one step's gradients
-    // are averaged before the next step's become ready.
+    // For the transport thread. take() returns the gradients that became ready since its last call, and their step; all
+    // gradients of a step are averaged before the next step's become ready.
     std::vector<Ready> take(std::uint64_t& step);
     void averaged(std::size_t tensors);
     void fail(std::exception_ptr failure);

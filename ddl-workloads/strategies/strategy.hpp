@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strategies: plug-ins that own the step of a training.
+// Strategies: plug-ins that carry out the steps of a training.
 #pragma once
 
 #include "base/cli/cards.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sharded optimizer (ZeRO, stage 1): buckets overlap with backward as by ddp, but of each a rank gets only the mean of
-// its own share of the parameters (reduce-scatter), updates that alone, keeps the optimizer's state of no other, and
-// then gets the other shares from the other ranks (all-gather).
+// Sharded optimizer (ZeRO stage 1): buckets overlap with backward as in ddp, but a rank receives only the mean of its
+// own share of the parameters (reduce-scatter), updates only this share, keeps only its optimizer state, and then
+// receives the other shares from the other ranks (all-gather).
 #include "ddl-workloads/models/gradient_model.hpp"
 #include "ddl-workloads/strategies/bucket_overlap.hpp"
 
@@ -35,8 +35,8 @@ class ShardedOptimizer : public DataParallel {
  private:
     BucketOverlap overlap_;
     ExchangeThread& exchanges_;
-    Model* model_ = nullptr;       // from attach() on
-    std::span<std::byte> shards_;  // all parameters, by rank
+    Model* model_ = nullptr;       // set by attach()
+    std::span<std::byte> shards_;  // all parameters, in rank order
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checkpoint's files: what is written is read, and what is damaged is refused by name.
+// A checkpoint's files: what was written can be read, and errors name what is damaged.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_reader.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Numbers of every type, in every shape that there is.
+// Numbers of every type and tensors of every supported shape.
 struct State {
     std::vector<float> weight = std::vector<float>(24);
     std::vector<double> doubles{1.5, -2.5};
@@ -75,7 +75,7 @@ fs::path written(const fs::path& checkpoint)
     return checkpoint;
 }
 
-// Two shards and their index.
+// Writes a checkpoint with two shards and its index.
 fs::path written_in_shards(const fs::path& checkpoint, std::int64_t step = 120)
 {
     fs::create_directories(checkpoint);
@@ -90,7 +90,7 @@ fs::path written_in_shards(const fs::path& checkpoint, std::int64_t step = 120)
     return checkpoint;
 }
 
-// Where the file holds these bytes.
+// Offset of these bytes in the file.
 std::size_t place_of(const fs::path& file, std::span<const std::byte> bytes)
 {
     const std::string content = base::read_whole(file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats: written by ddl-data and read as they are, and what is said of damaged ones.
+// Formats: ddl-data writes them and they are read back; errors describe damaged files.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "ddl-workloads/data/conversion.hpp"
@@ -23,7 +23,7 @@ namespace {
 constexpr auto small_images = "synthetic[samples=60,classes=3,channels=3,height=4,width=5]";
 constexpr auto small_clicks = "clicks[samples=60,dense=3,categories=2,rows=50]";
 
-// How `text` is read once it is written in that format.
+// Writes the data set `text` in that format; returns the name under which it can be read.
 std::string written(const std::string& text, const std::string& format, const fs::path& path)
 {
     ddl::convert(text, format, path);
@@ -74,7 +74,7 @@ std::string message_of(const std::function<void()>& action)
     return "";
 }
 
-// The first error from opening and reading all of it, without the path of the scratch directory; empty: none.
+// The first error from opening and reading the whole data set, without the path of the scratch directory; empty: none.
 std::string complaint(const std::string& text, const testing::Scratch& scratch)
 {
     std::string what = message_of([&] {
@@ -90,7 +90,7 @@ std::string complaint(const std::string& text, const testing::Scratch& scratch)
     return what;
 }
 
-// And what skipping finds: records that are left out.
+// Number of records left out if corrupt records are skipped.
 std::size_t skipped(const std::string& text, const testing::Scratch& scratch)
 {
     const ddl::DataSet set = ddl::data_set(text, scratch / "data");
@@ -100,7 +100,8 @@ std::size_t skipped(const std::string& text, const testing::Scratch& scratch)
 
 using Pixels = std::array<std::uint8_t, 40>;
 
-// Ten images of 2 x 2 pixels of that type and their labels 0 to 9, in the root of a file.
+// An HDF5 file as other programs write it, with images and labels in the root: ten images of 2 x 2 pixels of type
+// `pixel`, and labels 0 to 9.
 std::string written_by_others(const fs::path& path, hid_t pixel, const Pixels& pixels)
 {
     const ddl::hdf5::Lock lock;
@@ -120,9 +121,9 @@ std::string written_by_others(const fs::path& path, hid_t pixel, const Pixels& p
 
 struct Damage {
     std::string format;
-    std::function<void(const fs::path&)> make;  // to the data set in this file or folder
+    std::function<void(const fs::path&)> make;  // damages the data set in this file or folder
     std::string complaint;
-    std::size_t skipped = 0;  // 0: cannot be read in spite of it
+    std::size_t skipped = 0;  // number of records skipped; 0: the data set cannot be read at all
 };
 
 }  // namespace
@@ -237,7 +238,7 @@ TEST_CASE("damage is reported with file and place and skipped where the rest is 
     const std::string images = "train-images-idx4-ubyte";
     const std::string labels = "train-labels-idx1-ubyte";
     const std::string shard = "train-00000.bin";
-    // 48 records of 61 bytes in the training's part, in shards of 65.
+    // The training part has 48 records of 61 bytes; records in shards have 65 bytes.
     const std::vector<Damage> table{
         {"cifar10", overwrite("data_batch_1.bin", 61, "\x09"),
          "set/data_batch_1.bin, byte 61: label 9 is not a class; there are 3", 1},

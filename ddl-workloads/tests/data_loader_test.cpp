@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loader: real files, real reader threads.
+// The loader, tested with real files and real reader threads.
 #include "base/error.hpp"
 #include "ddl-workloads/data/loading/loader.hpp"
 #include "ddl-workloads/data/record_file.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr ddl::SampleShape tiny{.channels = 1, .height = 1, .width = 2, .classes = 256};
 
-// Record n has label n and pixels n, 255.
+// Record n has label n and pixel values n and 255.
 void write_numbered(const std::filesystem::path& path, int records)
 {
     ddl::RecordFileWriter writer{path, tiny};

@@ -38,7 +38,7 @@ TEST_CASE("no more items are in the making or waiting than the queue has places"
     std::atomic<std::int64_t> furthest_ahead = 0;
     const auto fill = [&] {
         while (const auto ticket = queue.ticket()) {
-            // `taken` is counted after the take: one item more than the capacity can seem to be under way.
+            // `taken` is incremented after take(), so there can seem to be one item more than the capacity.
             const std::int64_t ahead = *ticket + 1 - taken;
             for (std::int64_t seen = furthest_ahead; ahead > seen;)
                 if (furthest_ahead.compare_exchange_weak(seen, ahead)) break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Record files: the CIFAR-10 binary form, and what is refused.
+// Record files: the CIFAR-10 binary format, and refusal of invalid files.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "ddl-workloads/data/record_file.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 using Record = std::vector<std::uint8_t>;
 
-// 1 label, 4 pixels.
+// A record has 1 label byte and 4 pixels.
 constexpr ddl::SampleShape four_pixels{.channels = 1, .height = 2, .width = 2, .classes = 10};
 
 std::string message_of(const auto& action)
@@ -73,7 +73,7 @@ TEST_CASE("the form on disk is that of CIFAR-10: 3073 bytes a record with the la
     const testing::Scratch scratch;
     Record red(3073, 0);
     red[0] = 7;
-    std::fill(red.begin() + 1, red.begin() + 1 + 1024, std::uint8_t{255});  // planes, red first
+    std::fill(red.begin() + 1, red.begin() + 1 + 1024, std::uint8_t{255});  // pixels are stored as planes, red first
     write(scratch / "a.bin", ddl::SampleShape{}, {red, red});
 
     const std::string bytes = base::read_whole(scratch / "a.bin");

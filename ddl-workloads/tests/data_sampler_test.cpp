@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rank reads which record when.
+// The sampler: which rank reads which record in which step.
 #include "base/error.hpp"
 #include "ddl-workloads/data/loading/sampler.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-// Samples that all ranks together read in one epoch, in the order of steps and ranks.
+// Samples that all ranks read in one epoch, ordered by step and rank.
 Numbers epoch_of(std::int64_t epoch, std::int64_t records, ddl::Sampling sampling)
 {
     Numbers read;

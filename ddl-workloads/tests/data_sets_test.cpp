@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data sets on the registry and their files.
+// The registered data sets and their files.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "ddl-workloads/data/data_set.hpp"
@@ -77,7 +77,7 @@ TEST_CASE("synthetic images are the same for the same settings")
     const testing::Scratch scratch;
     const auto train = [&](const std::string& text) {
         const ddl::DataSet set = ddl::data_set(text, scratch / "data");
-        ddl::write_data_set(set);  // again and again into the same folder
+        ddl::write_data_set(set);  // written repeatedly into the same folder
         return records_of(set.train, set.shape);
     };
     const auto records = train("synthetic[samples=50,channels=1,height=9,width=7]");
@@ -158,7 +158,7 @@ TEST_CASE("clicks can be learned: ids that were clicked before are clicked again
     const ddl::Batch batch = ddl::read_in_order(*train, 0, train->records());
     CHECK(batch.images.size() == static_cast<std::size_t>(2 * batch.samples));
 
-    std::vector<std::vector<double>> liked(4, std::vector<double>(30));  // naive Bayes, without its last niceties
+    std::vector<std::vector<double>> liked(4, std::vector<double>(30));  // weights of a simple naive Bayes classifier
     for (std::size_t at = 0; at < batch.tokens.size(); ++at)
         liked[at % 4].at(static_cast<std::size_t>(batch.tokens[at])) += batch.labels[at / 4] == 1 ? 1.0 : -1.0;
     const auto held_out = ddl::open_part(set, ddl::Part::held_out);

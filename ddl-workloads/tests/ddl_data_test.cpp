@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ddl-data, the program.
+// Tests of the program ddl-data.
 #include "ddl-workloads/data/conversion.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/hdf5.hpp"

@@ -18,7 +18,7 @@ namespace {
 using ddl::DetailLevel;
 using ddl::Details;
 
-// "main > conv seq 3" and "main < conv".
+// Lists events as texts such as "main > conv seq 3" (enter) and "main < conv" (leave).
 class Lines : public otf2::Visitor {
  public:
     explicit Lines(const otf2::Archive& archive) : archive_{archive} {}
@@ -40,7 +40,7 @@ class Lines : public otf2::Visitor {
     const otf2::Archive& archive_;
 };
 
-// The events that `work` records in step 3 of a clock.
+// The events that `work` records in step 3 of the phase clock.
 template <class Work>
 std::vector<std::string> recorded(DetailLevel level, const ddl::TraceSteps& steps, const Work& work)
 {
@@ -62,7 +62,7 @@ std::vector<std::string> recorded(DetailLevel level, const ddl::TraceSteps& step
     return lines.lines;
 }
 
-// A module that calls a convolution, which calls another operator.
+// Records a module that calls a convolution, which calls another operator.
 void convolve(Details& details)
 {
     const ddl::DetailScope block{&details, Details::Kind::module, "block"};

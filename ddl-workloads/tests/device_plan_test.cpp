@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --device: its words, whose GPUs they mean, and what is said where there are none. On a GPU: tests/gpu.
+// --device: parsing, choice of the GPU, and errors on machines without GPUs. Tests on a real GPU are in tests/gpu.
 #include "ddl-workloads/devices/device_plan.hpp"
 
 #include "base/error.hpp"
@@ -105,7 +105,7 @@ TEST_CASE("the record of a training names the GPU that its rank computes on")
 }
 
 #ifdef CROSSTALK_DDL_TORCH
-// The driver is there, but no LibTorch that could use it; or one that finds out that the driver is a stub.
+// The stub driver is present, but LibTorch was built without CUDA, or detects that the driver is a stub.
 TEST_CASE("a LibTorch that cannot compute on the GPU says so in one line")
 {
     const testing::Scratch scratch;

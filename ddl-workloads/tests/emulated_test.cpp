@@ -41,7 +41,7 @@ struct Started {
     std::int64_t at_ns = 0;
 };
 
-// One backward with buckets; the exchange itself is none.
+// Runs backward once with buckets whose exchange does nothing.
 std::vector<Started> backward(ddl::Model& model)
 {
     std::vector<Started> started;
@@ -110,7 +110,8 @@ TEST_CASE("emulated work is done, whatever it takes, and gradients are those of 
 
 TEST_CASE("the work of a step follows from how long a piece takes, which is tried or given, and is recorded")
 {
-    // 2 ms of computing are 20 pieces of 100 us, or 2 of 1 ms: about ten times the time, whatever a piece takes here.
+    // 2 ms of computing are 20 pieces of 100 us, or 2 pieces of 1 ms: the former should take about ten times as long,
+    // however long a piece really takes on this machine.
     const auto least_ns = [](const char* piece) {
         const auto model = emulated({{"compute", "2ms"}, {"forward", "100%"}, {"device", "gemm"}, {"piece", piece}});
         CHECK(model->describe().at("piece") == piece);
@@ -162,7 +163,7 @@ TEST_CASE("emulated options that make no sense are refused")
     for (const auto& options : wrong) CHECK_THROWS_AS(emulated(options), base::UsageError);
 }
 
-// On a GPU: tests/gpu.
+// Tests on a real GPU are in tests/gpu.
 namespace {
 
 testing::Outcome train_on_stub(const testing::Scratch& scratch)
@@ -174,7 +175,8 @@ testing::Outcome train_on_stub(const testing::Scratch& scratch)
 
 }  // namespace
 
-// 4 in each of 10 steps. A part whose time is over before it begins has none: on a machine with other work some are.
+// Expects 4 kernels in each of 10 steps. A part whose time is over before it begins starts no kernel, which happens on
+// a busy machine.
 TEST_CASE("an emulated step gives the GPU a kernel for forward and one for each bucket")
 {
     const testing::Scratch scratch;
@@ -220,7 +222,7 @@ TEST_CASE("emulated layers add one to what they take, for each part of a batch")
         for (std::size_t layer = 0; layer < 2; ++layer) layers.forward_layer(layer, part);
     CHECK(numbers(layers.output(1, 0)) == std::vector<float>(2, 2.0F));
     CHECK(numbers(layers.output(1, 1)) == std::vector<float>(4, 2.0F));
-    // As on a rank that has the last layer alone.
+    // As on a rank that only has the last layer.
     layers.take_parts(parts);
     layers.put_input(2, 1, std::vector<float>(4, 7.0F));
     layers.forward_layer(2, 1);

@@ -15,7 +15,7 @@
 
 namespace {
 
-// Two ranks, of which only one is here: the other one always gives the same numbers as this one.
+// Emulates a second rank that always contributes the same numbers as this one.
 class TwinTransport : public ddl::Transport {
  public:
     explicit TwinTransport(std::set<std::thread::id>& threads) : threads_{threads} { called(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guards: what each lets pass and what not, by numbers whose bits are known.
+// Guards: which numbers each guard accepts and rejects, with numbers whose bits are known.
 #include "base/error.hpp"
 #include "ddl-workloads/guards/golden.hpp"
 #include "ddl-workloads/guards/guard_options.hpp"
@@ -71,7 +71,7 @@ TEST_CASE("the largest magnitude is found at any place and in tensors of any len
     CHECK(ddl::largest_magnitude(ddl::ElementType::float32, {}) == 0.0);
 }
 
-// 0.01 becomes 3.4e36, 1 infinite, 1.5 not a number, 0 becomes 2.
+// Flipping bit 1 turns 0.01 into 3.4e36, 1 into infinity, 1.5 into NaN and 0 into 2.
 TEST_CASE("range at 2 catches every flip of bit 1 of a number below 2, and no number below 2")
 {
     const auto model = synthetic();
@@ -107,9 +107,9 @@ TEST_CASE("range alone goes by each tensor's own numbers")
     };
     for (float& value : values) value = 0.0F;
     CHECK_FALSE(caught(0.0F));
-    CHECK_FALSE(caught(1.5F));  // at least 2
+    CHECK_FALSE(caught(1.5F));  // the bound is at least 2
     CHECK_FALSE(caught(20.0F));
-    CHECK(caught(320.0F));  // 16 times 20
+    CHECK(caught(320.0F));  // exactly 16 times 20
     CHECK_FALSE(caught(319.0F));
     CHECK(caught(1e20F));
     CHECK(caught(not_a_number));
@@ -131,10 +131,10 @@ TEST_CASE("norm goes by the median of the steps before")
         all = {first, second};
         return norm->before_update(gradients);
     };
-    CHECK(caught(1e30F, 0.0F).empty());  // too early to say
+    CHECK(caught(1e30F, 0.0F).empty());  // too few steps so far
     CHECK(caught(0.0F, not_a_number).size() == 1);
     for (const float length : {1.0F, 2.0F, 1.0F, 2.0F}) CHECK(caught(3.0F * length, 4.0F * length).empty());
-    // Norms 1e30, 5, 10, 5, 10: the median is 10.
+    // Norms are 1e30, 5, 10, 5, 10, so the median is 10.
     CHECK(caught(100.0F, 0.0F).empty());
     const std::vector<ddl::Finding> found = caught(0.0F, 100.1F);
     REQUIRE(found.size() == 1);
@@ -221,12 +221,12 @@ TEST_CASE("distances from an unaltered state")
     const std::vector<float> golden{3.0F, 4.0F, 1.0F, 0.0F};
     const std::vector<float> altered{3.0F, 4.5F, not_a_number, -0.0F};
     const ddl::TensorDistance found = ddl::distance(ddl::ElementType::float32, bytes(altered), bytes(golden));
-    CHECK(found.differing == 3);  // -0 has other bits
+    CHECK(found.differing == 3);  // -0 and 0 have different bits
     CHECK(found.not_finite == 1);
     CHECK(found.largest == 0.5);
-    CHECK(found.relative_l2() == doctest::Approx(0.1));  // 0.5 of 5
+    CHECK(found.relative_l2() == doctest::Approx(0.1));  // 0.5 divided by 5
 
-    // 1 became 1e200, whose square no double holds; beside 3 and 4 it was 26^0.5.
+    // 1 became 1e200, whose square overflows a double; the unaltered norm of 3, 4 and 1 is 26^0.5.
     const std::vector<double> doubles{3.0, 4.0, 1.0};
     const std::vector<double> huge{3.0, 4.0, 1e200};
     const ddl::TensorDistance far =

@@ -34,15 +34,15 @@ TEST_CASE("messages of one sender and tag go to its receives in order, whichever
     inbox.post(11, 3, 7, second);
     inbox.post(12, 3, 8, other);
     CHECK_FALSE(inbox.wait_any(std::vector<Mailbox::Ticket>{11, 12}, brief));
-    inbox.deliver(2, 8, Bytes{std::byte{9}});  // of another sender
+    inbox.deliver(2, 8, Bytes{std::byte{9}});  // from another sender
     inbox.deliver(3, 7, Bytes{std::byte{2}});
     CHECK_FALSE(inbox.wait_any(one(12), brief));
     CHECK(inbox.wait_any(std::vector<Mailbox::Ticket>{12, 11}, {})->ticket == 11);
     CHECK(inbox.wait_any(one(10), {})->ticket == 10);
     CHECK(first.front() == std::byte{1});
     CHECK(second.front() == std::byte{2});
-    CHECK_THROWS_AS(inbox.wait_any(one(10), {}), base::Error);  // it has ended
-    CHECK_THROWS_AS(inbox.post(12, 3, 8, other), base::Error);  // it is in flight
+    CHECK_THROWS_AS(inbox.wait_any(one(10), {}), base::Error);  // the receive has ended
+    CHECK_THROWS_AS(inbox.post(12, 3, 8, other), base::Error);  // the ticket is in use
 }
 
 TEST_CASE("a receive is cancelled until it has its message")
@@ -52,7 +52,7 @@ TEST_CASE("a receive is cancelled until it has its message")
     inbox.post(1, 0, 0, byte);
     CHECK(inbox.cancel(1));
     CHECK_THROWS_AS(inbox.cancel(1), base::Error);
-    inbox.deliver(0, 0, Bytes{std::byte{5}});  // is kept
+    inbox.deliver(0, 0, Bytes{std::byte{5}});  // kept until a receive is posted
     inbox.post(2, 0, 0, byte);
     CHECK_FALSE(inbox.cancel(2));
     CHECK(inbox.wait_any(one(2), {})->bytes == 1);
@@ -72,7 +72,7 @@ TEST_CASE("a wait ends with the message or with the loss of its sender, on whate
     std::thread loser{[&] { inbox.lose(1, std::make_exception_ptr(base::Error{"rank 1 is gone"})); }};
     CHECK_THROWS_WITH(inbox.wait_any(one(1), {}), "rank 1 is gone");
     loser.join();
-    // Messages that it sent before are there all the same.
+    // Messages that the rank sent before it was lost are still delivered.
     inbox.deliver(1, 9, Bytes{std::byte{7}});
     inbox.post(3, 1, 9, other);
     CHECK(inbox.wait_any(one(3), {})->ticket == 3);

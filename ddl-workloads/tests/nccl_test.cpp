@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transport over NCCL, with stand-ins for NCCL and the CUDA driver.
+// The NCCL transport, with stubs for NCCL and the CUDA driver.
 #include "base/files.hpp"
 #include "base/system/environment.hpp"
 #include "base/system/launcher.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* test_name = "NCCL averages in the memory of GPUs and a rank that is gone ends it";
 
-// Numbers in the memory of GPU 0.
+// Numbers in GPU 0's memory.
 class OnGpu {
  public:
     explicit OnGpu(const std::vector<float>& numbers) : bytes_{numbers.size() * sizeof(float)}
@@ -61,7 +61,7 @@ std::string failure_of(std::future<void> work)
     return "none";
 }
 
-// One of two ranks. What it saw is in a file of the directory.
+// Runs one of two ranks, which writes its results to a file in the directory.
 void be_a_rank(const std::filesystem::path& directory)
 {
     const int rank = base::job_rank().rank;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many ranks in one process: what the AND, the gather and the broadcast do between them is done here by hand.
+// Negotiation between many ranks in one process; the test itself carries out AND, gather and broadcast between them.
 #include "ddl-workloads/strategies/negotiation.hpp"
 
 #include "ddl-workloads/strategies/fusion.hpp"
@@ -33,7 +33,7 @@ class Ranks {
         ranks_[rank].ask({name, floats}, now_ns);
     }
 
-    // One round; what was agreed, which must be the same on all ranks.
+    // Runs one round and returns what was agreed, which must be the same on all ranks.
     std::vector<ddl::TensorResponse> round(const std::vector<bool>& calls = {})
     {
         std::vector<std::uint64_t> combined;
@@ -74,7 +74,7 @@ class Ranks {
     std::vector<ddl::Negotiator> ranks_;
 };
 
-// Steps in which each rank becomes ready for the tensors in an order of its own, a few in each round.
+// Runs steps in which each rank becomes ready for the tensors in a different order, a few in each round.
 void train_in_random_orders(Ranks& ranks, const Words& tensors, int steps, unsigned seed)
 {
     std::mt19937 random{seed};
@@ -128,7 +128,7 @@ TEST_CASE("ranks in random orders agree on each tensor once and only when all ha
 TEST_CASE("what the cache holds needs no coordinator")
 {
     Ranks ranks{4};
-    const Words tensors = some_tensors(130);  // three words of bits
+    const Words tensors = some_tensors(130);  // needs three words of bits
     train_in_random_orders(ranks, tensors, 1, 1);
     CHECK(ranks.slow_rounds > 0);
     ranks.slow_rounds = 0;
@@ -142,7 +142,7 @@ TEST_CASE("agreed tensors come in the order of the cache whatever the order of t
     for (const char* name : {"a", "b", "c"}) ranks.ask(0, name);
     for (const char* name : {"c", "a", "b"}) ranks.ask(1, name);
     const Words first = ranks.names_of_round();
-    CHECK(first == Words{"c", "a", "b"});  // as the last rank completed them
+    CHECK(first == Words{"c", "a", "b"});  // the order in which the last rank completed them
     for (const char* name : {"b", "c"}) ranks.ask(0, name);
     for (const char* name : {"c", "a", "b"}) ranks.ask(1, name);
     CHECK(ranks.names_of_round() == Words{"c", "b"});

@@ -40,7 +40,7 @@ TEST_CASE("plug-ins and options that do not go together are refused with those t
                                " needs a transport that exchanges buckets in host memory: --transport "));
     CHECK(refusal({"--transport", "self", "--progress", "spin"})
               .starts_with("--progress needs a transport with --progress"));
-    // There is no such model without LibTorch's.
+    // Only LibTorch models can be used with --device staged.
     CHECK(refusal({"--transport", "self", "--device", "staged"}) ==
           "--device staged needs a model that computes where --device says");
     CHECK(refusal({"--transport", "self", "--until-accuracy", "90%"}) == "--until-accuracy needs a model that learns");

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int rests = 20;
 
-// Each is a switch to another thread, or to none.
+// Each sleep causes a context switch, to another thread or to idle.
 void rest()
 {
     for (int i = 0; i < rests; ++i) std::this_thread::sleep_for(std::chrono::milliseconds{1});
@@ -32,7 +32,7 @@ void rest()
 
 constexpr int pages = 200;
 
-// Each page's first touch is a fault.
+// The first access to each page causes a page fault.
 void touch_pages()
 {
     const auto bytes = static_cast<std::size_t>(pages * ::getpagesize());

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t ms = 1'000'000;
 
-// As the kernel writes it: how long some threads waited since boot, and how long all of them.
+// The kernel's format: microseconds since boot in which some threads waited, and in which all of them waited.
 void write_pressure(const std::filesystem::path& file, std::int64_t waited_us)
 {
     std::ofstream{file} << "some avg10=0.00 avg60=0.00 avg300=0.00 total=" << waited_us
@@ -34,7 +34,7 @@ TEST_CASE("CPUs are in demand where threads waited for them more than a tenth of
     write_pressure(file, 5'000'000);
     ddl::CpuDemand demand{file.c_str()};
     CHECK_FALSE(demand.exceeds(1'000 * ms));
-    write_pressure(file, 5'000'220);  // within 2 ms
+    write_pressure(file, 5'000'220);  // less than 2 ms after the previous look
     CHECK(demand.exceeds(1'002 * ms));
     write_pressure(file, 5'000'220 + 180);
     CHECK_FALSE(demand.exceeds(1'004 * ms));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks of one start find each other, whatever earlier starts left.
+// Ranks of one start find each other, whatever files earlier starts left.
 #include "ddl-workloads/transports/roll_call.hpp"
 
 #include "base/error.hpp"
@@ -21,7 +21,7 @@ using testing::Scratch;
 
 namespace {
 
-// The names that ranks agree on, which come in this order, one some milliseconds after the other.
+// The names that the ranks agree on. The ranks arrive in this order, some milliseconds apart.
 std::vector<std::string> names(const std::filesystem::path& directory, const std::vector<int>& order)
 {
     std::vector<std::string> found(order.size());

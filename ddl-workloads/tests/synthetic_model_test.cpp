@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model `synthetic`: layers of given gradients and operations.
+// The model `synthetic`: layers with given gradient sizes and numbers of operations.
 #include "base/error.hpp"
 #include "ddl-workloads/models/gradient_model.hpp"
 #include "ddl-workloads/models/model.hpp"
@@ -20,7 +20,7 @@ std::unique_ptr<ddl::Model> synthetic(const std::map<std::string, std::string>& 
     return card.make(models.settings(card, options), {});
 }
 
-constexpr std::int64_t most_left_over = 8192;  // a row of a product
+constexpr std::int64_t most_left_over = 8192;  // one row of a product
 
 std::int64_t flops(const ddl::Model& model)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data-parallel training with named phases, traced: the victim of the noise.
+// Data-parallel training with named phases, recorded in a trace: the victim of the noise.
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/system/launcher.hpp"

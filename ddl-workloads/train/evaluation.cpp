@@ -20,7 +20,7 @@ struct Guesses {
     std::int64_t all = 0;
 };
 
-// On rank 0.
+// The result is complete on rank 0 only.
 Guesses sum_over_ranks(const Guesses& mine, ExchangeThread& exchanges)
 {
     Guesses sum;
@@ -45,7 +45,7 @@ std::optional<double> accuracy(Model& model, const Records& held_out, bool skip_
         const std::int64_t at = first + exchanges.rank() * batch;
         const Batch samples = at < held_out.records() ? read_in_order(held_out, at, batch, skip_corrupt) : Batch{};
         skipped.report(samples.skipped);
-        mine.correct += model.count_correct(samples);  // of no samples too: ranks may compute together
+        mine.correct += model.count_correct(samples);  // also called without samples, as ranks may compute together
         mine.all += samples.samples * held_out.shape().answers();
         clock.mark();
     }

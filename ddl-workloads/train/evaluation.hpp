@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How good a model is on the samples kept apart.
+// Accuracy of a model on the held-out samples.
 #pragma once
 
 #include "ddl-workloads/data/loading/skipped_records.hpp"
@@ -12,9 +12,9 @@
 
 namespace ddl {
 
-// Collective: the samples are dealt out to the ranks, and the model's statistics (running means, of which each rank
-// keeps its own) become rank 0's. On rank 0 the share of answers guessed right, 0 to 1; elsewhere none. Throws Error if
-// no sample is sound. The clock is notified that the main thread is still at work.
+// Collective: divides the samples among the ranks, and replaces each rank's model statistics (running means, which
+// differ between ranks) by rank 0's. Returns the share of correct answers, 0 to 1, on rank 0; none elsewhere. Throws
+// Error if every sample is corrupt. Marks the clock so that the stall watch sees progress.
 std::optional<double> accuracy(Model& model, const Records& held_out, bool skip_corrupt, SkippedRecords& skipped,
                                ExchangeThread& exchanges, PhaseClock& clock);
 

@@ -35,7 +35,7 @@ std::string name_of_thread(pid_t thread)
     return name;
 }
 
-// The most that was resident at any time (VmHWM).
+// Peak resident memory (VmHWM).
 std::int64_t peak_memory_bytes()
 {
     struct rusage usage = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of a training: the line on stdout, and run.json.
+// Results of a training: the summary line on stdout, and run.json.
 #pragma once
 
 #include "ddl-workloads/plan/plan.hpp"
@@ -16,20 +16,21 @@
 
 namespace ddl {
 
-// Share of the exchange time hidden behind computing, in which the main thread did not wait. None if nothing was
-// exchanged.
+// Share of the exchange time that was hidden behind computing, so that the main thread did not wait for it. None if
+// nothing was exchanged.
 std::optional<double> overlap_percent(const StepSums& sums, std::int64_t exchange_ns);
 
-// Means per step in ms, of the whole and of each phase, samples/s of all ranks, and the share of the time in
-// which the device computed (forward, backward, update).
+// Mean times per step in ms (whole step and each phase), samples/s of all ranks, and the share of the time in which the
+// device computed (forward, backward, update).
 nlohmann::ordered_json to_json(const StepSums& sums, std::int64_t samples_per_step);
 
 nlohmann::ordered_json to_json(const TrainingPlan& plan);
 
-// FNV-1a, 64 bits, over all bytes in order: equal for equal parameters, bit for bit. Sixteen hexadecimal digits.
+// FNV-1a, 64 bits, over all bytes in order, as sixteen hexadecimal digits. Parameters that are bitwise equal have equal
+// checksums.
 std::string checksum(const std::vector<std::span<std::byte>>& memory);
 
-// This process: host, clock, CPUs, each of its threads by name with the CPUs it is bound to.
+// Record of this process: host, clock, CPUs, and each of its threads with its name and CPU binding.
 nlohmann::ordered_json process_record(int rank);
 
 }  // namespace ddl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a training becomes what a checkpoint holds.
+// Restores a training from a checkpoint.
 #pragma once
 
 #include "ddl-workloads/checkpoint/checkpoint_format.hpp"
@@ -10,10 +10,11 @@
 
 namespace ddl {
 
-// Collective: the checkpoint that rank 0 found (empty: none), on all ranks.
+// Collective: broadcasts the path of the checkpoint that rank 0 found (empty: none).
 std::filesystem::path as_rank0_found(const std::filesystem::path& checkpoint, ExchangeThread& exchanges);
 
-// The model becomes what it was. Throws UsageError if the trainings would not continue alike, Error for a damaged file.
+// Restores the model from the checkpoint. Throws UsageError if the training would not continue alike, Error for a
+// damaged file.
 void restore(const std::filesystem::path& checkpoint, const CheckpointMeta& is, Model& model, bool ranks_are_equal,
              int rank);
 

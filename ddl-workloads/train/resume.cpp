@@ -30,7 +30,7 @@ int earlier_parts(const fs::path& run)
     return parts;
 }
 
-// Checkpoints of all parts of a run, those of the last part first, and within a part the newest first.
+// Checkpoints of all parts of a run: the last part first, and the newest checkpoint of each part first.
 std::vector<fs::path> checkpoints_of(const fs::path& run)
 {
     std::vector<fs::path> all = checkpoints_in(run / base::part::train / "checkpoints");
@@ -45,7 +45,7 @@ std::vector<fs::path> checkpoints_of(const fs::path& run)
 PartInUse::PartInUse(const fs::path& part)
     : directory_{base::check_errno(::open(part.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open ", part.string())}
 {
-    // A file system without locks cannot show it.
+    // On a file system without locks, a running training cannot be detected.
     if (::flock(directory_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
     base::fail_usage(part.string(), " is of a training that is still running");
 }

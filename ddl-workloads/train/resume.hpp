@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a training resumes: the checkpoint that --resume means.
+// Finds the checkpoint that --resume refers to.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -8,10 +8,10 @@
 
 namespace ddl {
 
-// Marks DIR/train as that of a living process, until destroyed or killed.
+// Marks DIR/train as used by a living process, until the object is destroyed or the process is killed.
 class PartInUse {
  public:
-    // Throws UsageError if another process marked it.
+    // Throws UsageError if another process has marked it.
     explicit PartInUse(const std::filesystem::path& part);
 
  private:
@@ -21,8 +21,9 @@ class PartInUse {
 // The newest sound checkpoint of a run (DIR), or DIR itself if it is a checkpoint. Throws Error if there is none.
 std::filesystem::path newest_of(const std::filesystem::path& directory);
 
-// Moves DIR/train, if it is there, to DIR/train.1 (or the next free number), and finds the newest sound checkpoint of
-// all such parts. Empty if none was ever written; throws Error if all are damaged, UsageError if the part is in use.
+// Moves DIR/train, if it exists, to DIR/train.1 (or the next free number), and returns the newest sound checkpoint of
+// all such parts. Empty if no checkpoint was ever written; throws Error if all are damaged, UsageError if the part is
+// in use.
 std::filesystem::path newest_of_parts(const std::filesystem::path& run);
 
 }  // namespace ddl

@@ -24,7 +24,7 @@ std::string digits(const char* format, double number)
     return text.data();
 }
 
-// "forward 33 %, backward 66 %": phases that take a hundredth of the step or more.
+// Phases that take at least 1 % of a step, as a text such as "forward 33 %, backward 66 %".
 std::string shares(const nlohmann::ordered_json& result)
 {
     std::vector<std::string> words;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Summary of a training, for people.
+// Summary of a training, for human readers.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,7 +9,7 @@
 
 namespace ddl {
 
-// `result` is that of Training::result(), of so many ranks, whose records are in `directory`.
+// `result` comes from Training::result(), `ranks` is the number of ranks, and `directory` holds their records.
 void print(std::ostream& out, const nlohmann::ordered_json& result, int ranks, const std::filesystem::path& directory);
 
 }  // namespace ddl

@@ -78,7 +78,7 @@ void Training::train()
             strategy_->step(context);
             if (ends_->ends_epoch(state.done()) && state.stop == Stop::no) evaluate();
         }
-        // A guard may take back what it ends with, too.
+        // A guard may also undo the last steps before the end; then the training continues.
         taken_back = state.taken_back;
         if (state.stop != Stop::signal) hooks_.each(&Hook::check_state, context);
     } while (state.taken_back != taken_back);
@@ -88,8 +88,9 @@ void Training::train()
     if (state.stop != Stop::signal && outcome_.evaluated_after != state.taken) evaluate();
 }
 
-// After a signal the process is killed soon: by mpirun after one second, by Slurm after its KillWait (30 s unless set).
-// So the trace is finished first: it takes little time and is useless before. Held-out samples are not evaluated then.
+// After a signal the process is killed soon: by mpirun after one second, by Slurm after its KillWait (30 s by default).
+// So the trace is finished before the checkpoint: that takes little time, and an unfinished trace is useless. Held-out
+// samples are not evaluated then.
 void Training::finish()
 {
     strategy_->finish();
@@ -106,7 +107,7 @@ void Training::make_trials()
     outcome_.held_out_answers = held_out_records->records() * data_.shape.answers();
     std::optional<base::Progress> progress;
     if (exchanges_.rank() == 0) {
-        write_record(nullptr);  // who reads outcomes before the end needs to know
+        write_record(nullptr);  // programs that read the outcomes before the end need the run record
         progress.emplace("trials");
     }
     TrialLoop loop{{.strategy = *strategy_,
@@ -165,7 +166,7 @@ void Training::evaluate()
                  static_cast<long long>(epoch), std::isnan(loss) ? std::abs(loss) : loss, 100.0 * *outcome_.accuracy);
 }
 
-// ---------------------------------------------------------------------------------------------------------- reporting
+// --------------------------------------------------------------------------------------------------------- reporting
 
 nlohmann::ordered_json Training::record_of_rank() const
 {
@@ -232,7 +233,7 @@ std::vector<std::string> Training::broken_promises() const
     return all;
 }
 
-// Once at the begin, so that a killed training has one, and once with the result.
+// Writes run.json twice: at the begin, so that a killed training has a record, and at the end with the result.
 void Training::write_record(const nlohmann::ordered_json& result)
 {
     nlohmann::ordered_json record = files_.started;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's training from its first step to its last: makes its parts, drives its steps, evaluates, reports.
+// One rank's training from its first step to its last: makes its parts, runs its steps, evaluates and reports.
 #pragma once
 
 #include "base/contract/control_file.hpp"
@@ -26,31 +26,32 @@
 
 namespace ddl {
 
-// Its parts are used by other threads: if a call throws, the job must be aborted before this is destroyed.
+// Other threads use its members: if a call throws, the job must be aborted before this object is destroyed.
 class Training {
  public:
     Training(const TrainingPlan& plan, const base::Registry<ModelCard>& models, ExchangeThread& exchanges,
              ProcessMetrics& process_metrics);
 
-    // Collective. Claims DIR/train (on rank 0; throws UsageError if it is there), writes the data set, makes the parts,
-    // lets all ranks agree on rank 0's parameters, and checks that its trials can be made. A failure leaves no
-    // DIR/train.
+    // Collective. Claims DIR/train (on rank 0; throws UsageError if it exists), writes the data set, makes the parts,
+    // gives all ranks rank 0's parameters, and checks that the trials can be made. On failure DIR/train is removed.
     void prepare();
 
-    // Collective, instead of run(). A training that only checks its trials leaves no DIR/train.
+    // Collective; call it instead of run(). A training that only checks its trials leaves no DIR/train.
     void end_unused();
 
-    // Collective. Trains until one of the plan's ends, or until some rank gets a signal; finishes the trace.
+    // Collective. Trains until one of the plan's conditions ends the training, or until some rank gets a signal;
+    // finishes the trace.
     void run();
 
-    // Collective, after run(). On rank 0 the result (also in DIR/train/run.json), elsewhere null.
+    // Collective; call it after run(). Returns the result on rank 0 (also written to DIR/train/run.json), null
+    // elsewhere.
     nlohmann::ordered_json result();
 
-    // Requests that were not met, a line each. On rank 0, after result(); elsewhere none.
+    // Requests that were not met, one line each. Call it on rank 0 after result(); empty elsewhere.
     std::vector<std::string> broken_promises() const;
 
  private:
-    // The control file, and the name of this process in it while it runs.
+    // The control file. It holds the name of this process while the process runs.
     struct Control {
         Control(const std::filesystem::path& run, const std::string& host)
             : file{base::ControlFile::open(run, host)}, named{file.page()}
@@ -61,19 +62,19 @@ class Training {
     };
     struct Files {
         std::filesystem::path directory;                // DIR/train
-        std::filesystem::path earlier = {};             // the checkpoint to go on from; empty: none
-        nlohmann::ordered_json started = {};            // when, by whom, where
-        std::optional<base::ClaimedPart> claimed = {};  // this and the next: rank 0
+        std::filesystem::path earlier = {};             // the checkpoint to resume from; empty: none
+        nlohmann::ordered_json started = {};            // start time, user and hosts
+        std::optional<base::ClaimedPart> claimed = {};  // rank 0 only, as is in_use
         std::optional<PartInUse> in_use = {};
         std::unique_ptr<Control> control = {};
     };
     struct Outcome {
-        std::int64_t evaluated_after = 0;  // steps
+        std::int64_t evaluated_after = 0;  // step of the last evaluation
         std::optional<double> accuracy;    // rank 0
         bool ranks_agree = true;
-        std::int64_t held_out_answers = 0;  // of --trials
-        nlohmann::ordered_json trials;      // rank 0: how they went; null: none
-        nlohmann::ordered_json gpu;         // on which it computes; null: on none
+        std::int64_t held_out_answers = 0;  // with --trials
+        nlohmann::ordered_json trials;      // rank 0: outcome of the trials; null: no trials
+        nlohmann::ordered_json gpu;         // the GPU that computes; null: none
     };
 
     void prepare_parts();
@@ -109,7 +110,7 @@ class Training {
     std::unique_ptr<Model> model_;
     std::unique_ptr<Strategy> strategy_;
     Hooks hooks_;
-    std::shared_ptr<Ends> ends_;  // this and the next: none if it makes trials
+    std::shared_ptr<Ends> ends_;  // null with --trials, as is log_
     std::shared_ptr<StepLog> log_;
     std::optional<StepContext> context_;
     Outcome outcome_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a training: its directory, its trace, its input, its model and strategy, its checkpoints.
+// Makes the parts of a training: its directory, trace, input, model, strategy and checkpoints.
 #include "base/contract/run_directory.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
@@ -24,7 +24,7 @@ namespace ddl {
 
 namespace {
 
-// Were these trials begun there? Throws UsageError if others were.
+// True if these trials were already begun in the directory. Throws UsageError if it holds other trials.
 bool goes_on_with(const std::vector<base::Trial>& trials, const std::filesystem::path& directory)
 {
     const std::filesystem::path file = directory / base::file::trials;
@@ -77,7 +77,7 @@ void Training::prepare_parts()
     if (exchanges_.rank() == 0 && !plan_.only_check) write_record(nullptr);
 }
 
-// Before anything is made, so that nothing is left behind. Throws UsageError.
+// Runs before anything is made, so that a failure leaves nothing behind. Throws UsageError.
 void Training::check_plan() const
 {
     if (plan_.checkpoint.on() && !plan_.checkpoint.sharded && !ranks_are_equal())

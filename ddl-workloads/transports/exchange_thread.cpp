@@ -67,7 +67,7 @@ std::optional<ExchangeThread::Call> ExchangeThread::next(Transport& transport)
     return front();
 }
 
-// With the lock held. Messages of this rank may still be under way meanwhile.
+// Call with the lock held. While the line is empty, this rank's messages under way are advanced.
 void ExchangeThread::wait_for_line(Transport& transport, std::unique_lock<std::mutex>& lock)
 {
     constexpr std::chrono::microseconds look_again{100};
@@ -89,13 +89,13 @@ std::optional<ExchangeThread::Call> ExchangeThread::next_after_rounds(Transport&
         const bool everywhere = rounds_->round(transport, call_waits);
         round_due_ = rounds_->due();
         if (!everywhere) continue;
-        round_due_ = {};  // the queue continues at once
+        round_due_ = {};  // the queued call is made at once
         lock.lock();
         return front();
     }
 }
 
-// With the lock held.
+// Call with the lock held.
 std::optional<ExchangeThread::Call> ExchangeThread::front()
 {
     if (line_.empty()) return std::nullopt;
@@ -166,7 +166,7 @@ std::future<void> ExchangeThread::post(std::function<void(Transport&)> function)
     return done;
 }
 
-// `done` is called before the future is ready.
+// Calls `done` before the future becomes ready.
 std::future<void> ExchangeThread::post_telling(Done done, std::function<void(Transport&)> call)
 {
     return post([done = std::move(done), call = std::move(call)](Transport& transport) {
@@ -191,7 +191,7 @@ void ExchangeThread::average_now(Transport& transport, std::span<float> values, 
 {
     const bool half = precision == Precision::half;
     const auto bytes = static_cast<std::int64_t>(half ? values.size() * sizeof(Half) : values.size_bytes());
-    if (half) {  // the shares are added, not the values: their sum is not too large for a half
+    if (half) {  // values are divided before they are added, so that the sum does not overflow a half
         const float share = 1.0F / static_cast<float>(size_);
         halves_.resize(values.size());
         std::transform(values.begin(), values.end(), halves_.begin(), [share](float x) { return to_half(x * share); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transport thread of a rank: a first-in first-out line of exchanges, done one after the other over a transport.
+// The transport thread of a rank: makes exchanges one after the other, in first-in first-out order, over a transport.
 #pragma once
 
 #include "base/system/cpus.hpp"
@@ -26,16 +26,17 @@
 
 namespace ddl {
 
-// Step and bucket of an exchange, for the trace.
+// Step and bucket of an exchange, recorded in the trace.
 struct BucketTag {
     std::uint64_t step = 0;
     std::uint64_t bucket = 0;
 };
 
-// Precision of an exchanged mean: half takes half the bytes, and rounds each rank's share and their sum to 11 bits.
+// Precision of an exchanged mean. Half precision transfers half the bytes, and rounds each rank's share and the sum to
+// 11 bits.
 enum class Precision { full, half };
 
-// Called for exchanges, on the transport thread, right before and after the transport's calls.
+// Called on the transport thread, right before and after the transport's calls.
 class ExchangeObserver {
  public:
     virtual ~ExchangeObserver() = default;
@@ -45,27 +46,27 @@ class ExchangeObserver {
     virtual void parameters_end() {}
     virtual void all_to_all_begins(std::int64_t /*bytes_sent*/) {}
     virtual void all_to_all_ends() {}
-    // Exchanges of ranks beside all that: reports on steps, barriers, a model's first parameters.
+    // Other communication between ranks: reports once a step, barriers, the model's initial parameters.
     virtual void coordination_begins() {}
     virtual void coordination_ends() {}
 };
 
-// Work that the transport thread repeats beside the line: all ranks together. While there is one, a call in the
-// line waits until a round finds that every rank has one, since ranks may be rounds apart.
+// Collective work that the transport thread repeats between the calls in its line. While rounds are active, a call
+// waits until a round finds that every rank has a call waiting, since ranks may be rounds apart.
 class Rounds {
  public:
     virtual ~Rounds() = default;
-    // After a round: when the next one is due.
+    // When the next round is due; called after each round.
     virtual std::chrono::steady_clock::time_point due() const = 0;
-    // Collective. Whether a call waits on all ranks.
+    // Collective. Returns true if a call waits on every rank.
     virtual bool round(Transport& transport, bool call_waits) = 0;
 };
 
 class ExchangeThread {
  public:
-    // Starts the thread; `connect` runs there (and so does MPI_Init). Throws what connect throws.
+    // Starts the thread and runs `connect` on it (which calls MPI_Init, for example). Throws what `connect` throws.
     explicit ExchangeThread(std::function<std::unique_ptr<Transport>()> connect);
-    // Does what is in the line, then disconnects.
+    // Makes the calls that are still in the line, then disconnects.
     ~ExchangeThread();
     ExchangeThread(const ExchangeThread&) = delete;
     ExchangeThread& operator=(const ExchangeThread&) = delete;
@@ -75,30 +76,31 @@ class ExchangeThread {
     const nlohmann::ordered_json& description() const { return description_; }
     std::int64_t bytes_averaged() const { return bytes_averaged_; }
 
-    // Each joins the line and returns at once; the future throws what the call threw. Memory behind a span must stay
-    // until the future is ready.
+    // Each of these adds a call to the line and returns at once. The future throws what the call threw. Memory behind a
+    // span must stay valid until the future is ready.
 
-    // The mean over all ranks, in place: the sum times 1/ranks, for every strategy the same arithmetic. `done`, if any,
-    // is called on the transport thread before the future becomes ready, with what went wrong or null.
+    // The mean over all ranks, in place: the sum times 1/ranks, computed the same way for every strategy. Before the
+    // future becomes ready, `done` (if given) is called on the transport thread with the failure, or null.
     std::future<void> average(std::span<float> values, BucketTag tag,
                               std::function<void(std::exception_ptr failure)> done = {},
                               Precision precision = Precision::full);
 
-    // Collective. Whether averages of what this rank's GPU of that number has are made there: average_on_gpu(). If not,
-    // they are exchanged through the host's memory.
+    // Collective. `number` is this rank's GPU. Returns true if GPU memory can be averaged by average_on_gpu();
+    // otherwise gradients are exchanged through host memory.
     bool connect_gpus(int number);
 
-    // Like average(), of numbers in the GPU's memory. `done` is called, and the future ready, as soon as that is
+    // Like average(), for numbers in GPU memory. `done` is called, and the future becomes ready, as soon as the work is
     // queued.
     std::future<void> average_on_gpu(const GpuNumbers& numbers, BucketTag tag,
                                      std::function<void(std::exception_ptr failure)> done = {});
 
-    // The same of this rank's shard alone: what lies in the parts of other shards stays as it is.
+    // Like average(), but only this rank's shard gets the mean; the parts of other shards are left unchanged.
     std::future<void> average_shard(std::span<float> values, std::vector<ShardPart> parts, BucketTag tag,
                                     std::function<void(std::exception_ptr failure)> done = {},
                                     Precision precision = Precision::full);
 
-    // Updated parameters, by rank: every rank gets the shards of all others. In place.
+    // All-gather of updated parameters, in place: `all` holds the shards in rank order, and every rank receives the
+    // shards of all other ranks.
     std::future<void> gather_shards(std::span<std::byte> all);
 
     std::future<void> all_gather(std::span<const std::byte> mine, std::span<std::byte> all);
@@ -108,28 +110,28 @@ class ExchangeThread {
     std::future<void> barrier();
     std::future<std::vector<std::string>> gather(std::string text);
 
-    // Collective over these ranks, all of which give the same list: see Transport::group(). For calls on the transport
-    // thread: post(). It lives as long as this.
+    // Collective over the listed ranks, all of which pass the same list: see Transport::group(). The result may only be
+    // used on the transport thread (see post()), and lives as long as this object.
     Transport& group(const std::vector<int>& ranks);
 
-    // The transport's, whose calls it makes there in the line's order. A wait is one of them: what joins the line
-    // meanwhile is done after it. What goes wrong in a call that does not wait is thrown by the next one.
+    // The transport's mailbox, whose calls are queued in the line like any other: a wait blocks all calls that are
+    // queued after it. An error of a call that does not wait is thrown by the next call.
     Mailbox& mailbox() { return mailbox_; }
 
-    // Anything else that must be done by the thread that owns the transport, such as MPI calls of the trace recorder.
+    // Any other call that must run on the thread that owns the transport, such as MPI calls of the trace recorder.
     std::future<void> post(std::function<void(Transport&)> call);
 
-    // Collective: from now on these rounds run, too; null: no longer. They must outlive that.
+    // Collective: starts these rounds; null stops them. `rounds` must outlive their use.
     void go_round(Rounds* rounds);
 
-    // Like average(), at once; to be called on the transport thread.
+    // Like average(), but executed at once; call it on the transport thread.
     void average_now(Transport& transport, std::span<float> values, BucketTag tag,
                      Precision precision = Precision::full);
 
-    // From now on (in the line's order); null: no longer. The observer must outlive that.
+    // Sets the observer of all later calls in the line; null: none. The observer must outlive its use.
     void observe(ExchangeObserver* observer);
 
-    // This rank failed: the whole job ends with `code`, so that no rank waits for a dead one. Does not return.
+    // Ends the whole job with exit code `code` because this rank failed, so that no rank waits for it. Does not return.
     [[noreturn]] void abort(int code) noexcept;
 
  private:
@@ -156,7 +158,7 @@ class ExchangeThread {
         void join_line(std::function<void(Mailbox&)> call);
 
         ExchangeThread& exchanges_;
-        std::deque<std::future<void>> calls_;  // that may not have been made yet
+        std::deque<std::future<void>> calls_;  // calls that may not have been made yet
     };
 
     void work(const std::function<std::unique_ptr<Transport>()>& connect, std::promise<void>& connected);
@@ -171,11 +173,11 @@ class ExchangeThread {
     bool closing_ = false;
     std::atomic<int> abort_code_ = 0;
 
-    Transport* transport_ = nullptr;  // lives on the thread's stack from connected to closed
+    Transport* transport_ = nullptr;  // lives on the thread's stack while connected
     int rank_ = 0;
     int size_ = 1;
     nlohmann::ordered_json description_;
-    ExchangeObserver* observer_ = nullptr;  // of the transport thread, as the next seven
+    ExchangeObserver* observer_ = nullptr;  // used by the transport thread only, as the next seven members
     std::vector<Half> halves_;
     std::vector<float> packed_;
     std::vector<std::byte> shard_;
@@ -188,8 +190,8 @@ class ExchangeThread {
     std::thread thread_;
 };
 
-// Makes the transport that a text such as "mpi" names, on a thread bound to this rank's share of those CPUs, if any.
-// Throws UsageError.
+// Returns a function that makes the transport named by a text such as "mpi", on a thread bound to this rank's share of
+// `cpus`, if given. Throws UsageError.
 std::function<std::unique_ptr<Transport>()> connector(const std::string& text, const TransportPlan& plan,
                                                       const std::optional<base::CpuSet>& cpus = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// IEEE 754 half precision (binary16) as its bits, for exchanges of half the size: C++20 has no type for it.
+// IEEE 754 half precision (binary16), stored as bits, for exchanges of half the size: C++20 has no type for it.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@ struct Half {
     bool operator==(const Half&) const = default;
 };
 
-// Rounded to the nearest, ties to even; too large is infinite. NaN of either sign is one.
+// Rounds to nearest, ties to even; values that are too large become infinite. Every NaN becomes the same NaN.
 constexpr Half to_half(float value)
 {
     const auto whole = std::bit_cast<std::uint32_t>(value);
@@ -29,14 +29,14 @@ constexpr Half to_half(float value)
         const std::uint32_t odd = magnitude >> 13U & 1U;
         bits = (magnitude - (112U << 23U) + 0xfffU + odd) >> 13U;
     } else {
-        // Adding 1/2 shifts the bits of a subnormal half to the end, rounded as floats are.
+        // Adding 1/2 moves the bits of a subnormal half to the lowest bits, rounded as floats are.
         const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
         bits = std::bit_cast<std::uint32_t>(shifted) - std::bit_cast<std::uint32_t>(0.5F);
     }
     return {static_cast<std::uint16_t>(sign | bits)};
 }
 
-// Exact.
+// Exact: every half is a float.
 constexpr float to_float(Half value)
 {
     const auto sign = static_cast<std::uint32_t>(value.bits & 0x8000U) << 16U;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that have arrived at a rank and receives that wait for them, matched by sender and tag; for mailboxes of
-// libraries that do not match messages themselves.
+// Matches messages that have arrived at a rank with receives, by sender and tag. Used by mailboxes of libraries that do
+// not match messages themselves.
 #pragma once
 
 #include "ddl-workloads/transports/mailbox.hpp"
@@ -25,11 +25,11 @@ class Inbox {
         std::size_t bytes = 0;
     };
 
-    // From any thread. After lose() nothing more of that rank is expected.
+    // May be called from any thread. After lose(), no more messages of that rank are expected.
     void deliver(int from, int tag, std::vector<std::byte> message);
     void lose(int from, const std::exception_ptr& why);
 
-    // Like those of Mailbox; receives from `gone` ranks throw why.
+    // Like the functions of Mailbox. Receives from a lost rank throw the `why` of lose().
     void post(Mailbox::Ticket ticket, int from, int tag, std::span<std::byte> into);
     std::optional<Arrival> wait_any(std::span<const Mailbox::Ticket> tickets,
                                     std::optional<std::chrono::nanoseconds> at_most);
@@ -51,7 +51,7 @@ class Inbox {
     std::mutex mutex_;
     std::condition_variable changed_;
     std::map<Mailbox::Ticket, Receive> receives_;
-    std::map<Sender, std::deque<Mailbox::Ticket>> waiting_;       // without a message, in the order of the posts
+    std::map<Sender, std::deque<Mailbox::Ticket>> waiting_;       // receives without a message, in order
     std::map<Sender, std::deque<std::vector<std::byte>>> early_;  // messages without a receive
     std::map<int, std::exception_ptr> lost_;
 };

@@ -9,7 +9,7 @@
 
 namespace ddl {
 
-// The same events as of MPI_Isend, MPI_Irecv and MPI_Waitany, in regions of our own.
+// Records the same events as for MPI_Isend, MPI_Irecv and MPI_Waitany, in regions with our own names.
 class InboxMailbox::Record {
  public:
     Record(otf2::LocationRecorder& location, int job_size) : location_{location}, job_size_{job_size} {}
@@ -34,7 +34,7 @@ class InboxMailbox::Record {
         location_.leave(post_, now);
     }
 
-    // `arrival`: null if none came in time.
+    // `arrival`: null if no message arrived in time.
     void waited(std::int64_t begin_ns, const Inbox::Arrival* arrival, int from)
     {
         location_.enter(wait_, begin_ns);

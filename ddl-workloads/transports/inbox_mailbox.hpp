@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mailbox whose messages another rank's mailbox delivers into this one's inbox.
+// A mailbox that receives from its own inbox, into which the mailboxes of other ranks deliver.
 #pragma once
 
 #include "ddl-workloads/transports/inbox.hpp"
@@ -12,7 +12,7 @@ namespace ddl {
 
 class InboxMailbox : public Mailbox {
  public:
-    // members: the ranks of the transport, as ranks of the job, which has that many.
+    // `members` are the ranks of the transport, numbered as in the job, which has `job_size` ranks.
     InboxMailbox(std::vector<int> members, int job_size);
     ~InboxMailbox() override;
 
@@ -26,9 +26,9 @@ class InboxMailbox : public Mailbox {
  protected:
     Inbox& inbox() { return inbox_; }
 
-    // To that rank's inbox.
+    // Delivers the message to the inbox of rank `to`.
     virtual void transmit(int to, int tag, std::span<const std::byte> message) = 0;
-    // Messages of that rank are asked for.
+    // Called when a receive from that rank is posted.
     virtual void expect(int /*from*/) {}
 
  private:
@@ -37,7 +37,7 @@ class InboxMailbox : public Mailbox {
     std::vector<int> members_;
     int job_size_;
     Inbox inbox_;
-    std::unique_ptr<Record> record_;  // null: nothing is recorded
+    std::unique_ptr<Record> record_;  // null: messages are not recorded
 };
 
 }  // namespace ddl

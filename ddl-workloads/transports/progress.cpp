@@ -27,7 +27,7 @@ const std::vector<std::pair<std::string, Progress::Policy>> policies{{"auto", Pr
                                                                      {"yield", Progress::Policy::yield},
                                                                      {"sleep", Progress::Policy::sleep}};
 
-// The struct of sched_setattr(2), which the C library has only since 2.41.
+// The struct of sched_setattr(2), which glibc provides only since 2.41.
 struct SchedulingAttributes {
     std::uint32_t size = sizeof(SchedulingAttributes);
     std::uint32_t sched_policy = 0;
@@ -39,13 +39,13 @@ struct SchedulingAttributes {
     std::uint64_t sched_period = 0;
 };
 
-// A kernel that knows no slices of single threads ignores it.
+// Requests a short time slice for this thread. Kernels without per-thread slices ignore it.
 void ask_for_short_slices()
 {
     SchedulingAttributes attributes;
     if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
     if (attributes.sched_policy != SCHED_OTHER) return;
-    attributes.sched_runtime = 100'000;  // ns, the shortest
+    attributes.sched_runtime = 100'000;  // ns, the shortest slice that Linux allows
     ::syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the transport thread waits for other ranks.
+// How the transport thread waits for other ranks (--progress).
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -10,30 +10,30 @@
 
 namespace ddl {
 
-// `spin` polls, `yield` gives the CPU away between polls, `sleep` rests between them. `automatic` yields, which is to
-// spin where no other thread wants the CPU, and sleeps while threads anywhere on the machine wait for a CPU: only a CPU
-// that is really idle takes them over.
+// `spin` polls, `yield` gives the CPU away between polls, `sleep` rests between polls. `automatic` yields, which equals
+// spinning if no other thread wants the CPU; but it sleeps while threads anywhere on the machine wait for a CPU, since
+// these only move to a CPU that is really idle.
 struct Progress {
     enum class Policy { automatic, spin, yield, sleep };
     Policy policy = Policy::automatic;
-    base::Nanoseconds rest{50'000};  // of `sleep`
+    base::Nanoseconds rest{50'000};  // pause of `sleep` between polls
 };
 
-// "auto", "spin", "yield", "sleep", "sleep=50us". Throws UsageError.
+// Parses "auto", "spin", "yield", "sleep" or "sleep=50us". Throws UsageError.
 Progress parse_progress(const std::string& text);
 std::string format(const Progress& progress);
 
-// Rest of `automatic` after so long a wait: an eighth of it, at least 25 us, at most 500 us. So a wait lasts at most
-// that much longer, and polls grow fewer as it grows longer.
+// Pause of `automatic` after waiting for `waited_ns`: an eighth of that time, within 25 us and 500 us. So a pause
+// prolongs the wait by at most that much, and polls become rarer in a long wait.
 std::int64_t rest_after(std::int64_t waited_ns);
 
-// Whether threads of this machine wait for a CPU, by the kernel's pressure stall information. Looked at once a
-// millisecond at most; without such information: always.
+// Whether threads of this machine wait for a CPU, from the kernel's pressure stall information, read at most once a
+// millisecond. If the kernel does not provide it, the answer is always yes.
 class CpuDemand {
  public:
     explicit CpuDemand(const char* file = "/proc/pressure/cpu");
 
-    // More than a tenth of the time since the last look some thread waited.
+    // True if some thread waited for more than a tenth of the time since the last look.
     bool exceeds(std::int64_t now_ns);
 
  private:
@@ -45,8 +45,8 @@ class CpuDemand {
     bool exceeds_ = true;
 };
 
-// The calling thread waits as `progress` says: its rests end when they should, and once something has come it need not
-// wait until a thread that computes has had its time slice (Linux 6.12 and newer).
+// Makes the calling thread wait as `progress` says, with exact timers for its pauses. After a wakeup, the thread runs
+// before the time slice of a computing thread ends (Linux 6.12 and newer).
 class Waiting {
  public:
     explicit Waiting(const Progress& progress);
@@ -58,7 +58,7 @@ class Waiting {
  private:
     Progress progress_;
     CpuDemand demand_;
-    std::int64_t began_ns_ = 0;  // 0: no pause yet
+    std::int64_t began_ns_ = 0;  // 0: no pause yet in this wait
 };
 
 }  // namespace ddl

@@ -31,7 +31,7 @@ std::string drawn_number()
     return hexadecimal(number);
 }
 
-// FNV-1a (Fowler, Noll, Vo): of the numbers of all ranks one short name.
+// Hashes the numbers of all ranks to one short name (FNV-1a: Fowler, Noll, Vo).
 std::string name_of(const std::string& numbers)
 {
     std::uint64_t hash = 14695981039346656037U;
@@ -39,7 +39,7 @@ std::string name_of(const std::string& numbers)
     return hexadecimal(hash);
 }
 
-// Empty if it is not there yet, or no more.
+// Returns "" if the file does not exist yet, or no longer exists.
 std::string content(const fs::path& file)
 try {
     return fs::exists(file) ? base::read_whole(file) : "";
@@ -84,7 +84,7 @@ void RollCall::clear() const
     for (const char* what : {"number", "agreed"}) fs::remove(of_rank(directory_, what, rank_), ignored);
     if (rank_ == 0)
         for (const char* file : {"numbers", "begun"}) fs::remove(directory_ / file, ignored);
-    fs::remove(directory_, ignored);  // the last one does
+    fs::remove(directory_, ignored);  // succeeds for the last rank, when the directory is empty
 }
 
 bool RollCall::call(int size)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that find each other through files in a directory first make sure that all of them are of the same start: an
-// earlier one that was killed may have left its files there.
+// Makes sure that ranks which find each other through files in a directory belong to the same start of the job: an
+// earlier start that was killed may have left its files there.
 #pragma once
 
 #include <chrono>
@@ -9,17 +9,17 @@
 
 namespace ddl {
 
-// Each rank leaves a number that it has drawn. Rank 0 writes down all that it finds, again when one changes; a rank
-// agrees once its own stands there; when all have agreed, rank 0 says so.
+// Each rank writes a random number. Rank 0 lists all numbers that it finds, and rewrites the list when one changes. A
+// rank agrees once the list contains its own number. When all have agreed, rank 0 confirms the list.
 class RollCall {
  public:
-    // Waits for all ranks. What earlier starts left in the directory is removed. Throws Error after `patience`.
+    // Waits for all ranks. Removes files of earlier starts from the directory. Throws Error after `patience`.
     RollCall(const std::filesystem::path& directory, int rank, int size, std::chrono::milliseconds patience);
-    ~RollCall();  // takes away this rank's files
+    ~RollCall();  // removes this rank's files
     RollCall(const RollCall&) = delete;
     RollCall& operator=(const RollCall&) = delete;
 
-    // The name of this start, the same for all ranks and no other start's.
+    // Name of this start: the same on all ranks, different from every other start.
     const std::string& name() const { return name_; }
 
  private:
@@ -31,7 +31,7 @@ class RollCall {
     std::filesystem::path directory_;
     int rank_;
     std::string number_;
-    std::string written_;  // what this rank wrote last
+    std::string written_;  // last text that this rank wrote
     std::string name_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One process alone, without MPI: every exchange is done as soon as it is asked for.
+// A single process without MPI: every exchange completes at once.
 #include "base/error.hpp"
 #include "ddl-workloads/transports/inbox_mailbox.hpp"
 #include "ddl-workloads/transports/transport.hpp"

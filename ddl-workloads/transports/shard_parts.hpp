@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the gradients of a bucket are shared out among ranks, each of which needs the mean of its own shard alone.
+// Division of a bucket's gradients among ranks, for models where each rank needs only the mean of its own shard.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace ddl {
 
-// `length` numbers of a bucket, from `begin` on, belong to the shard of rank `shard`. Parts do not overlap.
+// The `length` numbers of a bucket from index `begin` on belong to the shard of rank `shard`. Parts do not overlap.
 struct ShardPart {
     int shard = 0;
     std::size_t begin = 0;
@@ -17,7 +17,7 @@ struct ShardPart {
     bool operator==(const ShardPart&) const = default;
 };
 
-// How many numbers each shard has.
+// Number of values in each shard.
 inline std::vector<int> shard_lengths(std::span<const ShardPart> parts, int shards)
 {
     std::vector<int> lengths(static_cast<std::size_t>(shards));
@@ -25,8 +25,8 @@ inline std::vector<int> shard_lengths(std::span<const ShardPart> parts, int shar
     return lengths;
 }
 
-// Packs the parts, which are all of the bucket, into `packed`, one shard after the other: each number of it is
-// change(number).
+// Packs the parts, which cover the whole bucket, into `packed`, one shard after the other, applying `change` to each
+// number.
 template <class Value, class Change>
 void pack(std::span<const float> bucket, std::span<const ShardPart> parts, int shards, std::vector<Value>& packed,
           Change change)
@@ -41,7 +41,7 @@ void pack(std::span<const float> bucket, std::span<const ShardPart> parts, int s
         }
 }
 
-// The other way round for one shard, whose numbers begin at `packed`; what lies in other parts stays.
+// Inverse of pack() for one shard, whose numbers begin at `packed`; the other parts of the bucket are left unchanged.
 template <class Value, class Change>
 void unpack(const Value* packed, std::span<const ShardPart> parts, int shard, std::span<float> bucket, Change change)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transports carry the exchange between ranks: the calls of one library, made on the transport thread and nowhere else.
+// Transports carry the exchanges between ranks. Each wraps one library, whose calls are made on the transport thread
+// only.
 #pragma once
 
 #include "base/cli/capabilities.hpp"
@@ -25,32 +26,32 @@
 
 namespace ddl {
 
-// NaN as one pattern of bits: of two different ones a sum has that which the processor was given first, and so differs
-// by algorithm and rank.
+// Replaces any NaN by one bit pattern: the sum of two different NaNs is the processor's first operand, and so would
+// differ by algorithm and rank.
 inline float with_one_nan(float value)
 {
     return std::isnan(value) ? std::numeric_limits<float>::quiet_NaN() : value;
 }
 
-// Numbers in a GPU's memory, and the stream of CUDA's whose work comes before what is done with them.
+// Numbers in GPU memory, and the CUDA stream whose queued work must end before they are used.
 struct GpuNumbers {
     base::cuda::Address address = 0;
     std::size_t count = 0;  // floats
     base::cuda::Stream stream = nullptr;
 };
 
-// Exchange of numbers in a GPU's memory. Calls return as soon as the work is queued; later work on that stream
-// uses the result.
+// Exchange of numbers in GPU memory. Calls return as soon as the work is queued; later work on that stream sees the
+// result.
 class GpuExchange {
  public:
     virtual ~GpuExchange() = default;
-    // In place, over all ranks.
+    // The mean over all ranks, in place.
     virtual void mean(const GpuNumbers& numbers) = 0;
 };
 
-// The plug-in. Every call but ask_abort() comes on the transport thread, which also made the transport and will destroy
-// it; collective calls come in the same order on all ranks and return when this rank's part is done. Memory is the
-// host's, but that of a GpuExchange.
+// The plug-in's interface. All calls except ask_abort() are made on the transport thread, which also creates and
+// destroys the transport. Collective calls come in the same order on all ranks and return when this rank's part is
+// done. All memory is host memory, except in GpuExchange.
 class Transport {
  public:
     virtual ~Transport() = default;
@@ -58,13 +59,13 @@ class Transport {
     virtual int rank() const = 0;
     virtual int size() const = 0;
 
-    // In place, element by element over all ranks; every rank ends with the same bits.
+    // Elementwise sum over all ranks, in place; every rank ends with the same bits.
     virtual void sum(std::span<float> values) = 0;
 
-    // The same in half precision.
+    // The same sum in half precision.
     virtual void sum(std::span<Half> values) = 0;
 
-    // The mean, with the bits of the sum times 1/ranks, and with one NaN.
+    // The mean, bitwise equal to the sum times 1/ranks, with every NaN replaced by with_one_nan().
     virtual void mean(std::span<float> values)
     {
         sum(values);
@@ -73,72 +74,72 @@ class Transport {
             for (float& value : values) value = with_one_nan(value * share);
     }
 
-    // Like sum(), but of each rank's part alone: parts lie one after the other in rank order, as long as `lengths` says
-    // (the same on all ranks). Afterwards this rank's part holds its sums, of two ranks with the bits of sum(); what
-    // the others hold is anything.
+    // Like sum(), but each rank gets only its own part of the sum. Parts lie in rank order and `lengths` holds their
+    // sizes (the same on all ranks). On two ranks the result is bitwise equal to sum(). The contents of the other parts
+    // are undefined afterwards.
     virtual void reduce_scatter(std::span<float> values, std::span<const int> /*lengths*/) { sum(values); }
     virtual void reduce_scatter(std::span<Half> values, std::span<const int> /*lengths*/) { sum(values); }
 
-    // In place, bit by bit: what is set on every rank.
+    // Bitwise AND over all ranks, in place.
     virtual void bitwise_and(std::span<std::uint64_t> words) = 0;
 
-    // Gathers the bytes of every rank, in rank order, on every rank: all.size() is ranks x mine.size().
+    // Gathers the bytes of all ranks in rank order; every rank gets the result: all.size() is ranks x mine.size().
     virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
 
-    // To every rank its part of `mine`, from every rank its part for this one into `all`. Parts lie one after the other
-    // in rank order, as long as the counts say; counts of the ranks fit each other.
+    // Sends each rank its part of `mine`, and receives the parts for this rank into `all`. Parts lie in rank order; the
+    // counts are their sizes in bytes, and counts of sender and receiver must agree.
     virtual void all_to_all(std::span<const std::byte> mine, std::span<const int> sent_bytes, std::span<std::byte> all,
                             std::span<const int> received_bytes) = 0;
 
     virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
     virtual void barrier() = 0;
 
-    // Messages between these ranks. Lives as long as the transport.
+    // Messages between the ranks of this transport. Lives as long as the transport.
     virtual Mailbox& mailbox() { base::fail("this transport has no messages"); }
 
-    // Between other calls: see Mailbox::advance().
+    // Called between other calls: see Mailbox::advance().
     virtual bool advance() { return false; }
 
-    // Collective over these ranks alone, all of which give the same list: their own transport, in which their place in
-    // the list is their rank. To be destroyed before this one, by all of them.
+    // Collective over the listed ranks, all of which pass the same list. Returns a transport of these ranks, numbered
+    // by their place in the list. All of them must destroy it before this transport.
     virtual std::unique_ptr<Transport> group(const std::vector<int>& /*ranks*/)
     {
         base::fail("this transport has no groups");
     }
 
-    // Collective: connects the ranks' GPUs; `number` is this rank's. Lives as long as the transport. Null: not
-    // supported, data of a GPU is exchanged through the host's memory.
+    // Collective: connects the ranks' GPUs; `number` is this rank's GPU. The result lives as long as the transport.
+    // Null: not supported, so data on a GPU is exchanged through host memory.
     virtual GpuExchange* connect_gpus(int /*number*/) { return nullptr; }
 
-    // On rank 0 the texts of all ranks in rank order, elsewhere nothing.
+    // Gathers the texts of all ranks in rank order on rank 0; empty on other ranks.
     virtual std::vector<std::string> gather(const std::string& text) = 0;
 
-    // The ranks as a team that writes one trace; to be destroyed before the transport.
+    // The ranks as a team that writes one trace; must be destroyed before the transport.
     virtual std::unique_ptr<otf2::Team> team() = 0;
 
-    // From here on the library's calls are events of that location; null: no longer.
+    // Records the library's later calls as events at `location`; null stops recording.
     virtual void record(otf2::LocationRecorder* location) = 0;
 
     // Ends all ranks of the job immediately, with this exit code.
     [[noreturn]] virtual void abort(int code) noexcept = 0;
 
-    // For the run record: library, version, progress policy that is really in effect.
+    // For the run record: the library, its version, and the progress policy in effect.
     virtual nlohmann::ordered_json describe() const = 0;
 
-    // From any thread: a call that waits for other ranks shall give up waiting and abort().
+    // May be called from any thread: asks a call that waits for other ranks to stop waiting and abort.
     virtual void ask_abort(int code) noexcept { abort_code_ = code; }
 
  protected:
     int abort_code() const noexcept { return abort_code_; }
 
  private:
-    std::atomic<int> abort_code_ = 0;  // 0: go on
+    std::atomic<int> abort_code_ = 0;  // 0: no abort requested
 };
 
-// The job that a transport connects.
+// Parameters that every transport gets.
 struct TransportPlan {
     Progress progress;
-    std::filesystem::path run;  // directory that all ranks see
+    std::filesystem::path run;  // run directory, visible to all ranks
 };
 
 struct TransportCard {

@@ -21,9 +21,9 @@ namespace ddl {
 
 namespace {
 
-constexpr std::size_t most_paths = 10;  // that a row names
+constexpr std::size_t most_paths = 10;  // largest number of paths that a row lists
 
-// In the order of a checkpoint: by path.
+// Sorted by path, the order in a checkpoint.
 std::vector<StateTensor> sorted_state(Model& model)
 {
     std::vector<StateTensor> state = model.state();
@@ -45,7 +45,7 @@ soft_errors::NamedTensors named(const std::vector<StateTensor>& state)
     return all;
 }
 
-// "optimizer/momentum/layers.0.weight" is of layers.0.weight, as "model/layers.0.weight" is.
+// "optimizer/momentum/layers.0.weight" and "model/layers.0.weight" both belong to layers.0.weight.
 std::string tensor_name(const std::string& path)
 {
     const std::size_t first = path.find('/');
@@ -58,13 +58,13 @@ bool is_whole_path(const std::string& location)
     return location.starts_with("model/") || location.starts_with("optimizer/");
 }
 
-// "layers.0" of layers.0.weight.
+// Returns "layers.0" for layers.0.weight.
 std::string layer_name(const std::string& tensor)
 {
     return tensor.substr(0, tensor.rfind('.'));
 }
 
-// As many names as fit into a line.
+// Joins as many names as fit into a line.
 std::string some_of(const std::vector<std::string>& names)
 {
     constexpr std::size_t longest = 60;
@@ -115,7 +115,7 @@ std::vector<std::string> locations_of(const base::Trial& trial, const soft_error
     return paths;
 }
 
-// Population of a row of kind trial.
+// The population from which a row of kind `trial` draws its bits.
 struct Draw {
     std::vector<StateTensor> tensors;
     soft_errors::NamedTensors state;
@@ -266,7 +266,7 @@ std::string state_checksum(Model& model)
 {
     base::Fnv1a hash;
     for (const StateTensor& tensor : model.state()) {
-        const std::uint32_t crc = soft_errors::crc32c(tensor.bytes);  // several times as fast as the hash
+        const std::uint32_t crc = soft_errors::crc32c(tensor.bytes);  // several times as fast as FNV-1a
         hash.add(std::as_bytes(std::span{&crc, 1}));
     }
     std::array<char, 17> digits{};

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Drops an incomplete last row, written by a process that was killed.
+// Drops an incomplete last row, left by a process that was killed.
 void drop_half_a_row(const fs::path& file)
 {
     const std::string content = base::read_whole(file);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// outcomes.csv while its trials run: a row when a trial ends, and a mark while one is at hand, so that a process that
-// is started again continues after the last row. The trial that was begun and did not end has crashed it.
+// outcomes.csv while trials run: a row is added when a trial ends, and a mark exists while one runs, so that a
+// restarted process continues after the last row. A trial that was begun but did not end has crashed the process.
 #pragma once
 
 #include "base/contract/trials.hpp"
@@ -15,7 +15,7 @@ namespace ddl {
 
 class OutcomeFile {
  public:
-    // Opens or creates DIR/outcomes.csv. Throws Error if its rows are not those of the first trials.
+    // Opens or creates DIR/outcomes.csv. Throws Error unless its rows belong to the first trials of the list.
     OutcomeFile(std::filesystem::path directory, const std::vector<base::Trial>& trials, std::string strategy);
 
     std::size_t ended() const { return ended_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training's state in memory, to resume from repeatedly.
+// A training's state in memory, which can be restored repeatedly.
 #pragma once
 
 #include "ddl-workloads/models/model.hpp"
@@ -14,7 +14,7 @@ class Snapshot {
     // Copies the model between two steps: parameters, statistics, the optimizer's state, random numbers.
     explicit Snapshot(Model& model);
 
-    // The model, of which it is, becomes what it was.
+    // Restores the state of the model from which the snapshot was taken.
     void restore(Model& model) const;
 
  private:

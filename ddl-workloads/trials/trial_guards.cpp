@@ -29,7 +29,7 @@ TrialGuards::TrialGuards(const GuardPlan& plan, const Guarded& guarded, std::int
       begin_{steps_done}
 {
     guards_.after_update();
-    guards_.before_forward(static_cast<std::uint64_t>(steps_done), steps_done);  // and keeps a copy
+    guards_.before_forward(static_cast<std::uint64_t>(steps_done), steps_done);  // also copies the state for rollbacks
 }
 
 std::optional<std::int64_t> TrialGuards::before_forward(std::int64_t steps_done)

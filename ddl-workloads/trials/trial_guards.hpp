@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guards of one trial: a new set for each, which knows the state from before bits flip.
+// The guards of one trial. Each trial gets new guards, which examine the state before bits are flipped.
 #pragma once
 
 #include "ddl-workloads/guards/guards.hpp"
@@ -11,21 +11,22 @@
 
 namespace ddl {
 
-// "none", or "range=2+norm:rollback=10": guards as of --guard with + between, then how as of --on-guard (report).
-// Throws UsageError, also for stop: it says no more than report.
+// Parses "none", or a text such as "range=2+norm:rollback=10": the guards as for --guard, joined by +, then the
+// reaction as for --on-guard (default: report). Throws UsageError, also for `stop`, which adds nothing to `report`.
 GuardPlan parse_trial_guard(const std::string& text);
 
 class TrialGuards {
  public:
-    // Collective, before bits flip, as many steps having been done.
+    // Collective. Call before bits are flipped, after `steps_done` steps.
     TrialGuards(const GuardPlan& plan, const Guarded& guarded, std::int64_t steps_done);
 
-    // Collective. Where the training has gone back to, if it has; the input must follow.
+    // Collective. If the guards rolled back, returns the number of steps done in the restored state; the input must
+    // follow.
     std::optional<std::int64_t> before_forward(std::int64_t steps_done);
     void before_update(std::int64_t steps_done);
     void after_update();
 
-    // Looks that came before one found something; none if none did. Of this rank.
+    // Steps from the alteration until a guard of this rank found something; none if none did.
     std::optional<std::int64_t> caught() const { return caught_; }
 
  private:

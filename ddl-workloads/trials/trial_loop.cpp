@@ -20,7 +20,7 @@ namespace ddl {
 
 namespace {
 
-// After how many steps the held-out samples are guessed: at once, after 1, 2, 4, .. and in the end.
+// Held-out samples are evaluated after 0, 1, 2, 4, ... steps and at the end.
 bool is_looked_at(std::int64_t steps, std::int64_t last)
 {
     return steps == last || (steps & (steps - 1)) == 0;
@@ -38,14 +38,14 @@ std::string look_text(std::int64_t steps, double accuracy)
 // Result of a trial on one rank.
 struct TrialLoop::OfRank {
     DrawnAlteration drawn = {};
-    std::int64_t first_difference = -1;  // none
-    std::int64_t not_finite_after = -1;  // steps until a loss is not, of those that were not taken back; none
+    std::int64_t first_difference = -1;  // step whose loss first differs from the undisturbed training; -1: none
+    std::int64_t not_finite_after = -1;  // steps until the loss is not finite, without undone steps; -1: never
     double loss = 0.0;
     std::optional<std::int64_t> caught = {};  // steps until a guard found something
-    soft_errors::WeightRead read = {};        // of kind stored
+    soft_errors::WeightRead read = {};        // for trials of kind `stored`
 };
 
-// Listens to the steps of the current trial: its guards, its weights in memory whose bits flip.
+// Hook of the current trial: calls its guards, and reads its weights from memory whose bits flip.
 class TrialLoop::OneTrial : public Hook {
  public:
     void set(TrialGuards* guards, StoredWeights* stored)
@@ -54,7 +54,7 @@ class TrialLoop::OneTrial : public Hook {
         stored_ = stored;
     }
 
-    // After a rollback the guards look again at what they went back to.
+    // After a rollback the guards check the restored state again.
     void check_state(StepContext& context) override
     {
         if (guards_ == nullptr) return;
@@ -82,8 +82,8 @@ class TrialLoop::OneTrial : public Hook {
     }
 
  private:
-    TrialGuards* guards_ = nullptr;    // none: it has none, or the training is undisturbed
-    StoredWeights* stored_ = nullptr;  // likewise
+    TrialGuards* guards_ = nullptr;    // null: the trial has none, or the training is undisturbed
+    StoredWeights* stored_ = nullptr;  // null: as above
 };
 
 TrialLoop::TrialLoop(TrialParts parts, const std::vector<base::Trial>& trials, const std::filesystem::path& directory)
@@ -110,7 +110,8 @@ void TrialLoop::run()
     moments_.begin()->second.restore(model_);
 }
 
-// Once from the first step to the last that any trial makes: keeps the state of every moment, every step's loss.
+// Trains once without disturbance, from the first step to the last step of any trial. Keeps the state at the first step
+// of each trial, and the loss of every step.
 void TrialLoop::train_undisturbed()
 {
     std::int64_t end = 0;
@@ -140,7 +141,7 @@ std::string TrialLoop::all_state_checksums()
     return all;
 }
 
-// Ranks keep their own running means, which evaluation makes rank 0's.
+// Evaluation replaces the ranks' running means by rank 0's, so they are saved and restored here.
 std::optional<double> TrialLoop::guess()
 {
     std::vector<std::vector<std::byte>> own;
@@ -218,7 +219,7 @@ TrialLoop::OfRank TrialLoop::go_on(const base::Trial& trial, std::string& accura
         }
         if (done == trial.steps) break;
         parts_.strategy.step(parts_.context);
-        const std::int64_t made = state.taken - 1 - trial.step;  // below done: a guard went back
+        const std::int64_t made = state.taken - 1 - trial.step;  // less than `done` after a rollback
         if (mine.not_finite_after >= made) mine.not_finite_after = -1;
         mine.loss = model_.loss().value_or(0.0);
         if (!std::isfinite(mine.loss) && mine.not_finite_after < 0) mine.not_finite_after = made;
@@ -233,7 +234,7 @@ TrialLoop::OfRank TrialLoop::go_on(const base::Trial& trial, std::string& accura
     return mine;
 }
 
-// Weights that are read once are the same on all ranks; weights that are read again and again are each rank's own.
+// Weights read once have the same errors on all ranks; weights read in every step have different errors on each rank.
 void TrialLoop::alter(const base::Trial& trial, OfRank& mine, std::optional<StoredWeights>& stored)
 {
     if (trial.kind == base::trial_kind::trial) mine.drawn = alter_state(model_, trial);
@@ -246,7 +247,8 @@ void TrialLoop::alter(const base::Trial& trial, OfRank& mine, std::optional<Stor
     mine.drawn.path = stored->paths();
 }
 
-// In the end the weights stay as they were read: what a trial leaves behind is what it was guessed with.
+// After the last evaluation the weights keep their read errors, so that the recorded state is the one that was
+// evaluated.
 std::optional<double> TrialLoop::look(StoredWeights* stored, bool last)
 {
     if (stored != nullptr) stored->read();
@@ -255,7 +257,7 @@ std::optional<double> TrialLoop::look(StoredWeights* stored, bool last)
     return accuracy;
 }
 
-// The next step is the one after `step` steps.
+// Repositions the training so that `step` steps are done.
 void TrialLoop::go_to(std::int64_t step)
 {
     parts_.context.state = {.first = parts_.context.state.first, .taken = step, .at_once = false};
@@ -274,7 +276,7 @@ void TrialLoop::write(const base::Trial& trial, const std::vector<std::string>& 
     outcome.checksum = parts_.checksum();
     bool finite = true;
     double largest = 0.0;
-    std::int64_t caught = -1;  // not
+    std::int64_t caught = -1;  // -1: not caught
     for (const std::string& text : ranks) {
         const auto word = nlohmann::ordered_json::parse(text);
         if (outcome.path.empty()) {

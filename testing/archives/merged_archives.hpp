@@ -32,7 +32,7 @@ inline Outcome merge(const std::vector<std::string>& archives, const std::filesy
     return testing::run(words);
 }
 
-// Two ranks that meet in MPI, one step after the other.
+// Two ranks that communicate by MPI in every step.
 inline std::filesystem::path write_training(const Scratch& scratch)
 {
     std::ofstream{scratch / "spec"} << "ranks 2\n"
@@ -47,7 +47,7 @@ inline std::filesystem::path write_training(const Scratch& scratch)
     return scratch / "train/traces.otf2";
 }
 
-// As noisegen writes it; slots of 50 ms from 1 s on, where the training begins.
+// An archive like noisegen's, with slots of 50 ms from 1 s on, when the training begins.
 inline std::filesystem::path write_noise(const std::filesystem::path& directory, const std::string& clock = "",
                                          const std::string& name = "noise 0")
 {
@@ -79,7 +79,7 @@ inline bool has_otf2_print()
     return there;
 }
 
-// Output of otf2-print on each event, without the numbers that definitions and locations have; sorted.
+// Sorted output of otf2-print for each event, without the numbers of definitions and locations.
 inline std::vector<std::string> printed_events(const std::vector<std::string>& archives)
 {
     std::vector<std::string> events;
@@ -100,7 +100,7 @@ inline std::vector<std::string> printed_events(const std::vector<std::string>& a
     return events;
 }
 
-// Those that only one of them has; empty if they are equal.
+// Lines that only one of the two has; empty if they are equal.
 inline std::string differences(const std::vector<std::string>& some, const std::vector<std::string>& others)
 {
     std::vector<std::string> lines;

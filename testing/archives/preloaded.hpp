@@ -28,7 +28,7 @@ inline const std::string library;
 #endif
 inline const std::filesystem::path programs = bin / "../tests";
 
-// Leaks of MPI and Python themselves do not matter here.
+// Ignores leaks of MPI and Python.
 inline Outcome run_leaking(const Lines& words)
 {
     Lines all{"env", "ASAN_OPTIONS=detect_leaks=0"};
@@ -41,7 +41,7 @@ inline bool has(const std::string& command)
     return run({"sh", "-c", command + " >/dev/null 2>&1"}).status == 0;
 }
 
-// False, and a skip, where a program is missing.
+// Skips the test and returns false if a program is missing.
 inline bool can_run(const Lines& commands = {"command -v mpirun", "command -v otf2-print"})
 {
     if (library.empty()) {
@@ -56,7 +56,7 @@ inline bool can_run(const Lines& commands = {"command -v mpirun", "command -v ot
     return true;
 }
 
-// Two ranks of a program, recorded as the variables say ("CROSSTALK_TRACE=/tmp/x").
+// Runs two ranks of a program, recorded with these environment variables ("CROSSTALK_TRACE=/tmp/x").
 inline Lines two_ranks(const Lines& program, const Lines& variables)
 {
     Lines words{"mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", "-x", "LD_PRELOAD=" + library};
@@ -87,7 +87,7 @@ inline Lines said(const Outcome& outcome)
     return lines_of(outcome.err, "libcrosstalk-mpi:");
 }
 
-// otf2-print's "ENTER <location> <time> Region: "<name>" <number>", by name.
+// Counts otf2-print's lines "ENTER <location> <time> Region: "<name>" <number>" by name.
 inline Counts entered(const std::filesystem::path& trace, const std::string& location)
 {
     const Outcome printed = run_leaking({"otf2-print", trace / "traces.otf2"});
@@ -104,7 +104,7 @@ inline Counts entered(const std::filesystem::path& trace, const std::string& loc
     return counts;
 }
 
-// "MPI_Send 3" a line.
+// Lines such as "MPI_Send 3".
 inline Counts reported(const std::string& text)
 {
     Counts counts;

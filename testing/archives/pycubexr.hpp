@@ -12,7 +12,7 @@
 
 namespace testing {
 
-// The python3 that knows it; empty if there is none here.
+// A python3 that has pycubexr; empty if there is none.
 inline std::string python_with_pycubexr()
 {
     for (const char* one : {CROSSTALK_SOURCE "/build/python/bin/python", "/usr/bin/python3"})

@@ -12,7 +12,7 @@ namespace testing {
 // no otf2.
 bool write_random_archives(const std::filesystem::path& directory, int first, int count);
 
-// Checks `count` seeds from `first` on. Returns faults, a line each; skips likewise.
+// Checks `count` seeds from `first` on. Returns faults, one per line; skips if otf2 is missing.
 std::string check_random_archives(int first, int count);
 
 }  // namespace testing

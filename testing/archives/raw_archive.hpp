@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An archive written with OTF2 itself, definition by definition: for what our recorder never writes.
+// Writes an archive with OTF2 directly, definition by definition, for contents that our recorder never writes.
 #pragma once
 
 #include "trace-tools/otf2/handles.hpp"
@@ -54,7 +54,8 @@ class RawArchive {
     // Defines this number of them, whatever the archive has.
     void count_as(OTF2_LocationRef location, std::uint64_t events) { counted_[location] = events; }
 
-    // After the last event: from now on definitions. An empty mapping is none; region i of the location is map[i].
+    // Call after the last event, before definitions. An empty mapping is not written; region i of the location is
+    // map[i].
     void end_events(const std::map<OTF2_LocationRef, std::vector<std::uint64_t>>& region_maps = {})
     {
         for (const auto& [location, writer] : writers_) {
@@ -80,7 +81,7 @@ class RawArchive {
 
     OTF2_GlobalDefWriter* definitions() { return definitions_; }
 
-    // Text is defined where it is used first.
+    // A text is defined at its first use.
     OTF2_StringRef text(const std::string& words)
     {
         const auto [found, added] = texts_.try_emplace(words, static_cast<OTF2_StringRef>(texts_.size()));

@@ -7,14 +7,14 @@
 
 namespace cuda_stub {
 
-// The address of new memory on that device, which this process cannot read or write by it; 0: it does not fit.
+// Allocates memory on that device, and returns an address that this process cannot access directly; 0: it does not fit.
 std::uint64_t allocate(int device, std::size_t bytes);
 bool release(std::uint64_t address);
 
-// Where the process can read and write what lies there; null if the device has no such memory, or less of it.
+// Where the process can access the contents of device memory; null if the device has no such memory, or less of it.
 void* reachable(std::uint64_t address, std::size_t bytes);
 
-// The device of such memory; -1: of none.
+// Device of an address in device memory; -1: none.
 int device_of(std::uint64_t address);
 
 void* allocate_pinned(std::size_t bytes);

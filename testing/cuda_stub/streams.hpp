@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams and events: what is asked of a stream is done by a thread of its own, one after the other.
+// Streams and events: each stream executes its work in order, on a thread of its own.
 #pragma once
 
 #include <condition_variable>

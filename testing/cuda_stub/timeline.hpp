@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time that a GPU's engines spend: each does one thing after the other, whichever process asks.
+// Time of the GPU's engines: each executes one task after the other, for all processes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ constexpr int most_devices = 8;
 
 enum Engine { kernels, to_device, to_host, inside, engines };
 
-// Settings of the stub, by its environment:
+// Environment variables of the stub:
 //   CUDA_STUB_DEVICES    GPUs there are; 1 if not given, 0: cuInit finds none
 //   CUDA_STUB_MEMORY     bytes of each; 1 GiB if not given
 //   CUDA_STUB_BANDWIDTH  bytes that a copy to or from the host moves in a second; 10^10 if not given. Inside the device
@@ -23,7 +23,7 @@ std::int64_t setting(const char* variable, std::int64_t otherwise);
 
 std::int64_t now_ns();  // CLOCK_MONOTONIC
 
-// Takes the engine for so long, once it is free: when that ends. sleep_until() waits for that.
+// Occupies the engine for this long once it is free. Returns when that ends; sleep_until() waits for it.
 std::int64_t reserve(int device, Engine engine, std::int64_t length_ns);
 void sleep_until(std::int64_t time_ns);
 
@@ -31,7 +31,7 @@ void sleep_until(std::int64_t time_ns);
 std::int64_t bytes_in_use(int device);
 bool use_bytes(int device, std::int64_t more);
 
-// Calls of this process.
+// Counts of calls of this process.
 struct Counts {
     std::int64_t kernels = 0;
     std::int64_t bytes_to_device = 0;

@@ -18,7 +18,7 @@ namespace convert {
 
 namespace {
 
-constexpr std::size_t most_activity_rows = 512;  // each is an open file of the archive
+constexpr std::size_t most_activity_rows = 512;  // limit, since each row is an open file of the archive
 constexpr std::int64_t latest_activity_ns = std::int64_t{1} << 61;
 
 class ActivityLines {
@@ -92,7 +92,7 @@ class ActivityLines {
     {
         const auto found = object_.find(member);
         if (found == object_.end() || !found->is_number_integer()) wrong("has no integer \"", member, "\"");
-        const auto value = found->get<std::int64_t>();  // what is above is negative here
+        const auto value = found->get<std::int64_t>();  // values above the int64 range are negative here
         if (value < least || value > most) wrong("has a \"", member, "\" with an invalid value: ", found->dump());
         return value;
     }
@@ -112,7 +112,7 @@ class ActivityLines {
 
     std::filesystem::path file_;
     gpu::ActivityRecorder activities_;
-    nlohmann::json object_;  // of the line at hand
+    nlohmann::json object_;  // the current line
     std::set<std::tuple<bool, std::uint32_t, std::uint32_t, std::uint32_t>> rows_;
     std::size_t line_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An OTF2 archive of a file of what CUPTI recorded.
+// Converts a file of recorded CUPTI activities to an OTF2 archive.
 #pragma once
 
 #include "trace-tools/gpu/recording/activity_recorder.hpp"
@@ -8,8 +8,9 @@
 
 namespace convert {
 
-// A JSON object a line, of one process; docs/formats.md has its members. The file may be compressed with gzip. Memory
-// does not grow with it. Throws Error, one clear line that says which line of the file is wrong, and leaves nothing.
+// The file has one JSON object per line, all from one process; see docs/formats.md. It may be compressed with gzip.
+// Memory use does not depend on its size. Throws Error with a one-line message that names the faulty line, and leaves
+// nothing behind.
 gpu::ActivitySummary write_activities(const std::filesystem::path& file, const std::filesystem::path& directory);
 
 }  // namespace convert

@@ -32,7 +32,8 @@ Flows::Flows(const otf2::Archive& archive, Put put) : archive_{archive}, put_{st
     }
 }
 
-// Numbers of calls are of processes, and those of kernels of the processes that launch them.
+// Correlation ids are unique within the process that launches the kernels, so that process becomes part of the arrow's
+// id.
 void Flows::launch(const otf2::At& at, std::int64_t correlation)
 {
     const otf2::Location& location = archive_.locations[at.location];
@@ -89,7 +90,7 @@ void Flows::finish()
     on({otf2::nowhere, INT64_MAX});
 }
 
-// Regions that the location before this one began and never ended no longer delay those that it did end.
+// At the end of a location, its operations that never ended stop delaying the ones that did.
 void Flows::on(const otf2::At& at)
 {
     if (at.location != location_) {
@@ -108,8 +109,8 @@ std::uint32_t Flows::rank_of(std::uint32_t location, std::uint32_t communicator)
     return found == ranks_[communicator].end() ? otf2::nowhere : found->second;
 }
 
-// The n-th tail of a channel belongs to its n-th head. A head that others held up comes after the end of its call,
-// which happened at the same time: it is put before it, a nanosecond.
+// The n-th tail of a channel belongs to its n-th head. A head that was delayed by earlier operations arrives after its
+// call ended; it is put a nanosecond earlier, so that it lies within the call.
 void Flows::end(const Channel& channel, bool tail, const otf2::At& at)
 {
     const auto [place, added] = channels_.try_emplace(channel);
@@ -139,7 +140,7 @@ void Flows::collected(std::int64_t begin_ns, const Done<otf2::CollectiveRecord>&
     if (own == otf2::nowhere) return;
     const auto size = static_cast<std::uint32_t>(archive_.communicators[communicator].members.size());
     const std::uint32_t root = done.record.root == otf2::no_root ? 0 : done.record.root;
-    if (root >= size) return;  // of an intercommunicator
+    if (root >= size) return;  // an intercommunicator
     const bool from_root = direction(done.record.operation) == Direction::from_root;
     const bool tail = (own == root) == from_root;
     const otf2::At at{done.at.location, tail ? begin_ns : done.at.time_ns};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that are done in any order, handed on in the order in which they were begun: in that order MPI matches
-// messages, and all ranks call the collectives of a communicator.
+// Reorders operations that complete in any order into the order in which they began: the order in which MPI matches
+// messages, and in which all ranks call the collectives of a communicator.
 #pragma once
 
 #include "trace-tools/otf2/definitions.hpp"
@@ -13,7 +13,7 @@
 
 namespace convert {
 
-// Intervals of one location. One that is begun and never done delays those after it, until all_done().
+// Operations of one location. An operation that never completes delays those after it, until all_done().
 template <class Done>
 class InOrderOfBegin {
  public:
@@ -23,8 +23,8 @@ class InOrderOfBegin {
         waiting_.push_back({at_ns, {}});
     }
 
-    // take(begin_ns, done) of this one and those after it, if none before it is left. Blocking operations, and those
-    // whose begin is not known, begin at `at_ns`.
+    // Calls take(begin_ns, done) for this operation and completed ones after it, if no earlier operation is pending.
+    // Blocking operations, and those whose begin is unknown, begin at `at_ns`.
     template <class Take>
     void finish(std::uint64_t request, std::int64_t at_ns, Done done, const Take& take)
     {
@@ -61,8 +61,8 @@ class InOrderOfBegin {
     }
 
     std::deque<Waiting> waiting_;
-    std::unordered_map<std::uint64_t, std::size_t> numbers_;  // by request: its number since the first of all
-    std::size_t first_ = 0;                                   // number of the first that waits
+    std::unordered_map<std::uint64_t, std::size_t> numbers_;  // by request: sequence number of the operation
+    std::size_t first_ = 0;                                   // sequence number of the first waiting operation
 };
 
 }  // namespace convert

@@ -14,7 +14,7 @@ namespace {
 
 using json = KinetoJson;
 
-// Limits of an event; PyTorch's have a few dozen values in one level.
+// Limits for one event; PyTorch's events have a few dozen values in one level.
 constexpr int deepest = 64;
 constexpr std::size_t most_values = 100'000;
 
@@ -45,10 +45,11 @@ KinetoTrace read_kineto(const std::filesystem::path& file)
     RepairedJson repaired{*input, file};
     std::istream text{&repaired};
     KinetoCollector collector{file};
-    std::string member;    // of the outermost object
-    bool is_list = false;  // nothing but events, as PyTorch without Kineto writes
+    std::string member;    // current member of the outermost object
+    bool is_list = false;  // the file is a bare list of events, as PyTorch without Kineto writes it
     std::size_t values = 0;
-    // Each event is taken as soon as it is whole, and then dropped; so are the other members of the outermost object.
+    // Each event is passed on as soon as it is complete, and then dropped; so are other members of the outermost
+    // object.
     const auto take = [&](int depth, json::parse_event_t what, json& value) {
         if (depth > deepest)
             base::fail(file.string(), " is not a trace: more than ", deepest, " levels at ", repaired.place());

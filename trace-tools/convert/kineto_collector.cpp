@@ -17,7 +17,7 @@ namespace {
 
 using json = KinetoJson;
 
-constexpr std::size_t most_rows = 512;  // each is an open file of the archive
+constexpr std::size_t most_rows = 512;  // limit, since each row is an open file of the archive
 
 std::string text_of(const json& object, const char* key)
 {
@@ -34,7 +34,7 @@ std::optional<std::int64_t> whole(const std::string& text)
     return code == std::errc{} && end == text.data() + text.size() ? std::optional{number} : std::nullopt;
 }
 
-// The first of the members that is a whole number, or the text of one; -1: none.
+// The first of these members that is an integer, or a text with one; -1: none.
 std::int64_t number_of(const json& args, std::initializer_list<const char*> keys)
 {
     for (const char* key : keys) {
@@ -46,7 +46,7 @@ std::int64_t number_of(const json& args, std::initializer_list<const char*> keys
     return -1;
 }
 
-// N of "ProfilerStep#N", else -1.
+// Returns N for "ProfilerStep#N", otherwise -1.
 std::int64_t step_of(const std::string& name)
 {
     const std::string prefix = std::string{profiler_step} + "#";
@@ -54,7 +54,7 @@ std::int64_t step_of(const std::string& name)
     return std::max<std::int64_t>(-1, whole(name.substr(prefix.size())).value_or(-1));
 }
 
-// "stream 7" where the row's own number is such a text already.
+// Name of a row without a name, such as "stream 7"; kept if `tid` already is such a text.
 std::string unnamed_row(const std::string& tid, bool device)
 {
     const char* const kind = device ? "stream " : "thread ";
@@ -147,7 +147,7 @@ void KinetoCollector::take_mark(const json& event, bool begins)
         marks.push_back({false, {.begin_ns = std::llround(time_of(event, "ts", text_of(event, "name")))}});
 }
 
-// Those whose ids are no numbers are left out: none of PyTorch's are.
+// Flow events whose ids are not numbers are ignored; PyTorch writes none.
 void KinetoCollector::take_flow_end(const json& event)
 {
     const std::int64_t id = number_of(event, {"id"});
@@ -160,7 +160,7 @@ void KinetoCollector::take_flow_end(const json& event)
          .kind = static_cast<std::uint32_t>(kind->second)});
 }
 
-// Microseconds in the file; as a number, or as the text of one.
+// The file has microseconds, as a number or as a text.
 long double KinetoCollector::time_of(const json& event, const char* key, const std::string& name) const
 {
     const auto found = event.find(key);
@@ -180,7 +180,7 @@ long double KinetoCollector::time_of(const json& event, const char* key, const s
     return ns;
 }
 
-// A device may have the number of a process: of the first one in a container.
+// A device can have the same number as a process, such as the first one in a container.
 KinetoRow& KinetoCollector::row_of(const Row& row, bool device)
 {
     KinetoProcess& process = trace_.processes[row.first + (device ? " (device)" : "")];
@@ -199,7 +199,7 @@ void KinetoCollector::put(const Row& row, const Slice& slice)
     (beside ? own.beside : own.slices).push_back(slice);
 }
 
-// Ends belong to the last begin of their row that is open.
+// Each end belongs to the latest open begin in its row.
 void KinetoCollector::pair_marks()
 {
     for (auto& [row, marks] : marks_) {
@@ -226,7 +226,8 @@ void KinetoCollector::pair_marks()
     marks_.clear();
 }
 
-// In a container a process has two numbers: the profiler names one, and puts some annotations under the other.
+// In a container a process has two numbers: the profiler names the process under one, and puts some annotations under
+// the other.
 void KinetoCollector::merge_unnamed()
 {
     std::vector<std::string> named;

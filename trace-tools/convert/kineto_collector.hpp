@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes rows of slices of the events of Kineto's JSON.
+// Converts the events of Kineto's JSON to rows of slices.
 #pragma once
 
 #include "trace-tools/convert/kineto_trace.hpp"
@@ -16,20 +16,21 @@
 
 namespace convert {
 
-// Microseconds since 1970 with three decimals are more digits than a double has: it would be off by up to 125 ns.
+// long double, since microseconds since 1970 with three decimals need more digits than a double has (errors up to 125
+// ns).
 using KinetoJson =
     nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t, std::uint64_t, long double>;
 
-constexpr long double latest_kineto_ns = 4e18L;  // in 2096, if counted from 1970
+constexpr long double latest_kineto_ns = 4e18L;  // the year 2096, counted from 1970
 
 class KinetoCollector {
  public:
     explicit KinetoCollector(std::filesystem::path file) : file_{std::move(file)} {}
 
-    // Throws Error, one clear line.
+    // Throws Error with a one-line message.
     void take(const KinetoJson& event);
 
-    // After the last event. The archive counts from 1970 where the file says when its own time begins.
+    // Call after the last event. Times are counted from 1970 if the file states the base of its own times.
     KinetoTrace finish(std::int64_t base_ns);
 
  private:
@@ -64,8 +65,8 @@ class KinetoCollector {
     std::size_t rows_ = 0;
 };
 
-// Gives each device its process, and each kernel without a correlation that of the call with its External id. Counts
-// kernels without their launch, and before it.
+// Assigns each device to its process, and gives each kernel without a correlation id that of the call with the same
+// External id. Counts kernels without a launch, and kernels that begin before their launch.
 void join_launches(KinetoTrace& trace);
 
 }  // namespace convert

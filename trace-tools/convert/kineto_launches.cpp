@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which call launched which kernel: see join_launches().
+// Finds the call that launched each kernel: see join_launches().
 #include "trace-tools/convert/kineto_collector.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool is(const KinetoTrace& trace, const Slice& slice, Activity activity)
     return trace.regions[slice.region].activity == activity;
 }
 
-// Keyed by number: the calls that have it, or all slices.
+// The calls of a process, by the value of `number` (correlation or External id).
 using ByNumber = std::unordered_map<std::int64_t, std::vector<Slice*>>;
 ByNumber calls_by(Number number, KinetoTrace& trace, KinetoProcess& process)
 {
@@ -37,7 +37,7 @@ ByNumber calls_by(Number number, KinetoTrace& trace, KinetoProcess& process)
     return calls;
 }
 
-// The process that most of the device's first kernels name; where none is named, the first there is.
+// The process whose calls match most of the device's first kernels; without any match, the first process.
 std::string launcher_of(KinetoTrace& trace, KinetoProcess& device)
 {
     constexpr std::size_t enough = 64;
@@ -63,7 +63,7 @@ std::string launcher_of(KinetoTrace& trace, KinetoProcess& device)
     return best;
 }
 
-// The n-th kernel with an External id is of the n-th call with it; those beyond are of the last.
+// The n-th kernel with an External id belongs to the n-th call with it; further kernels belong to the last call.
 void join_by_external_id(KinetoTrace& trace, KinetoProcess& device, KinetoProcess& host, std::int64_t& next)
 {
     std::vector<Slice*> lacking;
@@ -83,7 +83,7 @@ void join_by_external_id(KinetoTrace& trace, KinetoProcess& device, KinetoProces
     }
 }
 
-// -1: there is no room for more.
+// The first unused correlation id; -1 if no numbers are left.
 std::int64_t after_all_correlations(KinetoTrace& trace)
 {
     std::int64_t most = -1;

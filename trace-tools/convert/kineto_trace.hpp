@@ -11,35 +11,35 @@
 
 namespace convert {
 
-// By an event's category. On a GPU only kernels compute: annotations repeat a range of the host around its kernels,
-// synchronisations what CUPTI saw the host wait for.
+// Kind of an event, from its category. On a GPU only kernels compute: annotations repeat a host range around its
+// kernels, and synchronisations are host waits as seen by CUPTI.
 enum class Activity : std::uint8_t { host, call, kernel, copy, annotation, synchronisation, profiler };
 
-// The kind of a category in lower case: "kernel", "gpu_memcpy", "cuda_runtime"; PyTorch 1.8 to 1.12 wrote "Runtime".
+// Kind of a category, given in lower case: "kernel", "gpu_memcpy", "cuda_runtime"; PyTorch 1.8 to 1.12 wrote "Runtime".
 Activity activity_of(const std::string& category);
 bool on_device(Activity activity);
 
-// The region of what torch.profiler's step() writes: "ProfilerStep#5" with its number as a number.
+// Region name for the steps that torch.profiler marks; the number in "ProfilerStep#5" becomes an attribute.
 inline constexpr const char* profiler_step = "ProfilerStep";
 
 struct Slice {
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
     std::uint32_t region = 0;                             // index into KinetoTrace::regions
-    std::array<std::int64_t, 4> numbers{-1, -1, -1, -1};  // correlation, External id, bytes, step; -1: not stated
+    std::array<std::int64_t, 4> numbers{-1, -1, -1, -1};  // correlation, External id, bytes, step; -1: unknown
 };
 
 // One end of an arrow: from a launch to its kernel ("ac2g"), from an operator to its part of backward ("fwdbwd").
 struct FlowEnd {
     std::int64_t at_ns = 0;
-    std::int64_t id = 0;     // both ends have it
+    std::int64_t id = 0;     // equal at both ends
     std::uint32_t kind = 0;  // index into KinetoTrace::flow_kinds
 };
 
 struct KinetoRow {
     std::string name;
     std::vector<Slice> slices;
-    std::vector<Slice> beside;  // of a device: its annotations and synchronisations, in which nothing runs
+    std::vector<Slice> beside;  // on a device: annotations and synchronisations, during which nothing need run
     std::vector<FlowEnd> flow_ends;
 };
 
@@ -47,7 +47,7 @@ struct KinetoProcess {
     std::string name;
     std::map<std::string, KinetoRow> rows;  // by tid
     bool device = false;
-    std::string launcher;  // key of the process that uses this device; empty: a process itself
+    std::string launcher;  // key of the process that uses this device; empty: this is a process
 };
 
 struct KinetoRegion {
@@ -56,20 +56,20 @@ struct KinetoRegion {
     Activity activity = Activity::host;
 };
 
-// Parts of the file that the trace lacks, or has otherwise.
+// Counts of dropped, repaired and changed parts of the file.
 struct KinetoRemarks {
     std::uint64_t repairs = 0;
     std::uint64_t without_launch = 0;
     std::uint64_t before_launch = 0;
-    std::uint64_t never_ended = 0;                  // begins ('B') without an end
-    std::uint64_t never_begun = 0;                  // ends ('E') without a begin
-    std::map<std::string, std::uint64_t> left_out;  // "instant events", "spans of the profiler itself"
+    std::uint64_t never_ended = 0;                  // begin events ('B') without an end
+    std::uint64_t never_begun = 0;                  // end events ('E') without a begin
+    std::map<std::string, std::uint64_t> left_out;  // number of dropped items, such as "instant events"
 };
 
 struct KinetoTrace {
     std::vector<KinetoRegion> regions;
     std::vector<std::string> flow_kinds;
-    std::map<std::string, KinetoProcess> processes;  // by pid; "PID (device)" where a process has the same number
+    std::map<std::string, KinetoProcess> processes;  // by pid; "PID (device)" if a process has the same number
     KinetoRemarks remarks;
 };
 

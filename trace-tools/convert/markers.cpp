@@ -18,7 +18,7 @@ using MarkerCallbacks = otf2::Handle<OTF2_MarkerReaderCallbacks, OTF2_MarkerRead
 struct FoundMarkers {
     const otf2::Archive& archive;
     std::map<OTF2_MarkerRef, std::string> categories;
-    std::map<std::uint64_t, std::uint32_t> locations;  // by OTF2's number
+    std::map<std::uint64_t, std::uint32_t> locations;  // by OTF2's location number
     std::vector<Marker> all;
 };
 

@@ -21,7 +21,7 @@ namespace {
 
 using Gzip = std::unique_ptr<gzFile_s, int (*)(gzFile)>;
 
-// zlib hands on what is not compressed as it is.
+// zlib passes uncompressed data through unchanged.
 class GzipBuffer : public std::streambuf {
  public:
     explicit GzipBuffer(const std::filesystem::path& path)
@@ -59,7 +59,7 @@ std::unique_ptr<std::istream> open_plain_or_gzip(const std::filesystem::path& fi
 {
     base::refuse_irregular(file);
     auto stream = std::make_unique<GzipStream>(file);
-    stream->exceptions(std::ios::badbit);  // what underflow() throws comes out of std::getline, too
+    stream->exceptions(std::ios::badbit);  // rethrows exceptions of underflow() from std::getline
     return stream;
 }
 

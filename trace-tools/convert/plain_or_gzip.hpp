@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text file that may be compressed with gzip, as a stream.
+// Opens a text file, possibly compressed with gzip, as a stream.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace convert {
 
-// Reading throws Error where the file is damaged or cut off, and once a signal has asked this program to stop. Throws
-// Error for what is not a regular file, cannot be opened, or is compressed while this was built without zlib.
+// Throws Error if the file is not a regular file, cannot be opened, or is compressed but this program was built without
+// zlib. Reading throws Error if the file is damaged or truncated, and after a signal has asked this program to stop.
 std::unique_ptr<std::istream> open_plain_or_gzip(const std::filesystem::path& file);
 
 }  // namespace convert

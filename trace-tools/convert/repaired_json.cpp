@@ -15,9 +15,9 @@ namespace convert {
 namespace {
 
 constexpr std::size_t longest_string = 1 << 20;
-constexpr std::size_t longest_word = 1024;  // a number, or true, false and null
+constexpr std::size_t longest_word = 1024;  // longest number or literal (true, false, null)
 
-// Characters of numbers, true, false and null, and of what is there in their place.
+// Characters of numbers and literals, including invalid ones such as N/A.
 bool is_of_word(char letter)
 {
     return std::isalnum(static_cast<unsigned char>(letter)) != 0 || std::strchr("+-./#()_", letter) != nullptr;
@@ -31,7 +31,7 @@ bool is_no_number(std::string_view word)
            text.starts_with("1.#");
 }
 
-// Length of the escape that begins there; 0: it is none.
+// Length of the escape sequence at the beginning of `text`; 0: it is not a valid escape.
 std::size_t length_of_escape(std::string_view text)
 {
     if (text.size() < 2) return 0;
@@ -71,7 +71,7 @@ void RepairedJson::step_over(std::size_t bytes)
     }
 }
 
-// False: there is no more.
+// Returns false at the end of the input.
 bool RepairedJson::refill()
 {
     if (ended_) return false;
@@ -92,8 +92,8 @@ bool RepairedJson::replace(std::size_t bytes, std::string_view by)
     return true;
 }
 
-// The part of a string that may stay as it is; ends behind the string, or before what has to be replaced, or where
-// more must be read.
+// End of the part of a string that can be passed on unchanged: the end of the string, or the place where a replacement
+// or more input is needed.
 std::size_t RepairedJson::sound_string_until(std::size_t from)
 {
     std::size_t i = from;
@@ -118,7 +118,7 @@ std::size_t RepairedJson::sound_string_until(std::size_t from)
     return i;
 }
 
-// The same of any part.
+// The same for any part of the JSON.
 std::size_t RepairedJson::sound_until(std::size_t from)
 {
     std::size_t i = from;

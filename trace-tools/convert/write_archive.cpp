@@ -18,7 +18,7 @@ namespace convert {
 
 namespace {
 
-// `paradigm`: of what runs on devices, and the calls for it.
+// `paradigm` is used for device activities and the calls that start them.
 otf2::RegionRef define(otf2::Recorder& recorder, const KinetoRegion& region, otf2::Paradigm paradigm)
 {
     using otf2::RegionRole;
@@ -39,7 +39,7 @@ otf2::RegionRef define(otf2::Recorder& recorder, const KinetoRegion& region, otf
     return recorder.region(region.name);
 }
 
-// The calls of ROCm begin in "hip"; its kernels and categories are called as CUDA's.
+// HIP if the calls begin with "hip"; ROCm names kernels and categories like CUDA.
 otf2::Paradigm paradigm_of(const KinetoTrace& trace)
 {
     const bool hip = std::any_of(trace.regions.begin(), trace.regions.end(), [](const KinetoRegion& region) {
@@ -48,7 +48,7 @@ otf2::Paradigm paradigm_of(const KinetoTrace& trace)
     return hip ? otf2::Paradigm::hip : otf2::Paradigm::cuda;
 }
 
-// Names that a process's recorder gives the regions and attributes.
+// References of regions and attributes in the recorder of a process.
 struct Names {
     std::vector<otf2::RegionRef> regions;
     std::vector<otf2::AttributeRef> flows;  // by kind
@@ -73,11 +73,11 @@ struct Names {
 };
 
 struct FlowOfSlice {
-    std::size_t slice = 0;  // number in its row
+    std::size_t slice = 0;  // index in its row
     FlowEnd end;
 };
 
-// The innermost slice at the end's time; of slices that begin together the last one is.
+// Index of the innermost slice at that time; of slices with the same begin, the last one is innermost.
 std::optional<std::size_t> slice_at(const std::vector<Slice>& slices, std::int64_t at_ns)
 {
     constexpr std::ptrdiff_t deepest = 100;
@@ -88,7 +88,7 @@ std::optional<std::size_t> slice_at(const std::vector<Slice>& slices, std::int64
     return {};
 }
 
-// In the order of the slices, of which the row has one kind each: an end says nothing new the second time.
+// Sorted by slice and kind; repeated flows of a kind at one slice are dropped.
 std::vector<FlowOfSlice> flows_of(const KinetoRow& row)
 {
     std::vector<FlowOfSlice> flows;
@@ -115,15 +115,15 @@ std::vector<otf2::AttributeValue> attributes_of(const Slice& slice, std::span<co
     return attributes;
 }
 
-// "7" of "stream 7".
+// Returns "7" for "stream 7".
 std::string stream_number(const std::string& tid)
 {
     const std::size_t digits = tid.find_first_of("-0123456789");
     return digits == std::string::npos ? tid : tid.substr(digits);
 }
 
-// The locations of a device: its streams are locations of a group of their own, as Score-P's are. `beside`: where
-// nothing runs.
+// Location of a row. Streams of a device are put into a location group of the device, as in Score-P. `beside`: a row
+// for annotations and synchronisations.
 otf2::Recorder::Placement placement(const KinetoProcess& process, const std::string& tid, bool beside)
 {
     if (!process.device) return {.kind = otf2::LocationKind::cpu_thread, .accelerator = {}, .properties = {}};
@@ -212,7 +212,7 @@ gpu::Nested write_archive(KinetoTrace& trace, const std::filesystem::path& direc
     std::atomic<std::size_t> cut{0};
     synth::on_each_rank(meeting, [&, first_ns = begin_ns, last_ns = end_ns](int rank) {
         const std::string& pid = processes[static_cast<std::size_t>(rank)];
-        // All rows are on one clock; OTF2 reads no clocks that were compared twice at one time.
+        // All rows use one clock, so offsets are 0; OTF2 rejects two clock offsets at the same time.
         auto clock = [at_ns = first_ns, last_ns]() mutable {
             return otf2::ClockOffset{.at_ns = std::exchange(at_ns, std::max(at_ns, last_ns) + 1), .offset_ns = 0};
         };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An OTF2 archive of a trace of PyTorch's profiler.
+// Converts a trace of PyTorch's profiler to an OTF2 archive.
 #pragma once
 
 #include "trace-tools/convert/kineto.hpp"
@@ -9,9 +9,9 @@
 
 namespace convert {
 
-// Processes become location groups, threads and streams locations; devices become accelerators of the process that
-// launches their kernels. A slice keeps its correlation, External id, bytes and flows as attributes. Sorts the slices.
-// Throws Error and leaves nothing.
+// Processes become location groups; threads and streams become locations; devices become accelerators of the process
+// that launches their kernels. Slices keep correlation, External id, bytes and flows as attributes. Sorts the slices.
+// On failure throws Error and leaves nothing behind.
 gpu::Nested write_archive(KinetoTrace& trace, const std::filesystem::path& directory);
 
 }  // namespace convert

@@ -20,7 +20,7 @@ namespace convert {
 
 namespace {
 
-// Names in an archive need not be UTF-8.
+// Names in an archive may be invalid UTF-8, which is replaced.
 std::string quoted(const std::string& text)
 {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -55,7 +55,7 @@ class ChromeWriter : public otf2::Visitor {
     void metric(const otf2::At& at, std::uint32_t metric, const otf2::MetricValue& value) override
     {
         const double number = value.as_double() * archive_.metrics[metric].scale;
-        if (!std::isfinite(number)) return;  // JSON has no word for it
+        if (!std::isfinite(number)) return;  // JSON cannot represent it
         event("{\"ph\": \"C\", \"name\": " + counter(at.location, metric) + where(at) +
               ", \"args\": {\"value\": " + nlohmann::json(number).dump() + "}}");
     }
@@ -84,7 +84,7 @@ class ChromeWriter : public otf2::Visitor {
         base::check_errno(std::fclose(file_.release()), "write ", path_.string());
     }
 
-    // An instant, of all where it is of no location, with its text and its length.
+    // Writes an instant event with the marker's text and length; its scope is global unless the marker has a location.
     void marker(const Marker& one)
     {
         const otf2::At at{.location = one.location == otf2::nowhere ? 0 : one.location, .time_ns = one.begin_ns};
@@ -94,7 +94,7 @@ class ChromeWriter : public otf2::Visitor {
     }
 
  private:
-    // A process has one counter of a name: several locations need several names.
+    // Counter names are unique within a process, so with several locations the location's name is appended.
     std::string counter(std::uint32_t location, std::uint32_t metric) const
     {
         const otf2::Location& one = archive_.locations[location];
@@ -102,7 +102,7 @@ class ChromeWriter : public otf2::Visitor {
         return quoted(locations_of_.at(one.process) > 1 ? name + " (" + one.name + ")" : name);
     }
 
-    // Its head binds to the slice around it, as its tail does.
+    // The head binds to the enclosing slice ("bp": "e"), as tails do by default.
     void arrow(const ArrowEnd& end)
     {
         constexpr const char* names[] = {"message", "collective", "launch"};
@@ -111,14 +111,14 @@ class ChromeWriter : public otf2::Visitor {
                          "\", \"id\": ", end.id, end.tail ? "" : ", \"bp\": \"e\"", where(end.at), "}"));
     }
 
-    // Perfetto takes process 0 for the idle one.
+    // Perfetto treats process 0 as idle, so numbers begin at 1.
     std::string place(std::uint32_t location) const
     {
         const std::uint32_t process = archive_.locations[location].process;
         return base::join(", \"pid\": ", process == otf2::nowhere ? 1 : process + 2, ", \"tid\": ", location + 1);
     }
 
-    // Microseconds.
+    // Time stamp in microseconds, with process and thread.
     std::string where(const otf2::At& at) const
     {
         const std::int64_t ns = at.time_ns - archive_.clock.begin_ns;
@@ -154,7 +154,7 @@ class ChromeWriter : public otf2::Visitor {
     std::filesystem::path path_;
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
     std::vector<std::string> regions_;                   // quoted
-    std::map<std::uint32_t, std::size_t> locations_of_;  // by process: how many
+    std::map<std::uint32_t, std::size_t> locations_of_;  // number of locations by process
     Flows flows_;
     std::optional<std::uint32_t> correlation_;
     bool first_ = true;

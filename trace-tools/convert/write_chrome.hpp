@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An OTF2 archive as Chrome trace event JSON, which ui.perfetto.dev opens.
+// Converts an OTF2 archive to Chrome trace event JSON, which ui.perfetto.dev opens.
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
@@ -8,9 +8,9 @@
 
 namespace convert {
 
-// Regions become slices, metrics counters, messages, collectives and launches of kernels arrows; times are from the
-// archive's beginning. Memory does not grow with the events. Throws std::system_error or Error; a file that could not
-// be written whole is left to the caller.
+// Regions become slices; metrics become counters; messages, collectives and kernel launches become arrows. Times are
+// relative to the archive's begin. Memory does not grow with the number of events. Throws std::system_error or Error;
+// the caller removes an incomplete file.
 void write_chrome(otf2::Reader& reader, const std::filesystem::path& file);
 
 }  // namespace convert

@@ -16,7 +16,7 @@ namespace {
 
 using pugi::xml_node;
 
-// Control characters, what is no UTF-8, and the two characters of Unicode that XML leaves out.
+// Replaces control characters, invalid UTF-8, and the two Unicode characters that XML excludes.
 std::string allowed(const std::string& text)
 {
     std::string clean = base::printable(text);
@@ -26,7 +26,7 @@ std::string allowed(const std::string& text)
     return clean;
 }
 
-// Cube's parser knows no <cnode/>: an empty element has its end, too.
+// Cube's parser does not accept <cnode/>, so an empty element gets a separate end tag.
 void end_apart(xml_node node)
 {
     node.append_child(pugi::node_pcdata);
@@ -126,7 +126,7 @@ xml_node add_named(xml_node parent, const char* element, std::size_t id, const s
     return node;
 }
 
-// Cube's parser numbers nodes and processes in their order, and wants a location in each process.
+// Cube's parser numbers nodes and processes in file order, and requires a location in each process.
 void add_system(xml_node parent, const CubeProfile& profile)
 {
     std::size_t nodes = 0;
@@ -162,7 +162,7 @@ std::string text_of(xml_node node, const char* element)
     return node.child_value(element);
 }
 
-// All elements of that name, those of a tree depth first: take(element, parent's index) for each.
+// Calls take(element, parent's index) for all elements of that name, depth first in a tree.
 template <class Take>
 void for_tree(xml_node parent, const char* name, const Take& take)
 {
@@ -228,7 +228,7 @@ void read_program(xml_node parent, CubeProfile& profile)
 
 void read_system(xml_node parent, CubeProfile& profile)
 {
-    std::map<unsigned long long, CubeLocation> locations;  // by id: the order of values
+    std::map<unsigned long long, CubeLocation> locations;  // by id, which is the order of values in the file
     for_tree(parent, "systemtreenode", [&](xml_node node, std::optional<std::size_t> above) {
         if (!above && profile.machine.empty()) profile.machine = text_of(node, "name");
         for (xml_node group : node.children("locationgroup")) {

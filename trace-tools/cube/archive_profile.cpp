@@ -23,8 +23,8 @@ double seconds(std::int64_t ns)
 
 // Maps indices of the archive's locations and call tree to those of the profile.
 struct Places {
-    std::vector<std::optional<std::size_t>> locations;  // none: left out
-    bool artificial_root = false;                       // above all of the tree
+    std::vector<std::optional<std::size_t>> locations;  // none: location left out
+    bool artificial_root = false;                       // artificial root above the whole tree
 
     std::size_t call_path(std::uint32_t where) const
     {
@@ -45,7 +45,7 @@ std::vector<std::optional<std::size_t>> add_locations(CubeProfile& profile, cons
                                      .node = node_of(archive.processes[i].node),
                                      .kind = archive.processes[i].accelerator ? "accelerator" : "process",
                                      .rank = static_cast<std::int64_t>(i)});
-    std::vector<std::size_t> taken;  // the archive's locations
+    std::vector<std::size_t> taken;  // indices of the archive's locations in the profile
     for (std::size_t i = 0; i < archive.locations.size(); ++i) {
         const otf2::Location& location = archive.locations[i];
         if (location.kind == otf2::LocationKind::metric && visits.by_location()[i].empty()) continue;
@@ -71,7 +71,7 @@ void add_call_paths(CubeProfile& profile, const otf2::Archive& archive, const ot
                     const Places& places)
 {
     if (places.artificial_root) add_artificial_root(profile);
-    std::vector<std::optional<std::size_t>> regions(archive.regions.size());  // those visited
+    std::vector<std::optional<std::size_t>> regions(archive.regions.size());  // index in the profile, if visited
     for (const otf2::CallTree::Node& node : tree.nodes()) {
         if (!regions[node.region]) {
             const otf2::Region& region = archive.regions[node.region];
@@ -87,8 +87,8 @@ void add_call_paths(CubeProfile& profile, const otf2::Archive& archive, const ot
 }
 
 struct TimeOfLocation {
-    std::int64_t whole_ns = 0;    // from its first region to its last
-    std::int64_t outside_ns = 0;  // of that in no region
+    std::int64_t whole_ns = 0;    // from the location's first region to its last
+    std::int64_t outside_ns = 0;  // the part of whole_ns in no region
 };
 
 std::vector<TimeOfLocation> times_of_locations(const otf2::CallTree& tree, const otf2::CallPathProfile& visits,
@@ -163,7 +163,7 @@ void add_visits(CubeProfile& profile, const otf2::CallPathProfile& visits, const
          [](const otf2::CallPathVisits& one) { return seconds(one.inclusive_ns.most); });
 }
 
-// Waits by pattern, call path and location of the archive.
+// Waiting times by pattern, call path and location of the archive.
 using Waits = std::map<replay::Pattern, std::map<replay::PathKey, std::int64_t>>;
 
 void add_waits(CubeProfile& profile, const Waits& waits, const Places& places)

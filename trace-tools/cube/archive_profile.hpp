@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An OTF2 archive as a profile: visits and times of every call path, and in archives of MPI programs wait states by
-// Cube's names and the critical path.
+// Makes a profile of an OTF2 archive: visits and times of every call path; for MPI programs also wait states, named as
+// in Cube, and the critical path.
 #pragma once
 
 #include "trace-tools/cube/cube.hpp"
@@ -10,14 +10,14 @@ namespace cube {
 
 struct ArchiveProfile {
     CubeProfile profile;
-    std::vector<std::string> problems;  // of the archive, its events and its clocks
-    double tick_s = 1e-9;               // of the archive's clock, and of ours in which times are rounded
+    std::vector<std::string> problems;  // problems of the archive, its events and its clocks
+    double tick_s = 1e-9;               // resolution in seconds: the archive clock's, but at least our 1 ns
 };
 
-// Reads all events once, in the order of their time; with two threads or more one reads and another analyses. It has
-// one root. What is outside of all regions is the root's own: of an artificial one where call paths have several roots,
-// or where a location has time outside of regions between its first and its last; else the archive's own root has what
-// the critical path has before it. Throws Error.
+// Reads all events once, in time order; with two or more threads, one reads while another analyses. The profile has one
+// root. Time outside of all regions belongs to the root. The root is artificial if call paths have several roots, or if
+// a location has time outside of regions between its first and its last region. Otherwise it is the archive's own root,
+// which also gets the critical path's time before it. Throws Error.
 ArchiveProfile profile_of(otf2::Reader& reader, int threads);
 
 }  // namespace cube

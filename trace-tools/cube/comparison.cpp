@@ -17,9 +17,9 @@ namespace {
 using Row = std::vector<double>;
 using Rows = std::map<std::size_t, Row>;
 
-// Where a profile's call paths and locations are in the union.
+// Positions of a profile's call paths and locations in the union of both profiles.
 struct PlacesInUnion {
-    std::vector<std::optional<std::size_t>> call_paths;  // none: an artificial root that is left out
+    std::vector<std::optional<std::size_t>> call_paths;  // none: an artificial root that was left out
     std::vector<std::size_t> locations;
 };
 
@@ -99,7 +99,7 @@ class Union {
     std::array<PlacesInUnion, 2> places_;
 };
 
-// later - earlier
+// Computes later - earlier.
 Rows difference(const Rows& later, const Rows& earlier)
 {
     Rows rows = later;
@@ -123,7 +123,7 @@ class Prefixed {
     {
     }
 
-    // Adds a copy of `metric` of the profile that it is from.
+    // Adds a copy of `metric`, which belongs to profile `from`.
     void add(const CubeMetric& metric, const CubeProfile& from, Rows rows)
     {
         CubeMetric copy = metric;
@@ -239,7 +239,7 @@ Rows by_region(const Rows& rows, const CubeProfile& shape)
     return sums;
 }
 
-// `name` of a row
+// `name` returns the name of a row.
 template <class Name>
 void compare(Apart& apart, const Rows& first, const Rows& second, const Rows& allowed, const CubeProfile& shape,
              const Name& name)
@@ -278,7 +278,7 @@ std::set<std::size_t> visited(const Rows& rows)
 
 namespace {
 
-// A tick for each visit of a call path, and of those right inside, whose time is not its own.
+// The error allowed for times: one tick for each visit of a call path, and one for each visit directly inside it.
 Rows ticks_of(const Rows& visits, const CubeProfile& shape, double tick_s)
 {
     Rows ticks;
@@ -316,7 +316,7 @@ Agreement agreement(const CubeProfile& first, const CubeProfile& second, double 
                              std::set<std::size_t>{both.second().locations.begin(), both.second().locations.end()}),
         .visits = {},
         .time = {}};
-    constexpr double rounding = 1.01;  // of seconds in binary
+    constexpr double rounding = 1.01;  // allows for rounding of seconds in binary
     const Rows ticks = ticks_of(visits, shape, tick_s * rounding);
     compare(found.visits, region_visits, other_region_visits, {}, shape, region_name);
     compare(found.time, by_region(time, shape), by_region(other_time, shape), by_region(ticks, shape), shape,

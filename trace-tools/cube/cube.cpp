@@ -80,7 +80,7 @@ bool is_artificial_root(const CubeProfile& profile, std::size_t call_path)
 
 std::vector<std::size_t> put_in_order(CubeProfile& profile)
 {
-    std::map<std::string, std::size_t> nodes;  // in the order of their first processes
+    std::map<std::string, std::size_t> nodes;  // numbered in the order of their first processes
     std::vector<std::vector<std::size_t>> by_node;
     for (std::size_t i = 0; i < profile.processes.size(); ++i) {
         const auto [node, added] = nodes.try_emplace(profile.processes[i].node, by_node.size());

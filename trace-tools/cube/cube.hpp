@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call-path profile of all locations, as Cube and pycubexr know it.
+// A call-path profile of all locations, as in Cube and pycubexr.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace cube {
 
 struct CubeMetric {
     enum class Kind {
-        exclusive,  // values of a call path are without its children's
-        inclusive,  // with them
-        derived,    // computed by Cube from other metrics, after they are added up: `expression`
+        exclusive,  // values exclude those of child call paths
+        inclusive,  // values include those of child call paths
+        derived,    // computed by Cube from `expression` after the other metrics are aggregated
     };
     enum class Type { real, whole, signed_whole, least, most };  // DOUBLE, UINT64, INT64, MINDOUBLE, MAXDOUBLE
     std::string unique_name;                                     // "time"
@@ -27,7 +27,7 @@ struct CubeMetric {
     std::string expression = {};  // CubePL: "metric::a()/metric::b()"
     std::optional<std::size_t> parent =
         {};  // index into CubeProfile::metrics, before this one; has these values in its
-    std::map<std::size_t, std::vector<double>> rows = {};  // by call path: a value for each location; 0 where none is
+    std::map<std::size_t, std::vector<double>> rows = {};  // by call path: a value per location; missing rows are 0
 };
 
 struct CubeRegion {
@@ -39,7 +39,7 @@ struct CubeRegion {
 
 struct CubeCallPath {
     std::size_t region = 0;                  // index into CubeProfile::regions
-    std::optional<std::size_t> parent = {};  // index into CubeProfile::call_paths, before this one; none: a root
+    std::optional<std::size_t> parent = {};  // index into CubeProfile::call_paths, smaller than its own; none: a root
 };
 
 struct CubeProcess {
@@ -61,32 +61,32 @@ struct CubeProfile {
     std::vector<CubeMetric> metrics;
     std::vector<CubeRegion> regions;
     std::vector<CubeCallPath> call_paths;
-    std::vector<CubeProcess> processes;   // those of a node side by side
-    std::vector<CubeLocation> locations;  // those of a process side by side, processes in their order
-    std::vector<std::string> oddities;    // found while reading: metrics whose values are not read
+    std::vector<CubeProcess> processes;   // the processes of a node are adjacent
+    std::vector<CubeLocation> locations;  // the locations of a process are adjacent, in the order of processes
+    std::vector<std::string> oddities;    // noticed while reading: metrics whose values could not be read
 
-    // By its unique name; nullptr if there is none.
+    // Finds a metric by its unique name; nullptr if there is none.
     const CubeMetric* find_metric(const std::string& unique_name) const;
 };
 
-// Children of each call path in their order, those of call_paths.size() are the roots.
+// Children of each call path, in order; the entry at call_paths.size() lists the roots.
 std::vector<std::vector<std::size_t>> children_of(const std::vector<CubeCallPath>& call_paths);
 
-// The call path of each row that a metric of this kind may have in a file. Exclusive: depth first. Inclusive: depth
-// first, but a call path's children side by side.
+// Call path of each possible row in a file, for metrics of this kind. Exclusive: depth first. Inclusive: depth first,
+// but with the children of a call path adjacent.
 std::vector<std::size_t> call_paths_by_row(const std::vector<CubeCallPath>& call_paths, CubeMetric::Kind kind);
 
-// Puts an artificial root above all call paths, whose inclusive values are theirs added up.
+// Puts an artificial root above all call paths, whose inclusive values are their sums.
 void add_artificial_root(CubeProfile& profile);
 
-// That for a profile with several roots, or none: readers of Cube files want exactly one.
+// Adds an artificial root to a profile with several roots or none: readers of Cube files expect exactly one root.
 void give_one_root(CubeProfile& profile);
 
-// Is it the one that add_artificial_root() makes?
+// True for a root made by add_artificial_root().
 bool is_artificial_root(const CubeProfile& profile, std::size_t call_path);
 
-// Puts the processes of a node and the locations of a process side by side, as a file wants them, and leaves out
-// processes without locations. Gives the new place of each location. To be called before there are values.
+// Reorders the profile so that the processes of a node and the locations of a process are adjacent, as files require,
+// and removes processes without locations. Returns the new index of each location. Call before values are added.
 std::vector<std::size_t> put_in_order(CubeProfile& profile);
 
 }  // namespace cube

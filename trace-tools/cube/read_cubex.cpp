@@ -17,8 +17,8 @@ namespace cube {
 
 namespace {
 
-constexpr std::uint64_t most_anchor_bytes = std::uint64_t{1} << 28U;  // what is compressed may be much larger
-constexpr std::uint64_t most_values = std::uint64_t{1} << 27U;        // of all metrics that are read
+constexpr std::uint64_t most_anchor_bytes = std::uint64_t{1} << 28U;  // limit, as compressed data can expand enormously
+constexpr std::uint64_t most_values = std::uint64_t{1} << 27U;        // limit over all metrics that are read
 
 // ------------------------------------------------------------------------------------------------------------- bytes
 
@@ -64,7 +64,7 @@ constexpr ValueType as()
     return {sizeof(Number), [](Bytes& bytes) { return static_cast<double>(bytes.number<Number>()); }};
 }
 
-// The type by its name in the file; types of several numbers each are not supported.
+// Type by its name in the file; composite types are not supported.
 std::optional<ValueType> value_type(const std::string& word)
 {
     static const std::map<std::string, ValueType> types{
@@ -95,7 +95,7 @@ std::optional<ValueType> value_type(const std::string& word)
     return found == types.end() ? std::nullopt : std::optional{found->second};
 }
 
-// The rows of an index, in the order of the values; whether these are in the other byte order.
+// The rows of an index, in the order of the values, and whether the values have the other byte order.
 struct Index {
     std::vector<std::uint32_t> rows;
     bool swapped = false;
@@ -126,14 +126,14 @@ Index read_index(std::string_view content, std::size_t call_paths)
     return index;
 }
 
-// One compressed stream a row. Source: Cube's C writer.
+// Each row is a separate compressed stream. Source: Cube's C writer.
 std::string decompressed_rows(Bytes bytes, std::size_t rows, std::size_t row_bytes)
 {
     const auto count = bytes.number<std::uint64_t>();
     if (count != rows) base::fail("has ", count, " rows where its index has ", rows);
     std::vector<std::uint64_t> sizes;
     for (std::size_t i = 0; i < rows; ++i) {
-        bytes.take(2 * sizeof(std::uint64_t));  // where it is, decompressed and compressed: one after the other
+        bytes.take(2 * sizeof(std::uint64_t));  // two offsets of the row, not needed as rows are contiguous
         sizes.push_back(bytes.number<std::uint64_t>());
     }
     std::string values(rows * row_bytes, '\0');
@@ -186,7 +186,7 @@ CubeProfile read(const std::string& file, const std::vector<std::string>& metric
 {
     Anchor anchor = read_anchor_xml(anchor_of(file));
     CubeProfile& profile = anchor.profile;
-    std::map<std::string, std::size_t> wanted;  // metrics by their member's name, without its end
+    std::map<std::string, std::size_t> wanted;  // metrics by the name of their member, without the extension
     for (std::size_t i = 0; i < profile.metrics.size(); ++i)
         if (profile.metrics[i].kind != CubeMetric::Kind::derived &&
             (metrics.empty() ||
@@ -206,7 +206,7 @@ CubeProfile read(const std::string& file, const std::vector<std::string>& metric
         CubeMetric& metric = profile.metrics[i];
         const auto index_member = members.find(id + ".index");
         const auto data_member = members.find(id + ".data");
-        if (index_member == members.end() || data_member == members.end()) continue;  // zeros
+        if (index_member == members.end() || data_member == members.end()) continue;  // all values are zero
         const std::optional<ValueType> type = value_type(anchor.types[i]);
         if (!type) {
             profile.oddities.push_back(base::join("values of metric ", metric.unique_name, " are ", anchor.types[i],

@@ -24,7 +24,7 @@ void check(archive* tar, int code, const char* what)
     base::fail(what, ": ", why != nullptr ? why : "damaged");
 }
 
-// POSIX 1003.1, ustar.
+// Layout of a header in POSIX 1003.1 ustar.
 constexpr std::size_t block = 512;
 constexpr std::size_t size_at = 124;
 constexpr std::size_t size_digits = 11;
@@ -32,12 +32,12 @@ constexpr std::size_t checksum_at = 148;
 constexpr std::size_t checksum_length = 8;
 constexpr std::size_t magic_at = 257;
 
-// Corrects checksums, makes it end in whole blocks if only padding is cut off, and takes away what lies behind its end.
-// Goes from header to header as far as they are of a tar.
+// Corrects checksums, completes a last block whose padding is cut off, and removes everything after the end. Follows
+// the headers as long as they are valid.
 void repair(std::string& bytes)
 {
     std::size_t at = 0;
-    bool ended = false;  // by a block of zeros
+    bool ended = false;  // a block of zeros was found
     while (at + block <= bytes.size()) {
         const std::string_view header = std::string_view{bytes}.substr(at, block);
         if (header.front() == '\0') {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tar archives and gzip in memory, by libarchive.
+// Tar archives and gzip in memory, using libarchive.
 #pragma once
 
 #include <functional>
@@ -25,12 +25,12 @@ class TarWriter {
     std::unique_ptr<archive, int (*)(archive*)> archive_;
 };
 
-// Each member's content, of those that are wanted. Wrong checksums, single empty blocks between members and a missing
-// end are accepted: Cube writes all three. Throws Error.
+// Passes the content of each wanted member to `take`. Accepts wrong checksums, single empty blocks between members and
+// a missing end, all of which Cube writes. Throws Error.
 void read_tar(std::string bytes, const std::function<bool(const std::string& name)>& wanted,
               const std::function<void(const std::string& name, std::string content)>& take);
 
-// Throws Error if it is no gzip or has more than `most` bytes.
+// Throws Error if the data is not gzip or expands to more than `most` bytes.
 std::string gunzipped(const std::string& bytes, std::size_t most);
 
 }  // namespace cube

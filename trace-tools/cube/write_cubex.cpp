@@ -33,7 +33,7 @@ struct Members {
     std::string data = "CUBEX.DATA";
 };
 
-// Rows that are not there are zeros; but pycubexr wants one at least, and all where values are no sums.
+// Missing rows are zeros, but pycubexr requires at least one row, and all rows of minimum and maximum metrics.
 Members members_of(const CubeMetric& metric, const CubeProfile& profile)
 {
     constexpr std::uint32_t native_order = 1;
@@ -61,7 +61,8 @@ Members members_of(const CubeMetric& metric, const CubeProfile& profile)
     return members;
 }
 
-// CubeLib takes a member of whole blocks for one that is followed by an empty block, and reads zeros from there on.
+// If a member fills whole blocks, CubeLib expects an empty block after it, and reads zeros from there on. So its length
+// is kept different from a multiple of 512.
 std::string not_whole_blocks(std::string xml)
 {
     if (xml.size() % 512 == 0) xml += '\n';

@@ -21,7 +21,7 @@ namespace mark {
 
 namespace {
 
-constexpr std::int64_t barrier_within_ns = 2'000'000'000;  // until all ranks have come to a barrier
+constexpr std::int64_t barrier_within_ns = 2'000'000'000;  // longest wait for all ranks at a barrier
 constexpr std::int64_t look_again_ns = 20'000;
 constexpr std::uint64_t request_bits = 3;
 
@@ -52,7 +52,7 @@ AgreedControl::AgreedControl(const std::filesystem::path& file, int rank, int si
         base::check_errno(::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC), "open ", file.string());
     void* const memory = ::mmap(nullptr, sizeof(RankPage), PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
     if (memory == MAP_FAILED) throw std::system_error{errno, std::generic_category(), "map " + file.string()};
-    base::keep_without_file(memory);  // where somebody cuts it off, the ranks lose the control, and no more
+    base::keep_without_file(memory);  // if the file is truncated, the ranks lose only the control
     shared_ = static_cast<RankPage*>(memory);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The positive control of a program whose ranks exchange something in every step, but nothing with us: rank 0 says in a
-// page that all ranks of the host share what the next step is to do, before it goes into the exchange that the others
-// need to get there.
+// The positive control for a program whose ranks exchange data in every step, but not through us. Rank 0 writes what
+// the next step shall do to a page shared by all ranks of the host, before it enters the exchange that the other ranks
+// need in order to reach that step.
 #pragma once
 
 #include "base/contract/control_file.hpp"
@@ -19,12 +19,12 @@ struct RankPage {
     std::atomic<std::uint64_t> arrived;                 // at all barriers so far, by all ranks
     std::atomic<std::uint32_t> given_up;                // a rank did not come: no further step is controlled
 };
-static_assert(sizeof(RankPage) <= 4096);  // a page
+static_assert(sizeof(RankPage) <= 4096);  // it must fit into one page
 
 class AgreedControl {
  public:
-    // Maps `file`, which rank 0 has made (see make()). All ranks are on this host. delay: "5%" of a quiet step, "4ms";
-    // rank 0's counts. Throws UsageError for another text.
+    // Maps `file`, made by rank 0 with make(). All ranks must be on this host. `delay` is a text such as "4ms", or "5%"
+    // of a quiet step; only rank 0's is used. Throws UsageError for any other text.
     AgreedControl(const std::filesystem::path& file, int rank, int size, const std::string& delay,
                   base::ControlPage& page);
     ~AgreedControl();
@@ -33,11 +33,11 @@ class AgreedControl {
 
     static void make(const std::filesystem::path& file);
 
-    // Right after the step has begun on this rank: rank 0 requests what the next step is to make, then all ranks make
-    // what it requested for this one, as ddl-train does.
+    // Call right after a step has begun on this rank: rank 0 writes the request for the next step, then all ranks carry
+    // out the request for this step, as in ddl-train.
     void at_begin(std::uint64_t step, training::PhaseClock& clock);
 
-    // The step's times; from the first ones rank 0 learns how long a quiet step takes.
+    // Passes the step's times; rank 0 learns from the first steps how long a quiet step takes.
     void at_end(const training::StepTimes& times);
 
     std::int64_t delay_ns() const { return delay_ns_; }  // 0: not known yet
@@ -56,7 +56,7 @@ class AgreedControl {
     int rank_;
     std::uint64_t size_;
     std::uint64_t barriers_ = 0;
-    double share_ = 0.0;  // of a quiet step; 0: the delay is a time
+    double share_ = 0.0;  // share of a quiet step; 0: the delay is an absolute time
     std::int64_t delay_ns_ = 0;
     std::int64_t last_plain_ns_ = 0;
     std::int64_t checkpoint_slot_end_ns_ = 0;  // rank 0: of the last slot with a checkpoint

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells Crosstalk where the steps of a program begin and which phase each is in: from C, C++, and through it Fortran
- * and Python. Link with -lcrosstalk-mark.
+/* Marks the steps of a program and their phases for Crosstalk. Callable from C and C++; Fortran and Python use it
+ * through bindings. Link with -lcrosstalk-mark.
  *
  *     while (training) {
  *         crosstalk_step();
@@ -11,15 +11,15 @@
  *     crosstalk_end();
  *
  * Under `crosstalk run -- ./program` each process writes its steps to the run's directory: train/steps.csv and an OTF2
- * archive in train/trace. Elsewhere, without the variable CROSSTALK_OUT, all of this does nothing. Whatever goes wrong
- * is said in one line on stderr; the program continues.
+ * archive in train/trace. Without the environment variable CROSSTALK_OUT these calls do nothing. Errors are
+ * reported in one line on stderr, and the program continues.
  *
  *   CROSSTALK_OUT            directory of the run
- *   CROSSTALK_CONTROL_DELAY  how long a step is delayed while `noisegen` asks for control.delay: a time, or a share of
- *                            a quiet step such as 5%; without it never. All processes must be on one host then.
+ *   CROSSTALK_CONTROL_DELAY  delay of a step while `noisegen` requests control.delay: a time, or a share of a quiet
+ *                            step such as 5%. All processes must be on one host. If unset, steps are not delayed.
  *
- * Rank and number of ranks come from the environment that mpirun, srun or torchrun sets. Steps are those of one thread;
- * phases may be told by any, if not at the same time.
+ * Rank and number of ranks come from the environment that mpirun, srun or torchrun sets. One thread marks the steps;
+ * any thread may mark phases, but not two threads at the same time.
  */
 #ifndef CROSSTALK_MARK_H
 #define CROSSTALK_MARK_H
@@ -30,26 +30,29 @@
 extern "C" {
 #endif
 
-/* Ends the step that was, and begins the next. The first call begins the recording: then every process of the job has
- * to come here. */
+/* Ends the current step, if any, and begins the next. The first call starts the recording, and waits until every
+ * process of the job has made it. */
 void crosstalk_step(void);
 
-/* Ends the step that was: what comes until the next crosstalk_step() is in no step. */
+/* Ends the current step. Time until the next crosstalk_step() belongs to no step. */
 void crosstalk_step_end(void);
 
-/* The step that was does not come to its end, for the program ends before: it is no step. Without this call the end of
- * the program is the end of its last step. */
+/* Discards the current step, because the program ends before the step does. Without this call the last step ends with
+ * the program. */
 void crosstalk_step_drop(void);
 
-/* Ends the phase that was, and begins this one: load, to_device, forward, backward, wait_exchange, update, checkpoint.
- * Another name is a region in the archive, but no phase of the report. NULL: none. Outside of steps it does nothing. */
+/* Ends the current phase and begins this one: load, to_device, forward, backward, wait_exchange, update, checkpoint.
+ * Any other name becomes a region in the archive, but not a phase of the report. NULL: no phase. Does nothing outside
+ * of steps. */
 void crosstalk_phase(const char* name);
 
-/* Ends step and recording. A process that exits, or is ended by SIGTERM, SIGINT or SIGHUP, need not call it. */
+/* Ends the current step and the recording. Not needed if the process exits, or is ended by SIGTERM, SIGINT or SIGHUP.
+ */
 void crosstalk_end(void);
 
-/* For bindings that learn late that a step has begun: the same at an earlier time of CLOCK_MONOTONIC, in ns, which must
- * not lie before the last one told. The step has no delay of the control until crosstalk_control(), now, says so. */
+/* For bindings that learn late that a step has begun: like crosstalk_step() and crosstalk_phase(), but at an earlier
+ * time, in ns of CLOCK_MONOTONIC, not before the last time given. crosstalk_control() then makes the delay, if
+ * requested. */
 void crosstalk_step_at(int64_t at_ns);
 void crosstalk_phase_at(const char* name, int64_t at_ns);
 void crosstalk_control(void);

@@ -42,8 +42,8 @@ FileTeam::FileTeam(fs::path directory, int rank, int size) : directory_{std::mov
     if (size_ > 1) meet();
 }
 
-// Each rank leaves a token of its own; rank 0 answers each token with its own, which names the files of this job. So
-// what a killed job left is answered by no process.
+// Each rank writes a token; rank 0 answers each with its own token, which names the session directory of this job.
+// Files that a killed job left get no answer, since their tokens differ.
 void FileTeam::meet()
 {
     const std::string token = fresh_token();
@@ -69,7 +69,7 @@ void FileTeam::meet()
         if (!fs::exists(hello, unknown) && fs::is_directory(directory_, unknown)) {
             try {
                 base::write_whole(hello, token);
-            } catch (const std::exception&) {  // rank 0 takes away what was left: once more
+            } catch (const std::exception&) {  // rank 0 is removing old files; retry
             }
         }
         if (!fs::exists(answer, unknown)) return false;

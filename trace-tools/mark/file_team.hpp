@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes of a job that know of each other only their number and a directory that all of them see.
+// A team of processes that know only their rank, the number of ranks, and a directory that all of them see.
 #pragma once
 
 #include "trace-tools/otf2/write/team.hpp"
@@ -12,8 +12,8 @@ namespace mark {
 
 class FileTeam : public otf2::Team {
  public:
-    // Collective. `directory` is theirs alone, and is made; what a killed job left there is taken away. Throws Error if
-    // the others do not come within a minute.
+    // Collective. Creates `directory`, which only this team uses, and removes what a killed job left there. Throws
+    // Error if the other ranks do not arrive within a minute.
     FileTeam(std::filesystem::path directory, int rank, int size);
 
     int rank() const override { return rank_; }
@@ -22,10 +22,10 @@ class FileTeam : public otf2::Team {
     std::vector<std::string> gather(const std::string& mine) override;
     std::string broadcast(const std::string& of_rank_0) override;
     void barrier() override;
-    // Offset of another host by the clocks that NTP keeps: as good as these.
+    // Offset between hosts from their clocks, which NTP synchronises: only as accurate as NTP.
     otf2::ClockOffset clock_offset(const std::string& clock_identity) override;
 
-    // Collective, after the last of the above: takes the directory away.
+    // Collective, after all other calls: removes the directory.
     void close();
 
  private:
@@ -33,7 +33,7 @@ class FileTeam : public otf2::Team {
     void meet();
 
     std::filesystem::path directory_;
-    std::filesystem::path session_;  // in it: files of this job alone
+    std::filesystem::path session_;  // subdirectory with the files of this job only
     int rank_;
     int size_;
     int gathered_ = 0;

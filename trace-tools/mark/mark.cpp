@@ -43,10 +43,10 @@ using training::Phase;
 
 constexpr std::size_t longest_command = 100;
 
-// A step may have begun before anybody knew of it, but not before that.
+// The first step may have begun before the first call, but not before this library was loaded.
 const std::int64_t loaded_ns = base::now_ns();
 
-// `crosstalk run` then waits for steps, however the job's command hides that it marks them.
+// Informs `crosstalk run` that this process marks steps, even if its command does not show that.
 const bool announced = [] {
     const std::optional<std::string> run = base::environment(base::variable::run);
     std::error_code unknown;
@@ -54,12 +54,12 @@ const bool announced = [] {
     try {
         base::write_whole(fs::path{*run} / base::part::log / base::file::marks_steps, "");
     } catch (const std::exception&) {
-        return false;  // the recording will say why
+        return false;  // the recording reports the reason later
     }
     return true;
 }();
 
-// None for a name that is not a phase of a training.
+// None if the name is not a phase of a training step.
 std::optional<Phase> phase_of(const std::string& name)
 {
     for (const Phase phase : base::recorded_phases)
@@ -67,7 +67,7 @@ std::optional<Phase> phase_of(const std::string& name)
     return {};
 }
 
-// All that one process records. Never destroyed: threads may be in it as long as the process lives.
+// Everything that one process records. Never destroyed, as threads may use it until the process ends.
 class Marks {
  public:
     explicit Marks(const fs::path& run) : Marks{run, base::job_rank()} {}
@@ -163,7 +163,7 @@ class Marks {
         all.close();
     }
 
-    // Rank 0. `ranks`: JSON of each one.
+    // Called on rank 0. `ranks`: the JSON record of each rank.
     void claim(const fs::path& run, const std::vector<std::string>& ranks)
     {
         base::ClaimedPart claimed{run, base::part::train};
@@ -179,7 +179,7 @@ class Marks {
         claimed.keep();
     }
 
-    // The known delay needs a page that all ranks see.
+    // The known delay needs a page shared by all ranks, so all must be on one host.
     void connect_control(const fs::path& run, FileTeam& all)
     {
         const std::string delay = all.broadcast(base::environment(base::variable::control_delay).value_or(""));
@@ -200,7 +200,7 @@ class Marks {
         ~Finished() { finished = true; }
     };
 
-    // While another thread does it, after a signal: this one would end the process.
+    // Waits while another thread finishes the record after a signal: returning would end the process.
     void wait_until_finished() const
     {
         constexpr std::int64_t patience_ns = 5'000'000'000;
@@ -239,20 +239,20 @@ class Marks {
     std::optional<base::TrainingProcess> named_;
     std::optional<training::PhaseClock> clock_;
     std::optional<AgreedControl> control_;
-    std::map<std::string, otf2::RegionRef> others_;  // what a step holds beside the phases of a training
-    std::optional<otf2::RegionRef> other_;           // .. and is in now
+    std::map<std::string, otf2::RegionRef> others_;  // regions in steps other than phases of training
+    std::optional<otf2::RegionRef> other_;           // the open one of them, if any
     std::uint64_t next_ = 0;
     bool in_step_ = false;
-    std::atomic<bool> taken_{false};     // by who finishes the record: the program, its end, a signal
-    std::atomic<bool> finished_{false};  // or has failed to be
+    std::atomic<bool> taken_{false};     // set by whoever finishes the record first: the program, atexit or a signal
+    std::atomic<bool> finished_{false};  // also set if finishing failed
 };
 
-constexpr std::chrono::seconds patience_for_others{2};  // mpirun kills all as soon as one has gone
+constexpr std::chrono::seconds patience_for_others{2};  // mpirun kills all ranks as soon as one has ended
 
 std::mutex beginning;
 Marks* marks = nullptr;
 bool begun = false;
-std::atomic<bool> given_up{false};  // a step could not be recorded: there are no further ones
+std::atomic<bool> given_up{false};  // a step could not be recorded, so no further steps are
 
 template <class... Parts>
 void say(const Parts&... parts)
@@ -270,7 +270,7 @@ void finish(const std::string& why)
     }
 }
 
-// Null where nothing is recorded: outside of a run, after a failure, in a process that a recorded one has forked.
+// Null if nothing is recorded: outside of a run, after a failure, or in a fork of a recorded process.
 Marks* recording()
 {
     const std::lock_guard lock{beginning};
@@ -288,7 +288,7 @@ Marks* recording()
     return marks != nullptr && marks->of_this_process() && !given_up ? marks : nullptr;
 }
 
-// Runs what belongs to a recording; the program never sees a failure.
+// Runs `work` on the recording, if there is one; a failure never reaches the program.
 template <class Work>
 void safely(const Work& work)
 {

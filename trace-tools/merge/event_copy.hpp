@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of a location as they stand in its file, under the location's own numbers and on its own clock, written
-// into another archive in that one's ticks: what they refer to and when they were is for that archive's local
-// definitions to say. Includes OTF2: for the sources of this room.
+// Copies the events of a location to another archive as they are in the file, with the location's own reference numbers
+// and clock; only ticks are converted. The local definitions of the new archive map numbers and times. Includes OTF2:
+// use it in the sources of this room.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -13,12 +13,12 @@
 
 namespace merge {
 
-// Ticks of a second, as they are read and as they are written.
+// Ticks per second in the input and in the output.
 struct Resolution {
     std::uint64_t read = 1;
     std::uint64_t written = 1;
 
-    // Rounded down: what came later is not earlier then.
+    // Rounds down, which keeps the order of times.
     std::uint64_t operator()(std::uint64_t tick) const
     {
         if (read == written) return tick;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings of a report of `interference`, as markers on the time line of a merged archive.
+// Findings of an `interference` report, as markers on the time line of a merged archive.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training and the noise beside it as one archive on one time line: what Vampir shows as cause above effect.
+// Merges a training and the noise beside it into one archive with a common time line, on which Vampir shows causes
+// above effects.
 #pragma once
 
 #include <cstdint>

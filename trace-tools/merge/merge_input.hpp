@@ -27,25 +27,26 @@ struct MergeInput {
 
     std::uint32_t node_of(const otf2::Location& location) const;  // index; nowhere: unknown
     std::string host_of(const otf2::Location& location) const;
-    // The node of that name that the location is on or below.
+    // The node with that name on or below which the location is.
     std::uint32_t node_named(const std::string& name, const otf2::Location& location) const;
 };
 
-// Throws Error if there is no archive, or not a whole one.
+// Throws Error if there is no archive, or the archive is incomplete.
 MergeInput read_merge_input(const std::filesystem::path& anchor, std::size_t number);
 
 otf2::ReaderHandle open_with_all_locations(const MergeInput& input);
 
-// noisegen has one process an archive; a merged one says what noisegen says, too, but is also a training.
+// True for an archive of noisegen, which has one process. A merged archive has noisegen's properties too, but also a
+// training.
 bool is_noise_alone(const otf2::Archive& archive);
 
-// A location of the training whose clock a location of the noise reads, or differs from by a stated offset.
+// The training's location whose clock a noise location reads, or from which it differs by a given offset.
 struct Beside {
     const otf2::Location* location = nullptr;
     bool same_clock = false;
 };
 
-// Throws Error if there is none.
+// Throws Error if there is no such location.
 Beside beside(const MergeInput& training, const MergeInput& noise, const otf2::Location& location, bool offset_stated);
 
 }  // namespace merge

@@ -22,10 +22,10 @@ class MergedDefinitions {
     // Takes in the definitions of another archive; of nodes only those that processes and files lie on.
     void add(std::size_t archive);
 
-    // The new number of a definition taken in; the number that stands for nothing if the archive does not define it.
+    // New number of an added definition; the undefined number if the archive does not define it.
     std::uint64_t number(std::size_t archive, Space space, std::uint64_t old) const;
 
-    // Every number of the space that the archive defines, and what has become of it; empty if none has changed.
+    // All numbers of the space that the archive defines, with their new numbers; empty if none has changed.
     std::map<std::uint64_t, std::uint64_t> changed_numbers(std::size_t archive, Space space) const;
 
     std::uint64_t string(const std::string& text);

@@ -6,7 +6,7 @@
 
 #include <type_traits>
 
-// Callsites are of old archives: nothing writes them any more but those who hand them on.
+// Needed for callsites of old archives, which must still be copied.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 namespace merge {
@@ -21,7 +21,7 @@ OTF2_CallbackCode add(void* user, Row row)
         const Form& made = form(row.kind);
         if (made.numbered) {
             auto& table = raw.rows_of[static_cast<std::size_t>(made.cells.front())];
-            if (!table.try_emplace(row.cells.front(), raw.rows.size()).second) return;  // the first one stays
+            if (!table.try_emplace(row.cells.front(), raw.rows.size()).second) return;  // the first definition is kept
         }
         raw.rows.push_back(std::move(row));
     });
@@ -34,9 +34,9 @@ void take(Row& row, Number number)
 }
 void take(Row& row, OTF2_AttributeValue value)
 {
-    row.cells.push_back(value.uint64);  // as wide as the others of the union
+    row.cells.push_back(value.uint64);  // has the size of the other members of the union
 }
-// Its length came before.
+// The list's length is the preceding argument.
 template <class Item>
 void take(Row& row, const Item* items)
 {
@@ -56,8 +56,8 @@ Argument cell_as(std::uint64_t cell)
     }
 }
 
-// The call that writes a definition has the arguments of the callback that reads it: numbers, at most one list among
-// them as its length and its items.
+// A definition is written with the arguments that the reading callback receives: numbers, with at most one list, given
+// as length and items.
 template <auto write_one>
 struct Definition;
 template <class... Arguments, OTF2_ErrorCode (*write_one)(OTF2_GlobalDefWriter*, Arguments...)>
@@ -177,9 +177,9 @@ OTF2_CallbackCode count_unknown(void* user)
 std::array<Form, kinds> make_forms()
 {
     using enum Space;
-    constexpr bool own = true;   // it has a number
-    constexpr bool of = false;   // it says more about something that has one
-    constexpr bool same = true;  // as an equal one of another archive
+    constexpr bool own = true;   // the definition has its own number
+    constexpr bool of = false;   // the definition adds to another, numbered one
+    constexpr bool same = true;  // equal definitions of two archives are the same
     constexpr bool another = false;
     std::array<Form, kinds> forms;
     forms[static_cast<std::size_t>(Kind::string)] = {{string}, number,       own,

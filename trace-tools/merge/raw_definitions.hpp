@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The global definitions of an archive of all kinds as rows of numbers: what it takes to write them into
-// another archive under other numbers. Includes OTF2: for the sources of this room.
+// All global definitions of an archive as rows of numbers, so that they can be written to another archive with other
+// numbers. Includes OTF2: use it in the sources of this room.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -39,17 +39,17 @@ enum class Space : std::uint8_t {
     io_paradigm,
     dimension,
     topology,
-    number,  // refers to nothing
-    value,   // of the type in the cell before
-    scope    // of the kind in the cell before
+    number,  // a plain number, not a reference
+    value,   // a value, with the type in the previous cell
+    scope    // a reference of the kind in the previous cell
 };
 constexpr std::size_t spaces = static_cast<std::size_t>(Space::number);
 constexpr std::size_t mapped_spaces = static_cast<std::size_t>(Space::node);  // those that events refer to
 
-// The number that stands for nothing.
+// The number that means "undefined" in this space.
 std::uint64_t undefined(Space space);
 
-// In the order in which they are written.
+// Kinds of definitions, in the order in which they are written.
 enum class Kind : std::uint8_t {
     string,
     paradigm,
@@ -122,11 +122,11 @@ struct RawDefinitions {
     std::array<std::unordered_map<std::uint64_t, std::size_t>, spaces> rows_of;  // by their own number
     std::size_t unknown = 0;  // definitions of kinds that this OTF2 does not know
 
-    // Null for a number without a definition.
+    // Null if the number is not defined.
     const Row* find(Space space, std::uint64_t number) const;
 };
 
-// Throws Error if they are not all there.
+// Throws Error if definitions are missing.
 RawDefinitions read_raw_definitions(OTF2_Reader* reader);
 
 }  // namespace merge

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common parts of collective calls: how each kind is recorded, and how many bytes it takes from this rank and gives
-// it.
+// Common parts of collective calls: how they are recorded, and how many bytes they send from and deliver to this rank.
 #pragma once
 
 #include "trace-tools/mpi/recorded_call.hpp"
@@ -15,8 +14,8 @@ struct Traffic {
     std::uint64_t received_bytes = 0;
 };
 
-// Records a collective call. If it succeeds, record(location, around, what) writes what belongs between the region's
-// ends, and only then traffic() is asked.
+// Records a collective call. After a successful call, calls traffic() and then record(location, around, what), which
+// writes the events between the region's begin and end.
 template <class Ask, class Call, class Record>
 int collective(const MpiFunction& function, Operation operation, MPI_Comm communicator, std::uint32_t root,
                const Ask& traffic, const Call& call, const Record& record)
@@ -69,8 +68,8 @@ inline std::uint32_t rank(int root)
     return static_cast<std::uint32_t>(root);
 }
 
-// Traffic of each operation, by its arguments. The buffers are examined for MPI_IN_PLACE only, where MPI ignores the
-// arguments beside them.
+// Traffic of each operation, from its arguments. Buffers are only compared with MPI_IN_PLACE, for which MPI ignores the
+// arguments that belong to the buffer.
 Traffic no_traffic();
 Traffic reduction(int count, MPI_Datatype type);  // the same both ways
 Traffic exclusive_scan(int count, MPI_Datatype type, MPI_Comm communicator);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI's calls that make and free communicators: recorded, and what they make is given a name all its ranks agree on.
+// Records the MPI calls that make and free communicators, and gives new communicators an id on which all their ranks
+// agree.
 #include "trace-tools/mpi/recorded_call.hpp"
 #include "trace-tools/mpi/requests.hpp"
 
@@ -116,7 +117,7 @@ int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request)
     return code;
 }
 
-// Recorded is the name, not the call.
+// Records the name, but not the call.
 int MPI_Comm_set_name(MPI_Comm comm, const char* name)
 {
     const int code = PMPI_Comm_set_name(comm, name);
@@ -129,7 +130,7 @@ int MPI_Comm_set_name(MPI_Comm comm, const char* name)
     return code;
 }
 
-// These make communicators that connect two groups, which are not known.
+// These calls make intercommunicators (two groups), which are not identified.
 
 int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm bridge, int remote_leader, int tag, MPI_Comm* made)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI's waits and tests, recorded: what they complete is reported right before they end. Tests that complete nothing
-// are part of the one that does, or of the wait, that they lead to.
+// Records MPI's waits and tests: completed operations are recorded right before the call ends. Tests that complete
+// nothing become part of the wait or successful test that follows.
 #include "trace-tools/mpi/recorded_call.hpp"
 #include "trace-tools/mpi/requests.hpp"
 
@@ -12,13 +12,13 @@ namespace {
 
 using Requests = std::vector<MPI_Request>;
 
-// MPI overwrites the handles it completes.
+// Copies the handles, because MPI overwrites those that it completes.
 Requests copy(int count, const MPI_Request* requests)
 {
     return {requests, requests + count};
 }
 
-// Statuses of the caller, or room of our own: a receive's record needs its status.
+// The caller's statuses, or our own if the caller ignores them: recording a receive needs its status.
 class Statuses {
  public:
     Statuses(int count, MPI_Status* given) : given_{given}
@@ -32,7 +32,7 @@ class Statuses {
     std::vector<MPI_Status> own_;
 };
 
-// Operations that fail are not reported.
+// Failed operations are not recorded.
 void complete(LocationRecorder* location, std::int64_t time_ns, MPI_Request request, int code, const MPI_Status& status)
 {
     const int own_code = code == MPI_ERR_IN_STATUS ? status.MPI_ERROR : code;
@@ -44,7 +44,7 @@ void complete(LocationRecorder* location, std::int64_t time_ns, MPI_Request requ
     if (location != nullptr) record_completion(*location, time_ns, *pending, status);
 }
 
-// Has a call reported each of its operations? One that fails as a whole reports none.
+// True if the call has reported on each of its operations. A call that fails as a whole reports on none.
 bool tells_of_all(int code)
 {
     return code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS;
@@ -56,8 +56,8 @@ bool of_interest()
     return recording_location() != nullptr || any_pending();
 }
 
-// The call as a region that began at begin_ns, and in it what it completed: positions in `before`, and the statuses in
-// the same order.
+// Records the call as a region that began at begin_ns, and the operations that it completed. `positions` are indices
+// into `before`; `statuses` has the same order.
 void tell(const MpiFunction& function, std::int64_t begin_ns, const Requests& before, int code, int count,
           const int* positions, const MPI_Status* statuses)
 {

@@ -13,10 +13,10 @@ namespace otf2 {
 
 namespace {
 
-// Attribute that MPI keeps for us with a communicator.
+// Attribute attached to a communicator.
 struct Attribute {
     KnownCommunicator known;
-    std::uint64_t duplicates = 0;  // made of it by MPI_Comm_idup
+    std::uint64_t duplicates = 0;  // number of duplicates that MPI_Comm_idup made of it
 };
 
 // Numbers of the communicators that this process is the first rank of; never destroyed: MPI frees communicators at its
@@ -60,7 +60,7 @@ int forget(MPI_Comm, int, void* value, void*)
     return MPI_SUCCESS;
 }
 
-// MPI keeps our knowledge with the communicator, and calls forget() when that is freed.
+// MPI stores the attribute with the communicator, and calls forget() when the communicator is freed.
 int keyval()
 {
     static const int key = [] {
@@ -95,7 +95,7 @@ Attribute& the_world()
     return world;
 }
 
-// Every rank has one of its own.
+// Each rank has its own MPI_COMM_SELF.
 Attribute& the_self()
 {
     static auto& self = *[] {
@@ -117,7 +117,7 @@ Attribute* attribute_of(MPI_Comm communicator)
     return found != 0 ? static_cast<Attribute*>(value) : nullptr;
 }
 
-// The bits of both, well mixed (the finalizer of splitmix64): below 0 as no counted number is.
+// Mixes both numbers (finaliser of splitmix64). The result is negative, so it differs from counted numbers.
 std::int64_t number_of_duplicate(std::int64_t of, std::uint64_t which)
 {
     std::uint64_t bits = static_cast<std::uint64_t>(of) + which * 0x9e3779b97f4a7c15U;

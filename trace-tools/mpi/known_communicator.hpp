@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of communicators across ranks: MPI's handles are each process's own.
+// Identifies communicators across ranks: MPI's handles are local to a process.
 #pragma once
 
 #include "trace-tools/otf2/write/recorder.hpp"
@@ -22,17 +22,17 @@ struct KnownCommunicator {
 // Null for one that is not known. MPI_COMM_WORLD and MPI_COMM_SELF are always known.
 const KnownCommunicator* known(MPI_Comm communicator);
 
-// Collective over the new communicator, in the call that made it: its first rank numbers it. The number of a freed one
-// that had no name serves the next of the same members, so that an archive has as many definitions as there were
-// communicators at a time; if that one is given a name, both are called so. Nothing is done for MPI_COMM_NULL, for
-// intercommunicators and with processes outside of MPI_COMM_WORLD.
+// Collective over the new communicator; called within the MPI call that made it. Its first rank assigns the number. The
+// number of a freed, unnamed communicator is reused by the next one with the same members, so that an archive has only
+// as many definitions as there were communicators at one time; if that one is named, the name applies to both. Does
+// nothing for MPI_COMM_NULL, intercommunicators, and communicators with processes outside of MPI_COMM_WORLD.
 void identify(MPI_Comm communicator);
 
-// The program has given it a name.
+// Notes that the program has named the communicator.
 void set_named(MPI_Comm communicator);
 
-// The duplicate that the next MPI_Comm_idup of a communicator makes: called in the same order on all its ranks, which
-// number it without communication. Null if the communicator is not known.
+// The identity of the duplicate that the next MPI_Comm_idup makes. All ranks call this in the same order, so they agree
+// on it without communication. Null if the communicator is not known.
 std::shared_ptr<const KnownCommunicator> next_duplicate(MPI_Comm communicator);
 void identify(MPI_Comm duplicate, const KnownCommunicator& as);
 

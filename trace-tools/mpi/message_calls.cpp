@@ -40,7 +40,7 @@ int sending(const MpiFunction& function, const Envelope& envelope, const Call& c
     return code;
 }
 
-// Until it completes, the request sends that, or receives on that communicator.
+// Records the start of a request. `what` is the message of a send, or the communicator of a receive.
 void started(LocationRecorder& location, std::int64_t time_ns, MPI_Request request, const Persistent& what)
 {
     const std::uint64_t id = new_request_id();
@@ -83,8 +83,8 @@ int preparing_to_send(const MpiFunction& function, const Envelope& envelope, MPI
     return code;
 }
 
-// on(): the communicator, asked for after the call; empty: time only. call(status) receives, and sends what there is to
-// be sent.
+// on() returns the communicator and is called after the call; none: only the time is recorded. call(status) makes the
+// MPI call, which receives, and may also send.
 template <class On, class Call>
 int receiving(const MpiFunction& function, const std::optional<Envelope>& sent, MPI_Status* status, const On& on,
               const Call& call)
@@ -113,7 +113,7 @@ int starting_to_receive(const MpiFunction& function, const std::optional<Communi
     return code;
 }
 
-// A call that found something, and began at begin_ns.
+// Records a successful probe that began at begin_ns.
 void tell(const MpiFunction& function, std::int64_t begin_ns)
 {
     if (LocationRecorder* location = recording_location()) const RecordedCall recorded{*location, function, begin_ns};

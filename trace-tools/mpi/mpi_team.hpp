@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes of an MPI communicator as a team that writes one archive.
+// A team of the processes of an MPI communicator, which write one archive.
 #pragma once
 
 #include "trace-tools/otf2/write/team.hpp"
@@ -10,8 +10,8 @@ namespace otf2 {
 
 class MpiTeam : public Team {
  public:
-    // Collective; between MPI_Init and MPI_Finalize. Works on a duplicate: never meets the program's own messages, and
-    // is never recorded. To be destroyed before MPI_Finalize.
+    // Collective; call between MPI_Init and MPI_Finalize. Uses a duplicate of the communicator, so it never interferes
+    // with the program's messages, and is never recorded. Must be destroyed before MPI_Finalize.
     explicit MpiTeam(MPI_Comm communicator);
     ~MpiTeam() override;
 

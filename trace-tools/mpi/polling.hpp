@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests and probes that find nothing, one right after another, as the one wait that they are.
+// Joins successive tests and probes that find nothing into the single wait that they are.
 #pragma once
 
 #include "trace-tools/otf2/write/recorder.hpp"
@@ -8,17 +8,17 @@
 
 namespace otf2 {
 
-// Polling of one thread and its location. It continues from one call to the next as long as nothing else is recorded on
-// the location and the thread does nothing worth the name in between: of each pause 20 us of computation are part of
-// it, up to 10 ms of sleep, and all the time that others had the CPU (given away by sched_yield() or taken). What is
-// beyond that may be a tenth of the polling: one late wake-up does not end a long one, and a loop that computes for
-// 30 us between its tests never is one.
+// Polling of one thread at its location. It continues across calls as long as nothing else is recorded at the location
+// and the thread does little in between. Of each pause, these count as polling: 20 us of computation, up to 10 ms of
+// sleep, and all time in which others had the CPU (by sched_yield() or preemption). Other time may make up a tenth of
+// the polling, so that one late wakeup does not end a long polling; but a loop that computes for 30 us between its
+// tests is not polling.
 class Polling {
  public:
-    // A test, probe or wait begins now: returns the begin of the polling that it continues, or now.
+    // Call when a test, probe or wait begins. Returns the begin of the polling that it continues, or the current time.
     std::int64_t begin_call(const LocationRecorder& location);
 
-    // It ends now, and found nothing.
+    // Call when it ends without having found anything.
     void found_nothing();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One MPI call as events: its region from entry to exit, on the location of the calling thread.
+// Records an MPI call: a region from entry to exit, at the location of the calling thread.
 #pragma once
 
 #include "trace-tools/mpi/known_communicator.hpp"
@@ -28,10 +28,10 @@ class MpiFunction {
 // The location of this thread's MPI calls; null if they are not recorded.
 LocationRecorder* recording_location();
 
-// Polling of a thread whose calls are recorded.
+// The polling of the calling thread, which must be recorded.
 Polling& polling_here();
 
-// Empty for one that is not known across ranks.
+// None if the communicator is not identified across ranks.
 std::optional<CommunicatorRef> communicator_of(LocationRecorder& location, MPI_Comm communicator);
 
 std::uint64_t bytes_of(std::int64_t count, MPI_Datatype type);
@@ -39,8 +39,8 @@ std::uint64_t bytes_of(const int* counts, MPI_Comm communicator, MPI_Datatype ty
 int size_of(MPI_Comm communicator);
 int rank_in(MPI_Comm communicator);
 
-// From here to the brace; location must not be null. What the call did is reported after it, if it succeeded, at the
-// times of its ends.
+// Records a call for the lifetime of the object; `location` must not be null. After a successful call, its operations
+// are recorded with the times of its begin and end.
 class RecordedCall {
  public:
     RecordedCall(LocationRecorder& location, const MpiFunction& function)
@@ -55,7 +55,8 @@ class RecordedCall {
     RecordedCall(const RecordedCall&) = delete;
     RecordedCall& operator=(const RecordedCall&) = delete;
 
-    // Ends here, so that what is looked up for the records takes none of its time. Returns MPI's code.
+    // Makes the call and takes its end time, so that looking up data for the records does not count. Returns MPI's
+    // code.
     template <class Call>
     int run(const Call& call)
     {
@@ -64,7 +65,7 @@ class RecordedCall {
         return code;
     }
 
-    // Later if something was recorded inside: a reduction of the program's own.
+    // Later than the begin if something was recorded within the call, such as a user-defined reduction.
     std::int64_t begin_ns() const { return std::max(begin_ns_, location_.last_ns()); }
     std::int64_t end_ns()  // the time of the first call
     {
@@ -85,7 +86,7 @@ class RecordedCall {
     std::int64_t end_ns_ = 0;  // 0: has not ended
 };
 
-// A call of which nothing but its region is recorded.
+// Makes a call of which only the region is recorded.
 template <class Call>
 int time_only(const MpiFunction& function, const Call& call)
 {

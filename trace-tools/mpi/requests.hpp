@@ -32,13 +32,13 @@ struct Pending {
     std::variant<PendingSend, PendingReceive, PendingCollective, PendingDuplicate> operation;
 };
 
-// Are there any? Spares a look into the table.
+// True if requests are pending; avoids a table look-up.
 bool any_pending();
 
 std::uint64_t new_request_id();
 void remember(MPI_Request request, const Pending& pending);
 
-// Empty if the request was not started by a recorded call. MPI may use the handle again.
+// None if the request was not started by a recorded call. MPI may then reuse the handle.
 std::optional<Pending> take(MPI_Request request);
 
 // The message of a persistent request, or the communicator that it receives on.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locations for threads that are unknown before they call MPI.
+// Provides locations for threads that are not known before their first MPI call.
 #pragma once
 
 #include "trace-tools/otf2/write/recorder.hpp"
@@ -10,8 +10,8 @@
 
 namespace otf2 {
 
-// "Master thread", "thread 1" and so on. A thread that ends gives its location back, and the next one uses it: an
-// archive has as many as there were threads at a time.
+// Locations are named "Master thread", "thread 1" and so on. A thread that ends returns its location for the next
+// thread, so that an archive has only as many locations as there were threads at one time.
 class ThreadLocations {
  public:
     // Throws what Recorder::location() throws.
@@ -19,11 +19,11 @@ class ThreadLocations {
 
     LocationRecorder& first() { return first_; }
 
-    // Null where the recorder's memory holds no more locations, or recording is over.
+    // Null if the recorder's memory allows no more locations, or recording has ended.
     LocationRecorder* take() noexcept;
     void give_back(LocationRecorder& location) noexcept;
 
-    // Whether threads got none.
+    // True if some threads got no location.
     bool left_any_out() const { return left_out_; }
 
  private:

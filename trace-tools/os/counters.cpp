@@ -48,7 +48,7 @@ std::int64_t number_at(const std::vector<std::string>& words, std::size_t place)
     return place < words.size() ? number_of(words[place]).value_or(0) : 0;
 }
 
-// The number behind a word at the start of a line: "throttled_usec 1234".
+// The number after a word at the start of a line, as in "throttled_usec 1234".
 std::optional<std::int64_t> number_after(const fs::path& file, const std::string& word)
 {
     std::ifstream in{file};
@@ -70,8 +70,8 @@ fs::path task(const fs::path& root, pid_t process, pid_t thread)
     return root / "proc" / std::to_string(process) / "task" / std::to_string(thread);
 }
 
-// The file in the nearest control group of the job's first process that has it. Where versions 1 and 2 live side by
-// side, version 2 is mounted below "unified".
+// The file in the nearest control group of the job's first process that has it. If cgroup versions 1 and 2 are both
+// mounted, version 2 is below "unified".
 fs::path group_file(const fs::path& root, const Job& job, const std::string& controller, const std::string& file)
 {
     if (job.ended()) return {};
@@ -129,7 +129,7 @@ void Counters::read_threads(const Job& job)
         const std::string stat = whole_text(directory / "stat");
         const std::size_t name_end = stat.rfind(')');
         if (name_end == std::string::npos) continue;
-        // Field 3 is the first behind the name: major faults are field 12, delays of block I/O field 42.
+        // words_of() begins with field 3, after the name: major faults are field 12, block I/O delays field 42.
         const std::vector<std::string> fields = words_of(stat.substr(name_end + 1));
         grown({"stat", cause::major_faults, "", thread, -1}, {number_at(fields, 12 - 3), 0});
         grown({"stat", cause::block_io, "", thread, -1}, {0, number_at(fields, 42 - 3) * tick_ns()});
@@ -146,7 +146,7 @@ void Counters::read_cpus(const Job& job)
         if (words.empty() || !words[0].starts_with("cpu")) continue;
         const std::optional<std::int64_t> cpu = number_of(words[0].substr(3));
         if (!cpu || !job.cpus.contains(static_cast<int>(*cpu))) continue;
-        // cpu0 user nice system idle iowait irq softirq steal, in ticks
+        // columns: cpu0 user nice system idle iowait irq softirq steal, in ticks
         grown({"proc_stat", cause::interrupt, "", -1, *cpu}, {0, number_at(words, 6) * tick_ns()});
         grown({"proc_stat", cause::softirq, "", -1, *cpu}, {0, number_at(words, 7) * tick_ns()});
         grown({"proc_stat", cause::steal, "", -1, *cpu}, {0, number_at(words, 8) * tick_ns()});
@@ -158,8 +158,8 @@ void Counters::read_cpus(const Job& job)
     }
 }
 
-// One row per interrupt, one column per CPU, and the name: "36: 0 1284026 PCI-MSIX-0000:00:02.0 1-edge
-// virtio1-req.0".
+// Reads a file with one row for each interrupt and one column for each CPU, then the name: "36: 0 1284026
+// PCI-MSIX-0000:00:02.0 1-edge virtio1-req.0".
 void Counters::read_interrupts(const Job& job, const std::string& name, const std::string& cause)
 {
     std::ifstream file{root_ / "proc" / name};
@@ -170,7 +170,7 @@ void Counters::read_interrupts(const Job& job, const std::string& name, const st
         cpus.push_back(word.starts_with("CPU") ? number_of(word.substr(3)).value_or(-1) : -1);
     while (std::getline(file, line)) {
         const std::vector<std::string> words = words_of(line);
-        if (words.size() < cpus.size() + 1) continue;  // ERR and MIS have one number
+        if (words.size() < cpus.size() + 1) continue;  // the rows ERR and MIS have a single number
         std::string by = words[0].substr(0, words[0].size() - 1);
         if (number_of(by)) by += " " + words.back();
         for (std::size_t i = 0; i < cpus.size(); ++i)
@@ -185,12 +185,12 @@ void Counters::read_group(const Job& job)
     if (file.empty()) return;
     const auto periods = number_after(file, "nr_throttled");
     const auto us = number_after(file, "throttled_usec");
-    const auto ns = number_after(file, "throttled_time");  // of version 1
+    const auto ns = number_after(file, "throttled_time");  // cgroup version 1
     if (periods && (us || ns))
         grown({"cpu_stat", cause::throttled, "", -1, -1}, {*periods, us ? *us * 1000 : ns.value_or(0)});
 }
 
-// "some avg10=0.00 avg60=0.00 avg300=0.00 total=6262876120", microseconds.
+// Reads lines such as "some avg10=0.00 avg60=0.00 avg300=0.00 total=6262876120"; the total is in microseconds.
 void Counters::read_pressure(const Job& job)
 {
     for (const char* resource : {"cpu", "io", "memory"}) {
@@ -204,7 +204,7 @@ void Counters::read_pressure(const Job& job)
     }
 }
 
-// The monitoring group at the top: all of the machine that is in no group of its own.
+// Reads the root monitoring group: all tasks and CPUs that are not in a group of their own.
 void Counters::read_resctrl()
 {
     std::error_code code;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of the kernel that every user may read: run-queue wait, preemptions and faults of threads, time that
-// interrupts and the hypervisor took from CPUs, throttling and pressure of the job's control group.
+// Kernel counters that every user may read: run-queue wait, preemptions and faults of threads; time that interrupts and
+// the hypervisor took from CPUs; throttling and pressure of the job's control group.
 #pragma once
 
 #include "base/contract/os_table.hpp"
@@ -24,18 +24,18 @@ struct Source {
 
 class Counters {
  public:
-    // `root` stands for / in tests.
+    // `root` replaces / in tests.
     explicit Counters(std::filesystem::path root = "/") : root_{std::move(root)} {}
 
-    // A row for each counter that grew since the last call. The first call returns none, nor does the first one that
-    // meets a thread for that thread.
+    // Returns a row for each counter that grew since the last call. There are no rows for the first call, nor for a
+    // thread when it is seen for the first time.
     std::vector<base::os::Row> read(const Job& job, std::int64_t now_ns);
 
-    // The sources that this machine has for that job.
+    // The sources available on this machine for that job.
     std::vector<Source> sources(const Job& job) const;
 
  private:
-    // Cause, by whom, thread, CPU; -1 for none.
+    // Cause, who caused it, thread, CPU; -1: not applicable.
     using Key = std::tuple<std::string, std::string, std::string, std::int64_t, std::int64_t>;
     struct Value {
         std::int64_t count = 0;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// Programs in the kernel that record why the threads of a job do not run: tasks that run while they wait for a CPU,
-// interrupts, waits for I/O, and reclaim of memory.
+// eBPF programs that record why the threads of a job do not run: tasks that run while they wait for a CPU, interrupts,
+// waits for I/O, and memory reclaim.
 //
-// Two gates come first: the CPU, then the thread group. A task that fails them costs one look-up.
+// Two filters come first: the CPU, then the thread group. A task that fails them costs one map look-up.
 #include "trace-tools/os/programs.bpf.h"
 
 char terms[] SEC("license") = "Dual MIT/GPL";
 
-// A wait in the run queue of a CPU, by each task that ran there meanwhile.
+// Divides a wait in a CPU's run queue among the tasks that ran there meanwhile.
 static void charge(__u32 tid, __u64 begin, __u64 end, __u32 number)
 {
     struct cpu* cpu = bpf_map_lookup_elem(&cpus, &number);
     if (!cpu || end <= begin) return;
-    __u64 known = end;  // from here to the end it is known who ran
+    __u64 known = end;  // the running task is known from here to the end
     if (cpu->since < end) {
         __u64 from = cpu->since > begin ? cpu->since : begin;
         struct who current = cpu->current;
@@ -92,7 +92,7 @@ int BPF_PROG(on_switch, _Bool preempt, struct task_struct* prev, struct task_str
     if (cpu->since != 0) cpu->next += 1;
     identify(&cpu->current, next);
     cpu->since = now;
-    cpu->frames = 0;  // a switch happens in no interrupt
+    cpu->frames = 0;  // context switches do not happen in interrupts
 
     if (of_the_job(prev->tgid)) {
         __u32 tid = prev->pid;
@@ -149,7 +149,7 @@ int BPF_PROG(on_migrate, struct task_struct* task, int to)
     return 0;
 }
 
-// Children of the job's processes are of the job.
+// Children of the job's processes belong to the job.
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child)
 {
@@ -169,7 +169,7 @@ int BPF_PROG(on_exit, struct task_struct* task)
     return 0;
 }
 
-// Interrupts nest: an interrupt in a softirq in a thread. Each counts without those inside it.
+// Interrupts nest: an interrupt in a softirq in a thread. Time of nested ones is not counted for the outer ones.
 static __always_inline int enters(void)
 {
     struct cpu* cpu = watched_cpu(bpf_get_smp_processor_id());
@@ -226,7 +226,7 @@ int BPF_PROG(on_softirq_exit, unsigned int vector)
     return leaves(softirq, vector);
 }
 
-// Interrupts of x86 that have no number. Where the kernel has no such tracepoint the program is not loaded.
+// x86 interrupts without a number. If the kernel lacks such a tracepoint, the program is not loaded.
 #define VECTOR(name, number)                     \
     SEC("tp_btf/" #name "_entry")                \
     int BPF_PROG(on_##name##_entry)              \

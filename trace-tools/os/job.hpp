@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job that is watched: processes, their descendants, all their threads, and the CPUs these may run on.
+// The observed job: its processes, their descendants, all their threads, and the CPUs on which these may run.
 #pragma once
 
 #include "base/system/cpus.hpp"
@@ -25,8 +25,8 @@ struct Job {
     bool ended() const { return processes.empty(); }
 };
 
-// The living among these processes and their descendants. Descendants whose parents have ended are kept by giving the
-// processes of the job before as roots.
+// Finds the living processes among `roots` and their descendants. To keep descendants whose parents have ended, pass
+// the previous job's processes as roots.
 Job job_of(const std::set<pid_t>& roots);
 
 }  // namespace os

@@ -21,7 +21,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <sys/stat.h>
-// After it, whose types it uses.
+// The skeleton uses types of libbpf, so it is included after libbpf.h.
 #include "interruptions.skel.h"
 
 namespace os {
@@ -31,14 +31,14 @@ using namespace base::os;
 namespace {
 
 constexpr const char* kernel_types = "/sys/kernel/btf/vmlinux";
-constexpr ino_t first_pid_namespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO of the kernel
+constexpr ino_t first_pid_namespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO in the kernel
 
 std::string name_of(const who& task)
 {
     return base::printable(std::string{task.name, ::strnlen(task.name, sizeof task.name)});
 }
 
-// Names as in /proc/softirqs, in the order of the vectors' numbers.
+// Names as in /proc/softirqs, in the order of vector numbers.
 std::string softirq_name(std::uint32_t vector)
 {
     constexpr std::array names{"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
@@ -52,7 +52,7 @@ std::string vector_name(std::uint32_t number)
     return number < names.size() ? names[number] : base::join("vector ", number);
 }
 
-// The interrupt's number and its name in /proc/interrupts.
+// The interrupt's number, followed by its name in /proc/interrupts.
 std::string interrupt_name(std::uint32_t number)
 {
     static std::map<std::uint32_t, std::string> names;
@@ -150,7 +150,7 @@ int take(void* context, void* data, std::size_t)
 struct KernelEvents::State {
     interruptions_bpf* programs = nullptr;
     ring_buffer* ring = nullptr;
-    std::vector<Row> rows;  // read and not yet handed on
+    std::vector<Row> rows;  // read, but not yet returned
 
     ~State()
     {

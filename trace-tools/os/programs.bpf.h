@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// The state that the programs in the kernel share, and the row of an interruption: an event if it lasts at least
-// `least_ns`, else added to a sum. Included by one file.
+// State shared by the eBPF programs, and the output of an interruption: an event if it lasts at least `least_ns`,
+// otherwise an addition to a sum. Included by a single file.
 #ifndef CROSSTALK_OS_PROGRAMS_BPF_H
 #define CROSSTALK_OS_PROGRAMS_BPF_H
 
@@ -11,7 +11,7 @@
 #include <bpf/bpf_tracing.h>
 #include <linux/bpf.h>
 
-// Only the members that are read: the loader finds where they lie in the running kernel's types.
+// Declares only the members that are read: the loader adjusts their offsets to the running kernel (CO-RE).
 #define KERNEL_TYPE __attribute__((preserve_access_index))
 
 struct thread_info {
@@ -66,11 +66,11 @@ struct {
     __type(value, struct sum);
 } sums SEC(".maps");
 
-__u64 lost_events;  // no room in `events`, or in `sums`
+__u64 lost_events;  // events lost because `events` or `sums` was full
 
 struct waiting {
     __u64 since;
-    __u64 blocked;  // since when it has waited for I/O; 0: it does not
+    __u64 blocked;  // begin of its wait for I/O; 0: not waiting
     __u64 reclaims;
     __u32 in_fault;  // the wait for I/O
     __s32 cpu;       // whose run queue it is in; -1: in none
@@ -94,11 +94,11 @@ enum { history = 16, depth = 8 };
 
 struct frame {
     __u64 begin;
-    __u64 inner;  // ns of what interrupted it
+    __u64 inner;  // time in nested interrupts, in ns
 };
 
 struct cpu {
-    __u64 since;  // begin of what runs
+    __u64 since;  // begin of the current task's time
     struct who current;
     __u32 next;
     __u32 frames;
@@ -113,7 +113,7 @@ struct {
     __type(value, struct cpu);
 } cpus SEC(".maps");
 
-__u8 watched[most_cpus];  // 1: a CPU that the job may use
+__u8 watched[most_cpus];  // 1: the job may use this CPU
 
 static __always_inline struct cpu* watched_cpu(__u32 number)
 {

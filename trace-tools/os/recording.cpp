@@ -13,7 +13,7 @@ using base::os::Row;
 
 namespace {
 
-constexpr std::int64_t patience_ns = 1'000'000'000;  // a longer interruption is written once it has ended
+constexpr std::int64_t patience_ns = 1'000'000'000;  // a longer interruption is written only when it has ended
 
 bool has_length(const Row& row)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The observations in files: os.csv row by row, and the interruptions of each thread as an OTF2 archive.
+// Writes observations to files: os.csv row by row, and the interruptions of each thread as an OTF2 archive.
 #pragma once
 
 #include "base/contract/os_table.hpp"
@@ -17,13 +17,13 @@ namespace os {
 
 class Recording {
  public:
-    // Into a directory that is there and empty.
+    // `directory` must exist and be empty.
     Recording(const std::filesystem::path& directory, const std::string& host);
 
     void add(const std::vector<base::os::Row>& rows, const Job& job);
 
-    // Writes the archive. In it a thread is in a region while it is kept from running; of two that overlap the later
-    // one begins where the first ends.
+    // Writes the archive. In it, a thread is in a region while it is kept from running. If two interruptions overlap,
+    // the later region begins where the first ends.
     void finish();
 
  private:
@@ -34,7 +34,7 @@ class Recording {
     otf2::Recorder recorder_;
     std::map<std::int64_t, otf2::LocationRecorder*> locations_;  // by thread
     std::map<std::int64_t, std::string> names_;
-    std::vector<base::os::Row> waiting_;  // interruptions that others that began before may still follow
+    std::vector<base::os::Row> waiting_;  // kept back, since interruptions that began earlier may still arrive
     std::int64_t newest_ns_ = 0;
 };
 

@@ -17,7 +17,7 @@ class Summary {
  public:
     void add(const std::vector<base::os::Row>& rows);
 
-    // The causes with the most time first, at most `most` lines of each source's.
+    // Lists the causes with the most time first, at most `most` lines for each source.
     std::string text(double seconds, std::size_t most) const;
 
  private:

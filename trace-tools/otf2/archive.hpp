@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Global definitions of an archive, with names in place of references. Indices stand for definitions everywhere: an
+// Global definitions of an archive, with references replaced by names. Indices identify definitions everywhere: an
 // event's `region` is an index into Archive::regions.
 #pragma once
 
@@ -21,7 +21,7 @@ using Properties = std::map<std::string, std::string>;  // numbers as text
 struct Clock {
     bool stated = true;  // false: the archive has no clock properties (OTF2 1.1); 1 tick = 1 ns is assumed
     std::uint64_t ticks_per_s = 1'000'000'000;
-    std::int64_t begin_ns = 0;  // the first time stamp
+    std::int64_t begin_ns = 0;  // the archive's first time stamp
     std::int64_t length_ns = 0;
     std::optional<std::int64_t> realtime_ns;  // CLOCK_REALTIME at begin_ns, since OTF2 3.0
 };
@@ -43,11 +43,11 @@ struct Process {
 };
 
 struct Location {
-    std::uint64_t id = 0;  // OTF2's own
+    std::uint64_t id = 0;  // OTF2's own id
     std::string name;
     LocationKind kind = LocationKind::unknown;
     std::uint32_t process = nowhere;
-    std::uint64_t events = 0;  // as defined, not counted
+    std::uint64_t events = 0;  // as stated by the definitions, not counted
     std::vector<ClockOffset> clock_offsets;
     Properties properties;
 };
@@ -60,7 +60,7 @@ struct Region {
 };
 
 struct Attribute {
-    std::uint32_t id = 0;  // OTF2's own
+    std::uint32_t id = 0;  // OTF2's own id
     std::string name;
     std::string description;
     Type type = Type::uint64;
@@ -79,14 +79,14 @@ struct Communicator {
     std::string name;
     Paradigm paradigm = Paradigm::unknown;
     std::vector<std::uint32_t> members;  // indices into locations, by rank in the communicator
-    bool self = false;                   // each of its users is alone in it, as in MPI_COMM_SELF; no members
+    bool self = false;                   // each user of it is its only member, as in MPI_COMM_SELF; no `members`
 };
 
 struct Archive {
     bool is_ours() const { return writer.starts_with("crosstalk "); }
 
     std::string writer;        // "Score-P 7.1", "crosstalk 0.1.0"
-    std::string otf2_version;  // of the library that wrote it
+    std::string otf2_version;  // version of the OTF2 library that wrote it
     std::string machine;
     std::string description;
     Clock clock;
@@ -98,19 +98,20 @@ struct Archive {
     std::vector<Attribute> attributes;
     std::vector<Metric> metrics;
     std::vector<Communicator> communicators;
-    std::vector<std::string> problems;  // found while reading definitions: references to nothing, missing files
-    std::vector<std::string> oddities;  // sound, but worth a word: no clock properties, words of a newer OTF2
+    std::vector<std::string> problems;  // found while reading definitions: undefined references, missing files
+    std::vector<std::string> oddities;  // sound, but worth reporting: no clock properties, values of a newer OTF2
 
-    // A property of the archive; letters' case does not matter (OTF2 writes capitals). Empty optional if there is none.
+    // A property of the archive; names are case-insensitive (OTF2 stores them in capitals). None if there is no such
+    // property.
     std::optional<std::string> property(const std::string& name) const;
 
-    // A property of the location's process, or of its node or a node above.
+    // A property of the location's process, or else of its node or the nearest node above.
     std::optional<std::string> property(const Location& location, const std::string& name) const;
 
-    // "boot-id/inode/CLOCK_MONOTONIC" of a location's node; empty if the writer did not say.
+    // Text "boot-id/inode/CLOCK_MONOTONIC" for the node of a location; empty if the writer did not state it.
     std::string clock_identity(const Location& location) const;
 
-    // Index of the first one with that name.
+    // Index of the first definition with that name.
     std::optional<std::uint32_t> find_region(const std::string& name) const;
     std::optional<std::uint32_t> find_attribute(const std::string& name) const;
     std::optional<std::uint32_t> find_metric(const std::string& name) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words that recorder and reader share: roles, paradigms, operations, types. Their numbers are OTF2's own; a newer
-// writer's number that is not listed here stays what it is, and text() calls it "unknown (number)".
+// Enumerations shared by recorder and reader: roles, paradigms, operations, types. Their values are OTF2's. Values of a
+// newer writer that are not listed here are kept, and text() calls them "unknown (number)".
 #pragma once
 
 #include <compare>
@@ -72,12 +72,12 @@ enum class Operation : std::uint8_t {
     destroy_handle = 18
 };
 
-// Type of an attribute or a metric. Recorded: these four; read: narrower numbers are widened to them, references of
-// all kinds become uint64.
+// Type of an attribute or a metric. Recorded are these four types; on reading, narrower numbers are widened to them,
+// and references of all kinds become uint64.
 enum class Type : std::uint8_t { uint64 = 4, int64 = 8, real = 10, text = 11 };
 
-// How a metric's value relates to time: at its point, since the last one, until the next one, or summed since the
-// start.
+// How a metric's value relates to time: valid at its time stamp, since the last value, until the next value, or
+// accumulated since the start.
 enum class MetricMode : std::uint8_t {
     accumulated_start = 0,
     absolute_point = 17,
@@ -85,7 +85,7 @@ enum class MetricMode : std::uint8_t {
     absolute_next = 49
 };
 
-// Description of a metric; each event of a class has a value of each of its metrics.
+// Description of one metric. Each event of a metric class has one value for each of its metrics.
 struct MetricRow {
     std::string name;
     std::string unit;
@@ -95,10 +95,10 @@ struct MetricRow {
     auto operator<=>(const MetricRow&) const = default;
 };
 
-constexpr std::uint32_t no_root = UINT32_MAX;     // collectives without one
+constexpr std::uint32_t no_root = UINT32_MAX;     // collectives without a root
 constexpr std::uint64_t no_request = UINT64_MAX;  // blocking operations
 
-// Has it a name here? Not all of a newer writer's have.
+// True if the value has a name here. Newer writers may use values that do not.
 bool is_known(Paradigm paradigm);
 bool is_known(RegionRole role);
 bool is_known(LocationKind kind);

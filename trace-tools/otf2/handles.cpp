@@ -10,7 +10,7 @@ namespace {
 
 thread_local OTF2_ErrorCode last_code = OTF2_SUCCESS;
 
-// OTF2 reports a full disk once, and then every failure that follows from it.
+// After a full disk OTF2 reports follow-up errors, so the first one is kept.
 bool is_the_disk(OTF2_ErrorCode code)
 {
     return code == OTF2_ERROR_ENOSPC || code == OTF2_ERROR_EDQUOT || code == OTF2_ERROR_EFBIG || code == OTF2_ERROR_EIO;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OTF2's handles close themselves, its failing calls read like the message they make, and it keeps off stderr.
-// Includes OTF2: for the sources of this room, not for its public headers.
+// OTF2's handles as owning types, error checks for its calls, and suppression of its own error messages. Includes OTF2:
+// use it in the sources of this room, not in its public headers.
 #pragma once
 
 #include "base/error.hpp"
@@ -12,7 +12,7 @@
 
 namespace otf2 {
 
-// Errors of close() do not matter where a handle is destroyed; elsewhere it is closed by hand.
+// Ignores errors of close(). Where they matter, the handle is closed explicitly.
 template <auto close>
 struct Closer {
     template <class Object>
@@ -29,10 +29,10 @@ using ArchiveHandle = Handle<OTF2_Archive, OTF2_Archive_Close>;
 using AttributeListHandle = Handle<OTF2_AttributeList, OTF2_AttributeList_Delete>;
 using IdMapHandle = Handle<OTF2_IdMap, OTF2_IdMap_Free>;
 
-// To be called before anything else of OTF2: it prints its errors otherwise. Cheap after the first time.
+// Call before any other OTF2 function, which would print its errors to stderr. Cheap after the first call.
 void keep_otf2_quiet();
 
-// "File exists", for the code of a failed call.
+// Text for the code of a failed call, such as "File exists".
 const char* describe(OTF2_ErrorCode code);
 
 // check(OTF2_Reader_SelectLocation(reader, id), "select ", name) throws base::Error "cannot select main: why".
@@ -42,7 +42,7 @@ void check(OTF2_ErrorCode code, const Parts&... parts)
     if (code != OTF2_SUCCESS) base::fail("cannot ", parts..., ": ", describe(code));
 }
 
-// For calls that return an object or nothing; OTF2 reported the reason to its error handler only.
+// For calls that return an object or null; OTF2 reports the reason to its error handler only.
 OTF2_ErrorCode last_error();
 template <class Object, class... Parts>
 Object* check(Object* object, const Parts&... parts)
@@ -51,17 +51,17 @@ Object* check(Object* object, const Parts&... parts)
     return object;
 }
 
-// For calls that do not return their write errors: OTF2 reports these to its error handler only.
+// For calls that do not return write errors; OTF2 reports these to its error handler only.
 template <class Work, class... Parts>
 void check_written(const Work& work, const Parts&... parts)
 {
-    last_error();  // of long ago
+    last_error();  // clears an earlier error
     work();
     check(last_error(), parts...);
 }
 
-// In a callback of OTF2's: work(state of the reader). No exception may pass through OTF2's C code; the only one to be
-// expected is the lack of memory.
+// For callbacks of OTF2: calls work(state of the reader). Exceptions must not pass through OTF2's C code; the only
+// expected one is std::bad_alloc.
 template <class State, class Work>
 OTF2_CallbackCode with_state(void* user, const Work& work)
 {

@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-// OTF2 only hands this around.
+// An opaque type to OTF2.
 struct OTF2_LockObject {
     std::mutex mutex;
 };

@@ -12,11 +12,11 @@ namespace otf2 {
 
 namespace {
 
-// Names of MPI 4.1, without "MPI_" and in lower case, each list sorted.
+// Names in MPI 4.1, without "MPI_" and in lower case. Each list is sorted.
 constexpr std::array mpi_families{"attr_",  "cart_",     "comm_",    "dist_",   "errhandler_", "error_",  "file_",
                                   "graph_", "grequest_", "group_",   "info_",   "intercomm_",  "keyval_", "message_",
                                   "op_",    "request_",  "session_", "status_", "t_",          "type_",   "win_"};
-// These also with an i before them, _init behind them, and the neighbor_ collectives with neighbor_.
+// These also exist with the prefix i or the suffix _init, and neighbourhood collectives with the prefix neighbor_.
 constexpr std::array mpi_operations{"allgather",
                                     "allgatherv",
                                     "allreduce",
@@ -141,7 +141,7 @@ bool is_operation(std::string_view name)
     return holds(mpi_operations, name);
 }
 
-// Large counts have a _c behind the name.
+// Functions with large counts have the suffix _c.
 bool is_of_mpi(std::string_view name)
 {
     const bool of_family = std::any_of(mpi_families.begin(), mpi_families.end(), [&](std::string_view family) {
@@ -151,7 +151,7 @@ bool is_of_mpi(std::string_view name)
     return name.ends_with("_c") && is_of_mpi(name.substr(0, name.size() - 2));
 }
 
-// "MPI_Send" of its many forms; empty: no name of MPI's.
+// Returns "MPI_Send" for each of its spellings; empty if the name is not MPI's.
 std::string known_name(std::string_view name)
 {
     if (name.ends_with("()")) name.remove_suffix(2);
@@ -168,7 +168,7 @@ std::string known_name(std::string_view name)
     return found;
 }
 
-// Only MPI's calls; a barrier of OpenMP has another paradigm.
+// Roles of MPI communication. The paradigm decides elsewhere: an OpenMP barrier has another one.
 bool communicates_by_mpi(RegionRole role)
 {
     switch (role) {

@@ -8,7 +8,8 @@ namespace otf2 {
 
 namespace {
 
-// Ranks of a job whose only communicators have one member each (Score-P has MPI_COMM_WORLD of one rank so): by process.
+// Ranks in a job in which every communicator has one member, numbered by process (Score-P writes MPI_COMM_WORLD that
+// way for a single rank).
 std::vector<std::int64_t> alone(const Archive& archive)
 {
     std::vector<std::int64_t> by_process(archive.processes.size(), -1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rank a location belongs to, for tables that people read.
+// The MPI rank of each location, for tables that people read.
 #pragma once
 
 #include "trace-tools/otf2/archive.hpp"
@@ -10,11 +10,11 @@
 
 namespace otf2 {
 
-// Indexed by location: its process's rank in the largest communicator of MPI; in an archive without one, or outside of
-// it, -1.
+// Indexed by location: rank of its process in the largest MPI communicator; -1 if there is no such communicator, or the
+// process is not in it.
 std::vector<std::int64_t> ranks_of_locations(const Archive& archive);
 
-// "rank 3"; of a location without a rank its name.
+// Returns "rank 3", or the location's name if it has no rank.
 std::string rank_text(const Archive& archive, const std::vector<std::int64_t>& ranks, std::uint32_t location);
 
 }  // namespace otf2

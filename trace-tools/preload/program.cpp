@@ -45,11 +45,11 @@ struct Recording {
     fs::path directory;
     Recorder recorder;
     ThreadLocations locations;
-    std::unique_ptr<gpu::GpuRecording> gpus;  // none: not wanted, or there is nothing that could record
+    std::unique_ptr<gpu::GpuRecording> gpus;  // null: not requested, or not possible here
     int rank;
     ::pid_t process = ::getpid();
-    std::atomic<bool> taken{false};     // by who finishes it: MPI_Finalize, a signal, the process's end
-    std::atomic<bool> finished{false};  // or has failed to be
+    std::atomic<bool> taken{false};     // set by the first to finish: MPI_Finalize, a signal, the process's end
+    std::atomic<bool> finished{false};  // also set if finishing failed
 
     Recording(const fs::path& into, std::unique_ptr<Team> team, std::uint64_t memory_bytes)
         : directory{into},
@@ -60,7 +60,7 @@ struct Recording {
     }
 };
 
-// From MPI_Init to MPI_Finalize. Never destroyed: threads may hold its locations as long as the process lives.
+// Exists from MPI_Init to MPI_Finalize. Never destroyed: threads may use its locations until the process ends.
 Recording* recording = nullptr;
 bool started = false;
 
@@ -75,7 +75,7 @@ std::string program()
     return SoloTeam{}.process_name();
 }
 
-// A program that was linked with wrappers, ours or another's, records its own calls: they never come here.
+// True if the program was linked with MPI wrappers, ours or others: then these record its calls.
 bool has_wrappers_of_its_own()
 {
     ::Dl_info ours{};
@@ -96,7 +96,7 @@ try {
     base::fail("CROSSTALK_TRACE_MEMORY: ", error.what());
 }
 
-// Runs on every rank alike: what fails on one of them fails on all.
+// Runs on all ranks: a failure on one rank is a failure on all.
 Recording* begin_recording()
 {
     auto team = std::make_unique<MpiTeam>(MPI_COMM_WORLD);
@@ -109,14 +109,14 @@ Recording* begin_recording()
     return new Recording{directory, std::move(team), memory_bytes};
 }
 
-// While another thread finishes it; not without end, since other processes may have gone.
+// Waits for another thread that finishes the recording. The wait is bounded, since other processes may have died.
 void wait_until_finished()
 {
     constexpr int patience_ms = 5000;
     for (int ms = 0; ms < patience_ms && !recording->finished; ++ms) ::usleep(1000);
 }
 
-// A rank without a GPU is traced all the same. All ranks have the same to say, so rank 0 does.
+// A rank without a GPU is still traced. The message is the same on all ranks, so only rank 0 prints it.
 void record_gpus()
 try {
     if (gpu::activities_wanted()) recording->gpus = std::make_unique<gpu::GpuRecording>(recording->recorder);
@@ -133,8 +133,8 @@ try {
     say("rank ", recording->rank, ": ", error.what());
 }
 
-// For a process that ends before MPI_Finalize: its part of the archive, without the others. False if it was not the
-// last.
+// For a process that ends before MPI_Finalize: finishes its part of the archive without the other processes. False if
+// other processes are still recording.
 bool finish_alone(const std::string& why)
 {
     Recording& mine = *recording;
@@ -151,8 +151,8 @@ bool finish_alone(const std::string& why)
     return whole;
 }
 
-// OpenMPI's mpirun kills all processes as soon as one has gone: so each stays until the last one has put the archive
-// into its place, if that is soon.
+// Open MPI's mpirun kills all processes as soon as one has ended, so each waits a short time for the last one to move
+// the archive into place.
 void wait_for_the_others()
 {
     constexpr std::chrono::seconds patience{2};
@@ -167,7 +167,7 @@ void finish_before(int signal)
         wait_for_the_others();
 }
 
-// Their MPI_COMM_WORLD is not that of the archive.
+// Spawned processes have a different MPI_COMM_WORLD than the archive, so they are not recorded.
 bool is_spawned()
 {
     MPI_Comm parent = MPI_COMM_NULL;
@@ -204,7 +204,7 @@ try {
     say(error.what());
 }
 
-// The time until all ranks have come belongs to MPI_Finalize; what it does after that is no longer seen.
+// Time until all ranks have arrived counts as MPI_Finalize; later time in it is not recorded.
 void finish()
 try {
     static const MpiFunction function{"MPI_Finalize", RegionRole::collective_other};
@@ -227,7 +227,7 @@ try {
     say(error.what());
 }
 
-// The program ends this process on its own, and not by MPI_Finalize.
+// The process ends without MPI_Finalize, by the program's own action.
 void end_early(const std::string& why)
 {
     if (recording == nullptr || recording->process != ::getpid() || recording->finished) return;
@@ -237,7 +237,7 @@ void end_early(const std::string& why)
             " appears when all ranks have ended");
 }
 
-// trace-record became this process: so it is the one that should have led to a trace.
+// If trace-record has become this process, reports that it has left no trace.
 void report_no_trace()
 {
     const std::string wanted = base::environment("CROSSTALK_TRACE").value_or("");
@@ -249,7 +249,7 @@ void report_no_trace()
     say("no trace ", wanted, ": ", program(), " has ended without calling MPI_Init");
 }
 
-// After everything else of the process: a program may call MPI_Finalize as late as in a handler of exit().
+// Runs after everything else in the process, as a program may call MPI_Finalize as late as in an exit handler.
 __attribute__((destructor)) void at_exit()
 {
     end_early("its end without MPI_Finalize");

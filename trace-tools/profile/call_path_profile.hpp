@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often each location was on each call path, and for how long.
+// Number of visits and time of each call path on each location.
 #pragma once
 
 #include "trace-tools/profile/call_tree.hpp"
@@ -13,19 +13,19 @@ namespace otf2 {
 
 struct CallPathVisits {
     std::uint64_t visits = 0;
-    Spread inclusive_ns;  // of each visit
+    Spread inclusive_ns;  // over the visits
 };
 
-// In any order of locations, each location's events in the order of the archive.
+// Locations may come in any order; each location's events must be in the order of the archive.
 class CallPathProfile final : public Visitor {
  public:
-    // Adds call paths to the tree as it comes to them.
+    // Adds call paths to the tree as they occur.
     CallPathProfile(const Archive& archive, CallTree& tree);
 
-    // After the last event: closes what is open.
+    // Call after the last event: closes open regions.
     void finish();
 
-    // Indexed by location and the tree's nodes, up to the last one that the location was on.
+    // Indexed by location and by node of the tree, up to the last node that the location visited.
     const std::vector<std::vector<CallPathVisits>>& by_location() const { return by_location_; }
     std::vector<std::string> problems() const;
 
@@ -47,13 +47,13 @@ class CallPathProfile final : public Visitor {
     struct Visit {
         std::uint32_t region = 0;
         std::uint32_t call_path = 0;
-        bool folded = false;  // into the visit around it
+        bool folded = false;  // merged into the enclosing visit
         std::int64_t begin_ns = 0;
     };
 
     struct Place {
         std::vector<Visit> open;
-        std::vector<std::uint32_t> times_open;  // by region
+        std::vector<std::uint32_t> times_open;  // by region: number of open visits
         std::int64_t last_ns = 0;
         std::uint64_t folded = 0;
     };

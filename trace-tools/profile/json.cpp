@@ -182,7 +182,7 @@ void write_json(std::ostream& out, const Summary& summary)
                    {"metrics", metrics(archive, profile)},
                    {"communicators", communicators(archive, profile)},
                    {"gpus", devices(summary)}};
-    // Bytes of a name that are no UTF-8 become U+FFFD.
+    // Invalid UTF-8 in names is replaced by U+FFFD.
     out << all.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profile of an archive: region visits and times, metrics, messages, and whether it is sound.
+// Profile of an archive: region visits and times, metrics, messages, and whether the archive is sound.
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
@@ -23,7 +23,7 @@ struct Spread {
 
 struct alignas(cache_line_bytes) RegionProfile {
     std::uint64_t visits = 0;
-    Spread inclusive_ns;  // of each visit; the sum counts visits inside a visit of the same region once
+    Spread inclusive_ns;  // over the visits; the sum does not count visits inside a visit of the same region
     Spread exclusive_ns;  // without the regions visited inside
 };
 
@@ -32,38 +32,38 @@ struct alignas(cache_line_bytes) MetricProfile {
     double least = 0.0;
     double most = 0.0;
     double sum = 0.0;
-    std::int64_t first_ns = INT64_MAX;  // of one that accumulates, as the following
+    std::int64_t first_ns = INT64_MAX;  // for accumulated metrics only, as are the next two
     std::int64_t last_ns = INT64_MIN;
-    double growth = 0.0;  // last value - first value of each location, summed
+    double growth = 0.0;  // sum over locations of last value - first value
 
-    // NaN if it was reported at one time only.
+    // NaN if the metric was reported at a single time only.
     double growth_per_s() const;
 };
 
-// For a location: its regions that are in no other, and the time in them. For a GPU's stream: its activities.
+// For each location: visits of and time in regions that are not inside another one. For a GPU's stream: its activities.
 struct alignas(cache_line_bytes) OutermostProfile {
     std::uint64_t visits = 0;
     std::int64_t ns = 0;
 };
 
 struct alignas(cache_line_bytes) CommunicatorProfile {
-    std::map<Operation, std::uint64_t> collectives;  // counted on every rank
+    std::map<Operation, std::uint64_t> collectives;  // each rank counts once
     std::uint64_t messages = 0;
     std::uint64_t message_bytes = 0;
 };
 
-// In any order of locations, each location's events in the order of the archive.
+// Locations may come in any order; each location's events must be in the order of the archive.
 class Profile : public Visitor {
  public:
     explicit Profile(const Archive& archive);
 
-    // After the last event: closes what is open.
+    // Call after the last event: closes open regions.
     void finish();
 
-    // Takes in the profile of the same archive's other locations; both finished.
+    // Adds the finished profile of other locations of the same archive to this one, also finished.
     void add(const Profile& other);
 
-    const std::vector<RegionProfile>& regions() const { return regions_; }  // by Archive's indices, as the others
+    const std::vector<RegionProfile>& regions() const { return regions_; }  // indexed as in Archive, like the next ones
     const std::vector<MetricProfile>& metrics() const { return metrics_; }
     std::vector<LocationProfile> locations() const { return soundness_.locations(); }
     const std::vector<OutermostProfile>& outermost() const { return outermost_; }
@@ -89,7 +89,7 @@ class Profile : public Visitor {
     struct Visit {
         std::uint32_t region;
         std::int64_t begin_ns;
-        std::int64_t inside_ns;  // spent in regions visited inside
+        std::int64_t inside_ns;  // time spent in regions visited inside
         bool inside_itself;
     };
 
@@ -98,7 +98,7 @@ class Profile : public Visitor {
     };
 
     struct alignas(cache_line_bytes) Counters {
-        std::unordered_map<std::uint32_t, double> last;  // by metric, of those that accumulate
+        std::unordered_map<std::uint32_t, double> last;  // last value by metric, for accumulated metrics
     };
 
     void close(std::uint32_t location, std::int64_t end_ns);
@@ -109,8 +109,8 @@ class Profile : public Visitor {
     std::vector<CommunicatorProfile> communicators_;
     Soundness soundness_;
     std::vector<Stack> stacks_;                // by location
-    std::vector<Counters> counters_;           // likewise
-    std::vector<OutermostProfile> outermost_;  // likewise
+    std::vector<Counters> counters_;           // by location
+    std::vector<OutermostProfile> outermost_;  // by location
 };
 
 }  // namespace otf2

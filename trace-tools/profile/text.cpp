@@ -36,14 +36,14 @@ std::string date(std::int64_t realtime_ns)
     return base::join(std::put_time(&parts, "%Y-%m-%d %H:%M:%S UTC"));
 }
 
-// C++ names can be longer than a screen is wide.
+// Shortens names, since C++ names can be wider than a screen.
 std::string shortened(const std::string& name)
 {
     constexpr std::size_t widest = 60;
     return shown(name.size() <= widest ? name : name.substr(0, widest - 3) + "...");
 }
 
-// Columns as wide as their widest cell; all but the first to the right.
+// Columns are as wide as their widest cell; all but the first are right-aligned.
 void print_table(std::ostream& out, const std::vector<std::vector<std::string>>& rows)
 {
     std::vector<std::size_t> widths(rows.front().size());
@@ -56,7 +56,7 @@ void print_table(std::ostream& out, const std::vector<std::vector<std::string>>&
     }
 }
 
-// First and last event of all.
+// Times of the first and the last event of all locations.
 std::pair<std::int64_t, std::int64_t> extent(const Profile& profile)
 {
     std::pair<std::int64_t, std::int64_t> all{INT64_MAX, INT64_MIN};
@@ -78,7 +78,7 @@ void print_header(std::ostream& out, const Archive& archive, const Profile& prof
     else
         out << "(not stated)\n";
     const auto [first_ns, last_ns] = extent(profile);
-    if (first_ns <= last_ns && last_ns - first_ns < archive.clock.length_ns / 2)  // lo2s: the properties begin at 0
+    if (first_ns <= last_ns && last_ns - first_ns < archive.clock.length_ns / 2)  // lo2s: the stated clock begins at 0
         out << "events        " << in_ms(last_ns - first_ns) << " ms from the first to the last\n";
     if (archive.clock.realtime_ns) out << "recorded      " << date(*archive.clock.realtime_ns) << "\n";
     for (const auto& [name, value] : archive.properties)
@@ -132,7 +132,7 @@ std::string percent_of(std::int64_t part_ns, std::int64_t whole_ns)
     return out.str();
 }
 
-// Properties that the recording gives: how much is missing, and how far the clocks may be apart.
+// Properties written by the GPU recording: number of missing activities, and the uncertainty of the clocks.
 void print_gpu_properties(std::ostream& out, const Archive& archive)
 {
     const std::string prefix = base::join(base::property::prefix, "gpu_");
@@ -158,7 +158,7 @@ void print_devices(std::ostream& out, const Summary& summary)
     print_table(out, rows);
 }
 
-// Streams are known by their kind: those of CUDA, HIP and whatever else has accelerators.
+// Streams are recognised by their location kind, whether CUDA, HIP or any other accelerator.
 void print_gpus(std::ostream& out, const Archive& archive, const Profile& profile)
 {
     std::vector<std::vector<std::string>> rows{{"process or device / stream", "rank", "regions", "busy ms", "busy %"}};

@@ -8,11 +8,11 @@
 
 namespace otf2 {
 
-// Where time was spent: a region, an index into Archive::regions, or where call paths are followed one of those, an
-// index into CallTree::nodes(); nowhere: in no region. Adding takes as long for many as for few.
+// Sums of time by place: an index into Archive::regions or, if call paths are tracked, into CallTree::nodes(); nowhere:
+// in no region. Adding takes constant time.
 class TimeSums {
  public:
-    using Sum = std::pair<std::uint32_t, std::int64_t>;  // where, ns
+    using Sum = std::pair<std::uint32_t, std::int64_t>;  // place, ns
 
     void add(std::uint32_t where, std::int64_t ns)
     {
@@ -37,16 +37,16 @@ class TimeSums {
         sums_.clear();
     }
 
-    // In the order in which they were first added to.
+    // In the order in which places were first added to.
     const std::vector<Sum>& all() const { return sums_; }
 
-    // An index for tables by where: 0 for nowhere, which is the largest number.
+    // Table index of a place: 0 for nowhere, which is the largest number.
     static std::size_t slot_of(std::uint32_t where) { return where + 1U; }
     static std::uint32_t where_of(std::size_t slot) { return static_cast<std::uint32_t>(slot) - 1U; }
 
  private:
     std::vector<Sum> sums_;
-    std::vector<std::uint32_t> places_;  // in sums_, from 1; 0: not there
+    std::vector<std::uint32_t> places_;  // by slot: index into sums_, from 1; 0: no sum
 };
 
 }  // namespace otf2

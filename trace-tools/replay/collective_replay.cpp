@@ -122,7 +122,7 @@ void CollectiveReplay::synchronise(Instance& instance, Flow flow, std::uint32_t 
     }
 }
 
-// Empty if the rank is in no collective now.
+// None if the rank is not in a collective now.
 std::optional<Arrival> CollectiveReplay::current_arrival(std::uint32_t communicator, std::uint32_t rank)
 {
     const std::vector<std::uint32_t>& members = state_.members(communicator);
@@ -218,7 +218,7 @@ void CollectiveReplay::complete(std::uint32_t location, std::int64_t now_ns, con
     Instance& instance = numbered(all, mine->second.number);
     open.erase(mine);
 
-    // Several in one call: each has the time after the previous one.
+    // If one call completes several collectives, each is charged with the time after the previous one.
     const MpiCall call = state_.call(location, now_ns);
     LocationState& own = state_.locations[location];
     const std::int64_t from_ns = std::max(call.begin_ns, own.exposed_ns);

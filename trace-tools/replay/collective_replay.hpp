@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matches collective operations across ranks: the k-th of a communicator on one rank is the k-th on all others.
-// Non-blocking ones are counted in the order of their starts.
+// Matches collective operations across ranks: the k-th operation of a communicator on one rank matches the k-th on all
+// other ranks. Non-blocking collectives are counted in the order of their starts.
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
@@ -17,18 +17,18 @@ namespace replay {
 
 class CollectiveReplay {
  public:
-    // See StartedRequests.
+    // The arguments come from StartedRequests.
     CollectiveReplay(ReplayState& state, std::vector<std::vector<std::uint32_t>> starts,
                      std::vector<std::vector<std::uint32_t>> blocking);
 
     void begin(std::uint32_t location);
     void end(std::uint32_t location, std::int64_t now_ns, const otf2::CollectiveRecord& record);
-    void start(std::uint32_t location, std::uint64_t request);  // a non-blocking one
+    void start(std::uint32_t location, std::uint64_t request);  // call when a non-blocking collective starts
     void complete(std::uint32_t location, std::int64_t now_ns, const otf2::CollectiveRecord& record);
 
-    std::uint64_t clock_errors() const { return clock_errors_; }  // ended on one rank before the arrival of another
-    std::uint64_t mismatches() const { return mismatches_; }      // different operations on different ranks
-    std::uint64_t unfinished() const;                             // not called by all ranks
+    std::uint64_t clock_errors() const { return clock_errors_; }  // ended on one rank before another arrived
+    std::uint64_t mismatches() const { return mismatches_; }      // mismatched operations on different ranks
+    std::uint64_t unfinished() const;                             // collectives not called by all ranks
 
  private:
     enum class Flow { all_to_all, one_to_all, all_to_one, barrier, none };
@@ -45,12 +45,12 @@ class CollectiveReplay {
     struct Instances {
         std::deque<Instance> open;
         std::uint64_t first = 0;          // number of open.front()
-        std::vector<std::uint64_t> next;  // number of each rank's next one
+        std::vector<std::uint64_t> next;  // by rank: number of its next instance
     };
 
     struct Started {
         std::uint32_t communicator = 0;
-        std::uint64_t number = 0;  // of the instance
+        std::uint64_t number = 0;  // number of the instance
     };
 
     // Non-blocking collectives of a location.

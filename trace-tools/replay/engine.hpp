@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inside of a replay: what it follows at each location, and which of its parts an event goes to.
+// Internals of a replay: the state that it tracks for each location, and the dispatch of events to its parts.
 #pragma once
 
 #include "base/contract/trace_names.hpp"
@@ -23,10 +23,10 @@
 
 namespace replay {
 
-// Kind of a region. beside_gpu: work, in an archive with streams of GPUs.
+// Kind of a region. beside_gpu: work in an archive with GPU streams.
 enum class Kind : std::uint8_t { work, mpi, task_create, task, task_wait, thread_barrier, beside_gpu };
 
-// OpenMP's tasks are not analysed: the threads that wait execute them.
+// OpenMP tasks are not analysed: they are executed by the waiting threads.
 Kind kind_of(const otf2::Region& region);
 
 struct OpenRegion {
@@ -38,16 +38,16 @@ struct OpenRegion {
 struct CallStack {
     std::vector<OpenRegion> open;
     std::int64_t first_ns = INT64_MIN;
-    std::int64_t last_ns = 0;  // previous event
-    std::int64_t steps = 0;    // visits of Options::step_region
+    std::int64_t last_ns = 0;  // time of the previous event
+    std::int64_t steps = 0;    // visits of Options::step_region so far
     otf2::TimeSums exclusive;
     std::int64_t mpi_ns = 0;
     bool calls_mpi = false;
-    Kind outside = Kind::work;  // what time outside of all regions is; of a stream thread_barrier: idle
+    Kind outside = Kind::work;  // kind of time outside of all regions; on streams thread_barrier, that is idle
 
     // The current step:
-    std::size_t step_depth = 0;  // open regions, with the step's own
-    std::int64_t step_ns = 0;    // its begin
+    std::size_t step_depth = 0;  // number of open regions, including the step's own
+    std::int64_t step_ns = 0;    // begin of the step
     std::int64_t phase_ns = 0;   // begin of its current phase
     otf2::TimeSums phases;
 
@@ -96,9 +96,9 @@ struct MpiReplay::Engine {
     MessageReplay messages;
     TaskReplay tasks;
     gpu::StreamReplay streams;
-    bool follows_work;                    // looks at work outside of MPI: at tasks, or at calls for GPUs
-    std::vector<std::uint32_t> steps_on;  // by process: where its steps are; only beside GPUs
-    std::vector<bool> began;              // by process or location: a thread of it
+    bool follows_work;                    // tracks work outside of MPI: tasks, or calls that use GPUs
+    std::vector<std::uint32_t> steps_on;  // by process: the location with its steps; only for archives with GPUs
+    std::vector<bool> began;              // by process or location: one of its threads has begun
 
     std::int64_t run_ns(std::uint32_t location) const
     {
@@ -106,7 +106,7 @@ struct MpiReplay::Engine {
         return stack.first_ns == INT64_MIN ? 0 : options.part.within(location, stack.first_ns, stack.last_ns);
     }
 
-    // Processes that call MPI. `in_part`: only those with time in the part.
+    // Processes that call MPI. `in_part`: only those with time in the selected part.
     std::set<std::uint32_t> callers(bool in_part) const
     {
         std::set<std::uint32_t> processes;
@@ -116,8 +116,8 @@ struct MpiReplay::Engine {
         return processes;
     }
 
-    // The location that ends last; if some are joined with others, of these: a thread that only waits, or a monitor,
-    // may end later. As many as there are locations: none has events.
+    // The location that ends last. If some locations are linked with others, only these are considered, as a monitor or
+    // a thread that only waits may end later. Returns the number of locations if there are no events.
     std::size_t last_on_path() const
     {
         std::size_t last = stacks.size();
@@ -140,7 +140,7 @@ struct MpiReplay::Engine {
         CallStack& stack = stacks[at.location];
         const bool first = stack.first_ns == INT64_MIN;
         if (first) {
-            if (first_ns == INT64_MIN) first_ns = at.time_ns;  // of all locations: events come in the order of time
+            if (first_ns == INT64_MIN) first_ns = at.time_ns;  // first of all locations: events come in time order
             stack.first_ns = at.time_ns;
             stack.last_ns = at.time_ns;
             const bool made_by_another = !streams.is_stream(at.location) && began[replay.process_of(at.location)];
@@ -149,7 +149,7 @@ struct MpiReplay::Engine {
         }
         if (replay.locations[at.location].in_mpi == 0) {
             const Kind kind = stack.open.empty() ? stack.outside : kinds[stack.open.back().region];
-            if (kind == Kind::work && !first && at.time_ns == stack.last_ns) return stack;  // no time passed
+            if (kind == Kind::work && !first && at.time_ns == stack.last_ns) return stack;  // no time has passed
             const std::uint32_t where = stack.where();
             stack.exclusive.add(where, options.part.within(at.location, stack.last_ns, at.time_ns));
             if (replay.delays.enabled() && kind == Kind::task_wait)
@@ -163,7 +163,7 @@ struct MpiReplay::Engine {
         return stack;
     }
 
-    // The thread whose path the location's calls are on, brought up to now.
+    // The thread whose path includes the location's calls, advanced to the current time.
     std::uint32_t thread_now(const otf2::At& at)
     {
         const std::uint32_t thread = streams.thread_of(at.location);
@@ -225,13 +225,13 @@ struct MpiReplay::Engine {
         stack.open.pop_back();
     }
 
-    // Where steps last from call to call, as in otf2::read_steps_between().
+    // Ends a step that lasts from call to call, as in otf2::read_steps_between().
     void leave_between(const otf2::At& at, const OpenRegion& open)
     {
         CallStack& stack = stacks[at.location];
         LocationState& own = replay.locations[at.location];
         const std::size_t level = stack.open.size() - 1;
-        if (own.step >= 0 && level < stack.step_depth) own.step = -1;  // the region around ends
+        if (own.step >= 0 && level < stack.step_depth) own.step = -1;  // the enclosing region ends
         const bool beside = own.step >= 0 && level == stack.step_depth;
         if (beside) stack.phases.add(open.where, at.time_ns - stack.phase_ns);
         stack.open.pop_back();
@@ -253,7 +253,7 @@ struct MpiReplay::Engine {
         else if (kind == Kind::task)
             tasks.begin(at.location, idle_since_ns, around == 0 ? otf2::nowhere : stack.open[around - 1].where);
         else if (kind == Kind::task_wait)
-            tasks.create(at.location);  // all tasks were created before the wait
+            tasks.create(at.location);  // all tasks were created before this wait
     }
 
     void leave_work(const otf2::At& at, Kind kind, const OpenRegion& open)
@@ -290,7 +290,7 @@ struct MpiReplay::Engine {
                      wait->from_ns, wait->until_ns);
     }
 
-    // Score-P's copies, which are no regions.
+    // Score-P records GPU copies as transfers, not as regions.
     void transfer(const otf2::At& at, bool begins)
     {
         if (!streams.is_stream(at.location)) return;

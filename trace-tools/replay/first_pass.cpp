@@ -14,7 +14,7 @@ namespace replay {
 
 namespace {
 
-// Visitor of a thread, at the locations that it reads. Calls what looks directly: there are many events.
+// The visitor of one reading thread. It calls its parts directly, not virtually, since there are many events.
 class Look final : public otf2::Visitor {
  public:
     Look(const otf2::Archive& archive, const FirstPass::Options& options) : soundness{archive}
@@ -116,7 +116,7 @@ FirstPass::FirstPass(otf2::Reader& reader, const Options& options) : reader_{rea
 
 void FirstPass::replay(otf2::Visitor& visitor)
 {
-    events_->read(visitor, threads_ > 2);  // of two the other one analyses delays, and helps
+    events_->read(visitor, threads_ > 2);  // with only two threads, the other one analyses delays as well
 }
 
 std::vector<std::string> FirstPass::oddities() const

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One reading of an archive for all that a replay needs: whether it is sound, its steps, its started requests, and its
-// events, stored for the replay in the order of time.
+// Reads an archive once for everything that a replay needs: soundness, steps, started requests, and the events, stored
+// to be replayed in time order.
 //
 //     replay::FirstPass first{reader, {.threads = 2}};
 //     replay::MpiReplay replay{archive, first.take_started(), options, sink};
@@ -23,8 +23,8 @@ namespace replay {
 class FirstPass {
  public:
     struct Options {
-        bool steps = false;             // are looked for
-        bool blocking_receives = true;  // are, too; needed for the critical path
+        bool steps = false;             // look for steps
+        bool blocking_receives = true;  // also look for blocking receives; needed for the critical path
         int threads = 1;
     };
 
@@ -34,12 +34,12 @@ class FirstPass {
     const otf2::FoundSteps& steps() const { return steps_; }
     StartedRequests take_started() { return std::move(started_); }
 
-    // All events in the order of time, once.
+    // Replays all events in time order; call once.
     void replay(otf2::Visitor& visitor);
-    // For a thread that has nothing else to do: see otf2::MergedAhead.
+    // For an idle thread: see otf2::MergedAhead::help().
     bool help() { return events_->help(); }
 
-    // Sound, but worth a word.
+    // Facts that do not make the archive unsound, but are worth reporting.
     std::vector<std::string> oddities() const;
 
  private:
@@ -51,8 +51,8 @@ class FirstPass {
     std::optional<otf2::EventsAside> events_;
 };
 
-// Replays all events, which `beside` sees too unless it is null, and finishes. Prints each oddity as a line on stderr
-// that begins with `program`.
+// Replays all events and finishes the replay. `beside`, if not null, visits all events as well. Prints each oddity as a
+// line on stderr that begins with `program`.
 void replay_archive(FirstPass& first, MpiReplay& replay, const char* program, otf2::Visitor* beside = nullptr);
 
 }  // namespace replay

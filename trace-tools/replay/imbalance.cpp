@@ -8,7 +8,7 @@ namespace replay {
 std::map<PathKey, double> critical_path_imbalance(const CriticalPath& path, const MpiReplay& replay)
 {
     const auto ranks = static_cast<double>(std::max<std::size_t>(replay.ranks(), 1));
-    std::map<std::uint32_t, double> all_s;  // by where
+    std::map<std::uint32_t, double> all_s;  // time of all locations, by TimeSums place
     for (const auto& [key, ns] : replay.exclusive()) all_s[key.where] += static_cast<double>(ns) / 1e9;
     std::map<std::uint32_t, double> path_s;
     for (const auto& [key, ns] : path.ns) path_s[key.where] += static_cast<double>(ns) / 1e9;

@@ -9,7 +9,7 @@
 
 namespace replay {
 
-// The oldest unmatched message of the route that lacks this half, or a new message.
+// Returns the oldest message of the route that lacks this half (send or receive), or a new message.
 MessageReplay::MessagePtr MessageReplay::match(const Route& route, bool sends)
 {
     Unmatched& waiting = of_route(route);
@@ -24,7 +24,7 @@ MessageReplay::MessagePtr MessageReplay::match(const Route& route, bool sends)
     return message;
 }
 
-// Routes that have none left stay for the next message, until there are many of them.
+// Routes without unmatched messages are kept for the next message, until there are too many.
 MessageReplay::Unmatched& MessageReplay::of_route(const Route& route)
 {
     if (const auto known = unmatched_.find(route); known != unmatched_.end()) return known->second;
@@ -56,8 +56,8 @@ void MessageReplay::complete_send(std::uint32_t location, std::uint64_t request)
         locations_[location].completed_sends.push_back(std::move(*sent));
 }
 
-// Null if
-// 1. the location is no rank of the communicator, or
+// Returns null if
+// 1. the location is not a rank of the communicator, or
 // 2. it is not in an MPI call.
 MessageReplay::MessagePtr MessageReplay::post(std::uint32_t location, const Channel& channel)
 {
@@ -73,7 +73,7 @@ MessageReplay::MessagePtr MessageReplay::post(std::uint32_t location, const Chan
     return message;
 }
 
-// Posts the blocking receives that the call will complete, and the non-blocking ones that it will post: a receive
+// Posts the blocking receives that the call will complete and the non-blocking receives that it will post. A receive
 // counts from the begin of its call, and a send may end before the call's request is recorded.
 void MessageReplay::begin_call(std::uint32_t location)
 {
@@ -132,7 +132,7 @@ void MessageReplay::receive(std::uint32_t location, const otf2::MessageRecord& m
 void MessageReplay::end_call(std::uint32_t location, std::int64_t now_ns)
 {
     LocationMessages& own = locations_[location];
-    own.blocking.clear();  // receives of a communicator that the location is not in
+    own.blocking.clear();  // unmatched receives of a communicator that the location does not belong to
     complete_probe(own, state_.call(location, now_ns));
     const bool sends = !own.blocking_sends.empty() || !own.completed_sends.empty();
     if (!own.received && !sends) return;
@@ -147,7 +147,7 @@ void MessageReplay::end_call(std::uint32_t location, std::int64_t now_ns)
     own.received = false;
 }
 
-// A probe waits as the receive of its message would: Scalasca has no pattern for it.
+// A probe waits like the receive of its message; Scalasca has no pattern for it.
 void MessageReplay::complete_probe(LocationMessages& own, const MpiCall& call)
 {
     const std::vector<StartedReceives::Probes>& probes = own.started.probes;
@@ -178,7 +178,7 @@ void MessageReplay::complete_probe(LocationMessages& own, const MpiCall& call)
     state_.delays.idle_until(call.location, call.end_ns, call.where);
 }
 
-// True if there was a late sender.
+// Returns true if there was a late sender.
 bool MessageReplay::complete_receives(LocationMessages& own, const MpiCall& call)
 {
     const std::int64_t until_ns = std::min(own.last_sender.ns, call.end_ns);

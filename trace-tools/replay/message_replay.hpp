@@ -33,19 +33,19 @@ class MessageReplay {
     void complete_send(std::uint32_t location, std::uint64_t request);
     void post_receive(std::uint32_t location, std::uint64_t request);
     void receive(std::uint32_t location, const otf2::MessageRecord& message);
-    void end_call(std::uint32_t location, std::int64_t now_ns);  // after the call's messages
+    void end_call(std::uint32_t location, std::int64_t now_ns);  // call after the call's messages
 
     std::uint64_t unmatched_receives() const { return unmatched_receives_; }
     std::uint64_t never_received() const;
 
  private:
-    // A call that completes sends, until all their receives are posted.
+    // A call that completes sends; kept until all their receives are posted.
     struct SendCompletion {
         MpiCall call;
-        std::int64_t from_ns = 0;  // earliest begin of its wait
-        Arrival last;              // of the receivers that arrived during the call
+        std::int64_t from_ns = 0;  // earliest begin of the call's wait
+        Arrival last;              // last receiver that arrived during the call
         std::uint32_t communicator = 0;
-        std::size_t not_posted = 0;  // receives
+        std::size_t not_posted = 0;  // number of receives not yet posted
     };
 
     struct Message {
@@ -53,22 +53,22 @@ class MessageReplay {
         bool sent = false;
         bool posted = false;
         Arrival sender;
-        Arrival receiver;  // at the call that posts the receive
+        Arrival receiver;  // arrival at the call that posts the receive
         boost::local_shared_ptr<SendCompletion> completion;
     };
     using MessagePtr = boost::local_shared_ptr<Message>;
 
     struct LocationMessages {
         StartedReceives started;
-        std::size_t posted = 0;   // requests so far, of started.posted
-        std::size_t posting = 0;  // posted so far, of started.posted: those of the current call before their requests
+        std::size_t posted = 0;   // how many of started.posted have been requested
+        std::size_t posting = 0;  // of started.posted: posted so far, also for requests to come in this call
         std::deque<MessagePtr> preposted;
-        std::size_t probed = 0;   // so far, of started.probes
-        std::size_t blocked = 0;  // so far, of started.blocking
+        std::size_t probed = 0;   // how many of started.probes have been seen
+        std::size_t blocked = 0;  // how many of started.blocking have been seen
         std::uint64_t calls = 0;
         OpenRequests<MessagePtr> sends;
         OpenRequests<MessagePtr> receives;
-        std::deque<MessagePtr> blocking;  // receives that are posted and not completed
+        std::deque<MessagePtr> blocking;  // receives that are posted but not completed
 
         // In the current call:
         std::vector<MessagePtr> blocking_sends;
@@ -77,7 +77,7 @@ class MessageReplay {
         Arrival last_sender;
         std::uint32_t communicator = 0;
 
-        // In calls of MPI_Iprobe that found nothing, since the last message:
+        // Time in calls of MPI_Iprobe that found nothing, since the last message:
         std::int64_t polled_ns = 0;
         std::int64_t polling_since_ns = 0;
     };
@@ -87,7 +87,7 @@ class MessageReplay {
         bool sent = false;
         std::deque<MessagePtr> messages;
     };
-    using Route = std::pair<Channel, std::uint32_t>;  // and the receiver's rank
+    using Route = std::pair<Channel, std::uint32_t>;  // channel, and the receiver's rank
 
     struct RouteHash {
         std::size_t operator()(const Route& route) const
@@ -112,7 +112,7 @@ class MessageReplay {
     ReplayState& state_;
     std::vector<LocationMessages> locations_;
     std::unordered_map<Route, Unmatched, RouteHash> unmatched_;
-    std::size_t most_routes_ = 64;  // before those that have none left go
+    std::size_t most_routes_ = 64;  // routes without messages are dropped beyond this number
     std::uint64_t unmatched_receives_ = 0;
 };
 

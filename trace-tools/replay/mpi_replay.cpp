@@ -77,7 +77,7 @@ void MpiReplay::leave(const otf2::At& at, std::uint32_t region, const otf2::Even
     const auto same_region = [&](const OpenRegion& open) { return open.region == region; };
     if (std::none_of(stack.open.rbegin(), stack.open.rend(), same_region)) return;
     while (stack.open.back().region != region)
-        engine.leave_innermost(at);  // never left: ends with the region around it
+        engine.leave_innermost(at);  // regions never left end with the enclosing region
     engine.leave_innermost(at);
 }
 

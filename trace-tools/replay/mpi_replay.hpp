@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wait states, delay costs and critical path of an MPI program, in one pass in the order of time. Needs clock-corrected
-// time stamps.
+// Wait states, delay costs and critical path of an MPI program, computed in one pass in time order. Needs
+// clock-corrected time stamps.
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
@@ -20,23 +20,23 @@ namespace replay {
 struct MpiTimes {
     std::int64_t first_ns = 0;
     std::int64_t last_ns = 0;
-    std::int64_t run_ns = 0;      // from the first to the last, in the part; so are the next two
-    std::int64_t mpi_ns = 0;      // in MPI calls
-    std::int64_t waiting_ns = 0;  // of that in wait states
-    bool calls_mpi = false;       // in the whole run
+    std::int64_t run_ns = 0;      // time from first to last event within the part, as the next two
+    std::int64_t mpi_ns = 0;      // time in MPI calls
+    std::int64_t waiting_ns = 0;  // the part of mpi_ns in wait states
+    bool calls_mpi = false;       // anywhere in the run
     bool counts() const { return calls_mpi && run_ns > 0; }
 };
 
 struct CriticalPath {
     PathTimes ns;                // time of each activity on the path; they add up to length_ns
-    DelayCosts delay;            // direct and indirect, of activities on the path or not
+    DelayCosts delay;            // direct and indirect costs of activities, on the path or not
     DelayCosts indirect_delay;   // the part of `delay` that was caused by propagation
-    DelayCosts unknown_delay;    // waiting without a known cause, by waiting location; with `delay` all waiting
-    std::int64_t length_ns = 0;  // without a part: from the first ENTER of all to its last LEAVE
+    DelayCosts unknown_delay;    // waiting without a known cause, by waiting location; adds to `delay`
+    std::int64_t length_ns = 0;  // without a selected part: from the first ENTER of all locations to the last LEAVE
 };
 
-// A phase of a step of a location: a region directly inside the step, all its visits together. The step's own region is
-// the phase outside of these. The phases add up to the step.
+// A phase of a step on one location: all visits of a region directly inside the step. Time outside of such regions
+// counts for the step's own region. The phases add up to the step.
 struct PhaseTime {
     std::int64_t step = 0;
     std::uint32_t where = 0;
@@ -62,33 +62,33 @@ class MpiReplay final : public otf2::Visitor {
         std::function<void(const PhaseTime&)> phases = {};
         // Sums contain only time in this part; steps that reach beyond it have no phases.
         otf2::Part part = {};
-        // That look for started requests; with two or more one of its own analyses delays.
+        // Number of threads that look for started requests; with two or more, a separate thread analyses delays.
         int threads = 1;
-        // For that one, while it has nothing to analyse: a part of other work. False: there is none now.
+        // Called by the delay-analysis thread while it is idle: does a piece of other work. False: there is none now.
         std::function<bool()> meanwhile = {};
     };
 
-    // Called for each sum of waits when its step has ended on all locations.
+    // Called for each sum of waits once its step has ended on all locations.
     using Sink = WaitSums::Sink;
 
-    // Reads the archive once if it has non-blocking collectives or receives: see started_requests.hpp.
+    // Reads the archive in advance if it has non-blocking collectives or receives: see started_requests.hpp.
     MpiReplay(otf2::Reader& reader, const Options& options, Sink sink);
-    // Where they are known.
+    // For callers that already have the started requests.
     MpiReplay(const otf2::Archive& archive, struct StartedRequests started, const Options& options, Sink sink);
     ~MpiReplay() override;
 
-    // After the last event.
+    // Call after the last event.
     void finish();
 
     // Indexed by location.
     std::vector<MpiTimes> times() const;
-    // Without the time of regions inside. An MPI call contains the MPI calls that it makes.
+    // Time of each activity without that of regions inside it. An MPI call includes the MPI calls that it makes.
     PathTimes exclusive() const;
-    // The path to the last event of all locations that are joined with others. Not joined(): only the activities of
-    // that event's location.
+    // The path to the last event among all linked locations. If joined() is false, only the activities of that event's
+    // location.
     CriticalPath critical_path() const;
-    bool joined() const;        // locations, by MPI or by tasks; true for a single location
-    std::size_t ranks() const;  // processes that call MPI and have time in the part
+    bool joined() const;        // whether locations are linked by MPI or tasks; true for a single location
+    std::size_t ranks() const;  // number of processes that call MPI and have time in the part
     std::vector<std::string> problems() const;
 
     void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override;

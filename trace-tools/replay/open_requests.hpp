@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Open requests by number. Numbers mostly grow: the newest request is the last entry.
+// Open requests by number. Numbers usually increase, so the newest request is the last entry.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace replay {
 template <class Operation>
 class OpenRequests {
  public:
-    // Replaces an open operation of the same number.
+    // Replaces an open operation with the same number.
     void open(std::uint64_t request, Operation operation)
     {
         const auto entry = find(request);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// POP's efficiencies of a run. Sources: POP's metrics; Cube's advisor for serialisation and transfer, which needs no
-// simulator of the network: transfer time = time in MPI - time in wait states.
+// POP efficiencies of a run. Sources: POP's metrics; Cube's advisor for serialisation and transfer, which it computes
+// without a network simulation: transfer time = time in MPI - time in wait states.
 #pragma once
 
 #include "trace-tools/replay/mpi_replay.hpp"
@@ -18,7 +18,7 @@ struct Efficiencies {
     double parallel() const { return load_balance * communication(); }
 };
 
-// Efficiencies of the locations that call MPI; empty if none does.
+// Efficiencies over the locations that call MPI; none if no location does.
 std::optional<Efficiencies> efficiencies(const std::vector<MpiTimes>& times);
 
 }  // namespace replay

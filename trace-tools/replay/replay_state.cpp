@@ -20,11 +20,11 @@ ReplayState::ReplayState(const otf2::Archive& of, const otf2::Part& only, DelayR
 
 ReplayState::Ranks::Ranks(std::size_t places, std::size_t members)
 {
-    constexpr std::size_t few = 16;  // places for each member
+    constexpr std::size_t few = 16;  // table slots for each member
     if (places <= few * members) all_.assign(places, otf2::nowhere);
 }
 
-// The first rank of a process stays.
+// If a process has several ranks, the first one is kept.
 void ReplayState::Ranks::add(std::uint32_t place, std::uint32_t rank)
 {
     if (all_.empty())

@@ -33,7 +33,7 @@ std::string cost_text(double seconds, const RunTime& run)
     return time_text(seconds) + printed(" (%.2f %% of all ranks' time)", run.percent(seconds));
 }
 
-// The regions that make up nearly all of its delay costs.
+// Lists the regions that account for nearly all of the rank's delay costs.
 std::string regions_text(const RootCause& cause)
 {
     constexpr double nearly_all = 0.95;

@@ -11,7 +11,7 @@ namespace replay {
 
 namespace {
 
-// MPI_Iallreduce, MPI_Irecv, MPI_Start of a persistent request; no sends and no probes.
+// True for MPI_Iallreduce, MPI_Irecv, MPI_Start of a persistent request and the like, but not for sends and probes.
 bool starts_requests(const otf2::Region& region)
 {
     const std::string name = otf2::mpi_call_name(region);
@@ -23,14 +23,14 @@ bool starts_requests(const otf2::Region& region)
     return std::none_of(other.begin(), other.end(), [&](const char* prefix) { return name.starts_with(prefix); });
 }
 
-// MPI_Recv, MPI_Sendrecv, MPI_Mrecv.
+// True for MPI_Recv, MPI_Sendrecv, MPI_Mrecv.
 bool receives(const otf2::Region& region)
 {
     const std::string name = otf2::mpi_call_name(region);
     return name.find("recv") != std::string::npos || name.find("Recv") != std::string::npos;
 }
 
-// Locations of processes that have several threads.
+// By location: whether its process has several threads.
 std::vector<bool> in_threads(const otf2::Archive& archive)
 {
     const auto is_thread = [](const otf2::Location& one) {
@@ -106,7 +106,7 @@ void StartCollector::leave(const otf2::At& at, std::uint32_t region, const otf2:
     Open& open = of(at);
     if (std::find(open.regions.rbegin(), open.regions.rend(), region) == open.regions.rend()) return;
     std::uint32_t innermost = otf2::nowhere;
-    do {  // regions inside that are never left end here, too
+    do {  // inner regions that were never left end here as well
         innermost = open.regions.back();
         open.regions.pop_back();
         if (kinds_[innermost] != Kind::no_mpi) --open.in_mpi;
@@ -149,7 +149,7 @@ void StartCollector::receive(const otf2::At& at, const otf2::MessageRecord& mess
 {
     Open& open = of(at);
     const auto post = open.receives.close(message.request);
-    if (!post && open.in_mpi == 0) return;  // blocking, and not wanted or outside of MPI calls
+    if (!post && open.in_mpi == 0) return;  // a blocking receive that is not wanted, or outside of MPI calls
     StartedReceives& all = started_.receives[at.location];
     const Channel channel{.communicator = message.communicator, .sender = message.peer, .tag = message.tag};
     const auto [known, is_new] = open.channels.emplace(channel, static_cast<std::uint32_t>(all.channels.size()));
@@ -160,7 +160,7 @@ void StartCollector::receive(const otf2::At& at, const otf2::MessageRecord& mess
         all.blocking.push_back({.call = open.calls, .channel = known->second});
     const std::uint64_t call = post ? all.posted[*post].call : open.calls;
     const std::uint32_t of_message = known->second;
-    // The probes before the receive waited for its message; of several MPI_Mprobe the first one.
+    // The probes before this receive waited for its message; of several MPI_Mprobe calls, the first one matches.
     bool found = false;
     std::erase_if(open.probes, [&](std::size_t probe) {
         if (all.probes[probe].last_call >= call || (found && open.call == Kind::matched_receive)) return false;
@@ -170,7 +170,7 @@ void StartCollector::receive(const otf2::At& at, const otf2::MessageRecord& mess
     });
 }
 
-// Locations are read one after the other.
+// Locations are read one after the other, so only one has open state.
 StartCollector::Open& StartCollector::of(const otf2::At& at)
 {
     if (at.location != location_) open_ = {};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The communicators and channels of non-blocking operations, in the order of their starts.
-// 1. An archive records them when an operation completes.
-// 2. MPI matches operations in the order of their starts, which may be another one.
-// So a pass before the replay looks them up. Example: MPI_Irecv A, MPI_Irecv B, MPI_Wait B, MPI_Wait A.
+// Communicators and channels of non-blocking operations, in the order of their starts.
+// 1. An archive records these only when an operation completes.
+// 2. MPI matches operations in the order of their starts, which may differ.
+// So a separate pass before the replay collects them. Example: MPI_Irecv A, MPI_Irecv B, MPI_Wait B, MPI_Wait A.
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
@@ -16,10 +16,10 @@
 
 namespace replay {
 
-// MPI matches the messages of one channel to a location in order.
+// MPI matches messages on the same channel to a location in order.
 struct Channel {
     std::uint32_t communicator = 0;
-    std::uint32_t sender = 0;  // rank in it
+    std::uint32_t sender = 0;  // rank in the communicator
     std::uint32_t tag = 0;
     auto operator<=>(const Channel&) const = default;
 };
@@ -27,23 +27,23 @@ struct Channel {
 // Receives of a location.
 struct StartedReceives {
     struct Post {
-        std::uint64_t call = 0;  // number of its MPI call; outermost calls of a location are counted from 1; 0: of none
+        std::uint64_t call = 0;                 // number of its outermost MPI call at the location, from 1; 0: no call
         std::uint32_t channel = otf2::nowhere;  // index into channels
         auto operator<=>(const Post&) const = default;
     };
 
-    std::vector<Channel> channels;  // each once
+    std::vector<Channel> channels;  // without repetition
 
     // Non-blocking receives in the order of posting.
-    // 1. Channel nowhere: the receive never completes, or completes on another thread.
-    // 2. A receive with a wildcard (any source, any tag) has the channel of its message: archives do not record the
-    //    wildcard.
+    // 1. Channel nowhere: the receive never completes, or it completes on another thread.
+    // 2. A receive with a wildcard (any source, any tag) has the channel of its message, since archives do not record
+    // wildcards.
     std::vector<Post> posted;
 
-    std::vector<Post> blocking;  // in order; without receives outside of MPI calls
+    std::vector<Post> blocking;  // in order, without receives outside of MPI calls
 
-    // Calls of MPI_Probe, MPI_Mprobe, MPI_Iprobe and MPI_Improbe with no other call between, and the channel of the
-    // receive that follows; in order.
+    // Groups of successive MPI_Probe, MPI_Mprobe, MPI_Iprobe and MPI_Improbe calls, with the channel of the receive
+    // that follows each group; in order.
     struct Probes {
         std::uint64_t first_call = 0;
         std::uint64_t last_call = 0;
@@ -53,29 +53,29 @@ struct StartedReceives {
 };
 
 struct StartedRequests {
-    // Indexed by location: the communicators of its non-blocking collectives, in the order of the starts; nowhere: the
-    // collective never completes. 4 bytes a start.
+    // By location: the communicators of its non-blocking collectives, in the order of the starts; nowhere: the
+    // collective never completes. 4 bytes for each start.
     std::vector<std::vector<std::uint32_t>> collectives;
-    // Indexed by location. 16 bytes for a receive or probe.
+    // By location. 16 bytes for each receive or probe.
     std::vector<StartedReceives> receives;
-    // Indexed by location: the communicators of its blocking collectives, in order; only where several threads of a
-    // process may be in collectives at once.
+    // By location: the communicators of its blocking collectives, in order. Only collected if several threads of a
+    // process may be in collectives at the same time.
     std::vector<std::vector<std::uint32_t>> blocking_collectives;
 };
 
-// Has it a region of such operations? `blocking`: blocking receives, too.
+// True if the archive has regions of such operations. `blocking`: include blocking receives.
 bool starts_or_receives(const otf2::Archive& archive, bool blocking);
 
-// Reads the archive once, location by location, if it has.
+// Reads the archive once, location by location, if it has such operations.
 StartedRequests started_requests(otf2::Reader& reader, bool blocking, int threads);
 
-// Takes all events of one location, then all of the next one.
+// Takes all events of one location, then those of the next, and so on.
 class StartCollector final : public otf2::Visitor {
  public:
     StartCollector(const otf2::Archive& archive, bool blocking);
 
     StartedRequests take() { return std::move(started_); }
-    void add(StartedRequests other);  // of other locations
+    void add(StartedRequests other);  // adds the requests of other locations
 
     void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&) override;
     void leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes&) override;
@@ -89,14 +89,14 @@ class StartCollector final : public otf2::Visitor {
  private:
     enum class Kind : std::uint8_t { no_mpi, mpi, probe, poll, matched_receive };  // poll: MPI_Iprobe
     struct Open {
-        OpenRequests<std::size_t> collectives;  // their numbers in the order of starts
+        OpenRequests<std::size_t> collectives;  // their numbers, in the order of starts
         OpenRequests<std::size_t> receives;
         std::map<Channel, std::uint32_t> channels;
         std::vector<std::uint32_t> regions;
         int in_mpi = 0;
         std::uint64_t calls = 0;
-        Kind call = Kind::no_mpi;         // the last outermost one
-        std::vector<std::size_t> probes;  // places in StartedReceives::probes, whose receive is not known yet
+        Kind call = Kind::no_mpi;         // kind of the last outermost call
+        std::vector<std::size_t> probes;  // indices into StartedReceives::probes whose receive is not known yet
     };
 
     Open& of(const otf2::At& at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks that one thread of a process creates and another one executes. OTF2's roles of the program's own regions say
-// where: TASK_CREATE creates a task, TASK executes it, TASK_WAIT waits until all tasks are done.
+// Tasks that one thread of a process creates and another executes. The program's own regions show them by their OTF2
+// roles: TASK_CREATE creates a task, TASK executes it, TASK_WAIT waits until all tasks are done.
 #pragma once
 
 #include "trace-tools/replay/replay_state.hpp"
@@ -10,7 +10,7 @@
 
 namespace replay {
 
-// Used only with a delay analysis.
+// Used only if delays are analysed.
 class TaskReplay {
  public:
     explicit TaskReplay(ReplayState& state) : state_{state}, processes_(state.archive.processes.size()) {}
@@ -25,13 +25,13 @@ class TaskReplay {
     // The location was directly inside a TASK_WAIT since its previous event.
     void end_wait(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
 
-    bool any() const { return any_; }  // task of one thread for another
+    bool any() const { return any_; }  // a thread executed a task created by another thread
 
  private:
-    // The last handoffs suffice: a task starts after the last TASK_CREATE, a TASK_WAIT ends after the last TASK.
+    // Only the latest handoffs matter: a task starts after the last TASK_CREATE, a TASK_WAIT ends after the last TASK.
     struct Process {
         std::uint32_t creator = otf2::nowhere;
-        Handoff created;  // since the creator's last wait
+        Handoff created;  // latest since the creator's last wait
         Handoff done;
     };
 

@@ -78,7 +78,7 @@ void WaitSums::report_finished_steps()
     index_anew(slots_.size());
 }
 
-// In the order of the keys.
+// Reports the sums in the order of their keys.
 void WaitSums::report(std::vector<Sum>::iterator begin, std::vector<Sum>::iterator end)
 {
     std::sort(begin, end, [](const Sum& one, const Sum& other) { return one.first < other.first; });

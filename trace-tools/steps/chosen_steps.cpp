@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t events_to_guess_from = 20'000;
 
-// Ends a reading before its end.
+// Thrown to end a reading early.
 class SeenEnough : public std::exception {};
 
 class Limit : public Visitor {
@@ -45,7 +45,7 @@ FoundSteps guessed_steps(Reader& reader)
     return find_steps(reader.archive(), seen);
 }
 
-// One of both is there.
+// One of steps.region and steps.call is set.
 std::unique_ptr<StepVisitor> visitor_of(const FoundSteps& steps, int every, const Archive& archive,
                                         StepObserver* observer)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of an archive: those that a user chose, else those that are found.
+// The steps of an archive: those that a user chose, or else those that are detected.
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
@@ -11,31 +11,31 @@
 
 namespace otf2 {
 
-// The options --step-region and --step-from; one of the two, or neither.
+// The options --step-region and --step-from; at most one of them is set.
 struct StepChoice {
     std::string region;  // steps are the visits of this region
     std::string from;    // steps last from one visit of this region to the next
-    int every = 1;       // .. or to this many visits later; also where the region is found, not named
+    int every = 1;       // .. or to the n-th next visit; also if the region is detected
     bool given() const { return !region.empty() || !from.empty(); }
 
-    // Throws UsageError if both are given, or every is less than 1 or not for this choice.
+    // Throws UsageError if both are set, or if `every` is less than 1 or cannot be combined with the choice.
     void check() const;
 };
 
 struct ChosenSteps {
     std::string name;      // "step", or "MPI_Allreduce to MPI_Allreduce"
-    bool between = false;  // from one visit to the next
+    bool between = false;  // steps last from one visit to the next
     StepTable table;
-    StepChoice choice;  // which makes the same of another archive of the program
+    StepChoice choice;  // the choice that gives the same steps in another archive of the program
 };
 
-// Makes an observer that has seen nothing yet. It must outlive the reading, or the call for another one.
+// Returns a new observer. The observer must outlive the reading, or live until the next one is requested.
 using NewObserver = std::function<StepObserver&()>;
 
-// Without a choice what find_step_region() finds, else find_step_call(); none if nothing repeats. Reads all events
-// once; without a choice twice, unless what the first events look like is what all look like. The last observer that
-// was asked for, if there is one, has seen the whole reading that finds the steps. Throws UsageError for a region that
-// is not there.
+// Without a choice, the result of find_step_region(), or else of find_step_call(); none if nothing repeats. Reads all
+// events once; without a choice twice, unless the guess from the first events holds for all. The last observer
+// requested, if any, has seen all events of the reading that found the steps. Throws UsageError if the chosen region
+// does not exist.
 std::optional<ChosenSteps> chosen_steps(Reader& reader, const StepChoice& choice, const NewObserver& observer = {});
 
 // Advice where no steps are found: "such as MPI_Allreduce".

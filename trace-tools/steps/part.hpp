@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a run that a user asks about: the visits of a region, a span of time, or the visits within that span.
+// The part of a run that the user selected: the visits of a region, a span of time, or the visits within that span.
 #pragma once
 
 #include "base/cli/options.hpp"
@@ -12,7 +12,7 @@
 
 namespace otf2 {
 
-// The options' values; empty: all of the run.
+// Values of the options; empty: the whole run.
 struct PartWords {
     std::string region;
     std::string from;
@@ -21,14 +21,14 @@ struct PartWords {
     std::string text() const;  // "region step from 1s to 2s"
 };
 
-// --region, --from and --to.
+// Adds the options --region, --from and --to.
 void add_part_options(base::Options& options, PartWords& words);
 
 class Part {
  public:
     Part() = default;  // all of the run
 
-    // Disjoint spans in the order of time, by process (or, for a location without one, after these by location).
+    // `spans`: disjoint spans in time order, for each process, followed by those for each location without a process.
     Part(const Archive& archive, std::vector<std::vector<base::TimeSpan>> spans)
         : archive_{&archive}, spans_{std::move(spans)}
     {
@@ -36,7 +36,7 @@ class Part {
 
     bool is_all() const { return archive_ == nullptr; }
 
-    // How long from begin to end the location is in the part; in the archive's common time.
+    // The time between begin and end in which the location is within the part, on the archive's common clock.
     std::int64_t within(std::uint32_t location, std::int64_t begin_ns, std::int64_t end_ns) const
     {
         return is_all() ? end_ns - begin_ns : inside_ns(location, begin_ns, end_ns);
@@ -49,9 +49,9 @@ class Part {
     std::vector<std::vector<base::TimeSpan>> spans_;
 };
 
-// Reads all events, once. A region's visits are those of all threads of a process together; visits inside others of the
-// same region are part of these. Throws UsageError for a region that is not there and for a span that is empty or
-// before the first event, Error where no process has any time in the part.
+// Reads all events once. The visits of all threads of a process are merged; nested visits of the region belong to the
+// outer ones. Throws UsageError if the region does not exist, or if the span is empty or before the first event; throws
+// Error if no process has any time in the part.
 Part part_of(Reader& reader, const PartWords& words);
 
 }  // namespace otf2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots of a noise process: what its archive says was assigned when, for the whole job.
+// The slots of a noise process, from its archive: which factors were assigned when, for the whole job.
 #pragma once
 
 #include "base/contract/roles.hpp"
@@ -12,7 +12,7 @@
 
 namespace otf2 {
 
-// A factor that is on, at one of its levels.
+// A factor that is on, and its level.
 struct Assigned {
     std::string factor;                       // its label
     std::string level;                        // empty if it has no levels
@@ -36,7 +36,7 @@ std::uint32_t schedule_location(const Archive& archive, std::size_t processes = 
 // Collects the slots of one location.
 class SlotReader : public Visitor {
  public:
-    // Both must outlive it.
+    // Both arguments must outlive this object.
     SlotReader(const Archive& archive, std::uint32_t location);
 
     // Throws Error for an unknown role.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps and their phases, as they are found in the events of an archive.
+// Collects steps and their phases from the events of an archive.
 #pragma once
 
 #include "base/columns/long_column.hpp"
@@ -19,24 +19,24 @@ struct Step {
     std::int64_t end_ns = 0;
 };
 
-// Steps of a rank, of which there may be more than memory holds.
+// The steps of a rank, possibly more than fit into memory.
 struct StepsOfRank {
-    std::int64_t rank = 0;         // in the largest communicator of MPI; of an archive without one the process's number
+    std::int64_t rank = 0;         // rank in the largest MPI communicator, or else process number
     std::uint32_t location = 0;    // the one of the rank with the most steps
     base::LongColumn<Step> steps;  // in the order of time
     std::vector<base::LongColumn<std::int64_t>> phase_ns;  // by StepTable::phases, then by step; they add up to it
 };
 
-// Drops the others.
+// Drops all steps but the wanted ones.
 void keep_steps(StepsOfRank& rank, const std::function<bool(const Step&)>& wanted);
 
 struct StepTable {
     std::vector<std::string> phases;  // regions directly inside steps, in the order of their first visits; then `other`
-    std::vector<StepsOfRank> ranks;   // those with any steps, by rank
+    std::vector<StepsOfRank> ranks;   // ranks that have steps, in rank order
 };
 
-// Sees all events of the reading that finds the steps, and when each step begins and ends: before the event at which it
-// does. A step that does not end is begun anew.
+// Sees all events of the reading that finds the steps, and the begin and end of each step, reported before the event
+// that causes them. A step that does not end is reported only by the begin of the next.
 class StepObserver : public Visitor {
  public:
     virtual void begin_step(const At& at, std::optional<std::int64_t> number) = 0;
@@ -45,14 +45,15 @@ class StepObserver : public Visitor {
 
 class StepCollection {
  public:
-    // The observer, if there is one, must outlive it.
+    // The observer, if any, must outlive it.
     explicit StepCollection(const Archive& archive, StepObserver* observer = nullptr);
 
-    // At the event's location; one that was begun before and not ended is none. Without a number it is counted.
+    // Begins a step at the event's location; an unfinished earlier step is discarded. Steps without a number are
+    // counted.
     void begin(const At& at, std::optional<std::int64_t> number = {});
     void end(const At& at);
 
-    // Regions of the same name are the same phase; one called `other` is what lies in no other.
+    // Regions with equal names are one phase. A region called `other` is merged with the time in no other phase.
     void phase(std::uint32_t location, std::uint32_t region, std::int64_t ns);
 
     StepTable table();  // gives away what was collected
@@ -73,7 +74,7 @@ class StepCollection {
     std::vector<Place> places_;  // by location
 };
 
-// Reads all events as read_soundly() does; those that find the steps go first.
+// Reads all events like read_soundly(). `steps` sees each event before `observer` does.
 void read_observed(Reader& reader, Visitor& steps, StepObserver* observer);
 
 }  // namespace otf2

@@ -56,7 +56,7 @@ std::optional<RegionUse> use_as_step(std::uint32_t region, const std::vector<std
     return all;
 }
 
-// EZTrace and TAU give all regions the role of a function.
+// EZTrace and TAU give all regions the role function, so names of MPI calls are used as well.
 bool is_collective(const Region& region)
 {
     const std::string call = mpi_call_name(region);
@@ -96,7 +96,7 @@ std::uint64_t calls_on_every_rank(std::uint32_t region, const std::vector<std::s
     return locations.empty() || most > least + std::max<std::uint64_t>(1, least / 100) ? 0 : least;
 }
 
-// All that are no streams.
+// All locations that are not streams.
 std::vector<std::size_t> all_threads(const Archive& archive)
 {
     std::vector<std::size_t> threads;

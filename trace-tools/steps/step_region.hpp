@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which region of an archive is the step of a loop, and what its visits are made of.
+// Detects which region of an archive is the step of a loop, and collects what its visits consist of.
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
@@ -13,7 +13,7 @@
 
 namespace otf2 {
 
-// Not one of MPI's or another run-time library's.
+// True if the region does not belong to MPI or another run-time library.
 bool could_be_a_step(const Region& region);
 
 // The region whose visits are the steps, as an index into Archive::regions; empty if no region qualifies.
@@ -38,20 +38,20 @@ std::optional<std::uint32_t> find_step_region(Reader& reader, int threads = 1);
 // part of the run they are. Reads all events.
 std::optional<std::uint32_t> find_step_call(Reader& reader);
 
-// Both, of one reading: the region, and where there is none the call.
+// The result of both searches in one reading: the region, or if there is none, the call.
 struct FoundSteps {
     std::optional<std::uint32_t> region;
     std::optional<std::uint32_t> call;
     bool operator==(const FoundSteps&) const = default;
 };
 FoundSteps find_steps(Reader& reader, int threads = 1);
-// The same, where all events were seen.
+// The same, for `seen` that has seen all events.
 FoundSteps find_steps(const Archive& archive, class UseOfRegions& seen);
 
-// The region of that name. Throws UsageError, of that option, if there is none.
+// The region with that name. Throws UsageError, naming the option, if there is none.
 std::uint32_t step_region_named(const Archive& archive, const std::string& name, const char* option = "--step-region");
 
-// Makes steps of the events that it sees. What it is made with must outlive it; the observer may be null.
+// Collects steps from the events that it sees. Its constructor arguments must outlive it; the observer may be null.
 class StepVisitor : public Visitor {
  public:
     virtual StepTable table() = 0;  // gives away what was collected
@@ -60,16 +60,16 @@ std::unique_ptr<StepVisitor> visits_as_steps(const Archive& archive, std::uint32
 std::unique_ptr<StepVisitor> steps_between_visits(const Archive& archive, std::uint32_t region, int every,
                                                   StepObserver* observer);
 
-// Steps are the visits of that region that end and are not inside another visit of it. Reads all events. The observer,
-// if there is one, sees the events of that reading.
+// Steps are the completed visits of that region that are not inside another visit of it. Reads all events, which the
+// observer, if any, sees as well.
 StepTable read_steps(Reader& reader, std::uint32_t region, StepObserver* observer = nullptr);
 
-// Steps last from the end of one visit of that region to the end of the next: so what a rank is late, and what the
-// others then wait for it in that call, are in the same step. Their phases are that call and the regions beside it. A
-// step ends without the next visit where the region around is left. Else as read_steps().
+// Steps last from the end of one visit of that region to the end of the next, so that the delay of a rank and the
+// resulting waits of other ranks in the call fall into the same step. Phases are that call and the regions next to it.
+// A step ends without the next visit if the enclosing region is left. Otherwise like read_steps().
 StepTable read_steps_between(Reader& reader, std::uint32_t region, StepObserver* observer = nullptr);
 
-// Throws UsageError with the name that is nearest. `option`: "--region".
+// Throws UsageError that suggests the nearest name. `option` is an option's name, such as "--region".
 [[noreturn]] void fail_no_region(const Archive& archive, const std::string& name, const char* option);
 
 }  // namespace otf2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often the locations visited the regions, where and for how long: what steps are found by.
+// How often, where and for how long locations visited regions; the basis for detecting steps.
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
@@ -19,7 +19,7 @@ struct RegionUse {
     std::int64_t begin_ns = 0;  // .. and the last
     std::int64_t covered_ns = 0;
     std::size_t depth = 0;
-    std::uint32_t around = nowhere;  // the region it is directly inside of
+    std::uint32_t around = nowhere;  // the enclosing region
     bool same_place = true;          // at every visit
     std::int64_t numbered_ns = 0;    // of visits with an attribute `step`, outside of others that have one
     struct Lengths {
@@ -29,11 +29,11 @@ struct RegionUse {
     std::vector<std::pair<int, Lengths>> lengths;  // by power of two, in any order
 
     Lengths& of_length(std::int64_t ns);
-    // Two adjacent powers of two hold half of the visits and half of their time.
+    // True if two adjacent powers of two hold half of the visits and half of their time.
     bool alike() const;
 };
 
-// Takes all events of one location, then all of the next one.
+// Takes all events of one location, then those of the next, and so on.
 class UseOfRegions final : public Visitor {
  public:
     explicit UseOfRegions(const Archive& archive);
@@ -43,9 +43,9 @@ class UseOfRegions final : public Visitor {
     void metric(const At& at, std::uint32_t, const MetricValue&) override { seen(at); }
     void other(const At& at) override { seen(at); }
 
-    // Takes what the other saw of other locations.
+    // Adds what `other` has seen of other locations.
     void add(UseOfRegions& other);
-    // After the last event.
+    // Call after the last event.
     void finish();
 
     bool saw_anything(std::size_t location) const { return places_[location].last_ns >= places_[location].first_ns; }
@@ -77,7 +77,7 @@ class UseOfRegions final : public Visitor {
     std::optional<std::uint32_t> number_;
     std::vector<Place> places_;  // by location
     std::uint32_t location_ = nowhere;
-    std::vector<std::uint32_t> use_places_;  // in that location's uses, from 1; by region
+    std::vector<std::uint32_t> use_places_;  // by region: index into the location's uses, from 1
 };
 
 }  // namespace otf2

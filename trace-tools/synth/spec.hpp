@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Specification of trace-synth: one program of all ranks together, a statement a line.
+// Specification for trace-synth: one program for all ranks, one statement per line.
 //
 //     ranks 4
 //     communicator row 0-1                     # ranks in it; all ranks are in `world`, the archive's MPI_COMM_WORLD
@@ -57,7 +57,7 @@ struct Block {
     std::vector<Statement> body;
 };
 
-// Waiting in a collective: which ranks wait for which.
+// Which ranks of a collective wait for which others.
 enum class Flow { all_to_all, one_to_all, all_to_one, barrier };
 
 struct CollectiveCall {
@@ -93,7 +93,7 @@ struct Statement {
     std::variant<Work, Block, CollectiveCall, MessageCall, WaitCall> what;
 };
 
-// Its own time = (true time - offset) / (1 + drift).
+// A rank's clock: own time = (true time - offset) / (1 + drift).
 struct ClockError {
     std::int64_t offset_ns = 0;
     double drift = 0.0;  // seconds lost each second
@@ -113,7 +113,7 @@ struct SynthSpec {
     std::vector<Statement> program;
 };
 
-// Throws Error that names file and line.
+// Throws Error, naming file and line.
 SynthSpec read_synth_spec(const std::filesystem::path& file);
 
 }  // namespace synth

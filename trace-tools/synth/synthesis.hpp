@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out a program of trace-synth: who waits for whom follows from it, so the archive comes with what an analysis
-// must find in it.
+// Executes a program of trace-synth. The program determines which rank waits for which, so the archive comes with the
+// results that an analysis must find.
 #pragma once
 
 #include "trace-tools/replay/critical_path/critical_path.hpp"

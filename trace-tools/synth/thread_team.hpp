@@ -24,7 +24,7 @@ struct ThreadMeeting {
 
 class ThreadTeam : public otf2::Team {
  public:
-    // The meeting must outlive it. `clock` gives the sample of this rank's clock at its time of now.
+    // `meeting` must outlive it. `clock` returns the offset of this rank's clock at its current time.
     ThreadTeam(int rank, ThreadMeeting& meeting, std::function<otf2::ClockOffset()> clock)
         : rank_{rank}, meeting_{meeting}, clock_{std::move(clock)}
     {
@@ -45,8 +45,8 @@ class ThreadTeam : public otf2::Team {
     std::function<otf2::ClockOffset()> clock_;
 };
 
-// Calls it once for each rank, all at the same time. Throws what the first of them threw; the others throw too as soon
-// as they meet. Throws Error, and calls it for no rank, if there cannot be a thread for each.
+// Calls `call` for each rank, on concurrent threads. Throws the exception of the rank that failed first; other ranks
+// throw at their next collective. Throws Error, without any call, if not all threads can be started.
 void on_each_rank(ThreadMeeting& meeting, const std::function<void(int)>& call);
 
 }  // namespace synth

@@ -24,7 +24,7 @@ struct Moment {
 
 class Timelines {
  public:
-    // The spec must outlive it. Throws Error if the directory cannot be recorded into.
+    // `spec` must outlive this object. Throws Error if the directory cannot be recorded into.
     Timelines(const SynthSpec& spec, const std::filesystem::path& directory);
 
     // MPI_Init and MPI_Finalize take no time.
@@ -46,7 +46,7 @@ class Timelines {
     void leave(int rank, std::size_t region) { events(rank).leave(regions_[region], stamp(rank)); }
     void work(int rank, std::size_t region, std::int64_t ns);
     void pass(int rank, std::size_t region, std::int64_t until_ns);
-    // The rank is in a call until `until_ns`; it waits if `awaited` is later than its own time.
+    // Keeps the rank in a call until `until_ns`; the rank waits if `awaited` is later than its own time.
     void wait(int rank, std::size_t region, const Moment& awaited, std::int64_t until_ns);
 
  private:

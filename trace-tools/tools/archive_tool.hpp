@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of the tools that analyse one archive in a sandbox and may write tables of it.
+// Common command line of tools that analyse one archive in a sandbox and can write tables about it.
 #pragma once
 
 #include "base/cli/options.hpp"
@@ -18,13 +18,13 @@ struct ArchiveTool {
     base::Options options;
     std::string anchor;
     std::string out_option;
-    std::string step_region;  // as the user names it; empty: not given
-    std::string step_from;    // the same, of trace-steps
-    int step_every = 1;       // the same
+    std::string step_region;  // as given by the user; empty: not given
+    std::string step_from;    // as given to trace-steps; empty: not given
+    int step_every = 1;       // as given to trace-steps
     otf2::PartWords part;
     Threads threads;
 
-    // Texts of the options --out and --step-region; without the latter there is no such option.
+    // Help texts of the options --out and --step-region. Without the latter there is no such option.
     ArchiveTool(const char* program, const char* summary, const char* out_text, const char* step_region_text = nullptr)
         : name{program}, options{program, summary}
     {
@@ -34,16 +34,16 @@ struct ArchiveTool {
         otf2::add_part_options(options, part);
     }
 
-    std::filesystem::path out() const { return out_option; }  // empty: no tables
+    std::filesystem::path out() const { return out_option; }  // empty: no tables are written
 
-    // To be asked before the archive is read, which may take long. Throws UsageError if one of them is there already.
+    // Call before the archive is read, which may take long. Throws UsageError if one of these tables already exists.
     void refuse_taken(std::initializer_list<const char*> tables) const
     {
         if (out_option.empty()) return;
         for (const char* table : tables) base::refuse_taken(out() / table);
     }
 
-    // Returns the exit code: that of the analysis, if the command line asks for one.
+    // Returns the exit code of the analysis, or of --help and the like.
     int run(int argc, char** argv, int (*analyse)(const ArchiveTool&))
     {
         if (!options.parse(argc, argv)) return base::exit_fine;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The option --threads of programs in which one thread can read events while another analyses them.
+// The option --threads of programs that can read events on one thread and analyse them on another.
 #pragma once
 
 #include "base/cli/options.hpp"

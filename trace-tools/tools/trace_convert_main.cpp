@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace-convert: a trace of PyTorch's profiler, or of CUPTI, as an OTF2 archive; an archive as a trace for Perfetto.
+// trace-convert: converts a trace of PyTorch's profiler or of CUPTI to an OTF2 archive, and an archive to a Perfetto
+// trace.
 #include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
@@ -59,7 +60,7 @@ gpu::Nested write_kineto(const std::string& file, const fs::path& out)
     return nested;
 }
 
-// A trace takes some times the memory of its compressed text. What asks for more is damaged, or means harm.
+// A trace takes several times the memory of its compressed text. A file that needs more is damaged or malicious.
 otf2::Limits limits_for_text(const std::string& file)
 {
     otf2::Limits limits{.stuck_s = 0.0};
@@ -91,7 +92,7 @@ int to_archive(const std::string& file, const fs::path& out)
     });
 }
 
-// A file that is taken away in the end, unless it has got another name.
+// A file that is removed at the end, unless it has been renamed.
 struct Unfinished {
     fs::path path;
     ~Unfinished()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace-cube: an OTF2 archive as a call-path profile for Cube; two archives as what noise made of one run.
+// trace-cube: converts an OTF2 archive to a call-path profile for Cube, or compares two archives (quiet and noisy).
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"

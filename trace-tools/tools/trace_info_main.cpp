@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace-info: shows what an OTF2 archive contains and checks that it is sound
+// trace-info: shows what an OTF2 archive contains and checks whether it is sound.
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
 #include "base/system/cpus.hpp"
@@ -27,7 +27,7 @@ otf2::Profile profile(otf2::Reader& reader, int threads)
     return std::move(parts.front());
 }
 
-// GPUs need all events in the order of time, so the archive is read again.
+// GPU times need all events in time order, so the archive is read again.
 std::vector<otf2::DeviceProfile> devices(otf2::Reader& reader)
 {
     const gpu::Accelerators accelerators{reader.archive()};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace-merge: a training and the noise beside it on one time line, for Vampir and every other reader of OTF2.
+// trace-merge: puts a training and the noise beside it on one time line, for Vampir and other readers of OTF2.
 #include "base/cli/option_checks.hpp"
 #include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Two times the same noise would look like more of it.
+// A noise archive given twice would count twice.
 void refuse_repeated(const std::vector<std::string>& archives)
 {
     for (std::size_t i = 0; i < archives.size(); ++i)
@@ -26,7 +26,7 @@ void refuse_repeated(const std::vector<std::string>& archives)
         }
 }
 
-// The directory under another name until it is whole.
+// A directory with a temporary name until it is complete.
 class Unfinished {
  public:
     explicit Unfinished(const std::string& directory) : whole_{fs::path{directory + "/"}.parent_path()}, path_{whole_}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace-os: tasks and interrupts that keep a job's threads from running, on the clock of its trace.
+// trace-os: records the tasks and interrupts that keep a job's threads from running, on the clock of the job's trace.
 #include "base/cli/option_checks.hpp"
 #include "base/cli/options.hpp"
 #include "base/contract/control_file.hpp"
@@ -119,8 +119,8 @@ struct Watch {
     os::Job job;
     std::vector<os::Source> sources;
     os::Summary summary;
-    std::size_t threads = 0;  // at most at once
-    base::CpuSet cpus;        // of all threads, those that have ended included
+    std::size_t threads = 0;  // largest number at one time
+    base::CpuSet cpus;        // CPUs of all threads, including those that have ended
     double seconds = 0.0;
     std::uint64_t lost = 0;
 };
@@ -131,7 +131,7 @@ void take(Watch& watch, os::Recording* recording, const std::vector<base::os::Ro
     if (recording != nullptr) recording->add(rows, watch.job);
 }
 
-// Observes until the time is over, the job has ended, or a signal asks for the end.
+// Observes until `end_ns`, the end of the job, or a stop signal.
 void observe(Watch& watch, const Wanted& wanted, std::int64_t end_ns, os::KernelEvents* events,
              os::Recording* recording)
 {
@@ -201,7 +201,7 @@ void print(const Watch& watch)
         if (source.name == "bpf" && !source.lacks.empty()) base::warn("by whom is not known: ", source.lacks);
 }
 
-// Words behind "--" are a program's.
+// Splits the command line: words after "--" are the program's.
 std::vector<char*> own_words(int argc, char** argv, std::vector<std::string>& program)
 {
     const auto end = argv + argc;

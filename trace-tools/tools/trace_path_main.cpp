@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace-path: the critical path of an MPI program, where it is out of balance, and what made others wait.
+// trace-path: the critical path of an MPI program, its imbalance, and the causes of waiting.
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -30,7 +30,7 @@ struct Row {
     double indirect_s = 0.0;
 };
 
-// Keyed by region and rank; a rank's threads are added up.
+// By region and rank; the threads of a rank are added up.
 using Rows = std::map<std::pair<std::uint32_t, std::int64_t>, Row>;
 
 std::string name_of(std::uint32_t region, const otf2::Archive& archive)
@@ -67,7 +67,7 @@ void write(const std::filesystem::path& directory, const Rows& rows, const std::
     table.finish();
 }
 
-// The rows with the most of it.
+// Prints the rows with the largest values.
 void print(const char* title, const Rows& rows, double Row::*seconds, const otf2::Archive& archive)
 {
     constexpr std::size_t most = 5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace-record: becomes a program, with libcrosstalk-mpi.so preloaded that records its MPI calls.
+// trace-record: starts a program with libcrosstalk-mpi.so preloaded, which records its MPI calls.
 #include "base/cli/option_checks.hpp"
 #include "base/cli/options.hpp"
 #include "base/error.hpp"
@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 struct Wanted {
     std::string out;
     std::string memory;
-    std::vector<std::string> program;  // and its arguments
+    std::vector<std::string> program;  // program and arguments
 };
 
 fs::path library_to_preload()
@@ -40,7 +40,7 @@ fs::path library_to_preload()
     return library;
 }
 
-// Libraries that are preloaded already stay, and come first: a sanitizer's library insists on it.
+// Keeps libraries that are already preloaded, and puts them first, as a sanitizer's library requires.
 std::string preloaded(const fs::path& library)
 {
     std::string already = base::environment("LD_PRELOAD").value_or("");
@@ -48,7 +48,8 @@ std::string preloaded(const fs::path& library)
     return already.empty() ? library.string() : already + ":" + library.string();
 }
 
-// Several ranks may ask at the same time: neither is there before all of them are past this.
+// Throws if the directory exists. Several ranks may call it at the same time, since none creates the directory before
+// all have called it.
 fs::path checked_directory(const Wanted& wanted)
 {
     const fs::path named = wanted.out.empty() ? base::environment("CROSSTALK_TRACE").value_or("") : wanted.out;
@@ -67,7 +68,7 @@ void set_variable(const char* name, const std::string& value)
     base::check_errno(::setenv(name, value.c_str(), 1), "set ", name);
 }
 
-// Does not return.
+// Executes the program. Does not return.
 [[noreturn]] void become(std::vector<std::string> program)
 {
     std::vector<char*> words;
@@ -83,7 +84,7 @@ void set_variable(const char* name, const std::string& value)
                      code == ENOEXEC ? " (a script needs a first line such as #!/bin/sh)" : "");
 }
 
-// Words behind "--", or from the first one that is no option, are the program's.
+// Words after "--", or from the first one that is not an option, belong to the program.
 std::vector<char*> split(int argc, char** argv, Wanted& wanted)
 {
     const auto end = argv + argc;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace-steps: which region of a trace repeats as a training's step does, and what its visits are made of.
+// trace-steps: finds the region of a trace that repeats like the step of a training, and shows what its visits consist
+// of.
 #include "base/columns/long_order.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
@@ -32,7 +33,7 @@ void write_steps(const std::filesystem::path& file, const otf2::StepTable& table
     steps.finish();
 }
 
-// Times of all steps of all ranks.
+// Times over all steps of all ranks.
 struct Times {
     double mean_ms = 0.0;
     double median_ms = 0.0;
@@ -87,15 +88,15 @@ void print(const std::string& region, const otf2::StepTable& table)
     std::printf("%-28s %12.3f %12.3f %8.2f\n", "step", step.mean_ms, step.median_ms, 100.0);
 }
 
-// Removes the steps that do not lie completely in the selected part.
+// Removes steps that are not completely within the selected part.
 void keep(otf2::StepTable& table, const std::string& anchor, const otf2::PartWords& words)
 {
     if (!words.any()) return;
-    otf2::Reader reader{anchor};  // on the common clock
+    otf2::Reader reader{anchor};  // reads times on the common clock
     const otf2::Part part = otf2::part_of(reader, words);
     const std::uint64_t ticks_per_s = reader.archive().clock.ticks_per_s;
     const std::int64_t tick_ns = ticks_per_s > 0 ? static_cast<std::int64_t>(1'000'000'000 / ticks_per_s) : 0;
-    const std::int64_t rounding_ns = 2 * std::max<std::int64_t>(tick_ns, 1);  // of both ends
+    const std::int64_t rounding_ns = 2 * std::max<std::int64_t>(tick_ns, 1);  // for both ends
     for (otf2::StepsOfRank& rank : table.ranks) {
         const otf2::Location& location = reader.archive().locations[rank.location];
         otf2::keep_steps(rank, [&](const otf2::Step& step) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace-synth: archives whose wait states and critical path are known, from a small program of all ranks.
+// trace-synth: writes archives with known wait states and critical path, from a small description of all ranks.
 #include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
@@ -15,10 +15,10 @@
 
 namespace {
 
-// Each location is an open file until all are written.
+// Every location is an open file until all are written.
 void allow_open_files(int ranks)
 {
-    constexpr rlim_t others = 16;  // tables, definitions, the terminal
+    constexpr rlim_t others = 16;  // for tables, definitions and the terminal
     const rlim_t needed = static_cast<rlim_t>(ranks) + others;
     rlimit files{};
     base::check_errno(getrlimit(RLIMIT_NOFILE, &files), "get the limit of open files");

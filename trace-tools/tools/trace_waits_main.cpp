@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace-waits: who waited for whom in MPI, and how efficient that leaves the run.
+// trace-waits: who waited for whom in MPI, and the resulting efficiencies of the run.
 #include "base/contract/trace_names.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
@@ -62,7 +62,7 @@ void write_pop(const std::filesystem::path& file, const replay::MpiReplay& repla
     pop.finish();
 }
 
-// Waits of a pattern.
+// Wait times of one pattern.
 struct Wait {
     replay::WaitSum all;
     std::vector<replay::WaitSum> of_location;
@@ -75,7 +75,7 @@ struct OfRank {
     std::int64_t ns = 0;
 };
 
-// The first of those that waited longest; a rank's threads together.
+// The rank that waited longest (the first one of equals); the threads of a rank are added up.
 OfRank longest(const Wait& wait, const otf2::Archive& archive, const std::vector<std::int64_t>& ranks)
 {
     std::map<std::pair<std::int64_t, std::string>, std::int64_t> ns_of_rank;
@@ -104,7 +104,7 @@ void print(const Waits& waits, const otf2::Archive& archive, const std::vector<s
     }
 }
 
-// MPI_Init: distorts the efficiencies of a short run.
+// Prints the time in MPI_Init, which distorts the efficiencies of a short run.
 void print_initialisation(const replay::MpiReplay& replay, const otf2::Archive& archive, const replay::RunTime& run)
 {
     constexpr double much = 0.1;
@@ -117,7 +117,7 @@ void print_initialisation(const replay::MpiReplay& replay, const otf2::Archive& 
                     run.percent(initialising_s));
 }
 
-// The rank that computes most, if other ranks wait for it.
+// Prints the rank that computes most, if other ranks wait for it.
 void print_load_balance(const replay::MpiReplay& replay, const otf2::Archive& archive,
                         const std::vector<std::int64_t>& ranks, double load_balance)
 {
@@ -132,7 +132,7 @@ void print_load_balance(const replay::MpiReplay& replay, const otf2::Archive& ar
                 otf2::rank_text(archive, ranks, static_cast<std::uint32_t>(most)).c_str(), 1.0 / load_balance);
 }
 
-// That the archive says the locations are bound to; 0 where it does not say all.
+// Number of CPUs to which the locations are bound according to the archive; 0 if that is not known for all.
 std::size_t cpus_of(const otf2::Archive& archive, const std::vector<std::size_t>& locations)
 try {
     base::CpuSet all;
@@ -143,13 +143,13 @@ try {
         for (const int cpu : base::parse_cpus(bound->second)) all.insert(cpu);
     }
     return all.size();
-} catch (const base::Error&) {  // no list of CPUs
+} catch (const base::Error&) {  // the property is not a list of CPUs
     return 0;
 }
 
 void print_oversubscription(const replay::MpiReplay& replay, const otf2::Archive& archive)
 {
-    std::map<std::uint32_t, std::vector<std::size_t>> ranks;  // by node
+    std::map<std::uint32_t, std::vector<std::size_t>> ranks;  // locations of each rank, by node
     const std::vector<replay::MpiTimes> times = replay.times();
     for (std::size_t i = 0; i < times.size(); ++i) {
         const std::uint32_t process = archive.locations[i].process;
@@ -191,7 +191,7 @@ void print(const Waits& waits, const replay::MpiReplay& replay, const std::vecto
     if (part.empty()) print_initialisation(replay, archive, run);
 }
 
-// The CSV tables of -o. With two or more threads, a writer thread formats their rows.
+// The CSV tables of --out. With two or more threads, a separate thread formats their rows.
 class Tables {
  public:
     Tables(const std::filesystem::path& directory, const otf2::Archive& archive, const std::vector<std::int64_t>& ranks,
@@ -245,7 +245,7 @@ class Tables {
     void write(const Row& row)
     {
         if (const auto* phase = std::get_if<replay::PhaseTime>(&row)) {
-            static const base::CsvText other{"other"};  // in no region: where steps last from call to call
+            static const base::CsvText other{"other"};  // time in no region, if steps last from call to call
             phases_->row(phase->where == otf2::nowhere ? other : regions_[phase->where], ranks_[phase->location],
                          phase->step, base::CsvSeconds{phase->ns});
             return;
@@ -274,7 +274,7 @@ int analyse(const ArchiveTool& tool)
     tool.refuse_taken({waits_csv, phases_csv, pop_csv});
     otf2::Reader reader{tool.anchor};
     const otf2::Archive& archive = reader.archive();
-    std::uint32_t step = otf2::nowhere;  // then what has an attribute `step`, if anything
+    std::uint32_t step = otf2::nowhere;  // nowhere: regions with an attribute `step`, if any
     std::uint32_t step_from = otf2::nowhere;
     if (!choice.region.empty()) step = otf2::step_region_named(archive, choice.region);
     if (!choice.from.empty()) step_from = otf2::step_region_named(archive, choice.from, "--step-from");

@@ -22,8 +22,8 @@ bool make_known_delay(base::ControlRequest request, std::int64_t delay_ns, int r
             clock.enter(Phase::control_settle, after_ns);
         }
     }
-    // The other ranks have waited for the delay in this barrier, and with each poll they may have rested longer. In the
-    // last barrier all of them have waited equally long, with and without a delay.
+    // While the other ranks waited for the delay in this barrier, their polling intervals may have grown. In the last
+    // barrier all ranks wait equally long, with and without a delay.
     together = together && barrier();
     if (together && rank == 0) base::sleep_through(after_ns + base::control_rest_after_ns);
     together = together && barrier();

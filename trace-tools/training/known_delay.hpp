@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controlled part of a step: rest, known delay or none, rest, between barriers of all ranks.
+// The controlled part of a step, between barriers of all ranks: a rest, the known delay or none, another rest.
 #pragma once
 
 #include "base/contract/control_file.hpp"
@@ -10,8 +10,8 @@
 
 namespace training {
 
-// Rank 0 rests and makes the delay (phase control_delay); all else is phase control_settle. barrier: waits for all
-// ranks, false if one of them does not come. Returns whether all came. Does nothing if nothing is requested.
+// Rank 0 rests and makes the delay (phase control_delay); everything else is phase control_settle. `barrier` waits for
+// all ranks and returns false if one does not arrive. Returns whether all arrived. Does nothing without a request.
 bool make_known_delay(base::ControlRequest request, std::int64_t delay_ns, int rank, PhaseClock& clock,
                       const std::function<bool()>& barrier);
 

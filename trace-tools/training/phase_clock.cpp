@@ -17,7 +17,8 @@ std::size_t column(Phase phase)
     return static_cast<std::size_t>(found - phases.begin());
 }
 
-// Role of the transport thread's work; so a trace shows whose work a step waited for.
+// Waiting phases are marked as task waits, so that an analysis of the trace attributes them to the transport thread's
+// work.
 otf2::RegionRole role_of(Phase phase)
 {
     const bool waits = phase == Phase::wait_exchange || phase == Phase::control_settle;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The phases of a training step: they partition it exactly, in the trace as in steps.csv.
+// The phases of a training step. They partition the step exactly, in the trace and in steps.csv.
 #pragma once
 
 #include "base/contract/control_file.hpp"
@@ -17,7 +17,7 @@ namespace training {
 
 using Phase = base::TrainingPhase;
 
-// In the order of the columns of steps.csv.
+// Phases in the order of the columns of steps.csv.
 constexpr auto phases = [] {
     std::array<Phase, base::recorded_phases.size() + 1> all{};
     std::copy(base::recorded_phases.begin(), base::recorded_phases.end(), all.begin());
@@ -27,7 +27,7 @@ constexpr auto phases = [] {
 
 using base::text;
 
-// Times in ns on CLOCK_MONOTONIC. The phases' times add up to end - begin.
+// Times in ns on CLOCK_MONOTONIC. The times of all phases add up to end - begin.
 struct StepTimes {
     std::uint64_t step = 0;
     std::int64_t begin_ns = 0;
@@ -36,37 +36,38 @@ struct StepTimes {
 
     std::int64_t& of(Phase phase);
     std::int64_t of(Phase phase) const;
-    std::int64_t without_control_ns() const;  // less control_delay and control_settle
+    std::int64_t without_control_ns() const;  // without control_delay and control_settle
 };
 
-// Called for the cuts, on the thread that makes them.
+// Callbacks at the begin and end of steps and phases, on the thread that marks them.
 class PhaseListener {
  public:
     virtual ~PhaseListener() = default;
     virtual void begin_step(std::uint64_t) {}
     virtual void entered(Phase, std::uint64_t /*step*/) {}  // the phase has just begun
-    virtual void end_phase(std::int64_t /*at_ns*/) {}       // .. is about to end
+    virtual void end_phase(std::int64_t /*at_ns*/) {}       // the phase is about to end
     virtual void end_step() {}
 };
 
-// Cuts a step into phases with one reading of the clock at each cut: what one phase loses the next one gains. Time in
-// no phase is `other`. Each cut goes to the trace and to the control page. Used by the main thread.
+// Divides a step into phases with one clock reading at each boundary, so that no time is lost between phases. Time in
+// no phase counts as `other`. Each boundary is written to the trace and to the control page. Used by the main thread.
 class PhaseClock {
  public:
-    // page may be null: nothing is published.
+    // `page` may be null: nothing is published.
     PhaseClock(otf2::Recorder& recorder, otf2::LocationRecorder& location, base::ControlPage* page);
 
     void begin_step(std::uint64_t step, std::int64_t at_ns = base::now_ns());
-    // Ends the phase that was, if any.
+    // Ends the current phase, if any, and begins this one.
     void enter(Phase phase, std::int64_t at_ns = base::now_ns());
     void leave(std::int64_t at_ns = base::now_ns());
     StepTimes end_step(std::int64_t at_ns = base::now_ns());
-    // The program ends inside of the step: it is none, which the archive says at its end.
+    // The program ends within the step, so the step does not count; the archive records this at its end.
     void drop_step(std::int64_t at_ns = base::now_ns());
 
     std::uint64_t step() const { return times_.step; }
 
-    // For any thread: what was entered last, and when. mark(): the main thread is still at work there.
+    // May be called from any thread: the phase entered last, and when. mark() reports that the main thread is still
+    // making progress in it.
     struct Whereabouts {
         Phase phase = Phase::none;
         std::uint64_t step = 0;
@@ -75,7 +76,7 @@ class PhaseClock {
     Whereabouts whereabouts() const;
     void mark(std::int64_t at_ns = base::now_ns()) { changed_ns_.store(at_ns, std::memory_order_relaxed); }
 
-    // From here on; must live as long.
+    // Calls `listener` from now on; it must outlive the clock.
     void listen(PhaseListener& listener) { listeners_.push_back(&listener); }
 
  private:

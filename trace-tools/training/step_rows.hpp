@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// train/steps.csv: a row for each rank and step, flushed one by one; after a kill it is the record.
+// train/steps.csv: a row for each rank and step. Each row is flushed, so that the file is complete after a kill.
 #pragma once
 
 #include "base/csv.hpp"
@@ -11,7 +11,7 @@ namespace training {
 
 class StepRows {
  public:
-    // The file must not exist yet; with `more_rows` it must, and several processes may add to it.
+    // The file must not exist yet; with `more_rows` it must exist, and several processes may append to it.
     explicit StepRows(const std::filesystem::path& file,
                       base::CsvWriter::Appear appear = base::CsvWriter::Appear::rows);
     void add(int rank, const StepTimes& times);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The format `cifar10`: the folder of the CIFAR-10 binary version, or any one file of such records.
+// The format `cifar10`: the folder of CIFAR-10's binary version, or any single file of such records.
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/formats/two_files_writer.hpp"
 #include "ddl-workloads/data/record_file.hpp"

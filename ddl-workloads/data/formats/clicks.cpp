@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data set `clicks`: made-up visits to a shop, as a recommender sees them. Whether a visit ends in a click depends
-// on its features and, more, on hidden weights of the ids in it: what embedding tables are there to learn.
+// The data set `clicks`: synthetic visits to a shop, for recommendation models. Whether a visit ends in a click depends
+// on its features and, more strongly, on hidden weights of its ids, which embedding tables can learn.
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "ddl-workloads/data/data_set.hpp"
@@ -39,7 +39,7 @@ class Clicks : public SampleSource {
             put_id(room, id);
             liking += weight_of(category, id);
         }
-        // Most visits end as liked or not, some either way.
+        // Most visits end as `liking` predicts; some are random.
         const double spread = std::sqrt(static_cast<double>(shape_.dense + shape_.categories));
         const double chance = 1.0 / (1.0 + std::exp(-steepness * liking / spread));
         record[0] = base::draw_unit(random) < chance ? 1 : 0;
@@ -50,14 +50,14 @@ class Clicks : public SampleSource {
 
     static double draw_weight(base::Random& random) { return 2.0 * base::draw_unit(random) - 1.0; }
 
-    // Few ids are in most visits, as with real shops.
+    // A few ids occur in most visits, as in real shops.
     std::uint32_t draw_id(base::Random& random) const
     {
         const double place = std::pow(base::draw_unit(random), 3.0);
         return static_cast<std::uint32_t>(place * static_cast<double>(shape_.rows));
     }
 
-    // -1 or 1, without a table of its own: tables may be larger than memory.
+    // Returns -1 or 1, computed from the id: a stored table could be larger than memory.
     double weight_of(std::int64_t category, std::uint32_t id) const
     {
         // splitmix64 (Steele, Lea, Flood 2014)
@@ -70,7 +70,7 @@ class Clicks : public SampleSource {
     SampleShape shape_;
     std::int64_t samples_;
     std::uint64_t seed_;
-    std::vector<double> weights_;  // of dense features
+    std::vector<double> weights_;  // weights of the dense features
 };
 
 }  // namespace

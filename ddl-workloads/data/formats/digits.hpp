@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 1797 handwritten digits of the UCI test set (Alpaydin, Kaynak 1998), see ddl-workloads/data/digits.
+// The 1797 handwritten digits of the UCI test set (Alpaydin, Kaynak 1998); see ddl-workloads/data/digits.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@ struct Digit {
     std::uint8_t label = 0;          // 0 to 9
 };
 
-// $CROSSTALK_DIGITS (the file), or the one beside the programs, in the build tree or installed. Throws Unavailable that
-// says how to get it.
+// Path of the file: $CROSSTALK_DIGITS, or the copy that comes with the programs, in the build tree or installed. Throws
+// Unavailable with instructions to get it.
 std::filesystem::path find_digits();
 
-// digits.csv.gz, or the same unpacked: one image a line, 64 values 0 to 16, then the label. Throws Error that names
-// file and line for anything else, and for another number of images than 1797.
+// Reads digits.csv.gz, or the same unpacked: one image a line, 64 values from 0 to 16, then the label. Throws Error,
+// naming file and line, for anything else and for a number of images other than 1797.
 std::vector<Digit> read_digits(const std::filesystem::path& file);
 
 }  // namespace ddl

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The format `hdf5`: images in a dataset of bytes, count x (channels x) height x width, labels in another; other
-// samples as records in one. In groups `train` and `held_out`, or in the root: then every fifth sample is held out.
+// The format `hdf5`: images in a dataset of bytes, count x (channels x) height x width, and labels in another one;
+// samples of other kinds as records in a single dataset. The datasets are in groups `train` and `held_out`, or in the
+// root: then every fifth sample is held out.
 #include "ddl-workloads/data/formats/hdf5_file.hpp"
 #include "ddl-workloads/data/formats/hdf5_records.hpp"
 #include "ddl-workloads/data/formats/hdf5_writer.hpp"

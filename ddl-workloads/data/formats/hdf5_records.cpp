@@ -69,7 +69,8 @@ class Hdf5Records : public Records {
         if (!plain_ && reading.access == Access::uncached) drop_from_now_on();
     }
 
-    // A few bytes can say that they are any number of samples: no packing is better than deflate's 1032 to 1.
+    // Refuses a small file that claims to hold a huge number of samples: no filter compresses better than deflate's
+    // 1032 to 1.
     void check_stored(hsize_t stored) const
     {
         constexpr std::int64_t best_packing = 1032;
@@ -109,7 +110,7 @@ class Hdf5Records : public Records {
         auto file = std::make_unique<InputFile>(path_, reading.access);
         const auto end = static_cast<haddr_t>(file->bytes());
         const auto needed = static_cast<haddr_t>(records() * data_bytes());
-        if (needed > end || *at > end - needed) return;  // HDF5 reports what is wrong
+        if (needed > end || *at > end - needed) return;  // HDF5 reports the error
         plain_ = std::move(file);
         first_byte_ = static_cast<std::int64_t>(*at);
     }
@@ -170,12 +171,12 @@ class Hdf5Records : public Records {
     fs::path path_;
     hdf5::File file_;
     hdf5::Rows data_;
-    std::unique_ptr<InputFile> plain_;  // none: only HDF5 can read the data
-    std::int64_t first_byte_ = 0;       // of the data in it
+    std::unique_ptr<InputFile> plain_;  // null: only HDF5 can read the data
+    std::int64_t first_byte_ = 0;       // offset of the data in the file
     std::string labels_name_;
-    std::vector<std::int16_t> labels_;  // 2 bytes a record
+    std::vector<std::int16_t> labels_;  // 2 bytes for each record
     std::vector<std::string> faults_;
-    int dropped_ = -1;  // HDF5's own descriptor of the file
+    int dropped_ = -1;  // HDF5's own file descriptor
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records in the datasets of an HDF5 file.
+// Reads the records of an HDF5 file.
 #pragma once
 
 #include "ddl-workloads/data/data_set.hpp"
@@ -9,7 +9,8 @@
 
 namespace ddl {
 
-// Records of a file; without parts all of them. Throws Error, UsageError for direct access, which HDF5 does not have.
+// The records of one part, or of the whole file if it has no parts. Throws Error, or UsageError for direct access,
+// which HDF5 does not support.
 std::unique_ptr<Records> hdf5_records(const std::filesystem::path& path, const SampleShape& shape, Part part,
                                       const Reading& reading);
 

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using hdf5::check;
 
 constexpr hsize_t labels_of_a_chunk = 4096;
-constexpr hsize_t chunk_bytes = 4096;  // about: a record that is larger is a chunk
+constexpr hsize_t chunk_bytes = 4096;  // approximately: a larger record is one chunk
 constexpr std::size_t write_bytes = 1U << 20U;
 
 class Hdf5Part {
@@ -93,7 +93,7 @@ class Hdf5Part {
 
     SampleShape shape_;
     fs::path path_;
-    std::vector<hsize_t> sizes_;  // the first of them grows
+    std::vector<hsize_t> sizes_;  // the first dimension grows
     hdf5::DataSet data_;
     hdf5::DataSet labels_;
     hsize_t written_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes samples into an HDF5 file: datasets that grow, in chunks with HDF5's own checksum (Fletcher-32).
+// Writes samples to an HDF5 file: extensible datasets, in chunks with HDF5's checksum (Fletcher-32).
 #pragma once
 
 #include "ddl-workloads/data/data_set.hpp"

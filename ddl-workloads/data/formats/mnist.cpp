@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The format `mnist`: images and labels in two IDX files, as MNIST has them (http://yann.lecun.com/exdb/mnist). Grey
-// images have 3 dimensions (count, height, width); coloured ones 4 (count, channels, height, width).
+// The format `mnist`: images and labels in two IDX files, like MNIST's (http://yann.lecun.com/exdb/mnist). Grey images
+// have 3 dimensions (count, height, width); coloured images have 4 (count, channels, height, width).
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/formats/two_files_writer.hpp"
 #include "ddl-workloads/data/input_file.hpp"
@@ -19,11 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint8_t unsigned_bytes = 8;  // IDX's code of their type
+constexpr std::uint8_t unsigned_bytes = 8;  // IDX's type code
 constexpr std::int64_t largest = 1'000'000'000;
 
 struct IdxHeader {
-    std::vector<std::int64_t> sizes;  // of the dimensions
+    std::vector<std::int64_t> sizes;  // size of each dimension
     std::int64_t bytes() const { return 4 + 4 * std::ssize(sizes); }
 };
 
@@ -114,7 +114,7 @@ class IdxRecords : public Records {
             keep(records(), base::join(file.path().string(), " by its header ends at byte ", end, ", but has ",
                                        file.bytes(), " bytes"));
     }
-    // In spite of a fault.
+    // Keeps the first `most` records in spite of a fault.
     void keep(std::int64_t most, std::string fault)
     {
         set_records(std::min(records(), most));
@@ -133,7 +133,7 @@ class IdxRecords : public Records {
 
     InputFile images_;
     fs::path labels_path_;
-    std::vector<std::uint8_t> labels_;  // a byte a record
+    std::vector<std::uint8_t> labels_;  // one byte for each record
     std::int64_t images_begin_ = 0;
     std::int64_t labels_begin_ = 0;
     std::vector<std::string> faults_;
@@ -159,7 +159,7 @@ Pair pair_of(const fs::path& images)
     return {images, images.parent_path() / name};
 }
 
-// The pair of files that a file belongs to, whatever the part.
+// The pair of files to which a file belongs, for any part.
 Pair find_pair(const fs::path& path, Part part)
 {
     if (!fs::is_directory(path)) return pair_of(path);
@@ -182,7 +182,7 @@ SampleShape mnist_shape(const base::Settings& settings)
     return shape_in(read_header(InputFile{pair.images}), settings.get<std::int64_t>("classes"), pair.images);
 }
 
-// One pair, whose names begin alike; how many there are is known in the end.
+// Writes one pair of files. The number of samples is written at the end, when it is known.
 class IdxWriter {
  public:
     IdxWriter(const fs::path& prefix, const SampleShape& shape)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The format `shards`: a folder of record files, each record followed by its CRC-32 (zlib's, 4 bytes, little-endian),
-// and an index.json that says what the samples are and which files there are.
+// The format `shards`: a folder of record files, in which each record is followed by its CRC-32 (zlib's, 4 bytes,
+// little-endian), and an index.json with the shape of the samples and the list of files.
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "ddl-workloads/data/data_set.hpp"
@@ -34,7 +34,7 @@ const char* name_of(Part part)
 
 class ShardFile : public Records {
  public:
-    // `said` records, by the index.
+    // `said`: number of records according to the index.
     ShardFile(fs::path path, const SampleShape& shape, std::int64_t said, const Reading& reading)
         : Records{shape}, file_{std::move(path), reading.access}, stride_{shape.record_bytes() + checksum_bytes}
     {
@@ -77,7 +77,7 @@ fs::path index_of(const base::Settings& settings)
     return fs::is_directory(path) ? path / index_name : path;
 }
 
-// `read` makes something of the index; what is wrong with it is said with its name.
+// Returns the result of `read` for the index file. Errors name the file.
 template <class Read>
 auto from_index(const fs::path& file, const Read& read)
 {
@@ -158,8 +158,8 @@ class ShardsWriter : public DataSetWriter {
 
  private:
     struct Shards {
-        std::unique_ptr<OutputFile> file;  // being written
-        std::int64_t records = 0;          // of it
+        std::unique_ptr<OutputFile> file;  // the file being written
+        std::int64_t records = 0;          // records in it
         nlohmann::ordered_json index = nlohmann::ordered_json::array();
     };
 

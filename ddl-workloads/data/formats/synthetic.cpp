@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data set `synthetic`: a smooth random pattern for each class, hidden in noise. Learnable, of any size and shape.
+// The data set `synthetic`: a smooth random pattern for each class, hidden in noise. It can be learnt, and has any size
+// and shape.
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "ddl-workloads/data/data_set.hpp"
@@ -13,9 +14,9 @@ namespace ddl {
 
 namespace {
 
-constexpr std::size_t pattern_side = 8;  // of a pattern, before it is enlarged to the image
+constexpr std::size_t pattern_side = 8;  // side of a pattern before it is enlarged to the image
 
-using Pattern = std::array<float, pattern_side * pattern_side>;  // 0 to 1
+using Pattern = std::array<float, pattern_side * pattern_side>;  // values 0 to 1
 
 class Synthetic : public SampleSource {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data set `text`: the bytes of any file, for a model of language. Its last tenth is held out.
+// The data set `text`: the bytes of any file, for language models. The last tenth of the file is held out.
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/input_file.hpp"
 
@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::int64_t held_out_share = 10;
 
-// Samples lie one after the other; the last byte of each, which is only guessed, is the first of the next.
+// Consecutive samples overlap by one byte: the last byte of each sample, which is only predicted, is the first of the
+// next.
 class Text : public Records {
  public:
     Text(const std::filesystem::path& path, std::int64_t length, Part part, Access access)

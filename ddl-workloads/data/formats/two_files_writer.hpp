@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a data set whose parts are files of their own, each by a Writer made from its path and the samples' shape.
+// Writes a data set with one file for each part, using a Writer that is made from a path and the samples' shape.
 #pragma once
 
 #include "ddl-workloads/data/data_set.hpp"

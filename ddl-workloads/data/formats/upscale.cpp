@@ -7,7 +7,7 @@ namespace ddl {
 
 namespace {
 
-// Where a new pixel's centre lies among the old ones: between `low` and `high`, `share` of the way.
+// Position of a new pixel's centre among the old pixels: between `low` and `high`, at `share` of the distance.
 struct Place {
     std::size_t low = 0;
     std::size_t high = 0;

@@ -9,7 +9,7 @@ namespace ddl {
 
 namespace {
 
-// Apart from the streams of random numbers that order the samples.
+// Random streams for augmentation, distinct from those that order the samples.
 constexpr std::uint64_t augmentation_streams = 1ULL << 63U;
 
 float brightness(std::uint8_t byte)
@@ -17,7 +17,7 @@ float brightness(std::uint8_t byte)
     return static_cast<float>(byte) / 127.5F - 1.0F;
 }
 
-// Where the pixels of one changed image come from.
+// Random changes of one image: mirrored, or moved.
 struct Move {
     bool mirrored = false;
     std::int64_t down = 0;
@@ -65,7 +65,7 @@ Batch decode_images(const SampleShape& shape, std::span<const std::uint8_t> reco
     for (; !records.empty(); records = records.subspan(1 + pixels)) {
         batch.labels.push_back(records[0]);
         const std::span<const std::uint8_t> image = records.subspan(1, pixels);
-        batch.images.resize(batch.images.size() + pixels);  // one at a time: it is in the cache when it is filled
+        batch.images.resize(batch.images.size() + pixels);  // sample by sample: the memory is in the cache when filled
         const std::span<float> room = std::span{batch.images}.last(pixels);
         if (augmentation.any())
             moved(image, shape, draw_move(random, augmentation, shape), room);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples as a model takes them, and how they become that from the bytes of records.
+// Samples in the form that models take, decoded from the bytes of records.
 #pragma once
 
 #include "ddl-workloads/data/sample_shape.hpp"
@@ -12,22 +12,23 @@
 namespace ddl {
 
 struct Batch {
-    // Images: samples x channels x height x width, row-major, -1 (black) to 1 (white). Clicks: samples x dense.
+    // Images: samples x channels x height x width, row-major, -1 (black) to 1 (white). Clicks: samples x dense
+    // features.
     std::vector<float> images;
-    std::vector<std::int64_t> labels;  // none of text
+    std::vector<std::int64_t> labels;  // empty for text
     std::vector<std::int64_t> tokens;  // text: samples x (length + 1) bytes; clicks: samples x categories ids
     std::int64_t samples = 0;
-    std::vector<std::string> skipped;  // corrupt records that others stand in for: what is wrong with each
+    std::vector<std::string> skipped;  // for each corrupt record that was replaced: what is wrong with it
 };
 
-// How images are changed at random before a training sees them.
+// Random changes of images before they are used for training.
 struct Augmentation {
-    bool flip = false;  // every second one: left becomes right
-    bool crop = false;  // moved by up to an eighth of height and width each way, black where nothing is left
+    bool flip = false;  // mirrors half of the images horizontally
+    bool crop = false;  // moves images by up to an eighth of height and width; uncovered pixels become black
     bool any() const { return flip || crop; }
 };
 
-// Whole records, one after the other. The same number gives the same changes.
+// Decodes whole, consecutive records. Equal `seed` and `number` give equal random changes.
 Batch decode(const SampleShape& shape, std::span<const std::uint8_t> records, const Augmentation& augmentation = {},
              std::uint64_t seed = 0, std::uint64_t number = 0);
 

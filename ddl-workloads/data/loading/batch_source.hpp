@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of a data set, from any step on.
+// The batches of a data set, starting at any step.
 #pragma once
 
 #include "ddl-workloads/data/loading/loader.hpp"
@@ -13,7 +13,7 @@ namespace ddl {
 
 class BatchSource : public Source {
  public:
-    // Starts to read ahead from the given step, of the given number of passes each. Throws as Loader does.
+    // Starts to read ahead after `steps_done` steps of `passes` passes each. Throws as Loader does.
     BatchSource(LoaderPlan plan, int passes, std::int64_t steps_done);
 
     Batch next() override;
@@ -30,7 +30,7 @@ class BatchSource : public Source {
 
     const Records& records() const { return *plan_.records; }
     int queue_depth() const { return loader_->queue_depth(); }
-    std::int64_t bytes_read() const { return earlier_bytes_ + loader_->bytes_read(); }  // since it was made
+    std::int64_t bytes_read() const { return earlier_bytes_ + loader_->bytes_read(); }  // in total, since construction
     SkippedRecords& skipped() { return skipped_; }
 
  private:
@@ -39,7 +39,7 @@ class BatchSource : public Source {
     LoaderPlan plan_;
     int passes_;
     std::optional<Loader> loader_;
-    std::int64_t earlier_bytes_ = 0;  // by loaders that go_to() ended
+    std::int64_t earlier_bytes_ = 0;  // read by loaders that go_to() ended
     SkippedRecords skipped_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From threads to threads, first in, first out. Without bound: who fills it is bounded elsewhere.
+// A first-in first-out queue between threads, without a bound of its own: its producers are limited elsewhere.
 #pragma once
 
 #include <condition_variable>
@@ -21,7 +21,7 @@ class Handover {
         filled_.notify_one();
     }
 
-    // Waits for an item; nothing once closed.
+    // Waits for an item; returns nothing once the queue is closed.
     std::optional<Item> take()
     {
         std::unique_lock lock{mutex_};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranks read what they train on, and the options of ddl-train that say so.
+// Options of ddl-train for reading the training data.
 #pragma once
 
 #include "base/cli/options.hpp"
@@ -12,8 +12,8 @@
 namespace ddl {
 
 struct InputPlan {
-    int readers = 1;  // threads of each rank, as the transformers
-    int queue = 4;    // batches that are read ahead
+    int readers = 1;  // threads for each rank, as are transformers
+    int queue = 4;    // batches read ahead
     int transformers = 0;
     Augmentation augmentation;
     Access access = Access::buffered;
@@ -23,10 +23,10 @@ struct InputPlan {
 
 class InputOptions {
  public:
-    // Adds them; both must outlive it.
+    // Adds the options to `options`; both arguments must outlive this object.
     InputOptions(base::Options& options, InputPlan& plan);
 
-    // Completes the plan once the options were parsed. Throws UsageError.
+    // Completes the plan after the options were parsed. Throws UsageError.
     void read() const;
 
  private:

@@ -14,8 +14,9 @@ namespace {
 
 ReaderObserver nobody;
 
-// Batches are freed on another thread than they are made on. So that their memory is not given back to the kernel in
-// between and fetched page by page again, the C library's thresholds are as high as it would move them at most.
+// Batches are allocated and freed by different threads. High malloc thresholds (the highest that glibc's automatic
+// adjustment would reach) keep freed memory in the process, instead of returning it to the kernel and faulting it in
+// again.
 void keep_freed_memory()
 {
 #ifdef __GLIBC__
@@ -70,7 +71,7 @@ void Loader::stop()
     queue_.close();
     raw_.close();
     for (std::jthread& thread : threads_) thread.request_stop();
-    threads_.clear();  // joins
+    threads_.clear();  // joins the threads
 }
 
 void Loader::run(const std::function<void()>& work) noexcept

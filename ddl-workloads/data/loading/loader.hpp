@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches from records: reader threads, transform threads, a bounded queue, and an order that depends on seed and epoch
-// alone.
+// Makes batches from records: reader threads, transform threads and a bounded queue; the order depends only on seed and
+// epoch.
 #pragma once
 
 #include "ddl-workloads/data/loading/batch.hpp"
@@ -19,8 +19,8 @@
 
 namespace ddl {
 
-// Called with the activities of the loader's threads do, on the thread itself: the place to bind it and to record it. A
-// read that fails has no end; what an observer throws ends the loader.
+// Called when a thread of the loader begins and ends its activities, on that thread, which the observer may bind and
+// record. read_ends() is not called for a read that fails. An exception from an observer ends the loader.
 class ReaderObserver {
  public:
     virtual ~ReaderObserver() = default;
@@ -34,7 +34,7 @@ class ReaderObserver {
 
 struct LoaderPlan {
     std::shared_ptr<const Records> records = {};
-    Sampling sampling = {};  // batch, rank, ranks, seed, shuffle
+    Sampling sampling = {};  // batch size, rank, ranks, seed, shuffle
     Augmentation augmentation = {};
     int readers = 1;            // 0: next() reads
     int transformers = 0;       // threads that make batches of the bytes read; 0: readers do it
@@ -52,16 +52,17 @@ class Loader {
     Loader(const Loader&) = delete;
     Loader& operator=(const Loader&) = delete;
 
-    // The next batch of this rank; epochs follow one another without end. Waits until it is there. Throws what stopped
-    // a thread: a corrupt record, a failed read, the observer.
+    // The next batch of this rank; epochs repeat without end. Waits until the batch is ready. Throws the error that
+    // stopped a thread: a corrupt record, a failed read, or the observer's exception.
     Batch next();
 
-    // Ends the threads after the record at hand and waits for them; next() then throws. The destructor does it too.
+    // Stops the threads after their current record and waits for them; next() then throws. The destructor does the
+    // same.
     void stop();
 
     const Records& records() const { return *plan_.records; }
     std::int64_t steps_per_epoch() const { return sampler_.steps_per_epoch(); }
-    int queue_depth() const { return queue_.depth(); }  // batches that wait to be taken
+    int queue_depth() const { return queue_.depth(); }  // batches that are ready to be taken
     std::int64_t bytes_read() const { return bytes_read_; }
 
  private:
@@ -80,7 +81,7 @@ class Loader {
 
     LoaderPlan plan_;
     Sampler sampler_;
-    Handover<RawBatch> raw_;  // as many at most as the queue gave tickets
+    Handover<RawBatch> raw_;  // bounded by the tickets of queue_
     OrderedQueue<Batch> queue_;
     ReaderObserver* observer_;
     RawBatch own_;  // without readers: the room that next() reads into
@@ -88,8 +89,8 @@ class Loader {
     std::vector<std::jthread> threads_;
 };
 
-// Records in order from `first` on, at most `count`: for measuring accuracy on held-out samples. Corrupt ones are left
-// out (Batch::skipped) or thrown.
+// Reads at most `count` consecutive records from `first` on, to measure accuracy on held-out samples. Corrupt records
+// are left out and listed in Batch::skipped, or thrown.
 Batch read_in_order(const Records& records, std::int64_t first, std::int64_t count, bool skip_corrupt = false);
 
 }  // namespace ddl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded queue filled by several threads and emptied by one, in the order of the tickets and not of their filling.
+// A bounded queue filled by several threads and emptied by one, in the order of tickets, whatever the order of filling.
 #pragma once
 
 #include "base/error.hpp"
@@ -23,7 +23,8 @@ class OrderedQueue {
         slots_.resize(static_cast<std::size_t>(capacity));
     }
 
-    // A place in the order, 0, 1, 2.. Waits while `capacity` places are taken and not yet emptied; nothing once closed.
+    // Takes the next ticket: 0, 1, 2, ... Waits while `capacity` tickets are taken whose items are not; returns nothing
+    // once the queue is closed.
     std::optional<std::int64_t> ticket()
     {
         std::unique_lock lock{mutex_};
@@ -32,7 +33,7 @@ class OrderedQueue {
         return tickets_++;
     }
 
-    // Fills the ticket's place.
+    // Stores the ticket's item.
     void put(std::int64_t ticket, Item item)
     {
         {
@@ -43,7 +44,8 @@ class OrderedQueue {
         filled_.notify_one();
     }
 
-    // The item of the lowest ticket not yet taken. Waits for it; throws what the queue was closed with.
+    // Waits for the item of the lowest ticket not yet taken, and takes it. Throws the exception that the queue was
+    // closed with.
     Item take()
     {
         std::unique_lock lock{mutex_};
@@ -71,7 +73,7 @@ class OrderedQueue {
         filled_.notify_all();
     }
 
-    // Items that could be taken or will be as soon as those before them are there.
+    // Items in the queue, including those that wait for items with lower tickets.
     int depth() const
     {
         const std::lock_guard lock{mutex_};
@@ -86,8 +88,8 @@ class OrderedQueue {
     std::condition_variable room_;
     std::condition_variable filled_;
     std::vector<std::optional<Item>> slots_;
-    std::int64_t tickets_ = 0;  // handed out
-    std::int64_t taken_ = 0;    // taken out
+    std::int64_t tickets_ = 0;  // number of tickets handed out
+    std::int64_t taken_ = 0;    // number of items taken
     int depth_ = 0;
     bool closed_ = false;
     std::exception_ptr failure_;

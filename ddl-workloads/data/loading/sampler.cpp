@@ -10,7 +10,7 @@
 
 namespace ddl {
 
-// Each epoch's order is made once, by the first thread that needs it, and dropped when no thread is in that epoch.
+// Each epoch's order is made once, by the first thread that needs it, and dropped when no thread uses it any more.
 class EpochOrders {
  public:
     using Order = std::shared_ptr<const std::vector<std::uint32_t>>;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Corrupt records that others stand in for: counted each time, reported once, and no more than ten of them.
+// Corrupt records that were replaced: each occurrence is counted, each record is reported once, and at most ten
+// records.
 #pragma once
 
 #include <cstdint>

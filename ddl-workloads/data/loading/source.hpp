@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source of the batches that steps take.
+// Interface: a source of the batches that steps use.
 #pragma once
 
 #include "ddl-workloads/data/loading/batch.hpp"
@@ -12,13 +12,13 @@ class Source {
  public:
     virtual ~Source() = default;
 
-    // The next batch of this rank. Waits until it is there.
+    // The next batch of this rank. Waits until the batch is ready.
     virtual Batch next() = 0;
 
-    // The next batch is that of the step after `steps_done` steps.
+    // Repositions the source: the next batch is the first one after `steps_done` steps.
     virtual void go_to(std::int64_t steps_done) = 0;
 
-    virtual std::int64_t steps_per_epoch() const = 0;  // at least 1: passes that make no whole step are the next one's
+    virtual std::int64_t steps_per_epoch() const = 0;  // at least 1; incomplete steps continue in the next epoch
 };
 
 }  // namespace ddl

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recommendation as in DLRM (Naumov et al. 2019, https://arxiv.org/abs/1906.00091): will this be clicked on? Dense
-// features go through a bottom perceptron, ids of categories through embedding tables; all meet in dot products of
-// pairs, whose results a top perceptron turns into a click's log odds.
+// Recommendation as in DLRM (Naumov et al. 2019, https://arxiv.org/abs/1906.00091), which predicts clicks. Dense
+// features enter a bottom perceptron, category ids are looked up in embedding tables; the dot products of all pairs of
+// their outputs enter a top perceptron, which computes the log odds of a click.
 //
-// The perceptrons are on every rank, as all other models are. The tables are divided: table t lives on rank t mod ranks
-// alone. So in forward the ranks exchange ids and the rows that were looked up, all to all, and in backward the rows'
-// gradients. A table learns by plain SGD, only in rows that were looked up, as in the authors' own program. With a GPU
-// the tables stay in the host's memory, and so does looking up.
+// The perceptrons are replicated on every rank, as in all other models. The tables are divided: table t is only on rank
+// t mod ranks. So ranks exchange ids and table rows all-to-all in forward, and the rows' gradients in backward. Tables
+// are updated by plain SGD, only in the rows that were looked up, as in the authors' program. With a GPU, tables and
+// look-ups stay in host memory.
 //
-// With E features of a row, tables of r1, r2, ... rows, D dense features and P = pairs of the categories and the dense
-// features, parameters are those of the tables, E (r1 + r2 + ...), and of the perceptrons D > bottom > E and E + P >
-// top > 1, where a layer from n to m has n m + m.
+// With E features in a row, tables of r1, r2, ... rows, D dense features and P pairs of the categories and the dense
+// features, the tables have E (r1 + r2 + ...) parameters, and the perceptrons D > bottom > E and E + P > top > 1 have n
+// m + m for each layer from n to m.
 #include "base/words.hpp"
 #include "ddl-workloads/models/torch/torch_model.hpp"
 #include "ddl-workloads/models/torch_makers.hpp"
@@ -36,16 +36,16 @@ std::span<std::byte> bytes_of(const torch::Tensor& tensor)
 // ------------------------------------------------------------------------------------------------------------ tables
 
 struct TablesPlan {
-    std::vector<std::int64_t> rows;  // of each table
+    std::vector<std::int64_t> rows;  // rows of each table
     std::int64_t width = 16;
     std::uint64_t seed = 1;
     double learning_rate = 0.01;
-    // Rows' gradients are sent when backward is over: with a device they become ready on another thread than all
-    // others, so that ranks would not exchange in the same order.
+    // Sends the rows' gradients after backward: with a device they become ready on a different thread than other
+    // gradients, so that the order of exchanges would differ between ranks.
     bool send_after_backward = false;
 };
 
-// All embedding tables, of which this rank holds some.
+// The embedding tables, divided over the ranks.
 class Tables : public OwnPart {
  public:
     Tables(const TablesPlan& plan, ExchangeThread& exchanges) : plan_{plan}, exchanges_{exchanges}
@@ -65,12 +65,12 @@ class Tables : public OwnPart {
         place_ = torch::tensor(place);
     }
 
-    // samples x tables ids to tables x samples x width.
+    // Takes ids as samples x tables; returns rows as tables x samples x width.
     torch::Tensor look_up(const torch::Tensor& ids)
     {
         const std::int64_t samples = ids.size(0);
         const std::vector<std::int64_t> samples_of_ranks = everybodys(samples);
-        // Owners one after the other, of each its tables, of each the samples.
+        // Ids are sent ordered by owner, then by table, then by sample.
         const torch::Tensor asked = ids.t().index_select(0, by_owner_).contiguous();
         Lookup lookup{.from_owners = asked_of_owners(samples), .to_askers = answered_to_askers(samples_of_ranks)};
         torch::Tensor to_answer = torch::empty({sum(lookup.to_askers)}, torch::kInt64);
@@ -107,7 +107,7 @@ class Tables : public OwnPart {
             if (lookup.sent_back.valid()) lookup.sent_back.get();
     }
 
-    // The loss that all ranks make smaller is the mean of theirs.
+    // The loss is the mean over the ranks, so a table's gradients are divided by the number of ranks.
     void update() override
     {
         const torch::NoGradGuard no_gradients;
@@ -124,16 +124,16 @@ class Tables : public OwnPart {
     }
 
  private:
-    // Ids that a rank asked for in one of the tables here.
+    // Ids that another rank looks up in one of this rank's tables.
     struct AskedIds {
-        std::size_t table = 0;  // of mine_
+        std::size_t table = 0;  // index into mine_
         torch::Tensor ids;
     };
     struct Lookup {
-        std::vector<std::int64_t> from_owners;  // ids, or rows, that each rank answers
-        std::vector<std::int64_t> to_askers;    // that are answered to each rank
+        std::vector<std::int64_t> from_owners;  // ids (and rows) exchanged with each owner
+        std::vector<std::int64_t> to_askers;    // ids (and rows) exchanged with each asking rank
         std::vector<AskedIds> ids = {};
-        torch::Tensor sent = {};       // this rank's gradients, under way
+        torch::Tensor sent = {};       // this rank's gradients, being sent
         torch::Tensor gradients = {};  // rows x width, in the order of `ids`
         std::future<void> sent_back = {};
     };
@@ -145,10 +145,10 @@ class Tables : public OwnPart {
         return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     }
 
-    // The same on every number of ranks.
+    // A table's initial values do not depend on the number of ranks.
     torch::Tensor made(std::size_t table) const
     {
-        constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // far apart
+        constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // spreads the seeds of the tables
         auto generator = at::detail::createCPUGenerator(plan_.seed + odd * (table + 1));
         const double bound = 1.0 / std::sqrt(static_cast<double>(plan_.rows[table]));
         return torch::empty({plan_.rows[table], plan_.width}).uniform_(-bound, bound, generator);
@@ -176,7 +176,7 @@ class Tables : public OwnPart {
         return counts;
     }
 
-    // Items of both tensors are as wide as each other; counts are of items.
+    // Items of both tensors have the same width; counts are numbers of items.
     std::future<void> exchange(const torch::Tensor& mine, const std::vector<std::int64_t>& sent, torch::Tensor& all,
                                const std::vector<std::int64_t>& received)
     {
@@ -216,9 +216,9 @@ class Tables : public OwnPart {
 
     TablesPlan plan_;
     ExchangeThread& exchanges_;
-    std::vector<std::int64_t> held_;  // tables of each rank
-    torch::Tensor by_owner_;          // numbers of tables, in the order of their owners
-    torch::Tensor place_;             // of each table among them
+    std::vector<std::int64_t> held_;  // number of tables on each rank
+    torch::Tensor by_owner_;          // table numbers, ordered by owner
+    torch::Tensor place_;             // position of each table in by_owner_
     std::vector<torch::Tensor> mine_;
     std::vector<Lookup> lookups_;  // since the last update
 };
@@ -238,7 +238,7 @@ nn::Sequential perceptron(std::int64_t in, const std::vector<std::int64_t>& widt
 
 struct DlrmPlan {
     TablesPlan tables;
-    std::vector<std::int64_t> bottom;  // widths of hidden layers
+    std::vector<std::int64_t> bottom;  // widths of the hidden layers
     std::vector<std::int64_t> top;
 };
 
@@ -288,7 +288,7 @@ class Dlrm : public Network {
         return bottom_->forward(dense);
     }
 
-    // Dense features, and the dot product of each two vectors.
+    // The dense features, followed by the dot products of all pairs of vectors.
     torch::Tensor interaction(const torch::Tensor& features, const torch::Tensor& rows)
     {
         const ModuleScope scope{"interaction"};
@@ -307,7 +307,7 @@ class Dlrm : public Network {
     Tables tables_;
     nn::Sequential bottom_;
     nn::Sequential top_;
-    torch::Tensor pairs_;  // places in the matrix of all products
+    torch::Tensor pairs_;  // positions of the pairs in the matrix of all products
 };
 
 std::vector<std::int64_t> numbers(const base::Settings& settings, const std::string& option)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transformer that guesses the next byte from those before it: the blocks of GPT-2 (Radford et al. 2019), with the
-// norm in front, learned positions, and a head tied to the embedding of bytes. No dropout. With width W, C positions, V
-// words and L blocks it has V W + C W + L (12 W^2 + 13 W) + 2 W parameters.
+// A transformer that predicts the next byte: blocks of GPT-2 (Radford et al. 2019) with pre-normalisation, learned
+// positions, an output head tied to the byte embedding, and no dropout. With width W, C positions, V words and L blocks
+// it has V W + C W + L (12 W^2 + 13 W) + 2 W parameters.
 #include "ddl-workloads/models/torch/torch_model.hpp"
 #include "ddl-workloads/models/torch_makers.hpp"
 
@@ -21,7 +21,7 @@ struct Size {
     std::int64_t heads = 4;
 };
 
-constexpr double deviation = 0.02;  // of initial weights, as in GPT-2
+constexpr double deviation = 0.02;  // standard deviation of initial weights, as in GPT-2
 
 nn::Linear linear(std::int64_t in, std::int64_t out, double weight_deviation = deviation)
 {
@@ -43,7 +43,8 @@ nn::LayerNorm norm(std::int64_t width)
     return nn::LayerNorm{nn::LayerNormOptions({width})};
 }
 
-// Samples x positions x width to the same; each position sees itself and those before it.
+// Causal self-attention: each position attends to itself and to earlier positions. Input and output are samples x
+// positions x width.
 class Attention : public nn::Module {
  public:
     Attention(std::int64_t width, std::int64_t heads, std::int64_t context, double output_deviation)
@@ -63,7 +64,7 @@ class Attention : public nn::Module {
         const std::int64_t positions = x.size(1);
         const std::int64_t width = x.size(2);
         const std::int64_t head_width = width / heads_;
-        // queries, keys and values: each samples x heads x positions x width of a head
+        // each of queries, keys and values is samples x heads x positions x width of a head
         const std::vector<torch::Tensor> parts =
             input_->forward(x).view({samples, positions, 3, heads_, head_width}).permute({2, 0, 3, 1, 4}).unbind(0);
         if (future_.device() != x.device()) future_ = future_.to(x.device());
@@ -97,7 +98,7 @@ class DecoderBlock : public nn::Module {
     }
 
  private:
-    // The more blocks add to the residual, the smaller each addition is.
+    // `output_deviation` is smaller the more blocks add to the residual.
     DecoderBlock(const Size& size, std::int64_t context, double output_deviation)
         : attention_norm_{norm(size.width)},
           attention_{std::make_shared<Attention>(size.width, size.heads, context, output_deviation)},
@@ -155,7 +156,7 @@ class Gpt : public LayeredNetwork {
     }
 
  private:
-    // Embeds all tokens but the last, which is only guessed.
+    // Embeds all tokens but the last, which is only predicted.
     torch::Tensor embedded(const torch::Tensor& tokens)
     {
         const std::int64_t length = tokens.size(1) - 1;

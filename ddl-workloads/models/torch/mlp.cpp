@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A multilayer perceptron: nothing but matrix products, gradients of very different sizes.
+// A multilayer perceptron: matrix products only, with gradients of very different sizes.
 #include "ddl-workloads/models/torch/torch_model.hpp"
 #include "ddl-workloads/models/torch_makers.hpp"
 

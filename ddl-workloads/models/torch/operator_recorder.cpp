@@ -10,11 +10,11 @@ namespace ddl {
 
 namespace {
 
-// LibTorch's observers are plain functions.
+// LibTorch's observer callbacks are plain functions without state, hence these globals.
 Details* observed = nullptr;
 bool top_level_only = false;
 
-// Autograd's own region around each node of backward, which has one too.
+// True for the region that autograd puts around each node of backward, in addition to the node's own region.
 bool wraps_a_node(const char* name)
 {
     constexpr const char* prefix = "autograd::engine::evaluate_function: ";
@@ -23,7 +23,7 @@ bool wraps_a_node(const char* name)
 
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
 {
-    if (function.isAsync()) return nullptr;  // may end on another thread
+    if (function.isAsync()) return nullptr;  // an asynchronous call may end on another thread
     const char* const name = function.name();
     if (function.scope() == at::RecordScope::USER_SCOPE) {
         observed->enter(Details::Kind::module, name);
@@ -31,7 +31,7 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
         observed->enter_unseen();
     } else {
         observed->enter(Details::Kind::operation, name, function.seqNr());
-        // Operators inside this one: LibTorch alone takes longer to report each than we to record one.
+        // Operators inside this one are not reported: LibTorch's report of each takes longer than our recording.
         if (top_level_only) at::enableRecordFunction(false);
     }
     return nullptr;

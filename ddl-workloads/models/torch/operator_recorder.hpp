@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows LibTorch's operators and the modules of our models to Details, by LibTorch's own observers.
+// Reports LibTorch's operators and the modules of our models to Details, through LibTorch's own observers.
 #pragma once
 
 #include "ddl-workloads/instruments/details.hpp"
@@ -8,7 +8,7 @@
 
 namespace ddl {
 
-// One at a time in a process. While no details are recorded it costs nothing.
+// Only one may exist in a process. It costs nothing while no details are recorded.
 class OperatorRecorder {
  public:
     explicit OperatorRecorder(Details& details);
@@ -18,7 +18,7 @@ class OperatorRecorder {
 
  private:
     Details& details_;
-    std::uint64_t observer_;  // LibTorch's handle
+    std::uint64_t observer_;  // LibTorch's handle of the observer
 };
 
 }  // namespace ddl

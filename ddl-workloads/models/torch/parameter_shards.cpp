@@ -9,7 +9,7 @@ namespace ddl {
 
 namespace {
 
-constexpr std::int64_t alignment = 16;  // elements: LibTorch's own memory begins at multiples of 64 bytes, too
+constexpr std::int64_t alignment = 16;  // elements: LibTorch also aligns memory to 64 bytes
 
 std::int64_t room_of(const torch::Tensor& parameter)
 {

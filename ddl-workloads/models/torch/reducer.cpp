@@ -21,7 +21,7 @@
 #include <sys/mman.h>
 
 #ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25  // Linux 6.1; the C library has it since 2.37
+#define MADV_COLLAPSE 25  // since Linux 6.1, in glibc since 2.37
 #endif
 
 namespace ddl {
@@ -30,8 +30,8 @@ namespace {
 
 using FuturePointer = c10::intrusive_ptr<c10::ivalue::Future>;
 
-// Process group that the reducer uses beside the exchange of buckets: for rank, size, and rank 0's decision on which
-// parameter goes into which bucket.
+// Process group that the reducer uses for everything but buckets: rank, size, and rank 0's assignment of parameters to
+// buckets.
 class TransportGroup : public c10d::ProcessGroup {
  public:
     explicit TransportGroup(ExchangeThread& exchanges)
@@ -46,7 +46,7 @@ class TransportGroup : public c10d::ProcessGroup {
     {
         for (at::Tensor& tensor : tensors) {
             if (!tensor.is_contiguous()) base::fail("a tensor to broadcast is not contiguous");
-            const at::Tensor host = tensor.cpu();  // the same one if it is there already
+            const at::Tensor host = tensor.cpu();  // no copy if the tensor is already on the host
             const std::span<std::byte> bytes{static_cast<std::byte*>(host.data_ptr()), host.nbytes()};
             exchanges_.broadcast(bytes, static_cast<int>(options.rootRank)).get();
             if (!host.is_same(tensor)) tensor.copy_(host);
@@ -54,7 +54,7 @@ class TransportGroup : public c10d::ProcessGroup {
         return done(tensors);
     }
 
-    // For a static graph: which parameters are in use anywhere. Floats count ranks exactly.
+    // Used with a static graph: counts the ranks that use each parameter. Floats hold such counts exactly.
     c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>& tensors, const c10d::AllreduceOptions&) override
     {
         for (at::Tensor& tensor : tensors) {
@@ -80,8 +80,8 @@ class TransportGroup : public c10d::ProcessGroup {
     ExchangeThread& exchanges_;
 };
 
-// Puts memory that is in use into huge pages, as far as it fills them. Ranks of a node read each other's buckets, for
-// which the kernel looks up every page. A kernel that cannot leaves it as it is.
+// Moves memory in use to huge pages, except for incomplete huge pages at its ends. Ranks of a node read each other's
+// buckets, for which the kernel looks up every page. Kernels without support leave the memory unchanged.
 void collapse_into_huge_pages(std::span<float> memory)
 {
     constexpr std::uintptr_t huge_page = std::uintptr_t{2} << 20;
@@ -91,7 +91,7 @@ void collapse_into_huge_pages(std::span<float> memory)
     if (first < end) ::madvise(reinterpret_cast<void*>(first), end - first, MADV_COLLAPSE);
 }
 
-// Called by the reducer whenever a bucket is complete on this rank, on the thread of backward().
+// Called by the reducer for each bucket that is complete on this rank, on the thread of backward().
 class StartHook : public c10d::CommHookInterface {
  public:
     StartHook(const TorchDevice& device, ExchangeThread& exchanges, const ParameterShards* shards, StartExchange start)
@@ -140,7 +140,7 @@ class StartHook : public c10d::CommHookInterface {
         });
     }
 
-    // Backward continues while the stream of exchanges waits for the bucket and the other ranks.
+    // Backward continues while the exchange stream waits for the bucket and for the other ranks.
     void start_on_gpu(const c10d::GradBucket& bucket, const at::Tensor& gradients, const FuturePointer& averaged)
     {
         const GpuNumbers numbers{.address = reinterpret_cast<base::cuda::Address>(gradients.data_ptr<float>()),
@@ -156,7 +156,7 @@ class StartHook : public c10d::CommHookInterface {
                });
     }
 
-    // The transport thread waits for the copy to the host, exchanges that, and begins the copy back.
+    // The transport thread waits for the copy to the host, exchanges the copy, and starts the copy back to the device.
     void start_by_way_of_host(const c10d::GradBucket& bucket, const at::Tensor& gradients,
                               const FuturePointer& averaged)
     {
@@ -187,12 +187,12 @@ class StartHook : public c10d::CommHookInterface {
     ExchangeThread& exchanges_;
     const ParameterShards* shards_;
     StartExchange start_;
-    bool on_gpu_;                                 // NCCL exchanges
-    std::map<std::uint64_t, float*> memory_;      // of each bucket; another one after the reducer has cut new ones
-    std::map<std::uint64_t, at::Tensor> copies_;  // .. or its place in the host's
+    bool on_gpu_;                                 // buckets are exchanged by NCCL
+    std::map<std::uint64_t, float*> memory_;      // of each bucket; changes when the reducer rebuilds buckets
+    std::map<std::uint64_t, at::Tensor> copies_;  // host copy of each bucket on a device
 };
 
-// Buckets in the order in which backward will probably complete them: that of the parameters, backwards.
+// Initial buckets, in the order in which backward will probably complete them: the reverse order of the parameters.
 std::vector<std::vector<std::size_t>> bucket_assignment(const std::vector<torch::Tensor>& parameters,
                                                         const BucketCaps& caps)
 {
@@ -203,8 +203,8 @@ std::vector<std::vector<std::size_t>> bucket_assignment(const std::vector<torch:
     return buckets;
 }
 
-// The constructor's parameters differ between versions of LibTorch: 1.13 also wants a limit for each bucket, 2.15 has
-// no defaults for some that it added.
+// The constructor's parameters differ between versions of LibTorch: 1.13 also takes a limit for each bucket, and 2.15
+// has added parameters without defaults.
 template <class Real>
 std::unique_ptr<Real> construct(const std::vector<torch::Tensor>& parameters, const BucketCaps& caps,
                                 c10::intrusive_ptr<c10d::ProcessGroup> group)
@@ -230,7 +230,7 @@ std::unique_ptr<Real> construct(const std::vector<torch::Tensor>& parameters, co
     } else {
         constexpr bool skip_unused = false;
         constexpr bool python_reducer = false;
-        const std::vector<std::int64_t> cap_of_each_bucket;  // none of their own
+        const std::vector<std::int64_t> cap_of_each_bucket;  // empty: no individual limits
         return std::make_unique<Real>(parameters, std::move(buckets), std::move(group), dense, caps.bytes, false,
                                       caps.view, Names{}, caps.first_bytes, skip_unused, python_reducer,
                                       cap_of_each_bucket);
@@ -253,8 +253,8 @@ class C10dReducer : public Reducer {
 
     void before_forward() override
     {
-        logger_->set_runtime_stats_and_log();  // of the step before
-        real_->rebuild_buckets();  // once, after the first step: in the order in which gradients really became ready
+        logger_->set_runtime_stats_and_log();  // statistics of the previous step
+        real_->rebuild_buckets();  // acts once, after the first step: orders buckets as gradients really became ready
         real_->prepare_for_forward();
     }
 
@@ -262,7 +262,8 @@ class C10dReducer : public Reducer {
     {
         real_->prepare_for_backward({});
         if (!std::exchange(learns_graph_, false)) return;
-        // The first backward of a static graph only learns it; its buckets are exchanged when all of it is over.
+        // With a static graph, the first backward only records the graph, and its buckets are exchanged when it has
+        // ended.
         loss.register_hook([this](const at::Tensor&) {
             torch::autograd::Engine::get_default_engine().queue_callback([this] { real_->delay_all_reduce(); });
         });
@@ -281,7 +282,7 @@ class C10dReducer : public Reducer {
  private:
     std::shared_ptr<c10d::Reducer> real_;
     std::shared_ptr<c10d::Logger> logger_;
-    bool learns_graph_;  // in the next backward
+    bool learns_graph_;  // the next backward records the graph
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Residual networks (He et al. 2015, https://arxiv.org/abs/1512.03385): 18 and 34 layers of plain blocks, 50 of
-// bottlenecks, whose stride is in the 3x3 convolution as in most libraries. `width` channels in the first stage, 64 in
-// the paper.
+// Residual networks (He et al. 2015, https://arxiv.org/abs/1512.03385): ResNet-18 and -34 with plain blocks, ResNet-50
+// with bottlenecks, whose stride is in the 3x3 convolution as in most libraries. `width` is the number of channels in
+// the first stage (64 in the paper).
 #include "ddl-workloads/models/torch/torch_model.hpp"
 #include "ddl-workloads/models/torch_makers.hpp"
 
@@ -18,7 +18,7 @@ nn::Conv2d convolution(std::int64_t in, std::int64_t out, std::int64_t size, std
     return nn::Conv2d{nn::Conv2dOptions(in, out, size).stride(stride).padding(size / 2).bias(false)};
 }
 
-// Residual beside a shortcut, which is a 1x1 convolution where the shape changes.
+// A residual branch added to a shortcut; the shortcut is a 1x1 convolution if the shape changes.
 class ResidualBlock : public nn::Module {
  public:
     ResidualBlock(nn::Sequential residual, std::int64_t in, std::int64_t out, std::int64_t stride)
@@ -60,14 +60,14 @@ ResidualBlock bottleneck(std::int64_t in, std::int64_t width, std::int64_t strid
 
 struct Depth {
     const char* name;
-    std::array<int, 4> blocks;  // of each stage
+    std::array<int, 4> blocks;  // number of blocks in each stage
     bool bottlenecks = false;
 };
 constexpr Depth depth18{"resnet18", {2, 2, 2, 2}};
 constexpr Depth depth34{"resnet34", {3, 4, 6, 3}};
 constexpr Depth depth50{"resnet50", {3, 4, 6, 3}, true};
 
-// How an image enters. For small ones a 3x3 convolution without stride or pooling, as usual for CIFAR.
+// The first layer. For small images it is a 3x3 convolution without stride or pooling, as usual for CIFAR.
 enum class Stem { cifar, imagenet };
 
 class ResNet : public Network {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layers of a network, one by one, as a LayeredModel.
+// A LayeredModel made of the layers of a network.
 #pragma once
 
 #include "ddl-workloads/models/layered_model.hpp"
@@ -13,7 +13,7 @@ namespace ddl {
 
 class TorchLayers : public LayeredModel {
  public:
-    // inputs_of: the batch as tensors where the network computes; the batch lives as long.
+    // `inputs_of` converts the batch to tensors on the computing device; the batch is kept alive as long as they are.
     TorchLayers(LayeredNetwork& network, const TorchDevice& device, std::function<Inputs(const Batch&)> inputs_of);
 
     std::vector<std::string> layer_names() const override;
@@ -28,12 +28,12 @@ class TorchLayers : public LayeredModel {
     std::optional<double> part_loss(std::size_t part) const override;
 
  private:
-    // Tensors of a layer and part; undefined: not there, or no longer.
+    // Tensors of one layer and part; undefined if not computed yet, or released.
     struct Place {
-        torch::Tensor input;  // a leaf of its own, so that the layer's backward ends there
+        torch::Tensor input;  // detached from the previous layer, so that the layer's backward ends here
         torch::Tensor output;
         torch::Tensor output_gradient;
-        torch::Tensor seen_output;  // on the host
+        torch::Tensor seen_output;  // copy on the host
         torch::Tensor seen_input_gradient;
     };
     struct Part {

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-// Debian's LibTorch computes matrix products with OpenBLAS, which has threads of its own. Other LibTorches lack these.
+// Debian's LibTorch uses OpenBLAS, which has its own threads. Other builds of LibTorch lack these functions.
 extern "C" void openblas_set_num_threads(int threads) __attribute__((weak));
 extern "C" int openblas_get_num_threads() __attribute__((weak));
 
@@ -31,7 +31,7 @@ namespace {
 void limit_threads(int threads)
 {
     at::set_num_threads(threads);
-    static std::once_flag said;  // LibTorch takes it only once
+    static std::once_flag said;  // LibTorch accepts the number only once per process
     std::call_once(said, [] { at::set_num_interop_threads(1); });
     if (openblas_set_num_threads != nullptr) openblas_set_num_threads(threads);
 }
@@ -44,7 +44,7 @@ std::vector<std::span<float>> floats(const std::vector<std::span<std::byte>>& me
     return all;
 }
 
-// LibTorch wants memory that could be written to, but does not write.
+// LibTorch takes non-const memory even if it only reads it.
 template <class Number>
 torch::Tensor view(const std::vector<Number>& numbers, at::IntArrayRef shape)
 {
@@ -136,7 +136,7 @@ class TorchModel : public GradientModel {
     void announce_gradients(GradientReady ready) override
     {
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
-            // LibTorch itself keeps an accumulator no longer than a graph needs it.
+            // LibTorch destroys a gradient accumulator with the last graph that uses it, so a reference is kept here.
             accumulators_.push_back(torch::autograd::impl::grad_accumulator(parameters_[i]));
             const auto tell = [this, i, ready](const auto& outputs, const auto&) {
                 if (is_last_pass()) announce(i, ready);
@@ -146,7 +146,7 @@ class TorchModel : public GradientModel {
         }
     }
 
-    // The tensor that the hook returns is the one that autograd passes on.
+    // Autograd continues with the tensor that the hook returns.
     void alter_gradients(const std::vector<std::size_t>& tensors, AlterGradient alter) override
     {
         for (const std::size_t i : tensors) {
@@ -216,7 +216,7 @@ class TorchModel : public GradientModel {
             device_.to_host(shards_->mine(), shards_->mine_of(seen_shards_.copy(0)))->wait();
         seen_gradients_.forget();
         seen_state_.forget();
-        if (!backward_graph_)  // which writes to the same place again
+        if (!backward_graph_)  // a CUDA graph writes the gradients to the same memory again
             for (torch::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
         ++updates_;
         if (OwnPart* const own = network_->own_part()) own->update();
@@ -226,7 +226,7 @@ class TorchModel : public GradientModel {
 
     std::vector<std::span<float>> gradients() override
     {
-        // Copies of a device's are made once a step: what was written into them shall stay.
+        // Copies from a device are made once a step, so that changes made to them are kept.
         if (seen_gradients_.stands_for_device()) return floats(seen_gradients_.all());
         if (shards_) return floats(seen_gradients_.of(shards_->gradients()));
         std::vector<torch::Tensor> all;
@@ -278,7 +278,7 @@ class TorchModel : public GradientModel {
         ready(tensor, floats({begun.bytes}).front(), std::move(arrive));
     }
 
-    // Recorded once what a first step decides is decided: algorithms, the optimizer's state, gradients' places.
+    // Records after the first steps, when algorithms, optimizer state and addresses of gradients no longer change.
     void run(std::unique_ptr<DeviceGraph>& graph, const std::function<void()>& work)
     {
         constexpr std::int64_t first_steps = 3;
@@ -351,18 +351,18 @@ class TorchModel : public GradientModel {
     std::vector<torch::Tensor> parameters_;
     OptimizerPlan optimizer_plan_;
     std::unique_ptr<torch::optim::Optimizer> optimizer_;
-    std::optional<ParameterShards> shards_;  // none: all parameters are updated here
+    std::optional<ParameterShards> shards_;  // none: this rank updates all parameters
     std::unique_ptr<Reducer> reducer_;
-    // A pointer of the standard library's; in later versions of LibTorch, one of its own.
+    // A std::shared_ptr, or a pointer type of LibTorch's own in later versions.
     using Accumulator = decltype(torch::autograd::impl::grad_accumulator(torch::Tensor{}));
     std::vector<Accumulator> accumulators_;
     int passes_ = 1;
-    int pass_ = 0;  // of this step
+    int pass_ = 0;  // passes made in this step
     torch::Tensor random_state_;
     Batch batch_;
     Inputs inputs_;
     torch::Tensor loss_;
-    std::int64_t updates_ = 0;  // of this process
+    std::int64_t updates_ = 0;  // made by this process
     std::unique_ptr<DeviceGraph> forward_graph_;
     std::unique_ptr<DeviceGraph> backward_graph_;
     SeenLoss seen_loss_{device_};
@@ -388,10 +388,10 @@ void check_images(const std::string& model, const SampleShape& shape)
 std::unique_ptr<Model> torch_model(const std::function<std::shared_ptr<Network>()>& build, const ModelPlan& plan)
 {
     limit_threads(plan.threads);
-    c10::SetStackTraceFetcher([] { return std::string{}; });  // an error is one line, not thirty addresses
+    c10::SetStackTraceFetcher([] { return std::string{}; });  // keeps errors to one line, without thirty addresses
     const TorchDevice device{plan.device};
     torch::manual_seed(plan.seed);
-    const std::shared_ptr<Network> network = build();  // the same numbers wherever it computes
+    const std::shared_ptr<Network> network = build();  // on the CPU: the same initial values for every device
     if (!device.place().is_cpu()) network->to(device.place());
     return std::make_unique<TorchModel>(network, device, plan);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network of LibTorch's with its loss and optimizer, as a Model.
+// A LibTorch network with its loss and optimizer, as a Model.
 #pragma once
 
 #include "ddl-workloads/models/model.hpp"
@@ -11,10 +11,10 @@
 
 namespace ddl {
 
-// `build` is called once threads and seed are set.
+// Calls `build` after the number of threads and the seed have been set.
 std::unique_ptr<Model> torch_model(const std::function<std::shared_ptr<Network>()>& build, const ModelPlan& plan);
 
-// Throws UsageError for a data set of another kind.
+// Throws UsageError if the data set does not hold images.
 void check_images(const std::string& model, const SampleShape& shape);
 
 }  // namespace ddl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks of LibTorch's, as torch_model() takes them.
+// Interfaces of LibTorch networks that torch_model() can use.
 #pragma once
 
 #include <torch/torch.h>
@@ -11,30 +11,30 @@
 
 namespace ddl {
 
-// A batch as tensors: views of it, so it must live as long.
+// A batch as tensors, which are views of it: the batch must outlive them.
 struct Inputs {
-    torch::Tensor images;  // samples x channels x height x width; of clicks samples x dense
-    torch::Tensor labels;  // samples; none of text
-    torch::Tensor tokens;  // of text samples x (length + 1), of clicks samples x categories
+    torch::Tensor images;  // samples x channels x height x width; for clicks: samples x dense features
+    torch::Tensor labels;  // one for each sample; undefined for text
+    torch::Tensor tokens;  // for text: samples x (length + 1); for clicks: samples x categories
 };
 
-// Part of a network that only this rank holds, as the network is divided over the ranks; exchanged and updated
+// Part of a network that only this rank holds, if the network is divided over the ranks. It is exchanged and updated
 // separately.
 class OwnPart {
  public:
     virtual ~OwnPart() = default;
     virtual std::vector<torch::Tensor> parameters() = 0;
     virtual std::int64_t parameters_of_all_ranks() const = 0;
-    // After backward: its gradients are there.
+    // Call after backward; when it returns, the gradients of this part are complete.
     virtual void finish_backward() = 0;
     virtual void update() = 0;
 };
 
 class Network : public torch::nn::Module {
  public:
-    // Scores: a row for each answer that is asked for, a column for each class.
+    // Computes scores: one row for each answer, one column for each class.
     virtual torch::Tensor forward(const Inputs& inputs) = 0;
-    // The right answers, one for each row of scores.
+    // The correct answers, one for each row of scores.
     virtual torch::Tensor answers(const Inputs& inputs) const { return inputs.labels; }
     virtual torch::Tensor loss(const torch::Tensor& scores, const torch::Tensor& answers) const
     {
@@ -44,7 +44,7 @@ class Network : public torch::nn::Module {
     virtual OwnPart* own_part() { return nullptr; }
 };
 
-// A region of this name from here to the brace, in a trace that shows modules.
+// Records a region of this name for the lifetime of the object, in traces that show modules.
 class ModuleScope {
  public:
     explicit ModuleScope(const char* name) : function_{at::RecordScope::USER_SCOPE}
@@ -56,14 +56,14 @@ class ModuleScope {
     at::RecordFunction function_;
 };
 
-// A network of layers, each of which takes what the one before it gives.
+// A network of layers, each of which takes the output of the previous one.
 class LayeredNetwork : public Network {
  public:
     virtual std::size_t layers() const = 0;
     virtual std::string layer_name(std::size_t layer) const = 0;
-    // The first takes the inputs, and no tensor; the last gives scores.
+    // The first layer gets the inputs and an undefined `x`; the last layer returns scores.
     virtual torch::Tensor forward_layer(std::size_t layer, const torch::Tensor& x, const Inputs& inputs) = 0;
-    // Shape of a sample's output of any layer but the last.
+    // Shape of one sample's output, for any layer but the last.
     virtual std::vector<std::int64_t> output_shape(std::size_t layer) const = 0;
 
     torch::Tensor forward(const Inputs& inputs) final
@@ -77,7 +77,7 @@ class LayeredNetwork : public Network {
     }
 };
 
-// Modules one after the other, each a region in a trace that shows modules.
+// A sequence of modules, each recorded as a region in traces that show modules.
 class NamedLayers : public torch::nn::Module {
  public:
     void add(const std::string& name, const torch::nn::Sequential& layer)

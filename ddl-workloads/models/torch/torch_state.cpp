@@ -30,7 +30,7 @@ ElementType element_type(const torch::Tensor& tensor)
     }
 }
 
-// Where an optimizer keeps what belongs to a parameter; the key is a text before LibTorch 2.1.
+// The optimizer's state of a parameter. The map's key is a text before LibTorch 2.1.
 template <class Map>
 std::unique_ptr<torch::optim::OptimizerParamState>& place_of(Map& all, const torch::Tensor& parameter)
 {
@@ -44,11 +44,11 @@ template <class Kept>
 Kept& kept_of(torch::optim::Optimizer& optimizer, const torch::Tensor& parameter)
 {
     auto& kept = place_of(optimizer.state(), parameter);
-    if (!kept) kept = std::make_unique<Kept>();  // as the optimizer itself would at its first step
+    if (!kept) kept = std::make_unique<Kept>();  // as the optimizer does at its first step
     return static_cast<Kept&>(*kept);
 }
 
-// In one piece, and zeros if the optimizer would make them at its first step.
+// The state as a contiguous tensor; zeros if the optimizer has not made it yet (it does so at its first step).
 torch::Tensor whole(const torch::Tensor& kept, const torch::Tensor& parameter)
 {
     return kept.defined() ? kept.contiguous() : torch::zeros_like(parameter, torch::MemoryFormat::Contiguous).detach();

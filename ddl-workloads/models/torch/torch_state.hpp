@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a network and its optimizer, as checkpoints name it.
+// The state of a network and its optimizer, with the names used in checkpoints.
 #pragma once
 
 #include "ddl-workloads/models/model.hpp"
@@ -13,10 +13,10 @@
 
 namespace ddl {
 
-// State as it is gathered. Where tensors are seen is known once all of them are.
+// Collects state tensors. seen_by() then returns host copies of all of them.
 class GatheredState {
  public:
-    // Throws Error for a tensor that is not contiguous, or of numbers that no checkpoint holds.
+    // Throws Error for a tensor that is not contiguous, or whose element type checkpoints do not support.
     void add(std::string path, const torch::Tensor& tensor, Owner owner = Owner::any);
     void add_number(std::string path, std::int64_t& number, Owner owner);
 
@@ -25,15 +25,16 @@ class GatheredState {
  private:
     std::vector<StateTensor> all_;
     std::vector<torch::Tensor> tensors_;
-    std::vector<std::size_t> places_;  // of the tensors, in all_
+    std::vector<std::size_t> places_;  // index in all_ of each tensor
 };
 
-// State of the optimizer for a parameter; zeros if it would make them at its first step.
+// Adds the optimizer's state of a parameter; zeros if the optimizer would create it at its first step.
 void add_optimizer_state(GatheredState& all, torch::optim::Optimizer& optimizer, const OptimizerPlan& plan,
                          const std::string& name, const torch::Tensor& parameter, Owner owner);
 
-// The same as optimizer.step() of SGD with momentum, from its second step on. It makes four calls for all parameters
-// together, where LibTorch makes some for each: on a GPU those took a quarter of a step of ResNet-50.
+// Does the same as optimizer.step() of SGD with momentum, from its second step on. It makes four calls for all
+// parameters together, where LibTorch makes several for each parameter: these took a quarter of a step of ResNet-50 on
+// a GPU.
 void step_together(torch::optim::Optimizer& optimizer, const OptimizerPlan& plan,
                    const std::vector<torch::Tensor>& parameters);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of a GPU, against CUDA's own events.
+// Compares recorded GPU activity with CUDA's own events.
 #include "base/error.hpp"
 #include "ddl-workloads/models/gpu_clockwork.hpp"
 #include "testing/testing.hpp"
@@ -13,7 +13,7 @@
 
 namespace {
 
-// Total time of regions with that name, on all locations.
+// Total time of the regions with a given name, over all locations.
 class TimeIn : public otf2::Visitor {
  public:
     TimeIn(const otf2::Archive& archive, std::string region) : archive_{archive}, region_{std::move(region)} {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random messages between ranks, whose senders, tags, sizes and order all ranks draw alike: each checks what arrives
-// against that. message-traffic TRANSPORT DIRECTORY SEED [dies]; traced into DIRECTORY/trace.
+// Sends random messages between ranks. All ranks draw the same senders, tags, sizes and order, so each can check what
+// arrives. Usage: message-traffic TRANSPORT DIRECTORY SEED [dies]; writes its trace to DIRECTORY/trace.
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
@@ -39,7 +39,7 @@ std::vector<Message> drawn(std::uint64_t seed, int ranks)
     std::vector<Message> messages(200);
     for (Message& one : messages) {
         const auto size = static_cast<std::uint64_t>(ranks);
-        const std::size_t most = below(10) == 0 ? 300'000 : 2'000;  // beyond what MPI sends without asking, or below
+        const std::size_t most = below(10) == 0 ? 300'000 : 2'000;  // above or below MPI's eager limit
         one = {.from = static_cast<int>(below(size)),
                .to = static_cast<int>(below(size)),
                .tag = static_cast<int>(below(3)),
@@ -64,7 +64,7 @@ class Traffic {
         }
     }
 
-    // Sends, receives and waits in an order of its own.
+    // Makes its sends, receives and waits in a random order.
     void run()
     {
         while (!to_send_.empty() || !to_post_.empty() || !posted_.empty()) {
@@ -102,7 +102,7 @@ class Traffic {
         std::vector<Mailbox::Ticket> some;
         for (const std::size_t number : posted_)
             if (some.empty() || random_() % 2 == 0) some.push_back(number);
-        // As long as this rank has something to send, others may wait for that.
+        // While this rank still has messages to send, it only waits briefly: other ranks may wait for them.
         const bool may_wait = to_send_.empty();
         const auto ended = may_wait ? exchanges_.mailbox().wait_any(some) : exchanges_.mailbox().wait_any(some, brief);
         expect(ended || !may_wait, "a wait without end ended without a message");
@@ -137,7 +137,7 @@ void cancel_receives(ExchangeThread& exchanges)
     expect(!mailbox.wait_any(std::vector{never}, brief), "a message that nobody sent");
     expect(mailbox.cancel(never), "a receive without a message that is not cancelled");
     mailbox.send(next, tag_of_one, std::vector<std::byte>(100, std::byte{42}));
-    // Until it has arrived it is cancelled and asked for again.
+    // Posts and cancels the receive until the message has arrived.
     do {
         mailbox.post_receive(late, before, tag_of_one, bytes);
     } while (mailbox.cancel(late));
@@ -145,7 +145,7 @@ void cancel_receives(ExchangeThread& exchanges)
     expect(bytes == std::vector<std::byte>(100, std::byte{42}), "the bytes of that message");
 }
 
-// Ranks with even and with odd numbers, the last one first.
+// Two groups: ranks with even and ranks with odd numbers, each listed from the last rank to the first.
 void use_groups(ExchangeThread& exchanges)
 {
     std::vector<int> members;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strategies and models at sizes that take a while.
+// Strategies and models at sizes that take long.
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"
 
@@ -96,7 +96,7 @@ TEST_CASE("four ranks end with the same loss but for the order in which floats a
     }
 }
 
-// After more steps small differences have grown large, as they do in any training.
+// Only the first steps are compared: small differences grow in any training.
 TEST_CASE("half precision begins with about the same losses")
 {
     const testing::Scratch scratch;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of parameters of the models that LibTorch computes, by what is published of them and by formula.
+// Parameter counts of LibTorch models, compared with published counts and formulas.
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/models/torch_models.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
@@ -24,7 +24,7 @@ std::unique_ptr<ddl::Model> model_of(const std::string& name, const std::map<std
 
 TEST_CASE("residual networks have the parameters that are known of them")
 {
-    const ddl::ModelPlan images{};  // of 32 x 32, in ten classes
+    const ddl::ModelPlan images{};  // 32 x 32 pixels, ten classes
     CHECK(model_of("resnet18", {}, images)->parameter_count() == 11'173'962);
     CHECK(model_of("resnet34", {}, images)->parameter_count() == 21'282'122);
     CHECK(model_of("resnet50", {{"stem", "imagenet"}}, images)->parameter_count() == 23'528'522);
@@ -36,7 +36,7 @@ TEST_CASE("gpt has the parameters that its formula says")
     const auto formula = [](std::int64_t layers, std::int64_t width, std::int64_t context, std::int64_t words) {
         return words * width + context * width + layers * (12 * width * width + 13 * width) + 2 * width;
     };
-    CHECK(formula(12, 768, 1024, 50257) == 124'439'808);  // GPT-2 as published
+    CHECK(formula(12, 768, 1024, 50257) == 124'439'808);  // the published count of GPT-2
     CHECK(model_of("gpt", {}, plan)->parameter_count() == 842'496);
     CHECK(formula(4, 128, 128, 256) == 842'496);
     CHECK(model_of("gpt", {{"size", "micro"}}, plan)->parameter_count() == 10'795'008);
@@ -55,7 +55,7 @@ TEST_CASE("dlrm has the parameters that its formula says")
         return model_of("dlrm", options, {.shape = shape, .exchanges = &exchanges})->parameter_count();
     };
     CHECK(count(ddl::clicks_shape(13, 26, 1000), {}) == 445'169);
-    // tables 8 (10 + 20 + 30); bottom 3 > 4 > 8; top 8 + 6 > 5 > 1
+    // tables: 8 (10 + 20 + 30); bottom perceptron: 3 > 4 > 8; top perceptron: 8 + 6 > 5 > 1
     CHECK(count(ddl::clicks_shape(3, 3, 1000),
                 {{"embedding", "8"}, {"rows", "10/20/30"}, {"bottom", "4"}, {"top", "5"}}) ==
           8 * 60 + (3 * 4 + 4) + (4 * 8 + 8) + (14 * 5 + 5) + (5 + 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that LibTorch computes, on batches made by hand: their parameters, that they learn, that ranks that hold parts
-// of a model learn what one rank alone would.
+// LibTorch models on hand-made batches: their parameters, that they learn, and that ranks which share a model learn the
+// same as a single rank.
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "ddl-workloads/models/gradient_model.hpp"
@@ -31,7 +31,7 @@ std::unique_ptr<ddl::Model> made(const std::string& name, const Options& options
     return card.make(models.settings(card, options), plan);
 }
 
-// Text in which each byte follows from the one before it.
+// A text in which each byte determines the next one.
 ddl::Batch counting_text(std::int64_t samples, std::int64_t length)
 {
     ddl::Batch batch;
@@ -45,7 +45,8 @@ constexpr std::int64_t dense = 3;
 constexpr std::int64_t categories = 5;
 constexpr std::int64_t rows = 20;
 
-// Visits from `first` on: clicked if the first feature is large, more so if the first category's id is small.
+// Visits with numbers from `first` on. They are clicked if the first feature is large, more often if the first
+// category's id is small.
 ddl::Batch visits(std::int64_t first, std::int64_t samples)
 {
     ddl::Batch batch;
@@ -62,7 +63,7 @@ ddl::Batch visits(std::int64_t first, std::int64_t samples)
     return batch;
 }
 
-// One step after the other on the same batch.
+// Losses of repeated steps on the same batch.
 std::vector<double> losses(ddl::Model& model, const ddl::Batch& batch, int steps)
 {
     std::vector<double> all;
@@ -76,7 +77,7 @@ std::vector<double> losses(ddl::Model& model, const ddl::Batch& batch, int steps
     return all;
 }
 
-// Ranks that are threads of this process.
+// Ranks emulated by threads of this process.
 struct Meeting {
     explicit Meeting(int ranks) : barrier{ranks}, bytes(static_cast<std::size_t>(ranks)), counts(bytes.size()) {}
     std::barrier<> barrier;
@@ -172,12 +173,12 @@ std::vector<float> numbers(const std::vector<std::span<std::byte>>& memory)
     return all;
 }
 
-// The result of a training on visits, one batch for all ranks together.
+// The result of a training on visits, where all ranks together process one batch in each step.
 struct Trained {
-    std::vector<float> parameters;                 // rank 0's; all others' are the same
-    std::vector<std::vector<float>> own_at_first;  // tables by number
-    std::vector<std::vector<float>> own;           // tables by number
-    double loss = 0.0;                             // of the last step, mean of the ranks
+    std::vector<float> parameters;                 // of rank 0; equal on all other ranks
+    std::vector<std::vector<float>> own_at_first;  // initial embedding tables, by number
+    std::vector<std::vector<float>> own;           // embedding tables, by number
+    double loss = 0.0;                             // loss of the last step, mean over the ranks
     std::int64_t correct = 0;
     std::int64_t parameter_count = 0;
 };
@@ -195,7 +196,7 @@ Trained train_on_visits(int ranks, const Options& options)
         ddl::ExchangeThread exchanges{[&] { return std::make_unique<ThreadTransport>(meeting, rank); }};
         ddl::ModelPlan plan{.shape = ddl::clicks_shape(dense, categories, rows), .rank = rank, .exchanges = &exchanges};
         plan.optimizer = {.name = "sgd", .learning_rate = 0.5, .momentum = 0.0, .weight_decay = 0.0};
-        std::unique_lock alone{mutex};  // LibTorch's generator is one for all threads
+        std::unique_lock alone{mutex};  // all threads share LibTorch's random number generator
         const auto model = made("dlrm", options, plan);
         alone.unlock();
         for (const std::span<std::byte> bytes : model->parameters()) exchanges.broadcast(bytes, 0).get();
@@ -214,7 +215,7 @@ Trained train_on_visits(int ranks, const Options& options)
                 exchanges.average(gradient, {}).get();
             model->update();
         }
-        // The last rank has nothing left to guess.
+        // Rank 0 evaluates all samples, the last rank none.
         const std::int64_t share = rank == 0 ? all_samples : 0;
         const std::int64_t correct = model->count_correct(visits(0, share));
         const std::lock_guard lock{mutex};
@@ -253,7 +254,7 @@ TEST_CASE("gpt learns which byte follows")
     CHECK(all.back() < 0.3 * all.front());
     CHECK(model->count_correct(batch) == 4 * 16);
 
-    // Later input changes no earlier guess.
+    // Later input must not change earlier predictions.
     ddl::Batch cut_off = batch;
     for (std::int64_t sample = 0; sample < 4; ++sample) std::fill_n(cut_off.tokens.begin() + 17 * sample + 9, 8, 255);
     CHECK(model->count_correct(cut_off) == 4 * 8);
@@ -263,7 +264,7 @@ TEST_CASE("dlrm learns and two and three ranks with divided tables learn the sam
 {
     const Options small{{"embedding", "4"}, {"bottom", "8"}, {"top", "8"}};
     const Trained alone = train_on_visits(1, small);
-    CHECK(alone.loss < 0.5);  // log 2 before
+    CHECK(alone.loss < 0.5);  // log 2 without training
     for (std::size_t table = 0; table < categories; ++table)
         CHECK(largest_difference(alone.own[table], alone.own_at_first[table]) > 1e-3);
     CHECK(alone.correct >= 40);
@@ -332,7 +333,7 @@ TEST_CASE("layers computed one by one give the losses and gradients of the whole
         const ddl::ModelPlan plan{.shape = one.shape};
         const std::unique_ptr<ddl::Model> whole = made(one.model, one.options, plan);
         const std::unique_ptr<ddl::Model> cut = made(one.model, one.options, plan);
-        // Layers on two ranks: what goes from one to the other is put in as if it had been sent.
+        // The layers are on two ranks; what one would send to the other is copied here.
         const std::unique_ptr<ddl::Model> rest = made(one.model, one.options, plan);
         whole->take(one.batch);
         whole->forward();

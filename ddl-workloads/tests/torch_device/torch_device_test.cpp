@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between a device and the host, with the CPU as the device: when they are made, and what goes back.
+// Copies between a device and the host, with the CPU as the device: when they are made, and which are copied back.
 #include "ddl-workloads/models/torch/device/torch_device.hpp"
 
 #include "ddl-workloads/models/torch/device/host_copies.hpp"

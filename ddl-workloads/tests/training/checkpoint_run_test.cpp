@@ -36,7 +36,7 @@ fs::path checkpoints_of(const fs::path& run)
     return run / "train/checkpoints";
 }
 
-// Every tensor's bytes, whichever file holds it.
+// The bytes of every tensor, whichever file holds it.
 std::map<std::string, std::vector<char>> tensors_of(const fs::path& checkpoint)
 {
     const ddl::CheckpointReader reader{checkpoint};
@@ -54,7 +54,7 @@ std::map<std::string, std::vector<char>> tensors_of(const fs::path& checkpoint)
     return all;
 }
 
-// Kills a rank once there is such a checkpoint; whatever comes of the others.
+// Kills a rank once the checkpoint of that step exists; ignores how the other ranks end.
 void train_and_kill(int ranks, const fs::path& run, const Words& words, std::int64_t step)
 {
     testing::RunningTraining training{ranks, run, words};
@@ -98,7 +98,7 @@ TEST_CASE("a training that was killed resumes from its checkpoint to the same bi
     for (std::size_t i = 0; i < cases.size(); ++i) {
         const auto& [ranks, model, checkpoint, in_place] = cases[i];
         INFO(model[1], " on ", ranks, " ranks");
-        // An epoch has 50 steps of 2 ranks.
+        // An epoch has 50 steps on 2 ranks.
         const Words words =
             model + Words{"--data", "synthetic[samples=250]", "--batch", "2", "--trace", "off", "--checkpoint-every",
                           "10",     "--checkpoint-keep",      "0"};
@@ -197,7 +197,7 @@ TEST_CASE("what is written beside the steps is seen in the trace with its step a
         otf2::Reader reader{scratch / mode / "train/trace/traces.otf2"};
         Writes writes{reader.archive()};
         reader.read(writes);
-        const std::string bytes = std::to_string(64'000 + 2 * 2 * 4 + 8);  // gradients, their ends, steps
+        const std::string bytes = std::to_string(64'000 + 2 * 2 * 4 + 8);  // gradients, parameters, number of steps
         const std::vector<std::string> both{"step 5 bytes " + bytes, "end", "step 11 bytes " + bytes, "end"};
         CHECK(writes.seen == (mode == "async" ? both : std::vector<std::string>{}));
     }

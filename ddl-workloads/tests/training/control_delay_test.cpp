@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delays: what the control page asks for, and what is injected.
+// Delays requested through the control page, and injected delays.
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
@@ -22,7 +22,7 @@ using testing::small;
 
 namespace {
 
-// Steps of each rank in DIR with some time in the phase.
+// For each rank in DIR: number of steps that spent time in the phase.
 std::map<int, std::int64_t> steps_with(const std::filesystem::path& out, const std::string& phase)
 {
     const base::CsvTable rows{out / "train/steps.csv"};
@@ -32,7 +32,7 @@ std::map<int, std::int64_t> steps_with(const std::filesystem::path& out, const s
     return steps;
 }
 
-// From rank 0's controlled steps.
+// Shortest settling time among rank 0's controlled steps.
 std::int64_t shortest_settle_ns(const std::filesystem::path& out)
 {
     const base::CsvTable rows{out / "train/steps.csv"};
@@ -55,7 +55,7 @@ TEST_CASE("a delay is made by rank 0 in every step but those before the first ne
         testing::train(2, scratch / "run", small({"--steps", "6", "--control-delay", "3ms", "--trace", "off"}));
     REQUIRE(run.status == 0);
     CHECK(control.page().acknowledged == 6);
-    CHECK(control.page().controlled == 4);  // step 0 has no time yet, step 1 asks, step 2 is the first that does it
+    CHECK(control.page().controlled == 4);  // step 0 has no times yet, step 1 requests, step 2 is the first delayed
     CHECK(control.page().step == 5);
     CHECK(steps_with(scratch / "run", "control_delay") == std::map<int, std::int64_t>{{0, 4}, {1, 0}});
     CHECK(steps_with(scratch / "run", "control_settle") == std::map<int, std::int64_t>{{0, 4}, {1, 4}});

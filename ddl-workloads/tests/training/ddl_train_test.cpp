@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real ddl-train: what it computes, writes and refuses.
+// The real program ddl-train: its results, its files and its errors.
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
@@ -27,7 +27,7 @@ using testing::StepsOfTrace;
 
 namespace {
 
-// Within five seconds: who is killed takes a moment to go.
+// Waits up to five seconds, since a killed process takes a moment to end.
 bool all_end(const std::vector<pid_t>& processes)
 {
     const auto any_runs = [&] { return std::any_of(processes.begin(), processes.end(), testing::runs); };
@@ -127,7 +127,7 @@ TEST_CASE("every thread of every rank is bound to the CPUs given")
             CHECK(base::affinity_of(base::parse<int>(task.path().filename().string())) == cpu);
             ++threads;
         }
-        CHECK(threads >= 4);  // main, transport, two readers
+        CHECK(threads >= 4);  // main thread, transport thread, two readers
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trainings over Gloo, by the real program.
+// Training over Gloo, with the real program.
 #include "base/files.hpp"
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"
@@ -53,7 +53,7 @@ TEST_CASE("over gloo a training ends with the bits that it ends with over MPI")
     if (!built_with_gloo) return testing::skip("built without Gloo");
     const testing::Scratch scratch;
     const auto over_mpi = trained(2, scratch / "mpi", emulated, {"--trace", "off"});
-    // The emulated gradients are small whole numbers: exact in half precision.
+    // The gradients of the emulated model are small whole numbers, so half precision is exact.
     for (const std::string strategy : {"ddp[hook=fp16]", "cycle", "zero1"}) {
         const auto over_gloo =
             trained(2, scratch / strategy, emulated, {"--transport", "gloo", "--strategy", strategy, "--trace", "off"});
@@ -84,7 +84,7 @@ TEST_CASE("the trace of a training over gloo is sound and its record says what c
     CHECK(record["transport"]["device"].get<std::string>().find("127.0.0.1") != std::string::npos);
     CHECK(record["transport"]["progress"].get<std::string>().find("blocks") != std::string::npos);
     for (const auto& entry : std::filesystem::directory_iterator{scratch / "run"})
-        CHECK_FALSE(entry.path().filename().string().starts_with("gloo"));  // where the ranks met
+        CHECK_FALSE(entry.path().filename().string().starts_with("gloo"));  // the rendezvous directory is removed
 }
 
 #ifdef CROSSTALK_DDL_TORCH
@@ -105,8 +105,8 @@ TEST_CASE("over gloo a divided model exchanges the same bits all to all")
 
 namespace {
 
-// Two ranks as torchrun numbers them, started by a script: `train RANK OPTION...` is one, `$launcher` comes before the
-// program.
+// Runs two ranks, numbered as by torchrun, from a shell script: `train RANK OPTION...` starts one of them; the value of
+// `$launcher` is put before the program.
 testing::Outcome by_script(const std::filesystem::path& out, const std::string& script)
 {
     const std::string begin = R"sh(
@@ -168,7 +168,7 @@ TEST_CASE("ranks over gloo meet though an earlier start was killed while it wait
     INFO(outcome.err);
     CHECK(outcome.status == 0);
     CHECK(outcome.out.find("3 steps on 2 ranks") != std::string::npos);
-    CHECK(std::distance(std::filesystem::directory_iterator{scratch / "run"}, {}) == 2);  // train and control
+    CHECK(std::distance(std::filesystem::directory_iterator{scratch / "run"}, {}) == 2);  // entries train and control
 }
 
 TEST_CASE("ranks over gloo in different time namespaces get their clock offsets from ping-pongs")
@@ -177,7 +177,7 @@ TEST_CASE("ranks over gloo in different time namespaces get their clock offsets 
     if (testing::run({"unshare", "--time", "--monotonic", "1000", "true"}).status != 0)
         return testing::skip("no time namespaces for this user");
     const testing::Scratch scratch;
-    // Rank 1's CLOCK_MONOTONIC is 1000 s ahead; each is alone on its host, as far as it knows.
+    // Rank 1's CLOCK_MONOTONIC is 1000 s ahead. Each rank believes that it is alone on its host.
     const testing::Outcome outcome = by_script(scratch / "run", R"sh(
         launcher='unshare --time --monotonic 1000' train 1 --transport gloo --steps 3 & other=$!
         (train 0 --transport gloo --steps 3) && wait $other

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trainings with input of every kind: the real program.
+// Training with every kind of input, using the real program.
 #include "base/files.hpp"
 #include "ddl-workloads/data/conversion.hpp"
 #include "testing/testing.hpp"
@@ -71,7 +71,7 @@ TEST_CASE("corrupt records end a training or are skipped and counted by all rank
     CHECK(stopped.status == 1);
     CHECK(stopped.err.find("train-00000.bin, byte 15385: record 5 does not match its checksum") != std::string::npos);
 
-    const testing::Words skip{"--steps", "30", "--corrupt", "skip"};  // of 80 records with 16 a step: 6 epochs
+    const testing::Words skip{"--steps", "30", "--corrupt", "skip"};  // 80 records and 16 samples a step: 6 epochs
     const testing::TrainRun run = testing::train(2, scratch / "skip", fed_with(set, skip));
     CHECK(run.status == 0);
     CHECK(run.result["skipped_records"] == 6);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a training fares that was started wrongly, or whose control file others damage.
+// Training after a wrong launch, or with a control file that was damaged.
 #include "base/files.hpp"
 #include "base/system/launcher.hpp"
 #include "testing/testing.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages between ranks and groups of ranks, by a program that draws them: message-traffic.
+// Messages between ranks and within groups of ranks, sent by the program message-traffic.
 #include "base/files.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 #include "testing/testing.hpp"
@@ -81,7 +81,7 @@ TEST_CASE("messages are in the trace, whatever carried them")
         CHECK(profile.problems().empty());
         std::uint64_t messages = 0;
         for (const otf2::CommunicatorProfile& one : profile.communicators()) messages += one.messages;
-        // 200 were drawn; each rank sent one in the ring, and two in groups of its own.
+        // 200 random messages, one from each rank in the ring, two from each rank in groups.
         CHECK(messages == 200 + 2 + 4);
     }
 }

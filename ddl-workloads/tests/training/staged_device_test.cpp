@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --device staged: a training whose memory is copied to and fro as a GPU's is ends as one whose memory is not, bit for
-// bit.
+// --device staged: a training whose data is copied back and forth as for a GPU ends with the same bits as one without
+// these copies.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "testing/testing.hpp"
@@ -21,7 +21,7 @@ namespace {
 const Words staged{"--device", "staged"};
 const Words images{"--data", "synthetic[samples=400]", "--batch", "2", "--trace", "off"};
 
-// Each in a directory of its own.
+// Runs each training in a directory of its own.
 class Trainings {
  public:
     explicit Trainings(int ranks) : ranks_{ranks} {}
@@ -37,7 +37,8 @@ class Trainings {
 
     std::string checksum(const Words& words) { return run(words).result["checksum"].get<std::string>(); }
 
-    // As on the CPU, with what else is known of the end. The checksum of both.
+    // Checks that the training ends on the staged device as on the CPU: same checksum, loss and other results. Returns
+    // the checksum.
     std::string check_as_on_cpu(const Words& words)
     {
         const testing::TrainRun there = run(words + staged);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strategies and models: the parameters that they end with, and how fast they learn.
+// Strategies and models: their final parameters, and how fast they learn.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "ddl-workloads/instruments/phases.hpp"
@@ -22,7 +22,7 @@ using testing::Words;
 
 namespace {
 
-// Trains on two ranks; the checksum of the parameters on which they end.
+// Trains on two ranks and returns the checksum of the final parameters.
 class Pairs {
  public:
     std::string checksum(const Words& model, const std::string& strategy, const Words& more = {})
@@ -43,7 +43,7 @@ class Pairs {
     int number_ = 0;
 };
 
-// All models in small sizes; a model that is not listed here has its default size.
+// Small versions of all models; a model not listed here has its default size.
 std::vector<Words> small_models(const testing::Scratch& scratch)
 {
     const auto of_images = [](const std::string& model) {
@@ -65,7 +65,7 @@ std::vector<Words> small_models(const testing::Scratch& scratch)
 
 }  // namespace
 
-// All pairs of them, and larger ones, are a nightly test.
+// The nightly test runs all pairs of strategies and models, and larger models.
 TEST_CASE("every strategy but none and every model end with the parameters of naive bit for bit")
 {
     const testing::Scratch scratch;
@@ -82,10 +82,11 @@ TEST_CASE("every strategy but none and every model end with the parameters of na
         CAPTURE(strategy);
         CHECK(pairs.checksum(model, strategy) == pairs.checksum(model, "naive"));
     }
-    pairs.checksum(models.front(), "none");  // whose ranks do not agree
+    pairs.checksum(models.front(), "none");  // with `none` the ranks' parameters differ
 }
 
-// Open MPI's own choice for sums in place is 2, a binomial tree. Of four ranks all of them add neighbours first.
+// For in-place sums Open MPI itself uses algorithm 2, a binomial tree. With four ranks, all its algorithms add
+// neighbours first.
 TEST_CASE("means have the same bits by whatever algorithm Open MPI adds")
 {
     for (const int ranks : {2, 4}) {
@@ -130,7 +131,7 @@ TEST_CASE("each rank of zero1 updates its share of the parameters")
     const auto first = ranks[0]["computing"]["updated_parameters"].get<std::int64_t>();
     const auto second = ranks[1]["computing"]["updated_parameters"].get<std::int64_t>();
     CHECK(first + second == record["result"]["parameters"]);
-    CHECK(std::abs(first - second) < 100);  // they begin at multiples of 64 bytes
+    CHECK(std::abs(first - second) < 100);  // memory is aligned to 64 bytes
 }
 #endif
 
@@ -141,7 +142,7 @@ TEST_CASE("passes of a step are reported in phases and records")
         scratch / "run", small({"--batch", "8", "--accumulate", "2", "--epochs", "1", "--strategy", "ddp"}));
     INFO(run.err);
     REQUIRE(run.status == 0);
-    CHECK(run.result["steps"] == 8);  // 128 samples of 160; the others are held out
+    CHECK(run.result["steps"] == 8);  // 128 of 160 samples; the others are held out
     CHECK(run.result["bytes_averaged"] == 8 * 64'000);
     otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
     StepsOfTrace trace{reader.archive()};
@@ -155,7 +156,8 @@ TEST_CASE("passes of a step are reported in phases and records")
 
 TEST_CASE("four ranks end with the same parameters whatever the strategy")
 {
-    // The emulated model's gradients are small whole numbers: exact in any order and in half precision.
+    // The gradients of the emulated model are small whole numbers: exact in any order of summation and in half
+    // precision.
     const testing::Scratch scratch;
     std::string naive;
     Words strategies =
@@ -215,12 +217,12 @@ TEST_CASE("libraries compute with as many threads as asked for")
     if (computing.contains("openblas_threads")) CHECK(computing["openblas_threads"] == 2);
 }
 
-// Means over the first ten steps, in nanoseconds: by our phases, and by PyTorch's logger.
+// Mean times over the first ten steps in ns, from our phases and from PyTorch's logger.
 struct PassTimes {
     struct {
         double forward = 0.0;
         double backward = 0.0;
-        double with_exchange = 0.0;  // backward and the wait for the exchange after it
+        double with_exchange = 0.0;  // backward, plus the wait for the exchange after it
     } ours, loggers;
 };
 
@@ -254,8 +256,8 @@ PassTimes times_of_passes(const std::filesystem::path& out)
     return times;
 }
 
-// The phase ends when the last bucket is handed over, the logger's backward when its thread runs again after that:
-// later, if other programs want the CPU. So one training of three must agree.
+// The phase ends when the last bucket is handed over; the logger's backward ends when the thread next runs, which is
+// later if other programs use the CPU. So only one of three trainings must agree.
 TEST_CASE("phases take as long as PyTorch's own logger says")
 {
     const testing::Scratch scratch;

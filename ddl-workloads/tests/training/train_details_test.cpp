@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --instrument and --trace-steps of the real program: which modules and operators its trace holds.
+// --instrument and --trace-steps of the real program: the modules and operators in its trace.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "testing/testing.hpp"
@@ -19,7 +19,7 @@ using testing::Words;
 
 namespace {
 
-// Regions inside the steps of the main threads.
+// Regions within the steps of the main threads.
 class Regions : public otf2::Visitor {
  public:
     explicit Regions(const otf2::Archive& archive)
@@ -35,9 +35,9 @@ class Regions : public otf2::Visitor {
     };
     std::vector<Visit> visits;
     std::optional<std::uint32_t> seq;
-    std::map<std::string, std::string> metrics;  // what is said of each that has values
+    std::map<std::string, std::string> metrics;  // description of each metric that has values
     bool sound = true;
-    std::size_t events = 0;  // of the first rank's main thread
+    std::size_t events = 0;  // events of the first rank's main thread
 
     void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override
     {
@@ -65,7 +65,7 @@ class Regions : public otf2::Visitor {
     {
         return std::any_of(visits.begin(), visits.end(), [&](const Visit& visit) { return visit.name == name; });
     }
-    // Nodes of backward whose number no operator of forward has.
+    // Nodes of backward whose sequence number no operator of forward has.
     std::set<std::string> unpaired() const
     {
         std::set<std::uint64_t> forward;
@@ -158,10 +158,10 @@ TEST_CASE("level two shows operators that pair forward with backward by their nu
                                    {"--model", "resnet18[width=2]", "--data", "synthetic[samples=80]", "--strategy",
                                     "ddp[first=1kB,cap=8kB]", "--instrument", "L2"});
     CHECK(regions.steps_with("aten::conv2d") == all_steps);
-    CHECK_FALSE(regions.has("aten::convolution"));  // inside conv2d
+    CHECK_FALSE(regions.has("aten::convolution"));  // called by conv2d
     for (const Regions::Visit& visit : regions.visits)
         CHECK_FALSE(visit.name.starts_with("autograd::engine::evaluate_function"));
-    CHECK(regions.unpaired() == std::set<std::string>{"NllLossBackward0"});  // made inside aten::cross_entropy_loss
+    CHECK(regions.unpaired() == std::set<std::string>{"NllLossBackward0"});  // created by aten::cross_entropy_loss
     CHECK(regions.steps_with("ConvolutionBackward0") == all_steps);
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("level three shows operators inside operators in the steps that were a
         scratch, 2,
         {"--model", "mlp[hidden=8]", "--data", "synthetic[samples=80]", "--instrument", "L3", "--trace-steps", "2:4"});
     CHECK(regions.steps_with("aten::cross_entropy_loss") == Steps{2, 3});
-    CHECK(regions.steps_with("aten::nll_loss") == Steps{2, 3});  // inside it
+    CHECK(regions.steps_with("aten::nll_loss") == Steps{2, 3});  // called by aten::cross_entropy_loss
     CHECK(regions.steps_with("AddmmBackward0") == Steps{2, 3});
     CHECK(regions.unpaired().empty());
     CHECK(testing::run({CROSSTALK_BIN "/trace-info", scratch / "run/train/trace/traces.otf2"}).out.find("none found") !=

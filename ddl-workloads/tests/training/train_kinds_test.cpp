@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trainings on text and on clicks, by the real program.
+// Training on texts and on clicks, using the real program.
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int steps = 20;
 
-// Exchanges of a trace, by region, and the library's collectives by operation.
+// Exchanges in a trace by region, and the library's collectives by operation.
 class Exchanges : public otf2::Visitor {
  public:
     explicit Exchanges(const otf2::Archive& archive) : archive_{archive} {}
@@ -69,7 +69,7 @@ TEST_CASE("dlrm exchanges ids and rows and gradients all to all in every step")
     otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
     Exchanges exchanges{reader.archive()};
     reader.read_by_location(exchanges);
-    constexpr int expected = 2 * (3 * steps + 2);  // on two ranks; in the evaluation there are no gradients
+    constexpr int expected = 2 * (3 * steps + 2);  // on two ranks; the evaluation exchanges no gradients
     CHECK(exchanges.regions["all_to_all"] == expected);
     CHECK(exchanges.without_step == 0);
     CHECK(exchanges.collectives[otf2::Operation::alltoallv] == expected);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training's record: what was in effect, and where its metrics come from.
+// A training's run record: the settings in effect, and the sources of its metrics.
 #include "base/files.hpp"
 #include "ddl-workloads/instruments/phases.hpp"
 #include "testing/testing.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training's archive, and how it agrees with steps.csv.
+// A training's trace, and its agreement with steps.csv.
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
@@ -102,7 +102,7 @@ TEST_CASE("the trace holds buckets and reads and metrics where they belong")
     CHECK(trace.regions.at("bucket_exchange") == ranks * buckets_of_a_rank);
     CHECK(trace.exchanged_bytes == std::map<std::string, std::uint64_t>{{"transport", ranks * 12 * 64'000}});
     CHECK(trace.regions.at("read") >= ranks * 12);
-    CHECK(trace.metrics.at("queue_depth") == ranks * 2);  // steps 0 and 10
+    CHECK(trace.metrics.at("queue_depth") == ranks * 2);  // sampled in steps 0 and 10
     CHECK(trace.metrics.at("bytes_reduced") == ranks * 2);
     CHECK(trace.metrics.at("bytes_read") == ranks * 2);
     CHECK(trace.metrics.at("context-switches") == ranks * 2);
@@ -135,7 +135,7 @@ TEST_CASE("the trace of cycles holds negotiation and fusion beside the exchanges
     CHECK(trace.monotone);
     CHECK(trace.regions.at("bucket_ready") == 2 * 12 * 4);
     CHECK(trace.regions.at("bucket_exchange") >= 2 * 12);
-    CHECK(trace.regions.at("bucket_exchange") < 2 * 12 * 4);  // some were fused
+    CHECK(trace.regions.at("bucket_exchange") < 2 * 12 * 4);  // some tensors were fused
     CHECK(trace.exchanged_bytes == std::map<std::string, std::uint64_t>{{"transport", 2 * 12 * 64'000}});
     CHECK(trace.regions.at("negotiate") >= 2 * 12);
     CHECK(trace.regions.at("fusion_copy_in") >= 2);

@@ -17,7 +17,7 @@ namespace ddl {
 
 namespace {
 
-// True if `end` is written to before `parent` ends and so much time has gone by after that.
+// Waits until `parent` ends. True if `end` is written before that, or within orphan_patience after it.
 bool ended_in_time(int parent, int end)
 {
     std::array<pollfd, 2> both{
@@ -42,7 +42,7 @@ ParentWatch::ParentWatch()
         base::request_stop();
         return;
     }
-    if (parent_ < 0) return;  // nothing to wait for it with, in this container or kernel: its death signal must do
+    if (parent_ < 0) return;  // this kernel or container has no pidfd, so only the parent's death signal is left
     thread_ = std::thread{[this] {
         if (!ended_in_time(parent_, end_)) ::_exit(base::exit_failed);
     }};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends this process if the launcher dies and the ending in good order does not come to its end: MPI may wait for ever.
+// Ends this process if its launcher dies and the process does not end in good order by then: MPI may wait for ever.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -11,8 +11,8 @@ namespace ddl {
 
 constexpr std::chrono::seconds orphan_patience{3};
 
-// The parent's death sends SIGTERM to this process at once (base::stop_with_parent), and ends it `orphan_patience`
-// later. Sleeps until then.
+// The parent's death sends SIGTERM to this process at once (base::stop_with_parent) and ends the process
+// `orphan_patience` later. The watching thread sleeps until the parent dies.
 class ParentWatch {
  public:
     ParentWatch();
@@ -22,7 +22,7 @@ class ParentWatch {
 
  private:
     base::Descriptor parent_;  // pidfd
-    base::Descriptor end_;     // eventfd: this process is done first
+    base::Descriptor end_;     // eventfd, written when this process ends first
     std::thread thread_;
 };
 

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr base::Nanoseconds grace{2'000'000'000};  // ranks notice a stall within a look of each other
+constexpr base::Nanoseconds grace{2'000'000'000};  // a stall is noticed by all ranks within one polling interval
 
 bool waits_for_others(Phase phase)
 {
@@ -72,7 +72,7 @@ std::string stall_report(const std::vector<StalledRank>& stalled, int ranks, bas
 StallWatch::StallWatch(base::Nanoseconds after, fs::path directory, Instruments& instruments, ExchangeThread& exchanges)
     : after_{after}, directory_{std::move(directory)}, instruments_{instruments}, exchanges_{exchanges}
 {
-    // A file of an earlier start, where trials continue, would be mistaken for this rank's report.
+    // When trials are continued, a report file of an earlier start could be mistaken for this rank's report.
     fs::remove(word_of(directory_, exchanges_.rank()));
     instruments_.clock().mark();
     if (after_.count() > 0) thread_ = std::thread{[this] { watch(); }};
@@ -100,7 +100,7 @@ void StallWatch::watch()
         std::clamp(after_ / 10, base::Nanoseconds{20'000'000}, base::Nanoseconds{5'000'000'000});
     for (std::int64_t looked = base::now_ns(); rest(look);) {
         const std::int64_t now = base::now_ns();
-        // If this thread came late too, the whole process was stopped and continues now.
+        // If this thread also woke up late, the whole process was stopped and has just been continued.
         const bool was_stopped = now - std::exchange(looked, now) > 2 * look.count();
         if (was_stopped) instruments_.clock().mark();
         if (now - instruments_.clock().whereabouts().since_ns < after_.count() || was_stopped) continue;
@@ -131,7 +131,7 @@ void StallWatch::report() const
                       nlohmann::json{{"waits", mine.waits}, {"where", mine.where}}.dump() + "\n");
     base::sleep_until_ns(base::now_ns() + grace.count());
     const std::vector<StalledRank> stalled = words_in(directory_, exchanges_.size());
-    if (stalled.empty() || stalled.front().rank != mine.rank) return;  // that one reports
+    if (stalled.empty() || stalled.front().rank != mine.rank) return;  // the first stalled rank reports
     std::cerr << "ddl-train: " + stall_report(stalled, exchanges_.size(), after_) + "\n";
     exchanges_.abort(base::exit_failed);
 }

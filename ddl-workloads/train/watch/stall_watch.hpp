@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report instead of a silent hang: says which ranks wait, since when and for what, and which have not come.
+// Reports a stall instead of hanging silently: which ranks wait, since when and for what, and which have not arrived.
 #pragma once
 
 #include "ddl-workloads/instruments/instruments.hpp"
@@ -14,20 +14,20 @@
 
 namespace ddl {
 
-// Report of a stalled rank.
+// State of a rank that made no progress.
 struct StalledRank {
     int rank = 0;
     bool waits = false;  // for other ranks
     std::string where;   // "wait_exchange of step 12 for 60 s, bucket 1 being exchanged"
 };
 
-// One line: "no progress for 60s; waiting: rank 0 (..); not come: rank 1 (..); silent: rank 3". Ranks that said nothing
-// are silent: stopped, dead, or on a node that is gone.
+// One line: "no progress for 60s; waiting: rank 0 (..); not arrived: rank 1 (..); silent (stopped, dead or cut off):
+// rank 3". Silent ranks wrote no report: they are stopped, dead, or on an unreachable node.
 std::string stall_report(const std::vector<StalledRank>& stalled, int ranks, base::Nanoseconds after);
 
-// A thread of this rank that looks now and then whether its main thread still goes from phase to phase. If not for so
-// long, the rank leaves a word in `directory`, which all ranks see; a little later the first of those that did reports,
-// and ends the job with exit code 1.
+// A thread that regularly checks whether the rank's main thread still enters new phases. If it has not for `after`, the
+// rank writes a report to `directory`, which all ranks see; shortly afterwards the first of the reporting ranks prints
+// a summary and ends the job with exit code 1.
 class StallWatch {
  public:
     StallWatch(base::Nanoseconds after, std::filesystem::path directory, Instruments& instruments,
@@ -38,7 +38,7 @@ class StallWatch {
 
  private:
     void watch();
-    bool rest(base::Nanoseconds time);  // false: this is over
+    bool rest(base::Nanoseconds time);  // false: the watch is ending
     StalledRank myself() const;
     void report() const;
 

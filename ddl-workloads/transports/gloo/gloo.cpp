@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gloo over TCP, as PyTorch uses it without GPUs: blocking collectives, whose I/O is done by a thread of Gloo's own.
-// Ranks find each other through files in a directory that all of them see; nothing of MPI is needed.
+// Gloo over TCP, as PyTorch uses it without GPUs: blocking collectives, with I/O on a thread of Gloo's own. Ranks find
+// each other through files in a directory that all of them see; MPI is not needed.
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "base/system/clock.hpp"
@@ -51,14 +51,15 @@ struct AddHalves {
     Half operator()(Half one, Half other) const { return to_half(to_float(one) + to_float(other)); }
 };
 
-// Gloo wants what it only reads as it wants what it writes.
+// Gloo's interface takes non-const pointers even for data that it only reads.
 template <class Value>
 Value* writable(std::span<const Value> values)
 {
     return const_cast<Value*>(values.data());
 }
 
-// "[/src/gloo/transport/tcp/pair.cc:598] Connection closed by peer [10.0.0.2]:4242" without where in Gloo that is said.
+// Removes the source location from messages such as "[/src/gloo/transport/tcp/pair.cc:598] Connection closed by peer
+// [10.0.0.2]:4242".
 std::string reason(const std::exception& error)
 {
     std::string text = error.what();
@@ -81,10 +82,10 @@ struct GlooPlan {
     gloo::transport::tcp::attr address;
     milliseconds patience;
     base::JobRank job;
-    std::vector<int> members;  // ranks of the job, this one among them
+    std::vector<int> members;  // ranks of the job, including this one
 };
 
-// The name of the group of these ranks that was made as number `number`, from 0 on.
+// Name of the `number`th group of these ranks, counted from 0.
 std::string group_name(const std::vector<int>& ranks, int number)
 {
     base::Fnv1a hash;
@@ -218,14 +219,14 @@ class GlooTransport : public Transport {
 
     std::unique_ptr<otf2::Team> team() override;
 
-    // Collectives are no events: exchanges are regions, as with every transport.
+    // Collectives are not recorded as events; exchanges are recorded as regions, as with every transport.
     void record(otf2::LocationRecorder* location) override
     {
         location_ = location;
         if (mailbox_) mailbox_->record(location);
     }
 
-    // The others notice that this rank's connections are closed.
+    // Other ranks notice that this rank's connections are closed.
     void abort(int code) noexcept override { _exit(code); }
 
     nlohmann::ordered_json describe() const override
@@ -246,7 +247,7 @@ class GlooTransport : public Transport {
         std::copy(from.begin(), from.end(), to.begin());
     }
 
-    // A number that no collective uses. Messages between two ranks keep their order.
+    // A slot that no collective uses. Messages between two ranks keep their order.
     static std::uint64_t message_slot() { return gloo::Slot::build(gloo::kGatherSlotPrefix, 0); }
 
     template <class Value>
@@ -261,11 +262,11 @@ class GlooTransport : public Transport {
 
     GlooPlan plan_;
     int rank_;
-    std::shared_ptr<gloo::transport::Device> device_;  // null, as the next one, if there is one rank
+    std::shared_ptr<gloo::transport::Device> device_;  // null if there is only one rank, as is the next member
     std::shared_ptr<gloo::Context> context_;
-    otf2::LocationRecorder* location_ = nullptr;  // null: nothing is recorded
-    std::optional<GlooMailbox> mailbox_;          // once it is asked for
-    std::map<std::vector<int>, int> made_;        // groups, by their ranks of the job
+    otf2::LocationRecorder* location_ = nullptr;  // null: messages are not recorded
+    std::optional<GlooMailbox> mailbox_;          // made at the first call of mailbox()
+    std::map<std::vector<int>, int> made_;        // groups made so far, by their ranks in the job
 };
 
 class GlooTeam : public otf2::Team {

@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::chrono::hours forever{24 * 365};
 
-// A message is two of Gloo's, whose receiver must know their sizes.
+// Each message is sent as two Gloo transfers, header and content, since Gloo's receiver must know the size in advance.
 struct Header {
     std::int64_t tag = 0;
     std::uint64_t bytes = 0;
 };
 
-// Numbers that no collective uses. Transfers of one number between two ranks keep their order.
+// Slots that no collective uses. Transfers with the same slot between two ranks keep their order.
 std::uint64_t header_slot()
 {
     return gloo::Slot::build(gloo::kGatherSlotPrefix, 1);
@@ -34,7 +34,7 @@ std::uint64_t content_slot()
 
 }  // namespace
 
-// Delivers what one rank sends, until it is gone or this one closes.
+// Receives the messages of one rank and delivers them to the inbox, until that rank is gone or this mailbox closes.
 class GlooMailbox::Listener {
  public:
     Listener(gloo::Context& context, Inbox& inbox, int from) : context_{context}, inbox_{inbox}, from_{from}
@@ -68,7 +68,7 @@ class GlooMailbox::Listener {
                                base::join("cannot receive from rank ", from_, " over gloo: ", error.what())}));
     }
 
-    // False: this rank closes.
+    // Returns false if this mailbox is closing.
     bool received(std::uint64_t slot, std::span<std::byte> into)
     {
         const Buffer buffer = context_.createUnboundBuffer(into.data(), into.size());
@@ -90,7 +90,7 @@ class GlooMailbox::Listener {
     Inbox& inbox_;
     int from_;
     std::mutex mutex_;
-    gloo::transport::UnboundBuffer* buffer_ = nullptr;  // that it waits for
+    gloo::transport::UnboundBuffer* buffer_ = nullptr;  // the buffer that listen() waits for
     bool closing_ = false;
     std::thread thread_;
 };
@@ -137,14 +137,15 @@ void GlooMailbox::start(int to, std::uint64_t slot, std::vector<std::byte> bytes
         sender_ = std::thread{[this] { finish_parcels(); }};
 }
 
-// In the order in which they were sent: a rank that does not listen keeps those of others in memory, no more.
+// Completes sends in the order in which they were started: a rank that does not receive only makes its senders keep
+// their messages in memory.
 void GlooMailbox::finish_parcels()
 {
     std::unique_lock lock{mutex_};
     while (true) {
         changed_.wait(lock, [this] { return closing_ || !parcels_.empty(); });
         if (closing_) return;
-        Parcel& parcel = parcels_.front();  // stays where it is while others are added
+        Parcel& parcel = parcels_.front();  // the reference stays valid while others are added
         lock.unlock();
         try {
             parcel.buffer->waitSend(forever);

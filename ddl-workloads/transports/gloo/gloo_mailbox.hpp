@@ -17,13 +17,13 @@
 
 namespace ddl {
 
-// Gloo can only wait for one transfer at a time, so that threads do: one for each rank that is listened to, and one for
-// all that is sent.
+// Gloo can only wait for one transfer at a time, so threads do the waiting: one for each sending rank, and one for all
+// sends.
 class GlooMailbox : public InboxMailbox {
  public:
-    // context: null if there is one rank.
+    // `context` is null if there is only one rank.
     GlooMailbox(std::shared_ptr<gloo::Context> context, std::vector<int> members, int job_size);
-    // Messages that were not received by then are lost.
+    // Messages not received by then are lost.
     ~GlooMailbox() override;
 
  private:
@@ -41,13 +41,13 @@ class GlooMailbox : public InboxMailbox {
     void finish_parcels();
 
     std::shared_ptr<gloo::Context> context_;
-    std::map<int, std::unique_ptr<Listener>> listeners_;  // by rank
+    std::map<int, std::unique_ptr<Listener>> listeners_;  // by sending rank
 
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::deque<Parcel> parcels_;  // being sent
+    std::deque<Parcel> parcels_;  // messages being sent
     bool closing_ = false;
-    std::thread sender_;  // from the first message on
+    std::thread sender_;  // started by the first message
 };
 
 }  // namespace ddl

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Gloo would crash on an unknown name.
+// Fails for an unknown host name, on which Gloo would crash.
 void check_known(const std::string& host)
 {
     addrinfo* addresses = nullptr;
@@ -65,7 +65,7 @@ GlooMeeting::~GlooMeeting()
 {
     std::error_code ignored;
     for (const std::string& file : store_.getAllKeyFilePaths()) fs::remove(file, ignored);
-    fs::remove(path_, ignored);  // the last one does
+    fs::remove(path_, ignored);  // succeeds for the last rank, when the directory is empty
 }
 
 const fs::path& GlooMeeting::made(const fs::path& path)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranks find each other for Gloo: their addresses, and files in a directory that all of them see.
+// Rendezvous of ranks for Gloo: their addresses, and files in a directory that all of them see.
 #pragma once
 
 #include "base/system/launcher.hpp"
@@ -12,14 +12,16 @@
 
 namespace ddl {
 
-// No other job's that may use the same directory at the same time: the launcher's number of this one.
+// The launcher's number of this job, which distinguishes it from other jobs that use the same directory at the same
+// time.
 std::string gloo_job_name();
 
-// Address for other ranks; 127.0.0.1 if all are on one host, whose name may have no address.
+// The address of this rank for other ranks: 127.0.0.1 if all are on one host, whose name may not resolve.
 gloo::transport::tcp::attr gloo_address(const std::string& host, const std::string& interface,
                                         const base::JobRank& job);
 
-// Rendezvous: ranks leave their addresses in a directory. Not needed after they have connected or failed to.
+// Rendezvous: ranks write their addresses to a directory. Can be destroyed after they have connected or failed to
+// connect.
 class GlooMeeting {
  public:
     explicit GlooMeeting(const std::filesystem::path& path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of MPI's calls.
+// Error checks of MPI calls.
 #pragma once
 
 #include "base/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI: nonblocking collectives, polled by the transport thread as the progress policy says.
+// MPI: nonblocking collectives, which the transport thread polls as the progress policy says.
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"
 #include "ddl-workloads/transports/mpi/check.hpp"
@@ -24,9 +24,9 @@ namespace ddl {
 
 namespace {
 
-constexpr std::size_t largest_count = 1U << 30U;  // elements of one call; MPI counts with int
+constexpr std::size_t largest_count = 1U << 30U;  // elements per call; MPI's counts are int
 
-// Whether the library itself gives the CPU away while it waits: mpirun switches that on where ranks outnumber slots.
+// Whether Open MPI itself yields the CPU while it waits; mpirun enables this if ranks outnumber slots.
 std::string yield_when_idle()
 {
     int index = 0;
@@ -69,7 +69,7 @@ void add_halves(void* given, void* sums, int* count, MPI_Datatype*)
                    [](Half one, Half other) { return to_half(to_float(one) + to_float(other)); });
 }
 
-// Mean of two ranks with the bits of a sum that is halved afterwards, in one pass.
+// Reduction operator for two ranks: the mean in one pass, bitwise equal to halving the sum afterwards.
 void mean_of_two(void* given, void* means, int* count, MPI_Datatype*)
 {
     const std::span<const float> values{static_cast<const float*>(given), static_cast<std::size_t>(*count)};
@@ -78,7 +78,7 @@ void mean_of_two(void* given, void* means, int* count, MPI_Datatype*)
                    [](float one, float other) { return with_one_nan((one + other) * 0.5F); });
 }
 
-// From MPI_Init to MPI_Finalize.
+// Calls MPI_Init when constructed and MPI_Finalize when destroyed.
 class MpiLibrary {
  public:
     MpiLibrary()
@@ -94,7 +94,7 @@ class MpiLibrary {
 
 class MpiTransport : public Transport {
  public:
-    // The communicator becomes its own.
+    // Takes ownership of the communicator.
     MpiTransport(MPI_Comm communicator, const Progress& progress, std::shared_ptr<SumAlgorithm> algorithm)
         : communicator_{communicator},
           waiting_{progress},
@@ -199,7 +199,7 @@ class MpiTransport : public Transport {
 
     std::vector<std::string> gather(const std::string& text) override
     {
-        barrier();  // waits as the progress policy says; what follows does not wait
+        barrier();  // waits as the progress policy says, so that the blocking calls below do not wait
         const int length = static_cast<int>(text.size());
         const std::size_t ranks = rank_ == 0 ? static_cast<std::size_t>(size_) : 0;
         std::vector<int> lengths(ranks);
@@ -284,7 +284,8 @@ class MpiTransport : public Transport {
                                            request);
             },
             "MPI_Ireduce_scatter");
-        // In place MPI leaves the sums where the first rank's part begins.
+        // With MPI_IN_PLACE, MPI stores this rank's sums at the start of the buffer, where the first rank's part
+        // begins.
         const auto mine = static_cast<std::size_t>(lengths[static_cast<std::size_t>(rank_)]);
         const auto begin = static_cast<std::size_t>(begins(lengths)[static_cast<std::size_t>(rank_)]);
         std::memmove(values.data() + begin, values.data(), mine * sizeof(Value));
@@ -317,10 +318,10 @@ class MpiTransport : public Transport {
     MPI_Datatype half_type_ = MPI_DATATYPE_NULL;
     MPI_Op sum_of_halves_ = MPI_OP_NULL;
     MPI_Op mean_of_two_ = MPI_OP_NULL;
-    std::optional<MpiMailbox> mailbox_;  // while the communicator is there
+    std::optional<MpiMailbox> mailbox_;  // exists as long as the communicator
 };
 
-// The transport of all ranks.
+// The transport of all ranks (MPI_COMM_WORLD).
 class WorldTransport : private MpiLibrary, public MpiTransport {
  public:
     explicit WorldTransport(const Progress& progress)

@@ -12,7 +12,7 @@ namespace ddl {
 
 namespace {
 
-// MPI's tag 0 is that of the trace's comparison of clocks.
+// MPI's tag 0 is used by the trace's clock comparison.
 int mpi_tag(int tag)
 {
     return tag + 1;
@@ -48,7 +48,7 @@ void MpiMailbox::end()
         poll_();
         waiting_.pause();
     }
-    static auto& given_up = *new std::list<Sent>;  // MPI may still read them
+    static auto& given_up = *new std::list<Sent>;  // never freed, as MPI may still read the messages
     for (Sent& one : sent_) MPI_Request_free(&one.request);
     given_up.splice(given_up.end(), sent_);
 }
@@ -109,7 +109,7 @@ bool MpiMailbox::cancel(Ticket ticket)
     if (found->second.done) return false;
     MPI_Status status{};
     int is_done = 0;
-    check_mpi(MPI_Test(&found->second.request, &is_done, &status), "MPI_Test");  // sees what has arrived by now
+    check_mpi(MPI_Test(&found->second.request, &is_done, &status), "MPI_Test");  // it may have arrived
     if (is_done != 0) {
         found->second.done = true;
         return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages over MPI. Every call is made, and waited for, on the transport thread.
+// Messages over MPI. Every call, waits included, is made on the transport thread.
 #pragma once
 
 #include "ddl-workloads/transports/mailbox.hpp"
@@ -16,9 +16,9 @@ namespace ddl {
 
 class MpiMailbox : public Mailbox {
  public:
-    // poll: called between looks at what a wait waits for; may end the process.
+    // `poll` is called between the polls of a wait; it may end the process.
     MpiMailbox(MPI_Comm communicator, const Progress& progress, std::function<void()> poll);
-    // Receives that are under way are cancelled. Messages that are not received within 10 s are given up.
+    // Cancels pending receives. Messages not received within 10 s are given up.
     ~MpiMailbox() override;
     MpiMailbox(const MpiMailbox&) = delete;
     MpiMailbox& operator=(const MpiMailbox&) = delete;
@@ -39,13 +39,13 @@ class MpiMailbox : public Mailbox {
     };
     struct Receive {
         MPI_Request request = MPI_REQUEST_NULL;
-        bool done = false;  // it was complete when it was to be cancelled
+        bool done = false;  // the receive had completed when it was to be cancelled
     };
 
     MPI_Comm communicator_;
     Waiting waiting_;
     std::function<void()> poll_;
-    std::list<Sent> sent_;  // under way
+    std::list<Sent> sent_;  // messages under way
     std::map<Ticket, Receive> receives_;
 };
 

@@ -17,7 +17,7 @@ SumAlgorithm::SumAlgorithm()
         return;
     }
     if (count != 1 || MPI_T_cvar_read(variable_, &chosen_) != MPI_SUCCESS || chosen_ != library_chooses)
-        MPI_T_cvar_handle_free(&variable_);  // which makes it null
+        MPI_T_cvar_handle_free(&variable_);  // sets variable_ to null
 }
 
 SumAlgorithm::~SumAlgorithm()
@@ -28,7 +28,7 @@ SumAlgorithm::~SumAlgorithm()
 
 void SumAlgorithm::choose_for(std::size_t numbers, int ranks)
 {
-    // Below that a number for each rank is not there to add, and one exchange is faster than two.
+    // With fewer numbers per rank there is too little to divide among ranks, and one exchange is faster than two.
     constexpr std::size_t few = 1024;
     if (variable_ == nullptr) return;
     const int best = ranks < 2 || !std::has_single_bit(static_cast<unsigned>(ranks)) ? library_chooses

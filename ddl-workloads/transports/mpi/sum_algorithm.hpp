@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How Open MPI adds over ranks in nonblocking collectives.
+// Open MPI's algorithm for sums over ranks in nonblocking collectives.
 #pragma once
 
 #include <mpi.h>
@@ -8,10 +8,10 @@
 
 namespace ddl {
 
-// Open MPI adds in place over a binomial tree: one of two ranks adds all numbers, while the other one waits for them.
-// Its other algorithms let all ranks add at once; of a power of two ranks neighbours come first in all of them, so that
-// the sums have the same bits. They are chosen by the library's own variable, unless the user has chosen; of another
-// number of ranks and in other libraries the choice stays the library's.
+// By default Open MPI adds in place over a binomial tree: of two ranks, one adds all numbers while the other waits. Its
+// other algorithms let all ranks add at once. If the number of ranks is a power of two, all of them add neighbours
+// first, so that the sums have the same bits. This class selects them by Open MPI's control variable, unless the user
+// has set it. For other numbers of ranks, and in other libraries, the library chooses.
 class SumAlgorithm {
  public:
     SumAlgorithm();
@@ -19,13 +19,14 @@ class SumAlgorithm {
     SumAlgorithm(const SumAlgorithm&) = delete;
     SumAlgorithm& operator=(const SumAlgorithm&) = delete;
 
-    // Algorithm of the next MPI_Iallreduce of this number of values over this number of ranks; the same on all of them.
+    // Sets the algorithm of the next MPI_Iallreduce of `numbers` values over `ranks` ranks. All these ranks must make
+    // the same call.
     void choose_for(std::size_t numbers, int ranks);
 
  private:
     enum Algorithm : int { library_chooses = 0, rabenseifner = 3, recursive_doubling = 4 };
 
-    MPI_T_cvar_handle variable_ = nullptr;  // null: the choice is not ours
+    MPI_T_cvar_handle variable_ = nullptr;  // null: the library or the user chooses the algorithm
     int chosen_ = library_chooses;
 };
 

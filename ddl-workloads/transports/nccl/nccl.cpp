@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NCCL between the GPUs of ranks, for what they compute; another transport for all that is the host's.
+// NCCL for gradients in GPU memory; another transport carries everything in host memory.
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"
 #include "ddl-workloads/devices/device_plan.hpp"
@@ -15,7 +15,7 @@ namespace ddl {
 
 namespace {
 
-// The ranks' GPUs, joined. Ended by abort() it leaves no kernel of its own waiting for another rank.
+// NCCL's communicator of the ranks' GPUs. After abort() none of its kernels waits for another rank.
 class Communicator : public GpuExchange {
  public:
     Communicator(Transport& host, int number)
@@ -52,7 +52,7 @@ class Communicator : public GpuExchange {
     }
 
  private:
-    // For this thread, in the context that LibTorch computes in.
+    // Selects the GPU for this thread, in the CUDA context that LibTorch uses.
     static void use_gpu(int number)
     {
         const base::cuda::Driver& driver = base::cuda::driver();
@@ -149,7 +149,8 @@ class NcclTransport : public Transport {
     }
 
  private:
-    // Once ranks of the host do not answer, nor do their GPUs: what this one's GPU waits for will not come.
+    // If host ranks do not answer, neither do their GPUs, so the communicator is aborted: this rank's GPU would wait
+    // for ever.
     template <class Call>
     void attempt(const Call& call)
     {

@@ -41,7 +41,7 @@ const Library& library()
     return functions;
 }
 
-// 22809, and 2708 before 2.9.
+// NCCL's version code is 22809 for 2.28.9; before 2.9 it was 2708 for 2.7.8.
 std::string version()
 {
     int number = 0;

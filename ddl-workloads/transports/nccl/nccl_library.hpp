@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's NCCL (libnccl.so.2), loaded when it is first asked for: LibTorch for CUDA brings one. Types and numbers are
-// those of nccl.h, whose binary interface later versions keep.
+// NVIDIA's NCCL (libnccl.so.2), loaded at first use; LibTorch for CUDA ships one. Types and constants are those of
+// nccl.h, whose binary interface later versions keep.
 #pragma once
 
 #include "base/gpu/cuda_driver.hpp"
@@ -40,13 +40,13 @@ struct Library {
     const char* (*last_error)(Communicator communicator) = nullptr;
 };
 
-// Throws Unavailable if there is none. One that this process has loaded is taken, else the system's.
+// Uses the library that this process has already loaded, else the system's. Throws Unavailable if there is none.
 const Library& library();
 
-// "2.28.9"
+// Version as a text, such as "2.28.9".
 std::string version();
 
-// Throws Error "NCCL cannot WHAT: .." unless it succeeded.
+// Throws Error "NCCL cannot WHAT: .." unless `code` is success.
 void check(Result code, const char* what);
 
 }  // namespace ddl::nccl

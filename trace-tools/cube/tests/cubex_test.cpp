@@ -25,7 +25,7 @@ using cube::CubeProfile;
 
 const fs::path by_hand = fs::path{CROSSTALK_SOURCE} / "fuzz/seeds/cubex";
 
-// Any tree of `call_paths`, any values; every third row of a metric is not there.
+// A random tree of `call_paths` and random values; every third row of a metric is missing.
 CubeProfile any_profile(std::size_t call_paths, std::size_t locations, base::Random& random)
 {
     CubeProfile profile{
@@ -65,7 +65,7 @@ double value(const CubeMetric& metric, std::size_t path, std::size_t location)
     return row == metric.rows.end() ? 0.0 : row->second.at(location);
 }
 
-// "main/a/c" for each call path.
+// Names such as "main/a/c" for each call path.
 std::vector<std::string> full_names(const CubeProfile& profile)
 {
     std::vector<std::string> names;
@@ -74,7 +74,7 @@ std::vector<std::string> full_names(const CubeProfile& profile)
     return names;
 }
 
-// By the names of call paths, which must be unique, and of metrics.
+// Values by the name of the call path, which must be unique.
 std::map<std::string, std::vector<double>> values_by_name(const CubeProfile& profile, const std::string& metric)
 {
     const CubeMetric* const found = profile.find_metric(metric);
@@ -134,7 +134,7 @@ TEST_CASE("what is written is read again, whatever the tree")
         cube::write_cubex(scratch / "p.cubex", written);
         const CubeProfile read = cube::read_cubex(scratch / "p.cubex");
         REQUIRE(read.call_paths.size() == i);
-        // The file has call paths depth first.
+        // In the file, call paths are in depth-first order.
         const std::vector<std::size_t> order = cube::call_paths_by_row(written.call_paths, CubeMetric::Kind::exclusive);
         for (const CubeMetric& metric : written.metrics)
             for (std::size_t path = 0; path < i; ++path)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program trace-cube, run for real, on archives whose profile is known.
+// The real program trace-cube, on archives whose profile is known.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "testing/archives/cube_profiles.hpp"
@@ -28,7 +28,7 @@ namespace {
 
 const fs::path real = fs::path{CROSSTALK_SOURCE} / "../shared/traces";
 
-// Sums by region's name and rank.
+// Sums by region name and rank.
 using Sums = std::map<std::pair<std::string, std::size_t>, double>;
 
 Sums sums(const CubeProfile& profile, const std::string& metric)
@@ -135,12 +135,12 @@ TEST_CASE("what is outside of all regions is the root's own")
     const testing::Scratch scratch;
     const std::string gaps = write_calls(scratch, "gaps", false);
     const CubeProfile profile = profile_of(scratch, {gaps});
-    CHECK(row(profile, "time", "(all)") == std::vector<double>{8e-6, 8.5e-6});  // from the first event to the last
+    CHECK(row(profile, "time", "(all)") == std::vector<double>{8e-6, 8.5e-6});  // first event to last on each rank
     CHECK(row(profile, "time", "(all)/MPI_Init") == std::vector<double>{1e-6, 5e-7});
     CHECK(row(profile, "visits", "(all)") == std::vector<double>{0, 0});
     const std::vector<double> on_path = row(profile, "critical_path", "(all)");
     CHECK(on_path[0] == 0.0);
-    CHECK(on_path[1] == doctest::Approx(0.5e-6 + 7e-6).epsilon(1e-12));  // since the first event of all
+    CHECK(on_path[1] == doctest::Approx(0.5e-6 + 7e-6).epsilon(1e-12));  // since the first event of any location
     CHECK(row(profile, "critical_path_imbalance", "(all)")[1] == doctest::Approx(7.5e-6 - 6.5e-6));
     REQUIRE(testing::run({CROSSTALK_BIN "/trace-path", gaps, "-o", scratch / "path"}).status == 0);
     CHECK(sum_of(profile, "critical_path") == doctest::Approx(sum_on_path(scratch / "path/path.csv")).epsilon(1e-12));
@@ -148,7 +148,7 @@ TEST_CASE("what is outside of all regions is the root's own")
     if (const std::string python = testing::python_with_pycubexr(); !python.empty())
         check_equal(profile, testing::read_with_pycubexr(python, scratch / "p.cubex"));
 
-    // The root that an archive has stays its only one.
+    // If the archive has a single root, the profile has no other.
     const std::string whole = write_calls(scratch, "whole", true);
     const CubeProfile of_main = profile_of(scratch, {whole});
     CHECK(row(of_main, "time", "main") == std::vector<double>{8e-6, 8.5e-6});
@@ -178,7 +178,7 @@ TEST_CASE("Score-P's profile of the same run has the same visits and times")
     const testing::Scratch scratch;
     const CubeProfile score_p = cube::read_cubex(run / "profile.cubex");
     CHECK(row(score_p, "time", "main/late_sender/MPI_Recv") ==
-          std::vector<double>{0.0, 9.024860536, 10.005395537, 10.991066201});  // read from its bytes by hand
+          std::vector<double>{0.0, 9.024860536, 10.005395537, 10.991066201});  // read from the file's bytes by hand
     const CubeProfile ours = profile_of(scratch, {run / "traces.otf2"});
     for (const char* metric : {"visits", "time", "min_time", "max_time"})
         for (std::size_t path = 0; path < score_p.call_paths.size(); ++path) {
@@ -233,14 +233,14 @@ TEST_CASE("streams of accelerators are locations, those of metrics are not")
     const CubeProfile profile = profile_of(scratch, {archive.anchor()});
     REQUIRE(profile.locations.size() == 3);
     REQUIRE(profile.processes.size() == 3);
-    CHECK(profile.processes[1].name == "card");  // beside the one of its node
+    CHECK(profile.processes[1].name == "card");  // next to the process of the same node
     CHECK(profile.processes[1].kind == "accelerator");
     CHECK(profile.locations[1].kind == "gpu");
     CHECK(profile.locations[2].name == "idle");
     CHECK(row(profile, "time", "(all)/kernel") == std::vector<double>{0.0, 2e-6, 0.0});
     CHECK(row(profile, "time", "(all)/launch") == std::vector<double>{2e-7, 0.0, 0.0});
     CHECK(row(profile, "time", "(all)") == std::vector<double>{2e-7, 2e-6, 0.0});
-    CHECK(profile.find_metric("critical_path") == nullptr);  // no MPI
+    CHECK(profile.find_metric("critical_path") == nullptr);  // no MPI events
 }
 
 TEST_CASE("regions never left and deep recursion are reported and profiled")

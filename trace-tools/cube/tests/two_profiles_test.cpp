@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace-cube with two archives or profiles, and what it refuses.
+// trace-cube with two archives or profiles, and its errors.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "testing/archives/cube_profiles.hpp"
@@ -90,7 +90,7 @@ TEST_CASE("two archives are told how much they have in common")
     CHECK(none.err == "trace-cube: the archives have no call path in common (3 and 2), so they cannot be compared\n");
     CHECK(testing::run({program, one, "-o", scratch / "s.cubex", "--slowdown"}).status == 2);
 
-    // A common artificial root is none.
+    // An artificial root in both profiles does not count as a common call path.
     const std::string gaps = write_calls(scratch, "gaps", false);
     const std::string loose = make(scratch, "loose", "ranks 2\nwork 1ms\nplay 1ms\n");
     CHECK(has(testing::run({program, gaps, loose, "-o", scratch / "r.cubex"}).err, "no call path in common (2 and 2)"));
@@ -105,7 +105,7 @@ TEST_CASE("a tick a visit and bytes behind the tar's end do not make another run
         profile_of(scratch, {make(scratch, name, other)});
         return testing::run({program, anchor, "--against", scratch / "p.cubex"});
     };
-    CHECK(against("a-tick", "ranks 1\nrepeat 3 train {\nforward 10001ns\n}\n").status == 0);  // 1e-4 of it
+    CHECK(against("a-tick", "ranks 1\nrepeat 3 train {\nforward 10001ns\n}\n").status == 0);  // a difference of 1e-4
     CHECK(against("two-ticks", "ranks 1\nrepeat 3 train {\nforward 10002ns\n}\n").status == 3);
     CHECK(against("same", spec).status == 0);
     const std::string cubex = base::read_whole(scratch / "p.cubex");
@@ -181,7 +181,7 @@ TEST_CASE("a disk that is full and a place that is none leave no file")
     if (full.status == 77) return testing::skip("mounting is not allowed here");
     CHECK(full.status == 1);
     CHECK(has(full.err, "No space left on device\n"));
-    CHECK(full.out.empty());  // nothing on the disk
+    CHECK(full.out.empty());  // no file is left on the disk
 }
 
 TEST_CASE("wrong usage and wrong files are reported")

@@ -46,14 +46,14 @@ StreamWork work_by_role(otf2::RegionRole role)
     }
 }
 
-// Score-P gives NCCL's kernels the role of any other.
+// Score-P does not give NCCL kernels a special role, so their names decide.
 StreamWork work_on_stream(const otf2::Region& region)
 {
     const StreamWork work = work_by_role(region.role);
     return work == StreamWork::compute ? work_by_role(kernel_role(region.name)) : work;
 }
 
-// OTF2 has no roles for launching and synchronising; the interfaces of CUDA and HIP call them alike.
+// OTF2 has no roles for launching and synchronising, but the names in CUDA and HIP are alike.
 Call call_by_host(const otf2::Region& region)
 {
     using otf2::RegionRole;
@@ -66,7 +66,7 @@ Call call_by_host(const otf2::Region& region)
     return has(name, "Launch") || has(name, "NDRangeKernel") ? Call::launch : Call::other;
 }
 
-// "CUDA[0:7]" -> "CUDA[0]"; all of another name.
+// "CUDA[0:7]" gives "CUDA[0]"; other names give the whole name.
 std::string device_named_by(const std::string& stream)
 {
     const std::size_t colon = stream.rfind(':');
@@ -74,8 +74,8 @@ std::string device_named_by(const std::string& stream)
                                                                                       : stream.substr(0, colon) + "]";
 }
 
-// The process of a location group of kind accelerator. rocprofv3 defines no creator: then it is the only process of its
-// node, or of all.
+// The process that uses an accelerator's location group. rocprofv3 defines no creator: then it is the only process of
+// the node, or of the archive.
 std::uint32_t user_of_accelerator(const otf2::Archive& archive, const otf2::Process& accelerator)
 {
     if (accelerator.creator != otf2::nowhere) return accelerator.creator;

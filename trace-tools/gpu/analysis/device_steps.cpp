@@ -8,7 +8,7 @@ namespace gpu {
 
 namespace {
 
-// The nearest rank: at least that share is not greater.
+// Nearest-rank quantile: the smallest value such that at least `share` of the values are not greater.
 std::int64_t quantile(const std::vector<std::int64_t>& sorted, double share)
 {
     if (sorted.empty()) return 0;
@@ -107,7 +107,7 @@ void DeviceSteps::explain(Next next, const Launch* launch)
     idle_.clear();
 }
 
-// In pieces within which neither the host's states nor the launch change.
+// Divides the idle time into pieces in which neither the host's states nor the state of the launch change.
 void DeviceSteps::explain(const Idle& idle, Next next, const Launch* launch)
 {
     std::vector<std::int64_t> cuts{idle.begin_ns, idle.end_ns};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of one device: sums up what runs on it, instant by instant.
+// The steps of one device: sums over the activities that run on it, from event to event.
 #pragma once
 
 #include "base/columns/long_column.hpp"
@@ -23,32 +23,32 @@ class DeviceSteps {
  public:
     using Sink = std::function<void(const GpuStep&)>;
 
-    // The windows do not overlap and are in order; the last may still grow. They, the host and the sink must outlive
-    // it. `blank`: rank and device.
+    // The windows must be ordered and disjoint; the last one may still grow. Windows, host and sink must outlive this
+    // object. `blank` contains rank and device.
     DeviceSteps(const GpuStep& blank, const base::LongColumn<Window>& windows, const HostSpans& host, const Sink& sink)
         : blank_{blank}, windows_{windows}, host_{host}, sink_{sink}, sums_{blank}
     {
     }
 
-    // The device, and its host's delay, were until now as they are.
+    // Accounts for the time until now, in which the state of the device and the host's delay did not change.
     void advance(std::int64_t now_ns);
 
-    // Advances first. `launch`: of a kernel, null if not known.
+    // Advances first. `launch` belongs to the kernel; null if unknown.
     void begin(StreamWork work, std::int64_t now_ns, const Launch* launch);
     void end(StreamWork work, std::int64_t now_ns);
     void delay(bool goes_on, std::int64_t now_ns);
 
-    // After the last event: the windows that are left.
+    // Call after the last event: completes the remaining windows.
     void finish()
     {
         while (window_ < windows_.size()) advance(windows_[window_].end_ns);
     }
 
-    // Host spans that end before are no longer needed.
+    // Host spans that end before this time are no longer needed.
     std::int64_t needed_from_ns() const { return idle_.empty() ? now_ns_ : idle_.front().begin_ns; }
 
  private:
-    // Nothing computes, and its reason is not known yet.
+    // A time in which nothing computes, for a reason not yet known.
     struct Idle {
         std::int64_t begin_ns = 0;
         std::int64_t end_ns = 0;
@@ -69,7 +69,7 @@ class DeviceSteps {
     const Sink& sink_;
     std::size_t window_ = 0;
     std::int64_t now_ns_ = INT64_MIN;
-    std::size_t computing_ = 0;  // kernels that run
+    std::size_t computing_ = 0;  // number of running kernels
     std::size_t exchanging_ = 0;
     std::size_t copying_ = 0;
     bool delayed_ = false;

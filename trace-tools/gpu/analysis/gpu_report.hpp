@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Report of trace-waits on GPUs.
+// The GPU report of trace-waits.
 #pragma once
 
 #include "trace-tools/gpu/analysis/accelerators.hpp"
@@ -16,15 +16,15 @@ namespace gpu {
 
 class Report {
  public:
-    // An archive without GPUs costs nothing and reports nothing. Only steps that lie wholly in the part count.
-    // `out`: where the table goes; empty: there is none.
+    // Without GPUs in the archive, nothing is done or reported. Only steps that lie completely in the part count. `out`
+    // is the directory of the table; empty: no table.
     Report(otf2::Reader& reader, const otf2::StepChoice& choice, const otf2::Part& part,
            const std::filesystem::path& out);
 
-    // For all events in the order of time; null without GPUs.
+    // A visitor for all events in time order; null without GPUs.
     otf2::Visitor* visitor() { return steps_ ? &*steps_ : nullptr; }
 
-    // After the last event; then the table is there.
+    // Call after the last event; completes the table.
     void finish();
     void print(std::ostream& out) const;
 
@@ -35,7 +35,7 @@ class Report {
     std::optional<StepsTable> table_;
     std::optional<GpuSteps> steps_;
     GpuStep sums_;
-    std::int64_t count_ = 0;  // of rows
+    std::int64_t count_ = 0;  // number of rows
     bool whole_run_ = false;
 };
 

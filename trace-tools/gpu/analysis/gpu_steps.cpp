@@ -30,8 +30,8 @@ HostRegion host_region(const otf2::Region& region)
 struct Host {
     base::LongColumn<Window> windows;
     HostSpans spans;
-    std::uint32_t steps_on = otf2::nowhere;  // the location that has its steps
-    std::vector<std::size_t> devices;        // places in Engine::devices
+    std::uint32_t steps_on = otf2::nowhere;  // the location that records its steps
+    std::vector<std::size_t> devices;        // indices into Engine::devices
     std::int64_t rank = -1;
 };
 
@@ -89,13 +89,13 @@ struct GpuSteps::Engine {
     std::vector<Host> hosts;         // by process
     std::vector<HostRegion> states;  // by region
     std::deque<DeviceSteps> devices;
-    std::vector<DeviceSteps*> device_at;  // by Accelerators::devices; null: nobody uses it
+    std::vector<DeviceSteps*> device_at;  // by Accelerators::devices; null: used by no process
     std::vector<std::vector<Open>> open;  // by location
-    std::vector<std::size_t> copies;      // by location: transfers that go on
+    std::vector<std::size_t> copies;      // by location: open transfers
     bool has_steps = false;
     std::int64_t last_ns = INT64_MIN;
 
-    // Without steps in the archive the run is one, from the first event on.
+    // In an archive without steps, the whole run from the first event on is one step.
     void see(const otf2::At& at)
     {
         if (last_ns == INT64_MIN && !has_steps)
@@ -185,7 +185,7 @@ void GpuSteps::leave(const otf2::At& at, std::uint32_t region, const otf2::Event
     std::vector<Open>& open = engine.open[at.location];
     const auto same = [&](const Open& visit) { return visit.region == region; };
     if (std::none_of(open.begin(), open.end(), same)) return;
-    for (bool left = false; !left;) {  // what was never left ends with the region around it
+    for (bool left = false; !left;) {  // regions never left end with the enclosing region
         const Open visit = std::move(open.back());
         open.pop_back();
         left = same(visit);

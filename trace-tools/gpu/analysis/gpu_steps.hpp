@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of a GPU and of the rank that uses it: computing, exchanging, copying, how far these overlap, and why
-// it did not compute.
+// Steps of a GPU and of the rank that uses it: times of computing, exchanging and copying, their overlap, and the
+// causes of idle time.
 #pragma once
 
 #include "trace-tools/gpu/analysis/accelerators.hpp"
@@ -16,20 +16,20 @@
 
 namespace gpu {
 
-// Steps on the archive's common clock, by rank; without any the whole run is one. Events come in the order of time.
-// Memory grows with what happens in a step, not with the steps.
+// `steps` are on the archive's common clock, by rank; without any, the whole run is one step. Events must come in time
+// order. Memory grows with the events of a step, not with the number of steps.
 class GpuSteps : public otf2::Visitor {
  public:
     using Sink = std::function<void(const GpuStep&)>;
 
-    // Called for each device and step when it is over: those of a device in their order.
+    // `sink` is called for each device and step when the step is over, in order for each device.
     GpuSteps(const otf2::Archive& archive, const Accelerators& accelerators, std::vector<otf2::StepsOfRank> steps,
              Sink sink);
     ~GpuSteps() override;
 
-    // After the last event.
+    // Call after the last event.
     void finish();
-    std::uint64_t early_kernels() const;  // before the call that launches them
+    std::uint64_t early_kernels() const;  // kernels that begin before their launching call
 
     void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override;
     void leave(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu_steps.csv, of trace-waits and interference, and the measures of a step that have metrics.
+// gpu_steps.csv of trace-waits and interference, and the measures that also become metrics.
 #pragma once
 
 #include "base/csv.hpp"
@@ -19,13 +19,13 @@ class StepsTable {
  public:
     explicit StepsTable(const std::filesystem::path& file);
     void row(const GpuStep& step, const Device& device);
-    void finish() { table_.finish(); }  // gives the file its name
+    void finish() { table_.finish(); }  // renames the file to its final name
 
  private:
     base::CsvWriter table_;
 };
 
-// By the name of its metric: "gpu_idle_launch".
+// A measure, with the name of its metric, such as "gpu_idle_launch".
 struct Measure {
     std::string name;
     std::function<std::int64_t(const GpuStep&)> ns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activities of a GPU's host: possible reasons for the GPU to have nothing to compute.
+// Activities of a GPU's host that may explain why the GPU has nothing to compute.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ struct HostSpan {
     HostState state = HostState::input;
     std::uint32_t location = 0;
     std::int64_t begin_ns = 0;
-    std::int64_t end_ns = INT64_MAX;  // while it goes on
+    std::int64_t end_ns = INT64_MAX;  // still open
 };
 
-// States of one process. Those of a location may be nested.
+// States of one process. States of a location may be nested.
 class HostSpans {
  public:
     void begin(HostState state, std::uint32_t location, std::int64_t now_ns)
     {
         spans_.push_back({state, location, now_ns, INT64_MAX});
     }
-    // Ends the location's open state of that kind that began last.
+    // Ends the location's most recent open state of that kind.
     void end(HostState state, std::uint32_t location, std::int64_t now_ns)
     {
         for (std::size_t i = spans_.size(); i-- > 0;) {

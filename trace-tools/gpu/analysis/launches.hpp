@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which call of the host started which work on a stream: by the attribute `correlation` of both; else, where calls
-// say their stream as Score-P's do (an attribute that refers to a location), the n-th launch on a stream is that of its
+// Finds the host call that started work on a stream: by the attribute `correlation` of both; otherwise, if calls name
+// their stream as Score-P's do (by an attribute that refers to a location), the n-th launch on a stream belongs to its
 // n-th kernel.
 #pragma once
 
@@ -21,12 +21,12 @@
 namespace gpu {
 
 struct Launch {
-    std::uint32_t location = otf2::nowhere;  // of the call
+    std::uint32_t location = otf2::nowhere;  // location of the call
     std::int64_t begin_ns = 0;
-    std::int64_t end_ns = INT64_MAX;  // until the call ends
+    std::int64_t end_ns = INT64_MAX;  // INT64_MAX until the call ends
 };
 
-// SomeLaunch: a Launch, or what holds more. Events come in the order of time.
+// SomeLaunch is a Launch or derived from it. Events must come in time order.
 template <class SomeLaunch>
 class Launches {
  public:
@@ -39,7 +39,7 @@ class Launches {
             if (accelerators.is_stream(i)) stream_of_.emplace(archive.locations[i].id, i);
     }
 
-    // A call begins; null if it can start nothing. The caller sets end_ns when it ends.
+    // Call when a host call begins; returns null if it cannot start work. The caller sets end_ns when the call ends.
     Pointer begin_call(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes)
     {
         if (attributes.size() == 0) return {};
@@ -53,7 +53,7 @@ class Launches {
             if (added)
                 oldest_.push_back(key);
             else if (place->second->end_ns == INT64_MAX)
-                return place->second;  // a call of the runtime and the driver's inside it have the same
+                return place->second;  // a runtime call and the driver call inside it have the same correlation
             const Pointer launch = place->second = begun(at);
             forget_oldest();
             return launch;
@@ -66,7 +66,7 @@ class Launches {
         return waiting.emplace_back(begun(at));
     }
 
-    // The launch of what begins on the stream; null: not known.
+    // The launch of the work that begins on the stream; null: unknown.
     Pointer of(const otf2::At& at, StreamWork work, const otf2::EventAttributes& attributes)
     {
         if (const auto number = correlation(attributes)) {
@@ -85,10 +85,10 @@ class Launches {
         return launch;
     }
 
-    // Kernels that began before the call that launches them, which only a wrong clock can say.
+    // Number of kernels that began before their launching call, which indicates a wrong clock.
     std::uint64_t early() const { return early_; }
 
-    // The stream that a call says, as Score-P's do.
+    // The stream that a call names, as Score-P's calls do.
     std::optional<std::uint32_t> stream_said(const otf2::EventAttributes& attributes) const
     {
         const auto id = attributes.location();
@@ -98,7 +98,7 @@ class Launches {
 
  private:
     using Key = std::pair<std::uint32_t, std::uint64_t>;  // process, correlation
-    static constexpr std::size_t most = 65536;            // that are kept
+    static constexpr std::size_t most = 65536;            // largest number of launches kept
 
     std::optional<std::uint64_t> correlation(const otf2::EventAttributes& attributes) const
     {
@@ -118,9 +118,9 @@ class Launches {
 
     const Accelerators& accelerators_;
     std::optional<std::uint32_t> correlation_;
-    std::unordered_map<std::uint64_t, std::uint32_t> stream_of_;  // by OTF2's number of the location
+    std::unordered_map<std::uint64_t, std::uint32_t> stream_of_;  // by OTF2's location id
     std::map<Key, Pointer> by_correlation_;
-    std::map<Key, std::uint64_t> without_launch_;  // kernels so far
+    std::map<Key, std::uint64_t> without_launch_;  // number of kernels so far
     std::uint64_t early_ = 0;
     std::deque<Key> oldest_;
     std::map<std::uint32_t, std::deque<Pointer>> by_stream_;  // by location

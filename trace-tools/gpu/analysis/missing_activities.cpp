@@ -11,7 +11,7 @@ namespace gpu {
 
 std::string missing_activities(const otf2::Archive& archive)
 {
-    constexpr std::uint64_t tolerated = 1000;  // 1 in N activities may be missing
+    constexpr std::uint64_t tolerated = 1000;  // one in N activities may be missing
     for (const otf2::Process& process : archive.processes) {
         const auto count = [&process](const char* name) -> std::uint64_t {
             const auto found = process.properties.find(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps within which GPUs are looked at.
+// The steps for which GPU times are computed.
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
@@ -9,7 +9,7 @@
 
 namespace gpu {
 
-// Those that were chosen, or are found; on the archive's common clock, whatever its nodes' clocks. Empty if nothing
+// Returns the chosen or detected steps on the archive's common clock, whatever the nodes' clocks. Empty if nothing
 // repeats. Reads the archive's events once.
 std::vector<otf2::StepsOfRank> steps_on_common_clock(otf2::Reader& reader, const otf2::StepChoice& choice);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libcrosstalk-cupti.so: what CUPTI records of this process's GPUs, as an ActivitySource. Nothing else needs CUPTI.
-// CUPTI fills our buffers, one for each thread that calls CUDA and for each context, and hands back what is full,
-// on a thread of its own. Their number is limited: while all are in use CUPTI drops records, and says how many.
+// libcrosstalk-cupti.so: an ActivitySource for the records of CUPTI about this process's GPUs. Nothing else depends on
+// CUPTI. CUPTI fills our buffers, one for each thread that calls CUDA and for each context, and returns full ones on
+// its own thread. Their number is limited: if all are in use, CUPTI drops records and reports how many.
 #include "base/system/clock.hpp"
 #include "trace-tools/gpu/recording/source.hpp"
 
@@ -27,14 +27,15 @@ constexpr std::size_t most_buffers = 256;
 constexpr std::array recorded_kinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                                     CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
                                     CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,   CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
-// .. and calls: those that ask something of a GPU, or wait for it. LibTorch makes six others for each of these.
+// Parts of the names of recorded calls: those that request something of a GPU, or wait for it. For each of these,
+// LibTorch makes six others.
 constexpr std::array recorded_calls{"Launch",      "Memcpy", "Memset", "Synchronize", "StreamWaitEvent",
                                     "EventRecord", "Malloc", "Free",   "HostAlloc"};
 
-std::mutex handing_over;            // guards what follows
-gpu::ActivitySink* sink = nullptr;  // none: not recording
+std::mutex handing_over;            // guards the variables below
+gpu::ActivitySink* sink = nullptr;  // null: not recording
 
-// Buffers are touched when they are first needed, and kept.
+// Buffers are allocated and touched on demand, and kept.
 class Buffers {
  public:
     std::uint8_t* take()
@@ -68,10 +69,10 @@ class Buffers {
     std::array<Buffer, most_buffers> all_;
 };
 
-// Never destroyed: CUPTI's threads may outlive the objects of this library.
+// Never destroyed: CUPTI's threads may still run when this library's objects are destroyed.
 Buffers& buffers = *new Buffers;
 
-// Reads both clocks a few times and keeps the narrowest pair: the thread may be interrupted between two reads.
+// Reads both clocks several times and keeps the closest pair, as the thread may be interrupted between two readings.
 gpu::ClockPair look_at_clocks()
 {
     constexpr int looks = 5;
@@ -89,7 +90,7 @@ gpu::ClockPair look_at_clocks()
     return best;
 }
 
-// Looks that are close together would make a steep or a flat line of what is chance.
+// Skips readings that are close together: the line between them would amplify their errors.
 void hand_over_look()
 {
     constexpr std::int64_t least_apart_ns = 10'000'000;
@@ -111,7 +112,7 @@ const std::string& demangled(const char* name)
     return known.try_emplace(name, code == 0 ? plain.get() : name).first->second;
 }
 
-// "cudaLaunchKernel" of "cudaLaunchKernel_v7000".
+// Returns "cudaLaunchKernel" for "cudaLaunchKernel_v7000".
 std::string_view call_name(CUpti_CallbackDomain domain, std::uint32_t number)
 {
     const char* name = nullptr;
@@ -140,7 +141,7 @@ const char* directions(std::uint8_t kind)
     }
 }
 
-// Members that all records of a device have under the same names.
+// Sets the members that all records of a device have under the same names.
 template <class Record>
 gpu::Activity on_device(gpu::ActivityKind kind, const Record& record)
 {
@@ -227,7 +228,7 @@ void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* size, std::si
 {
     *buffer = buffers.take();
     *size = *buffer == nullptr ? 0 : buffer_bytes;
-    *most_records = 0;  // as many as it holds
+    *most_records = 0;  // 0: as many as fit
 }
 
 void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
@@ -257,13 +258,13 @@ const char* reason(const char* what, CUptiResult code)
 bool is_recorded(CUpti_CallbackDomain domain, std::uint32_t number)
 {
     const std::string_view name = call_name(domain, number);
-    // Only launches among the driver's calls, as in PyTorch's profiler: the runtime makes the others itself.
+    // Only launches among the driver's calls, as in PyTorch's profiler: the runtime makes the other calls itself.
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API) return name.find("Launch") != std::string_view::npos;
     return std::any_of(recorded_calls.begin(), recorded_calls.end(),
                        [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
 }
 
-// Why it failed; success if it did not.
+// Returns the first error, or success.
 CUptiResult enable_calls(CUpti_CallbackDomain domain, std::uint32_t end,
                          CUptiResult (*enable)(CUpti_CallbackId, std::uint8_t))
 {

@@ -77,7 +77,7 @@ ActivityRecorder::Row& ActivityRecorder::row_of(const Activity& activity)
     const std::tuple key{is_call, is_call ? activity.thread : activity.device, is_call ? 0 : activity.stream};
     const auto found = rows_.find(key);
     if (found != rows_.end()) return found->second;
-    // Its name and its kind are all that its location takes of the first activity.
+    // The location depends only on the kind, device and stream (or thread) of its first activity.
     const Activity first{.kind = activity.kind,
                          .device = activity.device,
                          .stream = activity.stream,
@@ -118,7 +118,7 @@ otf2::RegionRef ActivityRecorder::region(const Activity& activity)
     return place->second = recorder_.region(name, RegionRole::wrapper, Paradigm::cuda);
 }
 
-// Correlations rise with time: of too many the oldest goes.
+// Correlation numbers increase with time: if there are too many, the oldest is dropped.
 void ActivityRecorder::remember(Numbers& numbers, std::uint32_t correlation, std::int64_t number) const
 {
     if (correlation == 0) return;
@@ -126,7 +126,7 @@ void ActivityRecorder::remember(Numbers& numbers, std::uint32_t correlation, std
     if (numbers.size() > most_remembered()) numbers.erase(numbers.begin());
 }
 
-// Writes activities of streams with little to do, whose calls are long over.
+// Writes activities of rarely used streams whose calls ended long ago.
 void ActivityRecorder::write_those_before(std::uint32_t correlation)
 {
     for (auto& [key, row] : rows_)
@@ -152,7 +152,7 @@ void ActivityRecorder::write_first(Row& row)
     else
         check_launch(activity);
     if (activity.bytes > 0) attributes.emplace_back(bytes_, activity.bytes);
-    // A look at the clocks that comes late may move the times after the last one back.
+    // A late clock reading may shift converted times backwards, so they are kept in order.
     row.last_ns = std::max(row.last_ns, clock_.to_trace(activity.begin_ns));
     const std::int64_t end_ns = std::max(row.last_ns, clock_.to_trace(activity.end_ns));
     row.lanes.add(activity.region, row.last_ns, end_ns, attributes);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activities of GPUs into an archive: a location for each stream and for the calls of each thread.
+// Writes GPU activities into an archive: one location for each stream, and one for the calls of each thread.
 //
-// Names and kinds are Score-P's: the streams of a device are locations "CUDA[0:7]" of a location group of kind
-// accelerator, their regions have the paradigm CUDA. What a call started has its attribute `correlation`.
+// Names and kinds follow Score-P: the streams of a device are locations "CUDA[0:7]" in a location group of kind
+// accelerator, and their regions have the paradigm CUDA. Activities carry the `correlation` of the call that started
+// them as an attribute.
 #pragma once
 
 #include "trace-tools/gpu/recording/activity.hpp"
@@ -20,40 +21,41 @@
 
 namespace gpu {
 
-// Fate of the activities; also properties of the process in the archive.
+// Counts of activities; also stored as properties of the process in the archive.
 struct ActivitySummary {
-    std::uint64_t written = 0;         // to the archive
-    std::uint64_t dropped = 0;         // by the recording
-    std::uint64_t late = 0;            // not written: they came after later ones of their row had been written
-    std::uint64_t without_launch = 0;  // whose call is not known
-    std::uint64_t before_launch = 0;   // that began before their call did, which no GPU can
-    std::int64_t clock_error_ns = 0;   // of the conversion to the trace's clock, at most
+    std::uint64_t written = 0;         // written to the archive
+    std::uint64_t dropped = 0;         // dropped by the recording
+    std::uint64_t late = 0;            // not written, since later ones of the same row had already been written
+    std::uint64_t without_launch = 0;  // without a known call
+    std::uint64_t before_launch = 0;   // began before their call, which is impossible for a GPU
+    std::int64_t clock_error_ns = 0;   // largest error of the conversion to the trace's clock
     Nested nested;
 };
 
-// "of the GPU activities 3 were dropped by CUPTI, .." Empty if none was lost and none came before its launch.
+// Returns a text such as "of the GPU activities 3 were dropped by CUPTI, .."; empty if none was lost and none came
+// before its launch.
 std::string complaint(const ActivitySummary& summary);
 
-// Used by one thread at a time. Activities come in any order, also those of one stream: each row keeps `window` of them
-// back, and writes the earliest when it has more, or when what is known of its call must give way to later ones. So
-// memory grows with rows and window, not with activities.
+// Used by one thread at a time. Activities may come in any order, even on one stream: each row holds back `window` of
+// them, and writes the earliest if it has more, or if the table of calls must drop its call. So memory grows with rows
+// and window, not with the number of activities.
 class ActivityRecorder {
  public:
     static constexpr std::size_t usual_window = 65536;
     explicit ActivityRecorder(otf2::Recorder& recorder, std::size_t window = usual_window);
 
-    // Before the activities until this look: times after the last look are converted less well.
+    // Call before adding the activities until this reading: times after the last reading are converted less accurately.
     void add(const ClockPair& look) { clock_.add(look); }
-    // Throws Error where the recorder has no room for one more location.
+    // Throws Error if the recorder has no memory for another location.
     void add(const Activity& activity);
-    // The call waits for this stream of its device, or for all of them.
+    // States that the call waits for this stream of its device, or for all of its streams.
     static constexpr std::int64_t all_streams = -1;
     void waits_for(std::uint32_t correlation, std::int64_t stream) { remember(waited_, correlation, stream); }
-    // The call, and what it starts, belong to what the program numbered so.
+    // States that the call, and the activity that it starts, belong to the program's object with number `id`.
     void belongs_to(std::uint32_t correlation, std::int64_t id) { remember(external_, correlation, id); }
     void dropped(std::uint64_t records) { summary_.dropped += records; }
 
-    // Writes what was kept back, and the summary.
+    // Writes activities held back, and the summary.
     ActivitySummary finish();
 
  private:
@@ -74,8 +76,8 @@ class ActivityRecorder {
     struct Row {
         Lanes lanes;
         std::priority_queue<Waiting, std::vector<Waiting>, Later> waiting;
-        std::int64_t written_ns = INT64_MIN;  // begin of the last that was written, of the recording's clock
-        std::int64_t last_ns = INT64_MIN;     // .. of the trace's
+        std::int64_t written_ns = INT64_MIN;  // begin of the last one written, on the recording's clock
+        std::int64_t last_ns = INT64_MIN;     // the same on the trace's clock
     };
     using Numbers = std::map<std::uint32_t, std::int64_t>;  // by correlation
 
@@ -91,9 +93,9 @@ class ActivityRecorder {
     otf2::Recorder& recorder_;
     std::size_t window_;
     ClockConversion clock_;
-    std::map<std::tuple<bool, std::uint32_t, std::uint32_t>, Row> rows_;  // of calls: thread; else device and stream
+    std::map<std::tuple<bool, std::uint32_t, std::uint32_t>, Row> rows_;  // by thread for calls; else device and stream
     std::map<std::pair<ActivityKind, std::string>, otf2::RegionRef> regions_;
-    Numbers launched_;  // begin of the call, of the recording's clock
+    Numbers launched_;  // begin of each call, on the recording's clock
     Numbers waited_;
     Numbers external_;
     otf2::AttributeRef correlation_, external_id_, bytes_, waits_;

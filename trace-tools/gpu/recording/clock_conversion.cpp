@@ -10,7 +10,7 @@ namespace gpu {
 
 namespace {
 
-// Differences are small enough for a double's digits; the times themselves are not.
+// Interpolates differences, which fit into the digits of a double; the times themselves do not.
 std::int64_t on_line(const ClockPair& from, const ClockPair& to, std::int64_t recorded_ns)
 {
     const auto slope =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the clock of a GPU's recording to the trace's, by looks at both.
+// Converts times of a GPU recording's clock to the trace's clock, using simultaneous readings of both.
 #pragma once
 
 #include "trace-tools/gpu/recording/activity.hpp"
@@ -10,18 +10,17 @@
 
 namespace gpu {
 
-// Straight lines from look to look; before the first and after the last look the nearest line continues. Of two times
-// the later one is never converted to an earlier one.
+// Interpolates linearly between readings, and extrapolates the first and the last line. The conversion is monotone.
 class ClockConversion {
  public:
-    // Looks come in the order of their times. One that does not is left out, and counted: one of the clocks was set.
+    // Readings must come in time order. One that does not (a clock was set) is ignored and counted.
     void add(const ClockPair& pair);
 
-    // Without a look the clocks are taken for one.
+    // Without any reading, the clocks are assumed to be equal.
     std::int64_t to_trace(std::int64_t recorded_ns) const;
 
-    // How far a conversion may be off: the widest look, and the farthest that a look lies from the line between those
-    // before and after it.
+    // Bound on the error of a conversion: the widest reading, plus the largest distance of a reading from the line
+    // between its neighbours.
     std::int64_t residual_ns() const { return widest_ns_ + farthest_ns_; }
 
     std::size_t left_out() const { return left_out_; }

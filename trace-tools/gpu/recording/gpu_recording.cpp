@@ -17,12 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beside the library that this code is in, which another program has loaded; or where our own programs have theirs.
+// Path of libcrosstalk-cupti.so: beside the library that contains this code, if another program has loaded it;
+// otherwise where our own programs have their libraries.
 fs::path path_of_source()
 try {
     ::Dl_info ours{};
     ::dladdr(reinterpret_cast<const void*>(&path_of_source), &ours);
-    const fs::path file = ours.dli_fname == nullptr ? "" : ours.dli_fname;  // of a program as it was called
+    const fs::path file = ours.dli_fname == nullptr ? "" : ours.dli_fname;  // for a program, its name as called
     const fs::path beside = file.parent_path() / source_library;
     return file.has_parent_path() && fs::exists(beside) ? beside : base::own_library("crosstalk-cupti");
 } catch (const base::Unavailable&) {
@@ -105,7 +106,7 @@ void GpuRecording::dropped(std::uint64_t records)
     take([&] { activities_.dropped(records); });
 }
 
-// The caller is a thread of CUPTI's, which knows no exceptions.
+// Called on a CUPTI thread, which cannot handle exceptions.
 template <class Take>
 void GpuRecording::take(const Take& take_it)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records the activities of this process's GPUs into its archive, if libcrosstalk-cupti.so is there.
+// Records the activities of this process's GPUs into its archive, using libcrosstalk-cupti.so if available.
 #pragma once
 
 #include "trace-tools/gpu/recording/activity_recorder.hpp"
@@ -10,25 +10,26 @@
 
 namespace gpu {
 
-// Whether the user asks for it: CROSSTALK_TRACE_GPU=1.
+// True if the user requests it by CROSSTALK_TRACE_GPU=1.
 bool activities_wanted();
 
-// From here to finish(). One a process.
+// Records from construction to finish(). Only one may exist in a process.
 class GpuRecording final : private ActivitySink {
  public:
-    // The recorder must outlive it. Throws Unavailable, one clear line, where there is no library for it, no CUPTI or
-    // no GPU.
+    // The recorder must outlive it. Throws Unavailable with a one-line message if the library, CUPTI or a GPU is
+    // missing.
     explicit GpuRecording(otf2::Recorder& recorder);
     ~GpuRecording();
     GpuRecording(const GpuRecording&) = delete;
     GpuRecording& operator=(const GpuRecording&) = delete;
 
-    // Requests of this thread to a GPU from here to leave(), and their activities, have this number as attribute
-    // `External id`: for the region in which it asks.
+    // GPU calls of this thread between enter() and leave(), and their activities, get the returned number as attribute
+    // `External id`, which connects them with the region that makes the calls.
     std::int64_t enter();
     void leave();
 
-    // Before the recorder's. What goes wrong while recording, such as no room for a location, is thrown here as Error.
+    // Call before the recorder's finish(). Errors while recording, such as a lack of memory for a location, are thrown
+    // here as Error.
     ActivitySummary finish();
 
  private:
@@ -41,10 +42,10 @@ class GpuRecording final : private ActivitySink {
     void take(const Take& take_it);
 
     std::atomic<std::int64_t> entered_ = 0;
-    std::mutex mutex_;  // guards what follows
+    std::mutex mutex_;  // guards all members below
     ActivityRecorder activities_;
     std::string failure_;
-    const ActivitySource* source_;  // none: stopped
+    const ActivitySource* source_;  // null: stopped
 };
 
 }  // namespace gpu

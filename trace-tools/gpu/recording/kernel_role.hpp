@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Role of a kernel of NCCL between ranks, by its name.
+// Role of a GPU kernel, from its name: NCCL kernels communicate between ranks.
 #pragma once
 
 #include "trace-tools/otf2/definitions.hpp"
@@ -8,7 +8,7 @@
 
 namespace gpu {
 
-// Function, unless the kernel is one of NCCL's.
+// Role function, unless the kernel is NCCL's.
 otf2::RegionRole kernel_role(const std::string& name);
 
 }  // namespace gpu

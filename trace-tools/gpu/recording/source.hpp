@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source of activities of this process's GPUs: a library that is loaded at run time, so that nothing else needs
-// CUDA. It and its user are built from one tree, which `version` says.
+// Source of the activities of this process's GPUs: a library loaded at run time, so that nothing else depends on CUDA.
+// The library and its user must be built from the same tree; `version` is checked.
 #pragma once
 
 #include "trace-tools/gpu/recording/activity.hpp"
@@ -23,17 +23,17 @@ struct ActivitySink {
 
 struct ActivitySource {
     std::uint32_t version;
-    // Begins to record. Null, or why it cannot, in a text that stays.
+    // Begins to record. Returns null, or the reason why that is impossible, as a text with static lifetime.
     const char* (*start)(ActivitySink& sink);
-    // Hands over what is done, and records no more: the sink is not called once this has returned.
+    // Delivers finished activities and stops recording: the sink is not called after this returns.
     void (*stop)();
-    // Calls of this thread from here on, until leave(), belong to the program's object of that number.
+    // Calls of this thread until leave() belong to the program's object with that number.
     void (*enter)(std::int64_t id);
     void (*leave)();
 };
 
 inline constexpr std::uint32_t source_version = 1;
-inline constexpr const char* source_symbol = "crosstalk_gpu_activities";  // an ActivitySource
+inline constexpr const char* source_symbol = "crosstalk_gpu_activities";  // the symbol of an ActivitySource
 inline constexpr const char* source_library = "libcrosstalk-cupti.so";
 
 }  // namespace gpu

@@ -18,7 +18,7 @@ EventsAside::EventsAside(Reader& reader, std::span<Visitor* const> visitors) : r
     try {
         for (std::size_t i = 0; !code && i < visitors.size(); ++i)
             spills_.emplace_back(reader.archive_, *reader.references_, directory, Spill::WhenFull::gives_up);
-    } catch (const std::system_error&) {  // no files can be made there
+    } catch (const std::system_error&) {  // no temporary files can be created
         spills_.clear();
     }
     std::deque<FanOut<Spill, Visitor>> with_spills;
@@ -35,7 +35,7 @@ EventsAside::EventsAside(Reader& reader, std::span<Visitor* const> visitors) : r
 void EventsAside::read(Visitor& visitor, bool with_a_thread)
 {
     if (!in_order_) return reader_.read(visitor);
-    std::future<void> helper;  // its end is waited for
+    std::future<void> helper;  // the destructor waits for its end
     if (with_a_thread) helper = std::async(std::launch::async, [&] { in_order_->help_all(); });
     in_order_->read(visitor);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One reading of an archive for two looks at its events: location by location, and then, from a file to which they were
-// stored meanwhile, in the order of time. That takes less than to read them twice with OTF2.
+// Visits the events of an archive twice but reads it with OTF2 only once: first location by location, storing the
+// events in a temporary file; then in time order, from that file. This is faster than reading twice.
 #pragma once
 
 #include "trace-tools/otf2/aside/merged_ahead.hpp"
@@ -15,21 +15,21 @@ namespace otf2 {
 
 class EventsAside {
  public:
-    // Reads all events as Reader::read_by_location() does, by a thread for each visitor. They are stored in the
-    // directory for temporary files (TMPDIR), which takes about half the archive's size. Throws as that does.
+    // Reads all events like Reader::read_by_location(), with one thread for each visitor. Stores them in the directory
+    // for temporary files (TMPDIR), about half the archive's size. Throws the same errors.
     EventsAside(Reader& reader, std::span<Visitor* const> visitors);
 
-    // All events in the order of time, as Reader::read(), once. Reads the archive again where there was no place to put
-    // them aside. `with_a_thread`: one of its own puts them in order.
+    // Visits all events in time order, like Reader::read(); call once. Reads the archive again if the events could not
+    // be stored. `with_a_thread`: a separate thread does the sorting.
     void read(Visitor& visitor, bool with_a_thread = false);
 
-    // See MergedAhead.
+    // See MergedAhead::help().
     bool help() { return in_order_ && in_order_->help(); }
 
  private:
     Reader& reader_;
     std::deque<Spill> spills_;
-    std::optional<MergedAhead> in_order_;  // none: there was no place
+    std::optional<MergedAhead> in_order_;  // none: events could not be stored
 };
 
 }  // namespace otf2

@@ -5,7 +5,7 @@ namespace otf2 {
 
 void MergedAhead::read(Visitor& visitor)
 {
-    struct End {  // also where the visitor throws
+    struct End {  // also runs if the visitor throws
         MergedAhead& all;
         ~End()
         {
@@ -48,7 +48,7 @@ void MergedAhead::help_all()
     }
 }
 
-// Unlocks meanwhile.
+// Unlocks while it works.
 void MergedAhead::merge(std::unique_lock<std::mutex>& lock)
 {
     merging_ = true;

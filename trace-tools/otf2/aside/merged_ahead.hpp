@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored events, in the order of time, for a visitor on one thread, with the help of others.
+// Visits stored events in time order on one thread, while other threads help to sort them.
 #pragma once
 
 #include "trace-tools/otf2/read/spill.hpp"
@@ -13,18 +13,19 @@
 
 namespace otf2 {
 
-// A few chunks of events are in order before the visitor comes to them. Any thread that has nothing else to do may put
-// the next chunk in order; where none did so in time, the visitor's own thread does.
+// Keeps a few sorted chunks of events ahead of the visitor. Any idle thread may sort the next chunk; if none has done
+// so in time, the visitor's own thread does.
 class MergedAhead {
  public:
     explicit MergedAhead(std::span<Spill* const> spills) : in_order_{spills} {}
 
-    // All events, once. Throws what the visitor or the reading throws.
+    // Visits all events; call once. Throws errors of the visitor and of reading.
     void read(Visitor& visitor);
 
-    // From any thread, before, during and after read(): puts a chunk in order. False: there is nothing to do now.
+    // May be called from any thread, before, during and after read(): sorts one chunk. False: there is nothing to do
+    // now.
     bool help();
-    // The same until all are in order, or no longer needed.
+    // Repeats help() until all events are sorted, or no longer needed.
     void help_all();
 
  private:
@@ -36,10 +37,10 @@ class MergedAhead {
 
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::uint64_t merged_ = 0;  // chunks
+    std::uint64_t merged_ = 0;  // number of sorted chunks
     std::uint64_t visited_ = 0;
-    bool merging_ = false;  // a thread is
-    bool ended_ = false;    // there are no more, or it failed
+    bool merging_ = false;  // a thread is sorting
+    bool ended_ = false;    // no chunks are left, or sorting failed
     std::exception_ptr failure_;
 };
 

@@ -8,7 +8,7 @@ namespace otf2 {
 
 namespace {
 
-// A pipe would keep OTF2 waiting for ever.
+// OTF2 would wait for ever on a pipe.
 void refuse_unless_regular(const std::filesystem::path& file)
 {
     if (!std::filesystem::is_regular_file(file)) base::fail(file.filename().string(), " is not a regular file");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens an archive, and looks at its files before OTF2 reads them.
-// Includes OTF2: for the sources of this room, not for its public headers.
+// Opens an archive, and checks its files before OTF2 reads them. Includes OTF2: use it in the sources of this room, not
+// in its public headers.
 #pragma once
 
 #include "trace-tools/otf2/archive.hpp"
@@ -15,20 +15,21 @@ namespace otf2 {
 // Throws Error if there is no archive.
 ReaderHandle open_archive(const std::filesystem::path& anchor);
 
-// Files of archives in one SION file, and compressed ones, cannot be checked: they count as whole.
+// Checks the files of an archive. Archives in one SION file and compressed ones cannot be checked, and count as
+// complete.
 class ArchiveFiles {
  public:
     ArchiveFiles(std::filesystem::path anchor, OTF2_Reader* reader);
 
     void refuse_cut_off_definitions() const;
-    // Returns their size in bytes, 0 where there are none.
+    // Returns the size of the location's definition file in bytes, 0 if it has none.
     std::uintmax_t check_definitions(const Location& location) const;
     void refuse_cut_off_events(const Location& location) const;
 
     std::uint64_t event_chunk_bytes() const { return event_chunk_; }
     std::uint64_t definition_chunk_bytes() const { return definition_chunk_; }
 
-    // 0 where its size does not bound the number of its events.
+    // Size of the location's event file; 0 if that does not bound the number of events.
     std::uintmax_t bytes_of_events(const Location& location) const;
     bool has_events(const Location& location) const;
 

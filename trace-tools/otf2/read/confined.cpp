@@ -28,10 +28,10 @@ namespace {
 
 itimerval until_stuck{};
 
-// Shared by parent and child.
+// Memory shared by parent and child.
 struct Reading {
     bool over = false;
-    std::array<char, 4096> path{};  // empty: of nothing yet
+    std::array<char, 4096> path{};  // archive being read; empty: none yet
 };
 Reading* shared_reading = nullptr;
 
@@ -74,7 +74,7 @@ rlimit memory_found{RLIM_INFINITY, RLIM_INFINITY};  // the user's own limit, whi
     std::exit(code);
 }
 
-// Forwards the signal that asks for the end to the child, sent to either of both.
+// Waits for the child to end, and forwards a stop signal that this process receives.
 void await_end(pid_t child)
 {
     const int ended = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
@@ -129,7 +129,7 @@ int confined(const char* program, const Limits& limits, const std::function<int(
     }
 }
 
-// The timer counts the CPU time of all threads and sends SIGPROF, which ends the process.
+// The timer counts the CPU time of all threads; it sends SIGPROF, which ends the process, unless it is restarted here.
 void getting_on()
 {
     if (until_stuck.it_value.tv_sec == 0 && until_stuck.it_value.tv_usec == 0) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of OTF2's files, from OTF2_Buffer.c and OTF2_EvtReader_inc.c: chunks begin with a header; a record is a
-// type byte, its length (one byte, or 255 and eight more) and as many bytes. In event files times stand between
-// records, without a length, and events that are one number have its length only, where 255 stands for a number without
-// bytes.
+// The structure of OTF2's files, from OTF2_Buffer.c and OTF2_EvtReader_inc.c: chunks begin with a header. A record is a
+// type byte, its length (one byte, or 255 and eight more bytes) and that many bytes. In event files, time stamps
+// between records have no length field. Events with a single number have only the number's length, where 255 means a
+// number without bytes.
 #include "trace-tools/otf2/read/cut_off.hpp"
 
 #include "base/error.hpp"
@@ -27,7 +27,7 @@ constexpr std::uint8_t long_record = 255;
 constexpr std::uint8_t no_bytes = 255;
 constexpr std::uint8_t big_endian = 0x23;
 
-// Types of records that hold one number: enter, leave, four of MPI requests, four of the old OpenMP events.
+// Types of records with a single number: enter, leave, four MPI requests, four old OpenMP events.
 constexpr bool is_one_number(std::uint8_t type)
 {
     constexpr std::uint32_t types = 1U << 12U | 1U << 13U | 1U << 16U | 1U << 17U | 1U << 20U | 1U << 21U | 1U << 24U |
@@ -111,7 +111,7 @@ void refuse_if_cut_off(const std::filesystem::path& file, std::uint64_t chunk_by
 
 std::uint64_t most_events(std::uint64_t defined, std::uint64_t bytes)
 {
-    constexpr std::uint64_t least_bytes = 2;  // its type and a length
+    constexpr std::uint64_t least_bytes = 2;  // a type and a length
     return std::max(2 * std::min(defined, UINT64_MAX / 4) + 1'000'000, bytes / least_bytes);
 }
 

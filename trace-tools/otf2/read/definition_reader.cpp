@@ -163,7 +163,7 @@ GlobalDefCallbacks global_callbacks()
     return callbacks;
 }
 
-// OTF2 hands out strings that are ours to free.
+// OTF2 returns strings that the caller must free.
 std::string owned(char* text)
 {
     std::string copy = text != nullptr ? text : "";
@@ -188,7 +188,7 @@ void read_anchor(OTF2_Reader* reader, Archive& archive)
     for (std::uint32_t i = 0; i < count; ++i)
         if (OTF2_Reader_GetProperty(reader, names[i], &text) == OTF2_SUCCESS)
             archive.properties[names[i]] = owned(text);
-    std::free(names);  // one block, texts included
+    std::free(names);  // one block that includes the texts
 }
 
 struct OffsetTarget {
@@ -200,7 +200,7 @@ OTF2_CallbackCode clock_offset(void* user, OTF2_TimeStamp time, std::int64_t off
 {
     const auto& target = *static_cast<const OffsetTarget*>(user);
     try {
-        constexpr double longest = 1e15;  // ticks; beyond is no error of a clock, but a damaged file
+        constexpr double longest = 1e15;  // ticks; a larger error means that the file is damaged
         const bool stated = deviation >= 0.0 && deviation < longest;
         target.location->clock_offsets.push_back(
             {.at_ns = target.references.time_ns(time),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the definitions of an archive, in any order, into an Archive with names in place of references.
+// Reads the definitions of an archive, stored in any order, into an Archive in which names replace references.
 #pragma once
 
 #include "trace-tools/otf2/archive.hpp"
@@ -12,12 +12,12 @@
 
 namespace otf2 {
 
-// Throws Error if they are not all there.
+// Throws Error if definitions are missing.
 Definitions read_global_definitions(OTF2_Reader* reader);
 
-// Reads definitions of the locations first to last-1 into the reader (numberings, clock offsets) and, if given, the
-// offsets into the archive too. Selects these locations. Archives need not have any: returns the locations without.
-// Throws Error for a definition file that is damaged.
+// Reads the local definitions (reference numbers, clock offsets) of locations first to last-1 into the reader and, if
+// `offsets` is given, the clock offsets into that archive. Selects these locations. Local definitions are optional:
+// returns the locations without any. Throws Error for a damaged definition file.
 std::vector<std::size_t> read_local_definitions(OTF2_Reader* reader, const Archive& known,
                                                 const ReferenceTable& references, std::size_t first, std::size_t last,
                                                 Archive* offsets);

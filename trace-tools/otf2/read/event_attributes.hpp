@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes of the current event; valid during the visit only. Attributes are indices into Archive::attributes.
+// Attributes of the current event, valid only during the visit. Attributes are identified by index into
+// Archive::attributes.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,11 @@ namespace otf2 {
 class EventAttributes {
  public:
     std::size_t size() const;
-    // A whole number (negative ones wrap); empty if the event has no such attribute or it is no whole number.
+    // An integer (negative ones wrap); none if the event has no such attribute, or the attribute is not an integer.
     std::optional<std::uint64_t> number(std::uint32_t attribute) const;
-    std::optional<double> real(std::uint32_t attribute) const;  // any number
+    std::optional<double> real(std::uint32_t attribute) const;  // any numeric attribute
     std::optional<std::string_view> text(std::uint32_t attribute) const;
-    // OTF2's number of the location that the first attribute which refers to one refers to.
+    // OTF2's id of the location to which the first attribute of type location refers.
     std::optional<std::uint64_t> location() const;
 
  private:

@@ -6,7 +6,7 @@
 
 namespace otf2 {
 
-// A member function of EventSource as OTF2's two kinds of callback.
+// Adapts a member function of EventSource to both kinds of OTF2 callbacks.
 template <auto handler>
 struct Adapter;
 template <class... Rest, void (EventSource::*handler)(const At&, OTF2_AttributeList*, Rest...)>
@@ -24,7 +24,7 @@ struct Adapter<handler> {
     }
 };
 
-// Any other event, with any arguments.
+// Callback for all other events, whatever their arguments.
 template <class... Rest>
 OTF2_CallbackCode other_global(OTF2_LocationRef location, OTF2_TimeStamp time, void* user, OTF2_AttributeList*, Rest...)
 {
@@ -73,8 +73,8 @@ void EventSource::metric(const At& at, OTF2_AttributeList*, OTF2_MetricRef metri
         value.type = types[i] == OTF2_TYPE_DOUBLE  ? Type::real
                      : types[i] == OTF2_TYPE_INT64 ? Type::int64
                                                    : Type::uint64;
-        value.uint64 = values[i].unsigned_int;  // as wide as the others of the union
-        if (members.size() > 1 && value.type == Type::real && std::isnan(value.real)) continue;  // none this time
+        value.uint64 = values[i].unsigned_int;  // has the size of the other members of the union
+        if (members.size() > 1 && value.type == Type::real && std::isnan(value.real)) continue;  // no value this time
         visitor_.metric(at, members[i], value);
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between OTF2's event callbacks and a Visitor: numbers become indices, ticks become ns, events that refer to nothing
-// are left out and counted.
+// Connects OTF2's event callbacks to a Visitor: reference numbers become indices, ticks become ns, and events with
+// undefined references are dropped and counted.
 #pragma once
 
 #include "trace-tools/otf2/handles.hpp"
@@ -13,7 +13,7 @@
 
 namespace otf2 {
 
-// For registration with an EventSource* as user data: with the reader of one location, or with the one of all.
+// Callbacks to register with an EventSource* as user data, for readers of one location and of all locations.
 struct EventCallbacks {
     EventCallbacks();
     Handle<OTF2_EvtReaderCallbacks, OTF2_EvtReaderCallbacks_Delete> local;
@@ -27,10 +27,10 @@ class EventSource {
     {
     }
 
-    std::exception_ptr thrown() const { return thrown_; }  // by the visitor, which ended the reading
+    std::exception_ptr thrown() const { return thrown_; }  // exception of the visitor, which ended the reading
 
     std::uint64_t left_out() const { return left_out_; }
-    std::uint64_t unknown() const { return unknown_; }  // events of kinds that this OTF2 does not know
+    std::uint64_t unknown() const { return unknown_; }  // number of events of kinds that this OTF2 does not know
     std::uint64_t samples() const { return samples_; }
 
     const Archive& archive() const { return archive_; }
@@ -46,7 +46,7 @@ class EventSource {
     template <class... Rest>
     friend OTF2_CallbackCode other_global(OTF2_LocationRef, OTF2_TimeStamp, void*, OTF2_AttributeList*, Rest...);
 
-    // Runs a handler for the event, if its location is known. No exception may pass through OTF2's C code.
+    // Runs a handler for the event if its location is known. Exceptions must not pass through OTF2's C code.
     template <class Work>
     OTF2_CallbackCode handle(OTF2_LocationRef location, OTF2_TimeStamp time, const Work& work)
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One reading for several visitors: each event goes to all, in their order.
+// Passes each event to several visitors, in their order, so that the archive is read only once.
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
@@ -8,7 +8,7 @@
 
 namespace otf2 {
 
-// Visitors of final classes are called directly.
+// Calls to visitors of final classes are not virtual.
 template <class... Visitors>
 class FanOut final : public Visitor {
  public:

@@ -20,7 +20,7 @@ namespace otf2 {
 
 namespace {
 
-// Runs the work and says of which archive its failure speaks.
+// Runs `work`; errors name the archive.
 template <class Work>
 auto reading(const std::filesystem::path& anchor, const Work& work)
 {
@@ -34,7 +34,7 @@ auto reading(const std::filesystem::path& anchor, const Work& work)
 }
 
 constexpr std::size_t most_locations_at_once = 32;
-constexpr std::uintmax_t most_prepared_bytes = 16 << 20;  // of files of local definitions, which OTF2 keeps in memory
+constexpr std::uintmax_t most_prepared_bytes = 16 << 20;  // limit of definition files that OTF2 keeps in memory
 
 std::vector<std::string> names_of(const Archive& archive, const std::vector<std::size_t>& locations)
 {
@@ -47,7 +47,7 @@ std::vector<std::string> names_of(const Archive& archive, const std::vector<std:
     return names;
 }
 
-// "no events of one, two and 40 more"
+// Returns a text such as "no events of one, two and 40 more" ends with.
 std::string names_text(std::vector<std::string> names)
 {
     constexpr std::size_t most = 5;
@@ -92,7 +92,7 @@ Reader::Prepared Reader::prepare() const
     return {open_archive(anchor_).release(), [](OTF2_Reader* reader) { OTF2_Reader_Close(reader); }};
 }
 
-// Enough batches that threads end at about the same time.
+// Number of locations in a batch: there are enough batches that all threads end at about the same time.
 std::size_t Reader::batch() const
 {
     constexpr std::size_t least_batches = 16;
@@ -105,18 +105,18 @@ constexpr std::uint64_t events_at_once = 100'000;
 
 }  // namespace
 
-// Findings of a pass; or what ended it.
+// Counts of one pass, or the exception that ended it.
 struct Reader::Tally {
     std::uint64_t read = 0;
     std::uint64_t left_out = 0;
     std::uint64_t unknown = 0;
     std::uint64_t samples = 0;
-    std::vector<std::size_t> missing;  // locations
+    std::vector<std::size_t> missing;  // locations without events
     std::exception_ptr failure;
 };
 
-// One pass over the events of some locations: the archive opened anew, each location's numbering and clock offsets
-// known to OTF2.
+// One pass over the events of some locations. Opens the archive again and gives OTF2 the reference numbers and clock
+// offsets of each location.
 class Reader::Pass {
  public:
     Pass(const Reader& reader, Visitor& visitor, std::size_t first, std::size_t last, Prepared prepared)
@@ -181,7 +181,7 @@ class Reader::Pass {
     }
 
  private:
-    // False if the visitor ended it.
+    // Returns false if the visitor ended the pass.
     template <class ReadSome>
     bool read_in_parts(std::uint64_t most, const std::string& of, const ReadSome& read_some)
     {
@@ -198,7 +198,7 @@ class Reader::Pass {
         }
     }
 
-    // Null, and a note, for a location whose events are missing. OTF2 would find that out in the middle of reading, and
+    // Returns null, and notes the location, if its events are missing. OTF2 would only notice while reading, and then
     // give up on all locations.
     OTF2_EvtReader* location_reader(std::size_t index)
     {
@@ -303,7 +303,7 @@ void Reader::conclude(std::span<const Tally> tallies)
 {
     Tally all;
     for (const Tally& one : tallies) {
-        if (one.failure) std::rethrow_exception(one.failure);  // a visitor's own, as it was
+        if (one.failure) std::rethrow_exception(one.failure);  // rethrows an exception of a visitor unchanged
         all.read += one.read;
         all.left_out += one.left_out;
         all.unknown += one.unknown;
@@ -319,7 +319,7 @@ void Reader::conclude(std::span<const Tally> tallies)
     oddities_.clear();
     if (!all.missing.empty()) problems_.push_back("no events of " + names_text(names_of(archive_, all.missing)));
     if (all.read != defined) {
-        // Some writers of others count wrong (APEX); what is missing may have been cut off.
+        // Some other writers count events wrongly (APEX); but if events are missing, the file may be truncated.
         const bool miscounted = all.read > defined && !archive_.is_ours();
         (miscounted ? oddities_ : problems_)
             .push_back(base::join(all.read, " events are present, ", defined, " are defined"));

@@ -5,7 +5,7 @@
 
 namespace otf2 {
 
-// A double holds 53 bits: exact to 1 ns up to 104 days after the first time stamp.
+// A double has 53 bits: exact to 1 ns up to 104 days after the first time stamp.
 std::int64_t ReferenceTable::duration_ns(std::int64_t ticks) const
 {
     if (ticks_per_s == 1'000'000'000) return ticks;

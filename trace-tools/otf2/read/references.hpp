@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From OTF2's numbers to indices into Archive's tables.
+// Maps OTF2's reference numbers to indices into Archive's tables.
 #pragma once
 
 #include "base/saturating.hpp"
@@ -12,10 +12,10 @@
 
 namespace otf2 {
 
-// Numbers 0, 1, 2.. in order are looked up directly, all others (hostile ones too) in a hash table.
+// Consecutive numbers 0, 1, 2, ... are looked up directly, all others (malicious ones too) in a hash table.
 class IndexTable {
  public:
-    // False if the number is there already: the first definition stays.
+    // Returns false if the number already exists; the first definition is kept.
     bool add(std::uint64_t number, std::uint32_t index)
     {
         if (at(number) != nowhere) return false;
@@ -26,7 +26,7 @@ class IndexTable {
         return true;
     }
 
-    // nowhere for a number without a definition.
+    // Returns nowhere for an undefined number.
     std::uint32_t at(std::uint64_t number) const
     {
         if (number < direct_.size()) return direct_[number];
@@ -46,11 +46,11 @@ struct ReferenceTable {
     IndexTable attributes;
     IndexTable communicators;
     IndexTable strings;
-    std::vector<std::string> texts;                         // by index of strings
-    IndexTable metric_classes;                              // and instances, which are indices of their class
+    std::vector<std::string> texts;                         // texts of the strings, by index
+    IndexTable metric_classes;                              // also metric instances, with the index of their class
     std::vector<std::vector<std::uint32_t>> class_members;  // indices into Archive::metrics
 
-    // A tick of the archive's clock in ns; 1 tick = 1 ns is exact, others are rounded to 1 ns.
+    // Clock ticks are converted to ns: exactly if a tick is 1 ns, otherwise rounded to 1 ns.
     std::uint64_t ticks_per_s = 1'000'000'000;
     std::uint64_t first_tick = 0;
     std::int64_t first_ns = 0;
@@ -67,8 +67,8 @@ struct ReferenceTable {
 struct Definitions {
     Archive archive;
     ReferenceTable references;
-    // Problems of an archive that Crosstalk wrote; other tools write such archives, and what events need of them is
-    // looked for there.
+    // Faults that are problems only in archives written by Crosstalk. Other tools write such archives; there,
+    // references that events use are checked when events are read.
     std::vector<std::string> forgiven_to_others;
 };
 

@@ -14,7 +14,7 @@ namespace otf2 {
 
 namespace {
 
-constexpr std::size_t searched_levels = 64;  // of a stack; those above are counted, so that deep recursion stays fast
+constexpr std::size_t searched_levels = 64;  // depth of the search in a stack, which keeps deep recursion fast
 
 }  // namespace
 
@@ -90,9 +90,9 @@ void Soundness::add(const Soundness& other)
     }
 }
 
-// Programs of others mark moments with regions that they never leave (TraceR's TRACER_WallTime_...), or end inside
-// regions. But where a region is left at other times, or inside a visit of itself that lasts to the end, a LEAVE is
-// missing, and all times around it are in doubt.
+// Other tools mark points in time with regions that they never leave (TraceR's TRACER_WallTime_...), or end within
+// regions. But if a region is left elsewhere, or stays open after a nested visit of it was left, a LEAVE is missing,
+// and the times of all enclosing regions are doubtful.
 std::vector<LocationProfile> Soundness::locations() const
 {
     std::vector<LocationProfile> all = locations_;
@@ -101,7 +101,7 @@ std::vector<LocationProfile> Soundness::locations() const
         for (const auto& [region, count] : stack.skipped)
             (stack.is_left(region) ? all[i].lost_leaves : all[i].markers) += count;
         for (const auto& [region, count] : stack.strays) {
-            const auto skipped = stack.skipped.find(region);  // EZTrace: left after the one around it was
+            const auto skipped = stack.skipped.find(region);  // EZTrace leaves regions after the enclosing one
             const bool known = stack.is_left(region) || stack.holds(region) ||
                                (skipped != stack.skipped.end() && skipped->second != count);
             (known || archive_.is_ours() ? all[i].stray_leaves : all[i].end_markers) += count;
@@ -112,9 +112,9 @@ std::vector<LocationProfile> Soundness::locations() const
     return all;
 }
 
-// OTF2: no event is earlier than the clock properties' begin, none later than begin + length. Corrected clocks are
-// rounded; some writers give the properties on a location's own clock, and some take the end before their last threads
-// and devices have ended, so a hundredth of the length is forgiven. Ours are exact.
+// According to OTF2, no event is before the begin in the clock properties, or after begin + length. Corrected times are
+// rounded. Some writers state the properties on a location's own clock, and some take the end before their last threads
+// and devices have ended, so a hundredth of the length is tolerated. Crosstalk's own archives must be exact.
 Soundness::Reach Soundness::reach(std::size_t number) const
 {
     constexpr std::int64_t rounding_ns = 1000;
@@ -134,7 +134,7 @@ Soundness::Reach Soundness::reach(std::size_t number) const
     on_a_clock(0, 0);
     const std::vector<ClockOffset>& offsets = archive_.locations[number].clock_offsets;
     if (!offsets.empty()) {
-        // A clock that drifts has one offset at the first event and another at the last.
+        // A drifting clock has different offsets at the first and at the last event.
         const auto [least, most] = std::minmax_element(
             offsets.begin(), offsets.end(),
             [](const ClockOffset& one, const ClockOffset& other) { return one.offset_ns < other.offset_ns; });
@@ -143,12 +143,12 @@ Soundness::Reach Soundness::reach(std::size_t number) const
     }
     if (beyond_ns <= rounding_ns + tick_ns) return Reach::inside;
     if (archive_.is_ours()) return Reach::beyond;
-    constexpr std::int64_t lengths_of_another = 100;  // a process may end long after the one whose properties they are
+    constexpr std::int64_t lengths_of_another = 100;  // the clock properties may be those of a process that ended early
     const bool of_another = others_are_inside(number) && beyond_ns / lengths_of_another <= clock.length_ns;
     return of_another || beyond_ns <= clock.length_ns / forgiven_share ? Reach::a_little_beyond : Reach::beyond;
 }
 
-// Some writers (EZTrace) give the properties of one process for all.
+// Some writers (EZTrace) state the clock properties of one process for all.
 bool Soundness::others_are_inside(std::size_t number) const
 {
     const Clock& clock = archive_.clock;
@@ -160,7 +160,7 @@ bool Soundness::others_are_inside(std::size_t number) const
     return false;
 }
 
-// If no location's first event lies inside, the writer did not fill in the properties (0 and 2 of OTF2's example).
+// If no location overlaps them, the writer did not fill in the clock properties (OTF2's example writes 0 and 2).
 bool Soundness::some_are_inside() const
 {
     const Clock& clock = archive_.clock;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is an archive sound? The one answer of trace-info --check and of every program that reads archives: what this calls a
-// problem is not analysed.
+// Checks whether an archive is sound, for trace-info --check and for every program that reads archives. Archives with
+// problems are not analysed.
 //
-// A program that streams events, location by location or in the order of time, lets a Soundness see all of them beside
-// its own visitor, and asks before it hands out any result:
+// A program that streams events, location by location or in time order, passes all of them to a Soundness next to its
+// own visitor, and checks it before any result is output:
 //
 //     otf2::Reader reader{anchor};
 //     otf2::Soundness soundness{reader.archive()};
@@ -12,9 +12,9 @@
 //     reader.read_by_location(both);
 //     otf2::refuse_unsound(reader, soundness);  // throws Error, one line
 //
-// Several threads: one Soundness each, in a FanOut each; then first.add(other) for the others. What was computed from
-// an unsound archive up to then is to be thrown away, so it must have no trace outside (files appear when they are
-// whole). Times may be the archive's or each node's own (ReadOptions::undo_clock_offsets).
+// With several threads, each has its own Soundness and FanOut; afterwards first.add(other) merges them. Results
+// computed from an unsound archive must be discarded, so they must not become visible before (files appear when
+// complete). Times may be the archive's or each node's own (ReadOptions::undo_clock_offsets).
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
@@ -28,37 +28,38 @@
 
 namespace otf2 {
 
-// A thread's counters share no cache line with those of another thread.
+// Alignment that keeps counters of different threads in different cache lines.
 constexpr std::size_t cache_line_bytes = 64;
 
 struct alignas(cache_line_bytes) LocationProfile {
     std::uint64_t events = 0;
     std::int64_t first_ns = 0;
     std::int64_t last_ns = 0;
-    std::uint64_t backwards = 0;        // events earlier than the one before
-    std::uint64_t stray_leaves = 0;     // left, not entered
-    std::uint64_t end_markers = 0;      // left, not entered, of a region that is entered nowhere, or whose visits all
-                                        // are left after the region around them; not ours
-    std::uint64_t lost_leaves = 0;      // never left, of a region that is left elsewhere: its LEAVE is missing
-    std::uint64_t markers = 0;          // never left before a region around them was, of a region that is left nowhere
-    std::uint64_t open_at_the_end = 0;  // never left, nothing speaks against it: the program ended inside
+    std::uint64_t backwards = 0;        // events earlier than the previous one
+    std::uint64_t stray_leaves = 0;     // left without being entered
+    std::uint64_t end_markers = 0;      // the same, if the region is never entered, or always left after the enclosing
+                                        // region; not used for Crosstalk's archives
+    std::uint64_t lost_leaves = 0;      // never left, but the region is left elsewhere: a LEAVE is missing
+    std::uint64_t markers = 0;          // never left within the enclosing region, and the region is never left anywhere
+    std::uint64_t open_at_the_end = 0;  // never left, without any contradiction: the program ended inside
 };
 
-// In any order of locations, each location's events in the order of the archive.
+// Locations may come in any order; each location's events must be in the order of the archive.
 class Soundness final : public Visitor {
  public:
     explicit Soundness(const Archive& archive);
 
-    // Takes in what was found of the same archive's other locations.
+    // Adds the findings for other locations of the same archive.
     void add(const Soundness& other);
 
-    // Indexed as Archive's locations. Open regions are taken as left at the last event.
+    // Indexed as in Archive. Open regions count as left at the last event.
     std::vector<LocationProfile> locations() const;
     std::vector<std::string> problems() const;
     std::vector<std::string> oddities() const;
 
-    // For a visitor that counts regions itself: as the events of the same name. enter: is it inside itself? leave: so
-    // many of the innermost regions are left by this; 0: it was not entered.
+    // For a visitor that counts regions itself; call these for the corresponding events. entered() returns true inside
+    // a visit of the same region. left() returns how many of the innermost regions this event leaves; 0: the region was
+    // not open.
     void event(const At& at);
     bool entered(const At& at, std::uint32_t region);
     std::size_t left(const At& at, std::uint32_t region);
@@ -83,11 +84,11 @@ class Soundness final : public Visitor {
  private:
     struct alignas(cache_line_bytes) Stack {
         std::vector<std::uint32_t> open;
-        std::unordered_map<std::uint32_t, std::uint32_t> deep;     // how often a region is open beyond the first levels
-        std::vector<bool> left;                                    // by region: at least once
-        std::unordered_set<std::uint32_t> left_inside_itself;      // of those that are open
-        std::unordered_map<std::uint32_t, std::uint64_t> skipped;  // never left before a region around them was
-        std::unordered_map<std::uint32_t, std::uint64_t> strays;   // left while they were not open
+        std::unordered_map<std::uint32_t, std::uint32_t> deep;     // by region: open visits below the searched levels
+        std::vector<bool> left;                                    // by region: left at least once
+        std::unordered_set<std::uint32_t> left_inside_itself;      // open regions of which an inner visit was left
+        std::unordered_map<std::uint32_t, std::uint64_t> skipped;  // never left within the enclosing region
+        std::unordered_map<std::uint32_t, std::uint64_t> strays;   // left while not open
         bool holds(std::uint32_t region) const;
         bool is_left(std::uint32_t region) const { return region < left.size() && left[region]; }
         void pop();
@@ -103,18 +104,18 @@ class Soundness final : public Visitor {
     std::vector<Stack> stacks_;  // by location
 };
 
-// Faults of the archive, by its definitions, its last reading and its events.
+// Problems of the archive, from its definitions, its last reading and its events.
 std::vector<std::string> problems_of(const Reader& reader, const Soundness& soundness);
-// Sound, but worth a word.
+// Facts that do not make the archive unsound, but are worth reporting.
 std::vector<std::string> oddities_of(const Reader& reader, const Soundness& soundness);
 
-// After a reading of all events. Throws Error, one line with the first problem, where there is one.
+// Call after all events were read. Throws Error with the first problem in one line, if there is any.
 void refuse_unsound(const Reader& reader, const Soundness& soundness);
 
-// Reads all events, location by location, and refuses likewise.
+// Reads all events, location by location, then calls refuse_unsound().
 void read_soundly(Reader& reader, Visitor& visitor);
 
-// The same by a thread for each visitor, as Reader::read_by_location().
+// The same with one thread for each visitor, as in Reader::read_by_location().
 void read_soundly(Reader& reader, std::span<Visitor* const> visitors);
 
 }  // namespace otf2

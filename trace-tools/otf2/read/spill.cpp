@@ -47,7 +47,7 @@ void Spill::begin_section(std::uint32_t location)
 
 void Spill::put(std::uint64_t number)
 {
-    char* end = end_;  // which is written once, not for each byte
+    char* end = end_;  // local copy, so that the member is not stored for each byte
     for (; number >= 0x80; number >>= 7U) *end++ = static_cast<char>(number | 0x80);
     *end++ = static_cast<char>(number);
     end_ = end;
@@ -87,7 +87,7 @@ void Spill::put(const CollectiveRecord& record)
     put(record.root);
     put(record.sent_bytes);
     put(record.received_bytes);
-    put(record.request + 1);  // none is the largest
+    put(record.request + 1);  // wraps no_request, the largest number, to 0
 }
 
 void Spill::put(const MessageRecord& message)
@@ -110,7 +110,7 @@ void Spill::put(const EventAttributes& attributes)
         if (end_ >= unwritten_.data() + write_bytes) write_out();
         put(id);
         put(type);
-        put(value.uint64);  // as wide as the others of the union
+        put(value.uint64);  // has the size of the other members of the union
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of many locations in the order of time, out of a file to which they were written location by location.
-// OTF2's own reader does that only with a chunk in memory for each location; here it takes some KiB for each, and about
-// half the archive's size on disk.
+// Visits the events of many locations in time order, from a temporary file to which they were written location by
+// location. OTF2's own reader needs a chunk of memory for each location; this needs a few KiB for each, and about half
+// the archive's size on disk.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -20,13 +20,13 @@ namespace otf2 {
 
 enum class StoredEvent : std::uint8_t;
 
-// Takes all events of one location, then all of the next one.
+// Takes all events of one location, then those of the next, and so on.
 class Spill final : public Visitor {
  public:
     enum class WhenFull { fails, gives_up };
 
-    // In an unnamed file in the directory. Throws std::system_error if none can be made. Where the disk is full it
-    // fails, or gives up: it is not whole then.
+    // Writes to an unnamed file in `directory`. Throws std::system_error if none can be created. If the disk is full,
+    // it either throws or gives up (is_whole() is then false).
     Spill(const Archive& archive, const struct ReferenceTable& references, const std::filesystem::path& directory,
           WhenFull when_full = WhenFull::fails);
     Spill(const Spill&) = delete;
@@ -34,7 +34,7 @@ class Spill final : public Visitor {
 
     bool is_whole();
 
-    class Merge;  // of what several took
+    class Merge;  // merges several spills
 
     void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
     void leave(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
@@ -56,7 +56,7 @@ class Spill final : public Visitor {
     using Kind = StoredEvent;
     class Cursor;
 
-    struct Section {  // of the file: one location's events
+    struct Section {  // one location's events in the file
         std::uint32_t location = 0;
         std::uint64_t begin = 0;
         std::uint64_t end = 0;
@@ -77,26 +77,26 @@ class Spill final : public Visitor {
     bool gave_up_ = false;
     base::Descriptor file_;
     std::vector<char> unwritten_;
-    char* end_ = nullptr;        // of what is unwritten
-    std::uint64_t written_ = 0;  // bytes
+    char* end_ = nullptr;        // end of the unwritten data
+    std::uint64_t written_ = 0;  // bytes written
     std::vector<Section> sections_;
-    std::uint32_t location_ = nowhere;  // of the last section
-    std::uint64_t last_tick_ = 0;       // in it
+    std::uint32_t location_ = nowhere;  // location of the last section
+    std::uint64_t last_tick_ = 0;       // tick of the last event in that section
 };
 
-// Merges all that the spills took, each of other locations, by the archive's clock. Among events of one tick, which a
-// coarse clock has many of, what must come first does: sends and begins before receipts and ends. What is left goes by
-// the locations' numbers, as all ties do in OTF2's own reader. One thread may put events in order while another one
-// visits those before them.
+// Merges the events of all spills, each of which holds different locations, in the order of the archive's clock. Among
+// events with the same tick, of which a coarse clock has many, causes come first: sends and begins before receives and
+// ends. Remaining ties are ordered by location number, as in OTF2's own reader. One thread may sort events while
+// another visits those before them.
 class Spill::Merge {
  public:
     struct Chunk;
 
-    // The spills take no more events, and outlive it.
+    // The spills must be complete, and must outlive this object.
     explicit Merge(std::span<Spill* const> spills);
     ~Merge();
 
-    // Replaces the chunk by the next events. False: there were no more.
+    // Replaces the chunk by the next events. Returns false at the end.
     bool next(Chunk& chunk);
     void visit(const Chunk& chunk, Visitor& visitor) const;
 
@@ -106,20 +106,20 @@ class Spill::Merge {
 
     std::vector<Cursor> cursors_;
     std::unique_ptr<NextEvents> next_;
-    const Spill* any_ = nullptr;  // null: there are none
-    AttributeListHandle list_;    // of the event that is visited
+    const Spill* any_ = nullptr;  // null: there are no spills
+    AttributeListHandle list_;    // attributes of the visited event
 };
 
-// Some events: see spill_format.hpp.
+// A sequence of sorted events; see spill_format.hpp.
 struct Spill::Merge::Chunk {
     static constexpr std::size_t full = 32 << 10;
 
     std::vector<char> bytes = std::vector<char>(full + 128);
-    std::size_t used = 0;  // of them
+    std::size_t used = 0;  // number of bytes in use
 
     const char* begin() const { return bytes.data(); }
     const char* end() const { return bytes.data() + used; }
-    // Space for the next `most` bytes, at most.
+    // Returns space for at most `most` further bytes.
     char* room(std::size_t most)
     {
         if (bytes.size() - used < most) bytes.resize(used + most);

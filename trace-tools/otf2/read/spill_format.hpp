@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How events are stored in the file of a Spill.
+// The format of events in the file of a Spill.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,12 @@
 
 namespace otf2 {
 
-// An event is
-// 1. its kind, one byte,
+// An event consists of
+// 1. its kind (one byte),
 // 2. the ticks since the location's previous event,
-// 3. the arguments of its kind, in their order.
-// Numbers are written seven bits a byte, the low ones first, the last byte without its high bit.
-// In a chunk of a Merge, where events of all locations follow each other, its location and its tick stand for 2., both
-// as they lie in memory.
+// 3. the arguments of its kind, in order.
+// Numbers have seven bits a byte, lowest bits first; the high bit is set in all bytes but the last. A chunk of a Merge
+// mixes events of all locations, so there 2. is replaced by location and tick in their in-memory representation.
 enum class StoredEvent : std::uint8_t {
     enter,
     leave,
@@ -35,11 +34,11 @@ enum class StoredEvent : std::uint8_t {
     other,
 };
 
-constexpr std::size_t longest_event = 128;  // bytes without its attributes
+constexpr std::size_t longest_event = 128;  // in bytes, without attributes
 constexpr std::size_t longest_attribute = 32;
 constexpr unsigned numbers_of_attribute = 3;
 
-// That follow its ticks, without attributes.
+// How many numbers follow the ticks, without attributes.
 constexpr unsigned numbers_of(StoredEvent kind)
 {
     switch (kind) {
@@ -79,7 +78,7 @@ inline bool is_continued(char byte)
     return (static_cast<unsigned char>(byte) & 0x80U) != 0;
 }
 
-// The number that begins there; `at` is its end then.
+// Reads the number at `at`, which then points behind it.
 inline std::uint64_t number_at(const char*& at)
 {
     std::uint64_t number = 0;
@@ -90,7 +89,7 @@ inline std::uint64_t number_at(const char*& at)
     }
 }
 
-// Values as they lie in memory.
+// Values in their in-memory representation.
 template <class Value>
 char* put_bytes(char* to, Value value)
 {
@@ -106,7 +105,7 @@ Value take_bytes(const char*& at)
     return value;
 }
 
-// Differences of either sign as numbers, small ones small.
+// Maps signed differences to unsigned numbers such that small magnitudes stay small (zigzag).
 inline std::uint64_t folded(std::uint64_t difference)
 {
     return difference << 1U ^ (difference >> 63U != 0 ? UINT64_MAX : 0);

@@ -11,7 +11,7 @@
 
 namespace otf2 {
 
-// Walks through a section, a window of it in memory.
+// Reads a section of the file sequentially, through a window in memory.
 class Spill::Cursor {
  public:
     Cursor(int file, const Section& section, bool device, std::size_t window_bytes)
@@ -24,7 +24,7 @@ class Spill::Cursor {
     {
     }
 
-    // Up to the next event's time. False at the end.
+    // Reads up to and including the next event's time. Returns false at the end.
     bool advance()
     {
         need(longest_event);
@@ -39,7 +39,7 @@ class Spill::Cursor {
     std::uint64_t tick() const { return tick_; }
     std::uint64_t order() const { return std::min(tick_, UINT64_MAX >> 2U) << 2U | turn(); }
 
-    // The rest of the event goes to the chunk.
+    // Appends the event to the chunk.
     void move_to(Merge::Chunk& chunk)
     {
         char* end = chunk.room(longest_event);
@@ -58,8 +58,8 @@ class Spill::Cursor {
     }
 
  private:
-    // Order of events of one tick: a device ends before the host's synchronisation does, and begins after the host's
-    // call; last comes what needs another location's event: a message's receipt, a collective's end.
+    // Order of events with the same tick: a device ends before the host's synchronisation does, and begins after the
+    // host's call. Events that depend on another location's event come last: receives and ends of collectives.
     std::uint64_t turn() const
     {
         switch (kind_) {
@@ -78,7 +78,7 @@ class Spill::Cursor {
         }
     }
 
-    // Waits until `bytes` bytes are in the window, or all that are left.
+    // Makes `bytes` bytes available in the window, or all remaining ones.
     void need(std::size_t bytes)
     {
         if (filled_ - at_ < bytes && next_ != end_) refill();
@@ -98,7 +98,7 @@ class Spill::Cursor {
         }
     }
 
-    // Copies `numbers` numbers. Returns the end of the copy.
+    // Copies `numbers` encoded numbers. Returns the end of the copy.
     char* copy(unsigned numbers, char* to)
     {
         const char* from = window_.data() + at_;
@@ -111,7 +111,7 @@ class Spill::Cursor {
     }
 
     int file_;
-    std::uint64_t next_;  // of the file, to be read
+    std::uint64_t next_;  // file offset of the next byte to read
     std::uint64_t end_;
     std::uint32_t location_;
     bool device_;
@@ -122,11 +122,11 @@ class Spill::Cursor {
     std::uint64_t tick_ = 0;
 };
 
-// The next event of each cursor, as a tournament: the earliest is first(), of one turn that of the smaller cursor.
-// Which one wins is hard to foretell, so it is computed without branches.
+// A tournament tree of each cursor's next event. first() is the cursor with the earliest event; among equal ones, the
+// smaller cursor. Comparisons have no branches, as their outcome is unpredictable.
 class Spill::Merge::NextEvents {
  public:
-    // Before the first one is asked for. `order`: of its time, and its turn at that time.
+    // Call before begin(). `order` combines an event's time with its turn at that time.
     void add(std::uint64_t order, std::uint32_t cursor)
     {
         orders_.push_back(order);
@@ -147,7 +147,7 @@ class Spill::Merge::NextEvents {
     bool empty() const { return orders_.empty(); }
     std::uint32_t first() const { return cursors_[first_place()]; }
 
-    // Replaces the first entry by the next one of its cursor.
+    // Replaces the first entry by the next event of the same cursor.
     void replace_first(std::uint64_t order)
     {
         std::uint32_t winner = first_place();
@@ -162,7 +162,7 @@ class Spill::Merge::NextEvents {
         }
         if (order == UINT64_MAX || 2 * ended_ > orders_.size()) drop_ended();
     }
-    // There are no more of its cursor.
+    // Removes the first entry: its cursor has no more events.
     void remove_first()
     {
         cursors_[first_place()] = none;
@@ -196,9 +196,9 @@ class Spill::Merge::NextEvents {
     static constexpr std::uint32_t none = UINT32_MAX;
 
     std::vector<std::uint64_t> orders_;
-    std::vector<std::uint32_t> cursors_;  // none: it ended
+    std::vector<std::uint32_t> cursors_;  // none: the cursor has ended
     std::size_t ended_ = 0;
-    std::vector<std::uint32_t> winners_;  // places: of all at 1, of both halves at 2 and 3, ..; last all places
+    std::vector<std::uint32_t> winners_;  // a heap: the overall winner at 1, winners of its halves at 2 and 3, ...
 };
 
 Spill::Merge::Merge(std::span<Spill* const> spills)
@@ -242,13 +242,13 @@ bool Spill::Merge::next(Chunk& chunk)
         cursor.move_to(chunk);
         if (!cursor.advance())
             next_->remove_first();
-        else if (cursor.order() != order)  // else it stays the first
+        else if (cursor.order() != order)  // otherwise it stays first
             next_->replace_first(cursor.order());
     }
     return chunk.used > 0;
 }
 
-// Reads the numbers of an event.
+// Decodes the arguments of an event.
 class Spill::Merge::Arguments {
  public:
     explicit Arguments(const char*& at) : at_{at} {}

@@ -64,7 +64,7 @@ class Resolver {
         return base::join("(undefined string ", string, ")");
     }
 
-    // The number stays what it is.
+    // Keeps unknown numbers unchanged.
     template <class Word>
     Word word(const char* kind, std::uint8_t number)
     {
@@ -205,7 +205,7 @@ class Resolver {
         }
     }
 
-    // A communicator's group lists positions in its paradigm's list of locations, or locations themselves.
+    // The group of a communicator lists positions in its paradigm's list of locations, or locations themselves.
     void communicators()
     {
         lists_of_locations();
@@ -267,7 +267,7 @@ void StoredDefinitions::add_group(std::uint64_t self, StoredGroup group)
         return add(group_table, self, groups, std::move(group));
     if (list_first) std::swap(groups[known], group);
     const bool is_there = std::find(groups.begin(), groups.end(), group) != groups.end();
-    if (!is_there) groups.push_back(std::move(group));  // a list is found by its paradigm
+    if (!is_there) groups.push_back(std::move(group));  // lists of locations are identified by their paradigm
     ++repeated_alike;
 }
 

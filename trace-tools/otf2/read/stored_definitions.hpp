@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The definitions of an archive as they are stored: references are numbers, and may refer to later definitions.
+// The definitions of an archive in their stored form: references are numbers, and may point to later definitions.
 #pragma once
 
 #include "trace-tools/otf2/read/references.hpp"
@@ -100,8 +100,8 @@ struct StoredDefinitions {
     std::vector<StoredLocationProperty> location_properties;
     IndexTable node_table, process_table, metric_table, group_table;
     ReferenceTable references;
-    std::size_t repeated = 0;        // with another content
-    std::size_t repeated_alike = 0;  // EZTrace: the group and the communicator of MPI_COMM_WORLD, by each rank
+    std::size_t repeated = 0;        // definitions repeated with different contents
+    std::size_t repeated_alike = 0;  // with equal contents: EZTrace repeats MPI_COMM_WORLD for each rank
 
     template <class Row>
     void add(IndexTable& table, std::uint64_t self, std::vector<Row>& rows, Row row)
@@ -115,11 +115,12 @@ struct StoredDefinitions {
             ++repeated;
     }
 
-    // EZTrace: the list of locations and the group of MPI_COMM_WORLD have one number. Communicators mean the group.
+    // EZTrace gives the list of locations and the group of MPI_COMM_WORLD the same number. Communicators refer to the
+    // group.
     void add_group(std::uint64_t self, StoredGroup group);
 };
 
-// Puts names in place of references.
+// Replaces references by names.
 Definitions resolve(StoredDefinitions stored);
 
 }  // namespace otf2

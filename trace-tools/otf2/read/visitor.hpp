@@ -12,13 +12,13 @@ namespace otf2 {
 struct At {
     std::uint32_t location;  // index into Archive::locations
     std::int64_t time_ns;
-    std::uint64_t tick = 0;  // the same on the archive's clock: orders events of the same ns
+    std::uint64_t tick = 0;  // time on the archive's clock, to order events with equal ns
 };
 
-// A metric's value, in its type.
+// A metric's value in its type.
 struct MetricValue {
     Type type = Type::uint64;
-    std::uint8_t member = 0;  // which of the event's values, from 0
+    std::uint8_t member = 0;  // index of the value within the event
     union {
         std::uint64_t uint64;
         std::int64_t int64;
@@ -49,25 +49,25 @@ struct MessageRecord {
     std::uint64_t request = no_request;
 };
 
-// Override what you need. May throw: the exception comes out of read().
+// Override the functions that you need. They may throw; read() passes the exception on.
 class Visitor {
  public:
     virtual ~Visitor() = default;
     virtual void enter(const At&, std::uint32_t /*region*/, const EventAttributes&) {}
     virtual void leave(const At&, std::uint32_t /*region*/, const EventAttributes&) {}
-    virtual void metric(const At&, std::uint32_t /*metric*/, const MetricValue&) {}  // once for each member of a class
+    virtual void metric(const At&, std::uint32_t /*metric*/, const MetricValue&) {}  // once for each class member
     virtual void collective_begin(const At&) {}
     virtual void collective_end(const At&, const CollectiveRecord&) {}
     virtual void collective_request(const At&, std::uint64_t /*request*/) {}
     virtual void collective_complete(const At&, const CollectiveRecord&) {}
-    virtual void send(const At&, const MessageRecord&) {}  // with a request: MPI_Isend
+    virtual void send(const At&, const MessageRecord&) {}  // has a request for MPI_Isend
     virtual void send_complete(const At&, std::uint64_t /*request*/) {}
     virtual void receive_request(const At&, std::uint64_t /*request*/) {}
-    virtual void receive(const At&, const MessageRecord&) {}  // with a request: the completion of an MPI_Irecv
+    virtual void receive(const At&, const MessageRecord&) {}  // has a request for the completion of MPI_Irecv
     virtual void buffer_flush(const At&, std::int64_t /*end_ns*/) {}
-    virtual void transfer_begin(const At& at) { other(at); }  // one-sided: Score-P's copies from and to a GPU
+    virtual void transfer_begin(const At& at) { other(at); }  // one-sided communication, used by Score-P for GPU copies
     virtual void transfer_end(const At& at) { other(at); }
-    virtual void other(const At&) {}  // every event of another kind
+    virtual void other(const At&) {}  // called for every other kind of event
 };
 
 }  // namespace otf2

@@ -9,11 +9,11 @@
 
 namespace otf2 {
 
-// Buffer that OTF2 keeps for us.
+// State of a buffer, kept by OTF2 for us.
 struct EventMemory::Buffer {
     std::vector<char*> chunks;
     std::size_t in_use = 0;
-    std::unique_ptr<char[]> own;  // of definitions, and of events without a bound
+    std::unique_ptr<char[]> own;  // buffers of definitions, and of events if memory is unbounded
 };
 
 EventMemory::EventMemory(std::uint64_t bytes) : chunks_{bytes / event_chunk_bytes}
@@ -26,7 +26,7 @@ EventMemory::EventMemory(std::uint64_t bytes) : chunks_{bytes / event_chunk_byte
     if (!bytes_)
         base::fail("this machine has no ", base::format(base::Bytes{static_cast<std::int64_t>(bytes)}),
                    " of memory for the trace's events");
-    std::memset(bytes_.get(), 0, chunks_ * event_chunk_bytes);  // no page fault between two events
+    std::memset(bytes_.get(), 0, chunks_ * event_chunk_bytes);  // touched now: no page fault between two events
     free_.reserve(chunks_);
     for (std::size_t chunk = 0; chunk < chunks_; ++chunk) free_.push_back(bytes_.get() + chunk * event_chunk_bytes);
 }
@@ -52,7 +52,7 @@ void EventMemory::give_back(char* chunk)
     free_.push_back(chunk);
 }
 
-// Null where there is no further chunk: OTF2 then flushes those it has.
+// Returns null if no further chunk is free: OTF2 then flushes the buffer.
 void* EventMemory::allocate(void* memory, OTF2_FileType type, OTF2_LocationRef, void** of_buffer, std::uint64_t bytes)
 try {
     auto& all = *static_cast<EventMemory*>(memory);
@@ -77,7 +77,7 @@ try {
     return nullptr;
 }
 
-// A location keeps its first chunk until it is closed.
+// Each location keeps its first chunk until it is closed.
 void EventMemory::free_all(void* memory, OTF2_FileType, OTF2_LocationRef, void** of_buffer, bool final)
 {
     auto& all = *static_cast<EventMemory*>(memory);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that events wait in before they go to the file: chunks of equal size, touched before the first event and
-// used again after each flush. OTF2's own default keeps 128 chunks a location and then stops the program for as long as
-// it takes to write them all (0.2 s for 128 MiB).
+// Memory that buffers events before they are written to the file: chunks of equal size, touched before the first event
+// and reused after each flush. OTF2's default instead buffers 128 chunks for a location, then stops the program while
+// it writes all of them (0.2 s for 128 MiB).
 #pragma once
 
 #include <otf2/otf2.h>
@@ -13,13 +13,14 @@
 
 namespace otf2 {
 
-constexpr std::uint64_t event_chunk_bytes = 256 << 10;  // the least OTF2 allows: flushed in some 0.1 ms
+constexpr std::uint64_t event_chunk_bytes = 256 << 10;  // OTF2's minimum; a flush takes about 0.1 ms
 
-// Every location holds one chunk. With a bound all chunks there may be are made and touched at once, and a location
-// takes more of them while more than a quarter is free: the rest is for the first chunks of locations to come.
+// Each location has at least one chunk. If the memory is bounded, all chunks are allocated and touched at once; a
+// location takes further chunks while more than a quarter is free, and the rest is reserved for the first chunks of new
+// locations.
 class EventMemory {
  public:
-    // 0: no bound, a chunk for each location. Throws Error for a bound that holds not even one.
+    // 0: unbounded, one chunk for each location. Throws Error for a bound below one chunk.
     explicit EventMemory(std::uint64_t bytes);
 
     bool has_room_for_a_location();
@@ -34,13 +35,13 @@ class EventMemory {
     char* take(bool first);
     void give_back(char* chunk);
 
-    std::size_t chunks_ = 0;  // 0: no bound
+    std::size_t chunks_ = 0;  // 0: unbounded
     std::unique_ptr<char[]> bytes_;
     std::mutex mutex_;
     std::vector<char*> free_;  // guarded by mutex_
 };
 
-// The memory must live until the archive is closed.
+// `memory` must live until the archive is closed.
 void use_memory(OTF2_Archive* archive, EventMemory& memory);
 
 }  // namespace otf2

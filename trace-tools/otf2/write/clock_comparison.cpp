@@ -13,9 +13,9 @@ namespace otf2 {
 namespace {
 
 constexpr int least_ping_pongs = 100;
-constexpr std::int64_t close_ns = 30'000;          // far below any step of a training
-constexpr std::int64_t very_close_ns = 2'000;      // not worth another ping-pong
-constexpr std::int64_t of_one_ns = 1'000'000'000;  // with one node: a busy one is slow to answer, and lucky at times
+constexpr std::int64_t close_ns = 30'000;          // error far below any training step
+constexpr std::int64_t very_close_ns = 2'000;      // error so small that further ping-pongs are not worthwhile
+constexpr std::int64_t of_one_ns = 1'000'000'000;  // limit for one node; a busy node rarely answers quickly
 constexpr std::int64_t of_all_ns = 5'000'000'000;
 constexpr std::byte asks{1};
 constexpr std::byte that_was_all{0};
@@ -25,7 +25,7 @@ class Enough {
  public:
     explicit Enough(std::int64_t until_ns) : until_ns_{until_ns} {}
 
-    // The bounds after one more.
+    // Takes the error bound after one more ping-pong; true: stop.
     bool after(std::int64_t error_ns)
     {
         ++count_;
@@ -41,11 +41,11 @@ class Enough {
  private:
     std::int64_t until_ns_;
     int count_ = 0;
-    int improved_at_ = 0;  // the last time by a tenth
+    int improved_at_ = 0;  // number of the ping-pong that last improved the bound by a tenth
     std::int64_t improved_to_ns_ = INT64_MAX;
 };
 
-// Rank 0's side: answers each message with its time.
+// Runs on rank 0: answers each message with the current time.
 void answer(int rank, const Send& send, const Receive& receive)
 {
     while (true) {
@@ -72,7 +72,7 @@ ClockOffset ask(std::int64_t for_ns, const Send& send, const Receive& receive)
     return bounds.best();
 }
 
-// Indexed by rank: the first rank that reads the same clock.
+// For each rank, the first rank that reads the same clock.
 std::vector<int> first_with_the_clock(Team& team, const std::string& clock_identity)
 {
     std::string text;
@@ -86,7 +86,7 @@ std::vector<int> first_with_the_clock(Team& team, const std::string& clock_ident
     return firsts;
 }
 
-// The offset found by the first rank with a clock, on all ranks with it.
+// Distributes the offset found by the first rank with a clock to all ranks with that clock.
 ClockOffset shared(Team& team, const std::vector<int>& firsts, const ClockOffset& own)
 {
     std::ostringstream text;

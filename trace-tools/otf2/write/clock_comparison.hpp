@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How clocks of different nodes differ: from ping-pongs between their processes.
+// Measures the difference between clocks of different nodes by ping-pongs between processes.
 #pragma once
 
 #include "trace-tools/otf2/write/team.hpp"
@@ -11,21 +11,22 @@
 
 namespace otf2 {
 
-// Bounds of the offset of another clock, by ping-pongs. Each bounds the offset (theirs - ours) from both sides: their
-// time was read after the question was sent, and before the answer came. Together they bound it closer than the
-// quickest of them, because the way there is quick in one, and the way back in another (Marzullo 1984).
+// Bounds the offset of another clock (theirs - ours) by ping-pongs. Each ping-pong gives a lower and an upper bound:
+// their time was read after the question was sent and before the answer arrived. All of them together are tighter than
+// the quickest one, because different ping-pongs are quick in different directions (Marzullo 1984).
 class OffsetBounds {
  public:
-    // Times on our clock, on theirs, and on ours again.
+    // Adds a ping-pong: the times on our clock, on theirs, and on ours again.
     void add(std::int64_t sent_ns, std::int64_t theirs_ns, std::int64_t received_ns);
 
-    // The middle of what all allow. Where they contradict each other, as clocks do that drift: of the quickest one.
+    // The middle of the common bounds. If bounds contradict each other, as with drifting clocks, the result of the
+    // quickest ping-pong.
     ClockOffset best() const;
 
  private:
     struct Bound {
         std::int64_t offset_ns = 0;
-        std::int64_t at_ns = 0;  // on our clock
+        std::int64_t at_ns = 0;  // time on our clock
     };
     static ClockOffset between(const Bound& least, const Bound& most);
 
@@ -35,8 +36,9 @@ class OffsetBounds {
     bool any_ = false;
 };
 
-// For a team whose ranks can send each other blocking messages. A node's first rank asks rank 0 for all ranks
-// that read its clock: until its bounds are close and stay so, and at most for a time that is shared among the nodes.
+// For teams whose ranks can exchange blocking messages. On each node, the first rank exchanges ping-pongs with rank 0
+// for all ranks that read its clock, until the bounds are tight and no longer improve, at most for a time that is
+// divided among the nodes.
 using Send = std::function<void(int to, std::span<const std::byte> message)>;
 using Receive = std::function<void(int from, std::span<std::byte> message)>;
 ClockOffset compare_clocks(Team& team, const std::string& clock_identity, const Send& send, const Receive& receive);

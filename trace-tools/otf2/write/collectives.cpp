@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string_view>
 
-// OTF2 only hands this around.
+// An opaque type to OTF2.
 struct OTF2_CollectiveContext {
     otf2::Team& team;
 };
@@ -44,7 +44,7 @@ bool put(std::string_view bytes, void* data, std::size_t expected)
     return true;
 }
 
-// No exception may pass through OTF2's C code.
+// Exceptions must not pass through OTF2's C code.
 template <class Work>
 OTF2_CallbackCode safely(std::uint32_t root, const Work& work)
 {
@@ -106,7 +106,7 @@ OTF2_CallbackCode gather(void* data, OTF2_CollectiveContext* context, const void
     return gather_varying(data, context, in, elements, out, all.data(), type, root);
 }
 
-// Every rank receives everything and keeps its part: a few bytes a rank, once an archive.
+// Every rank receives all parts and keeps its own: a few bytes for each rank, once for each archive.
 OTF2_CallbackCode scatter_varying(void*, OTF2_CollectiveContext* context, const void* in,
                                   const std::uint32_t* in_elements, void* out, std::uint32_t out_elements,
                                   OTF2_Type type, std::uint32_t root)
@@ -141,7 +141,7 @@ OTF2_CallbackCode scatter(void* data, OTF2_CollectiveContext* context, const voi
     return scatter_varying(data, context, in, all.data(), out, elements, type, root);
 }
 
-// Each process writes files of its own, so no process ever needs a group that shares one.
+// Each process writes its own files, so OTF2 never needs a group of processes that share one.
 OTF2_CallbackCode create_local(void*, OTF2_CollectiveContext**, OTF2_CollectiveContext*, std::uint32_t, std::uint32_t,
                                std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t)
 {

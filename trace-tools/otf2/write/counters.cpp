@@ -20,7 +20,7 @@ namespace {
 // Never destroyed: PAPI may read the counters until the process ends.
 struct Published {
     std::mutex mutex;
-    std::map<std::string, std::atomic<std::uint64_t>> values;  // a map's elements stay where they are
+    std::map<std::string, std::atomic<std::uint64_t>> values;  // elements of a map never move
 };
 
 Published& published()
@@ -69,8 +69,9 @@ void publish(const std::string& name, const std::string& description, std::atomi
     if (!description.empty()) papi_sde_describe_counter(library, name.c_str(), description.c_str());
 }
 
-// PAPI starts most of its components only when an event is looked up, and their libraries print to stderr: that of a
-// GPU that is not there does. papi_starts() and what follows it are silent each, as one Silence waits for another.
+// PAPI initialises most components only when an event is looked up, and their libraries may print to stderr (for
+// example, if there is no GPU). papi_starts() and its callers are silenced separately, since nested Silence objects
+// would deadlock.
 bool papi_starts()
 {
     static const int version = [] {
@@ -89,7 +90,8 @@ bool counters_available()
 
 namespace {
 
-// PAPI announces what the model of the processor has, even where a virtual machine hides its counters.
+// PAPI lists all events of the processor model, even if a virtual machine hides the counters, so adding the event is
+// tried.
 bool can_be_added(int event)
 {
     int set = PAPI_NULL;
@@ -160,7 +162,7 @@ void CounterReader::add(const std::string& name, CountedThreads threads)
                        .threads = set.threads});
 }
 
-// PAPI 7.0 lets other threads be counted only where there is a processor that counts, and refuses otherwise.
+// PAPI 7.0 can count other threads only if the processor has counters, and refuses otherwise.
 CounterReader::EventSet& CounterReader::set_of(int component, CountedThreads threads)
 {
     for (EventSet& set : sets_)

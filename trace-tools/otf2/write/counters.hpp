@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters that PAPI reads: the processor's, and our own, which PAPI's tools can see as software-defined events (SDE).
+// Counters read through PAPI: the processor's, and our own, which PAPI tools see as software-defined events (SDE).
 #pragma once
 
 #include <atomic>
@@ -10,41 +10,41 @@
 
 namespace otf2 {
 
-// Was this built with PAPI?
+// True if this program was built with PAPI.
 bool counters_available();
 
-// A named monotone counter, published as the PAPI event "sde:::crosstalk::<name>". Adding is an atomic add, at any time
-// from any thread. Works as a plain counter without PAPI. One of a name for the whole process: publishing it again
-// gives the same one (PAPI 7.0 reads freed memory if a counter is published again after it was withdrawn).
+// A named monotone counter, published as the PAPI event "sde:::crosstalk::<name>". Adding is one atomic addition, at
+// any time from any thread. Without PAPI it is an ordinary counter. Names are unique in a process: publishing a name
+// again gives the same counter (PAPI 7.0 reads freed memory if a counter is republished after it was withdrawn).
 class PublishedCounter {
  public:
     explicit PublishedCounter(const std::string& name, const std::string& description = "");
 
     void add(std::uint64_t amount) { value_->fetch_add(amount, std::memory_order_relaxed); }
     std::uint64_t value() const { return value_->load(std::memory_order_relaxed); }
-    const std::string& event() const { return event_; }  // PAPI's name of it
+    const std::string& event() const { return event_; }  // name of the PAPI event
 
  private:
     std::string event_;
     std::atomic<std::uint64_t>* value_;  // lives as long as the process
 };
 
-// PAPI's presets that this machine can count, each on its own; none without PAPI or without a processor that counts.
+// PAPI presets that this machine can count, each on its own; empty without PAPI or without hardware counters.
 std::vector<std::string> available_presets();
 
 enum class CountedThreads { this_one, this_one_and_those_it_starts };
 
 struct CountedEvent {
     std::string name;
-    std::string unit;             // "#" if PAPI does not say
-    std::string description;      // PAPI's
+    std::string unit;             // "#" if PAPI does not state one
+    std::string description;      // PAPI's description
     std::string source;           // "PAPI preset", "PAPI SDE", "PAPI native event"
-    CountedThreads threads = {};  // PAPI cannot count more than one everywhere
+    CountedThreads threads = {};  // PAPI cannot count several threads everywhere
 };
 
-// Reads PAPI events by name, presets and native events as well as published counters. Throws base::Unavailable without
-// PAPI, base::Error for an event this machine does not have, or cannot count together with the others. Counts from the
-// construction on, in the thread that made it, which also reads it. Only one at a time may count with the processor.
+// Reads PAPI events by name: presets, native events and published counters. Throws base::Unavailable without PAPI,
+// base::Error for an event that this machine does not have, or cannot count together with the others. Counts from
+// construction on; use it only on the thread that made it. Only one reader at a time may use hardware counters.
 class CounterReader {
  public:
     explicit CounterReader(const std::vector<std::string>& events, CountedThreads threads = CountedThreads::this_one);
@@ -56,7 +56,7 @@ class CounterReader {
     std::vector<std::int64_t> read();  // in the order of the events
 
  private:
-    // Events of one of PAPI's components: a set cannot hold events of two.
+    // Events of one PAPI component: an event set cannot mix components.
     struct EventSet {
         int component = 0;
         int handle = -1;

@@ -13,14 +13,15 @@ namespace {
 
 constexpr std::uint64_t ticks_per_s = 1'000'000'000;
 
-// Global definitions refer to each other by number; strings are numbered and written when first used.
+// Writes the global definitions, which refer to each other by number. Strings are numbered and written at their first
+// use.
 class GlobalDefinitions {
  public:
     explicit GlobalDefinitions(OTF2_GlobalDefWriter* writer, const Unified& unified)
         : writer_{writer}, unified_{unified}
     {
         for (const std::string& text : unified.texts.rows())
-            string(text);  // attribute values know them by these numbers
+            string(text);  // attribute values refer to texts by these numbers
     }
 
     void clock(const std::vector<ProcessRecord>& records)
@@ -50,7 +51,8 @@ class GlobalDefinitions {
               name);
     }
 
-    // One machine; below it a node for each host and clock, below that its processes, below those their locations.
+    // A tree: the machine, its hosts and clocks as nodes, the processes on each node, and the locations of each
+    // process.
     void system_tree(const std::vector<ProcessRecord>& records)
     {
         node(0, "machine", "machine", OTF2_UNDEFINED_SYSTEM_TREE_NODE);
@@ -74,8 +76,8 @@ class GlobalDefinitions {
         }
     }
 
-    // Numbered after the processes, so that these keep their ranks: a group of streams for each accelerator that a
-    // process uses.
+    // Accelerators come after all processes, so that process numbers stay equal to ranks. Each is a group of streams
+    // that a process uses.
     void accelerators(const std::vector<ProcessRecord>& records)
     {
         Table<std::tuple<std::uint32_t, std::string>> groups;
@@ -122,14 +124,14 @@ class GlobalDefinitions {
         }
     }
 
-    // Regions of a kind, which Vampir shows in one colour. After the groups of communicators.
+    // Groups of regions, each of which Vampir shows in one colour. They are numbered after the groups of communicators.
     void region_groups()
     {
         for (const auto& [name, regions] : unified_.region_groups)
             group(next_group_++, name, OTF2_GROUP_TYPE_REGIONS, OTF2_PARADIGM_USER, {regions.begin(), regions.end()});
     }
 
-    // Classes that share a metric share its definition.
+    // Metric classes may share definitions of metrics.
     void metrics()
     {
         const std::vector<MetricClass>& rows = unified_.metrics.rows();
@@ -148,7 +150,7 @@ class GlobalDefinitions {
         }
     }
 
-    // Group 0 lists the location that speaks MPI of each rank; communicators' groups list positions in it.
+    // Group 0 lists the location of each rank that calls MPI; groups of communicators list positions in group 0.
     void communicators(const std::vector<ProcessRecord>& records)
     {
         const std::vector<CommunicatorRow>& rows = unified_.communicators.rows();

@@ -13,9 +13,9 @@ namespace otf2 {
 
 namespace {
 
-// Written before the first handler is in place.
+// Set before the first handler is installed.
 void (*finish_first)(int signal) = nullptr;
-std::array<int, 2> numbers{-1, -1};  // a pipe: the handler writes the signal's number, the thread reads it
+std::array<int, 2> numbers{-1, -1};  // pipe on which the handler sends the signal's number to the thread
 ::pid_t owner = 0;
 
 void restore_default(int signal)
@@ -25,13 +25,13 @@ void restore_default(int signal)
     ::sigaction(signal, &action, nullptr);
 }
 
-// May interrupt anything, so it only writes. A process that the program forked has the handler, but not the thread.
+// A signal handler, so it only calls write() and raise(). A forked process inherits the handler, but not the thread.
 extern "C" void pass_on(int signal)
 {
     const int code = errno;
     if (::getpid() != owner) {
         restore_default(signal);
-        ::raise(signal);  // comes once this handler returns
+        ::raise(signal);  // delivered once this handler returns
     } else {
         const auto number = static_cast<unsigned char>(signal);
         static_cast<void>(!::write(numbers[1], &number, 1));
@@ -55,10 +55,10 @@ extern "C" void* wait_for_one(void*)
     ::sigaddset(&only, signal);
     ::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
     ::kill(::getpid(), signal);
-    ::_exit(128 + signal);  // still here: the first process of a container, whom signals do not end
+    ::_exit(128 + signal);  // reached by the first process of a container, which such signals do not end
 }
 
-// It takes no signal of the program's.
+// The thread blocks all signals, so that the program's own threads receive them.
 bool start_thread()
 {
     ::sigset_t all{};

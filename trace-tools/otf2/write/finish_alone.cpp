@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The archive of processes that end one by one, without a word to each other: each leaves its events and a record of
-// its definitions in unfinished(directory); the last one makes the archive's definitions of all records.
+// Finishes an archive whose processes end independently, without communication. Each process leaves its events and a
+// record of its definitions in unfinished(directory); the last one writes the archive's definitions from all records.
 //
 //     DIR.tmp/traces/<location>.evt    events, as in any archive
-//     DIR.tmp/process.<rank>           a ProcessRecord; appears by rename once the process's events are whole
-//     DIR.tmp/definitions.tmp/         made by who finds all records there; its files then move to their places
+//     DIR.tmp/process.<rank>           a ProcessRecord; appears by rename when the process's events are complete
+//     DIR.tmp/definitions.tmp/         made by the process that finds all records; its files are then moved up
 #include "base/contract/run_directory.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/files.hpp"
@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Orders the memory of all threads: stores of other threads of this process before it are seen after it, and vice
-// versa. Without the system call (a container may forbid it) time does the same: no store waits that long.
+// A memory barrier in all threads of this process (membarrier). If the system call is forbidden, as in some containers,
+// a short sleep has the same effect, since no store is delayed that long.
 void order_memory_of_all_threads()
 {
     using namespace std::chrono_literals;
@@ -61,7 +61,7 @@ void move_files(const fs::path& from, const fs::path& to)
 
 }  // namespace
 
-// A handler of the program's own may end the process in the middle of an event, which then is never written.
+// The program's own signal handler may end the process in the middle of an event; that event is then not written.
 void Recorder::State::stop_events()
 {
     constexpr std::int64_t patience_ns = 1'000'000'000;
@@ -83,7 +83,7 @@ void Recorder::State::stop_events()
         }
 }
 
-// The clock cannot be compared again without the others: its offset is taken as that of the beginning.
+// Clocks cannot be compared again without the other processes, so the initial offset is used for the end as well.
 void Recorder::State::end_record(const std::string& why)
 {
     const std::lock_guard lock{mutex};
@@ -106,14 +106,14 @@ bool Recorder::State::finish_alone(const std::string& why)
             close_events();
         },
         "write events");
-    check_events();  // of the last flush
+    check_events();  // error of the last flush
     end_record(why);
     give_up();
     base::write_whole(record_file(beside, static_cast<std::size_t>(team->rank())), to_bytes(record));
 
     State whole{beside / "definitions", std::make_unique<SoloTeam>()};
     const fs::path apart = unfinished(whole.directory);
-    std::error_code taken;  // by another that saw them all, or that is done already
+    std::error_code taken;  // another process has created it, or has already finished
     if (!all_are_there(beside, size) || !fs::create_directory(apart, taken)) return false;
     std::vector<ProcessRecord> records;
     for (std::size_t rank = 0; rank < size; ++rank)
@@ -126,7 +126,7 @@ bool Recorder::State::finish_alone(const std::string& why)
     return true;
 }
 
-// Into an archive of its own that has no events.
+// Writes the definitions as a separate archive without events.
 void Recorder::State::write_definitions(const std::vector<ProcessRecord>& records)
 {
     open_archive(0);

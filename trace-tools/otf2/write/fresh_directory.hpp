@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directory for an archive that the user gave no name.
+// Chooses a name for an archive for which the user gave none.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +7,8 @@
 
 namespace otf2 {
 
-// "crosstalk-mpi.python3.4711": the program and the Slurm job, or this process; with a further number if it, or
-// unfinished() of it, is there already. Relative to the working directory.
+// Returns a name such as "crosstalk-mpi.python3.4711": the program, and the Slurm job or the process id; with a further
+// number if that directory, or unfinished() of it, already exists. Relative to the working directory.
 std::filesystem::path fresh_directory(const std::string& program);
 
 }  // namespace otf2

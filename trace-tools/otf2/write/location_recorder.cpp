@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The path of an event: a look at the clock, OTF2's writer, and the time of the last event kept.
+// Records a single event: reads the clock, calls OTF2's writer, and keeps the time of the last event.
 #include "trace-tools/otf2/handles.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 
@@ -25,15 +25,15 @@ OTF2_AttributeList* LocationRecorder::filled(AttributeSpan attributes)
         if (given.attribute.type == Type::text)
             value.stringRef = static_cast<OTF2_StringRef>(given.value.uint64);
         else
-            value.uint64 = given.value.uint64;  // as wide as the others of the union
+            value.uint64 = given.value.uint64;  // has the size of the other members of the union
         OTF2_AttributeList_AddAttribute(attributes_, given.attribute.id, static_cast<OTF2_Type>(given.attribute.type),
                                         value);
     }
     return attributes_;
 }
 
-// Marks the location as being written to. The closing thread sets closed_ and has the kernel order the memory of all
-// threads (Recorder::State::stop_events()): so either the mark is seen, or closed_ is. Costs two plain stores.
+// Marks the location as being written to. The closing thread sets closed_ and issues a memory barrier in all threads
+// (Recorder::State::stop_events()), so either it sees the mark, or this thread sees closed_. Costs two plain stores.
 class LocationRecorder::Busy {
  public:
     explicit Busy(LocationRecorder& location) : location_{location}
@@ -49,7 +49,7 @@ class LocationRecorder::Busy {
     LocationRecorder& location_;
 };
 
-// A failed write ends the recording of this location; Recorder::finish() reports it.
+// A failed write ends the recording at this location; Recorder::finish() reports the error.
 template <class Write>
 void LocationRecorder::put(std::int64_t time_ns, const Write& write)
 {
@@ -92,18 +92,19 @@ void LocationRecorder::put_leave(RegionRef region, std::int64_t time_ns, Attribu
     if (depth_ > 0) --depth_;
 }
 
-// Right before the first event that happened after it: what had happened before may be written after a flush.
+// Writes the region of a flush just before the first later event. Events that happened before the flush may be written
+// after it.
 void LocationRecorder::write_flush()
 {
     const std::int64_t end_ns = std::exchange(flush_end_ns_, INT64_MAX);
-    if (flush_begin_ns_ < last_ns_) return;  // these events do not have the time of this clock
+    if (flush_begin_ns_ < last_ns_) return;  // the caller gave these events times of another clock
     const RegionRef region =
         recorder_->region("TRACE BUFFER FLUSH", RegionRole::artificial, Paradigm::measurement_system);
     put_enter(region, flush_begin_ns_, {});
     put_leave(region, end_ns, {});
 }
 
-// Deeper than is known all stay open, which readers take as left at the last event.
+// If regions are nested more deeply than open_ can hold, all stay open; readers close them at the last event.
 void LocationRecorder::leave_open_regions(std::int64_t time_ns)
 {
     if (depth_ > open_.size()) return;
@@ -124,7 +125,7 @@ void LocationRecorder::write_metric(MetricRef metric, std::int64_t time_ns, Attr
 {
     const auto type = static_cast<OTF2_Type>(metric.type);
     OTF2_MetricValue written{};
-    written.unsigned_int = value.value.uint64;  // as wide as the others of the union
+    written.unsigned_int = value.value.uint64;  // has the size of the other members of the union
     write(time_ns, [&](OTF2_TimeStamp at) {
         return OTF2_EvtWriter_Metric(writer_, nullptr, at, metric.id, 1, &type, &written);
     });
@@ -140,7 +141,7 @@ void LocationRecorder::write_metrics(const MetricClassRef& metrics, std::span<co
         const AttributeRef member{0, metrics.types[i]};
         const auto made = std::visit([&](auto number) { return AttributeValue{member, number}; }, values[i]);
         types[i] = static_cast<OTF2_Type>(member.type);
-        written[i].unsigned_int = made.value.uint64;  // as wide as the others of the union
+        written[i].unsigned_int = made.value.uint64;  // has the size of the other members of the union
     }
     write(time_ns, [&](OTF2_TimeStamp at) {
         return OTF2_EvtWriter_Metric(writer_, nullptr, at, metrics.id, static_cast<std::uint8_t>(count), types.data(),

@@ -47,7 +47,7 @@ std::vector<std::uint32_t> take(Table<Row>& table, const std::vector<Row>& rows)
 
 using Names = std::map<std::pair<int, std::int64_t>, std::string>;
 
-// Names of communicators, by maker and number: the maker's name, or else that of the first rank that gives one.
+// Names of communicators, by maker and number: the name given by the maker, or else by the lowest rank that gave one.
 Names given_names(const std::vector<ProcessRecord>& records)
 {
     Names names;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definitions of each process while it recorded, and how rank 0 makes one set of definitions of all: each rank numbered
-// its regions in an order of its own, so each gets a table from its numbers to the archive's.
+// Definitions recorded by each process, and their unification on rank 0. Each rank numbers its regions in its own
+// order, and gets a table that maps its numbers to the archive's.
 #pragma once
 
 #include "trace-tools/otf2/definitions.hpp"
@@ -15,7 +15,7 @@
 
 namespace otf2 {
 
-// Rows numbered in the order of their first mention; equal rows share a number.
+// Rows are numbered in the order of their first use; equal rows share a number.
 template <class Row>
 class Table {
  public:
@@ -46,15 +46,15 @@ struct AttributeRow {
     auto operator<=>(const AttributeRow&) const = default;
 };
 
-using MetricClass = std::vector<MetricRow>;  // of one event's values
+using MetricClass = std::vector<MetricRow>;  // the metrics of one event
 
-// The maker's rank and count distinguish communicators of equal members.
+// Maker rank and number distinguish communicators with equal members.
 struct CommunicatorRow {
     int maker = 0;
     std::int64_t number = 0;
     std::vector<int> members;  // ranks in the team
-    std::string name;          // the same on all ranks
-    std::string given;         // by this rank: see Recorder::name()
+    std::string name;          // equal on all ranks
+    std::string given;         // name given on this rank: see Recorder::name()
     auto operator<=>(const CommunicatorRow&) const = default;
 };
 
@@ -62,10 +62,10 @@ struct LocationRow {
     std::uint64_t id = 0;
     std::string name;
     LocationKind kind = LocationKind::cpu_thread;
-    std::string accelerator;  // name of the group it is in; empty: it is one of the process itself
+    std::string accelerator;  // location group of the accelerator; empty: the location belongs to the process itself
     std::map<std::string, std::string> properties;
     std::uint64_t events = 0;
-    std::int64_t first_ns = INT64_MAX;  // on this process's clock; greater than last_ns if there were no events
+    std::int64_t first_ns = INT64_MAX;  // on this process's clock; greater than last_ns if there are no events
     std::int64_t last_ns = INT64_MIN;
 };
 
@@ -75,15 +75,15 @@ struct ProcessRecord {
     std::string clock_identity;
     std::int64_t realtime_minus_monotonic_start_ns = 0;
     std::int64_t realtime_minus_monotonic_end_ns = 0;
-    std::vector<ClockOffset> clock_offsets;  // in the order of their times
+    std::vector<ClockOffset> clock_offsets;  // in time order
     std::vector<std::string> texts;
     std::vector<RegionRow> regions;
     std::vector<AttributeRow> attributes;
-    std::map<std::string, std::vector<std::uint32_t>> region_groups;  // numbers of regions, by the group's name
+    std::map<std::string, std::vector<std::uint32_t>> region_groups;  // region numbers by group name
     std::vector<MetricClass> metrics;
     std::vector<CommunicatorRow> communicators;
     std::vector<LocationRow> locations;
-    std::vector<std::uint64_t> mpi_locations;  // none or one
+    std::vector<std::uint64_t> mpi_locations;  // at most one
     std::map<std::string, std::string> properties;
     std::map<std::string, std::string> process_properties;
 };
@@ -91,7 +91,7 @@ struct ProcessRecord {
 std::string to_bytes(const ProcessRecord& record);
 ProcessRecord record_from_bytes(const std::string& bytes);
 
-// A rank's number of a row -> the archive's.
+// Maps a rank's row numbers to the archive's.
 struct Numbering {
     std::vector<std::uint32_t> texts;
     std::vector<std::uint32_t> regions;

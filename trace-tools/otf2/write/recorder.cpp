@@ -17,7 +17,7 @@ namespace {
 
 bool is_there(const fs::path& path)
 {
-    std::error_code unknown;  // ignored: creating it will report why
+    std::error_code unknown;  // ignored, as creating the directory will report the reason
     return fs::exists(fs::symlink_status(path, unknown));
 }
 
@@ -197,7 +197,7 @@ void Recorder::process_property(const std::string& name, const std::string& valu
 void Recorder::finish()
 {
     if (!on()) return;
-    for (LocationRecorder& location : state_->locations) location.writer_ = nullptr;  // an event from now on is lost
+    for (LocationRecorder& location : state_->locations) location.writer_ = nullptr;  // later events are dropped
     try {
         state_->write();
     } catch (const base::Error& error) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records events of this process into an OTF2 archive: of its own, or of the MPI job it belongs to.
+// Records events of this process into an OTF2 archive: its own, or that of the MPI job to which it belongs.
 //
 //     otf2::Recorder recorder{directory};                    // or {directory, std::make_unique<otf2::MpiTeam>(comm)}
 //     const otf2::RegionRef step = recorder.region("step");
@@ -7,10 +7,10 @@
 //     otf2::LocationRecorder& main = recorder.location("main");
 //     main.enter(step, {{number, 3}});
 //     main.leave(step);
-//     recorder.finish();                                     // only now directory/traces.otf2 is there
+//     recorder.finish();                                     // creates directory/traces.otf2
 //
-// Until finish() all is in unfinished(directory): a process that is killed or leaves by an exception leaves no archive
-// that looks like one.
+// Until finish(), everything is in unfinished(directory): a process that is killed or fails leaves no directory that
+// looks like an archive.
 #pragma once
 
 #include "base/system/clock.hpp"
@@ -35,7 +35,7 @@ struct OTF2_AttributeList_struct;
 
 namespace otf2 {
 
-// Reference of the recorder to a definition; valid with this recorder only.
+// Reference to a definition; valid with the recorder that returned it.
 struct RegionRef {
     std::uint32_t id = UINT32_MAX;
 };
@@ -55,10 +55,10 @@ struct MetricRef {
 };
 struct MetricClassRef {
     std::uint32_t id = UINT32_MAX;
-    std::vector<Type> types;  // of its members
+    std::vector<Type> types;  // types of its members
 };
 
-// A number becomes the attribute's type. Text must have been given to Recorder::text() before.
+// A value of an attribute. Numbers are converted to the attribute's type. Texts come from Recorder::text().
 struct AttributeValue {
     template <class Number>
     requires std::integral<Number> || std::floating_point<Number> AttributeValue(AttributeRef of, Number number)
@@ -67,7 +67,7 @@ struct AttributeValue {
         if (of.type == Type::real)
             value.real = static_cast<double>(number);
         else
-            value.uint64 = static_cast<std::uint64_t>(number);  // int64 has the same bits
+            value.uint64 = static_cast<std::uint64_t>(number);  // same bits for int64
     }
     AttributeValue(AttributeRef of, TextRef text) : attribute{of} { value.uint64 = text.id; }
 
@@ -79,10 +79,10 @@ struct AttributeValue {
 };
 using Attributes = std::initializer_list<AttributeValue>;
 
-// A whole number keeps all its digits.
+// Whole numbers keep all their digits.
 using MetricNumber = std::variant<std::uint64_t, std::int64_t, double>;
 
-// A communicator, the same on all its ranks: who made it, and which of the maker's it is.
+// Identifies a communicator, equally on all its ranks: the rank that made it, and a number counted by that rank.
 struct CommunicatorKey {
     int maker = 0;  // rank in the team
     std::int64_t number = 0;
@@ -105,19 +105,19 @@ struct Message {
     std::uint64_t bytes = 0;
 };
 
-// directory + ".tmp", also for "directory/".
+// Returns directory + ".tmp", also for "directory/".
 std::filesystem::path unfinished(const std::filesystem::path& directory);
 
-// Waits until all processes that record into the directory have finished, `patience` at most.
+// Waits at most `patience` until all processes that record into the directory have finished.
 void wait_until_finished(const std::filesystem::path& directory, base::Nanoseconds patience);
 
 class Recorder;
 
-// The events of one location. Used by one thread at a time; takes no lock. Without a time an event happens now; time
-// stamps must not decrease. A full memory is written to the file by the event that finds it full: OTF2 reports it in a
-// BufferFlush event, and a region "TRACE BUFFER FLUSH" (Score-P's name) shows when. What goes wrong (a smaller time
-// stamp, a full disk) never disturbs the caller: the trace is lost, and Recorder::finish() fails and says why. A
-// location that Recorder::location() did not make records nothing.
+// The events of one location. Used by one thread at a time, without locks. An event without a time happens now; time
+// stamps must not decrease. An event that finds the memory full writes it to the file: OTF2 records a BufferFlush
+// event, and a region "TRACE BUFFER FLUSH" (Score-P's name) shows the time. Errors (a decreasing time stamp, a full
+// disk) never affect the caller: the trace is lost, and Recorder::finish() fails with the reason. A default-constructed
+// object records nothing.
 class LocationRecorder {
  public:
     LocationRecorder() = default;
@@ -145,7 +145,7 @@ class LocationRecorder {
         if (writer_ != nullptr) write_leave(region, time_ns, {attributes.begin(), attributes.end()});
     }
 
-    // The value becomes the metric's type.
+    // The value is converted to the metric's type.
     template <class Number>
     requires std::integral<Number> || std::floating_point<Number>
     void metric(MetricRef metric, Number value)
@@ -159,13 +159,13 @@ class LocationRecorder {
         if (writer_ != nullptr) write_metric(metric, time_ns, AttributeValue{{0, metric.type}, value});
     }
 
-    // A value of each member, in their order, which becomes the member's type. NaN: the member has none now.
+    // One value for each member, in order, converted to the member's type. NaN: the member has no value now.
     void metrics(const MetricClassRef& metrics, std::span<const MetricNumber> values, std::int64_t time_ns)
     {
         if (writer_ != nullptr) write_metrics(metrics, values, time_ns);
     }
 
-    // MPI, as Score-P writes it: begin right after ENTER, end right before LEAVE.
+    // MPI events, in the order that Score-P uses: the begin right after ENTER, the end right before LEAVE.
     void collective_begin(std::int64_t time_ns);
     void collective_end(std::int64_t time_ns, const CollectiveEnd& what);
     void collective_request(std::int64_t time_ns, std::uint64_t request);
@@ -179,7 +179,7 @@ class LocationRecorder {
     void request_cancelled(std::int64_t time_ns, std::uint64_t request);
 
     bool on() const { return writer_ != nullptr; }
-    std::int64_t last_ns() const { return last_ns_; }  // of the last event; INT64_MIN before the first
+    std::int64_t last_ns() const { return last_ns_; }  // time of the last event; INT64_MIN before the first
     Recorder& recorder() const { return *recorder_; }
 
  private:
@@ -203,36 +203,36 @@ class LocationRecorder {
     void write_flush();
     void leave_open_regions(std::int64_t time_ns);
 
-    OTF2_EvtWriter_struct* writer_ = nullptr;  // none: recording is off
+    OTF2_EvtWriter_struct* writer_ = nullptr;  // null: recording is off
     OTF2_AttributeList_struct* attributes_ = nullptr;
     std::int64_t first_ns_ = INT64_MAX;
     std::int64_t last_ns_ = INT64_MIN;
-    std::int64_t flush_begin_ns_ = 0;        // of the last flush
-    std::int64_t flush_end_ns_ = INT64_MAX;  // of a flush that no event has come after yet
-    int failure_ = 0;                        // OTF2's code of the event that could not be written
+    std::int64_t flush_begin_ns_ = 0;        // begin of the last flush
+    std::int64_t flush_end_ns_ = INT64_MAX;  // end of the last flush, until the next event; otherwise INT64_MAX
+    int failure_ = 0;                        // OTF2's code for the first event that could not be written
     std::uint64_t id_ = 0;
     Recorder* recorder_ = nullptr;
-    std::array<std::uint32_t, 16> open_{};  // regions entered and not left, the outermost first ..
-    std::size_t depth_ = 0;                 // .. and how many; those deeper are only counted
+    std::array<std::uint32_t, 16> open_{};  // open regions, outermost first
+    std::size_t depth_ = 0;                 // number of open regions; those beyond open_ are only counted
     std::atomic<bool> busy_{false};         // an event is being written
-    std::atomic<bool> closed_{false};       // no further event is; see Recorder::finish_alone()
+    std::atomic<bool> closed_{false};       // no further events are written; see Recorder::finish_alone()
 };
 
-// Definitions may be asked for at any time, from any thread, on each rank in an order of its own; asking again for the
-// same gives the same.
+// Definitions can be made at any time, from any thread, and in a different order on each rank. Requesting the same
+// definition again returns the same reference.
 class Recorder {
  public:
-    // Collective over the team. process: the location group's name; empty: the team's ("MPI Rank <n>", or the
-    // program's). memory_bytes: the most that this process's events take before they go to the file, touched here (each
-    // location needs 256 KiB of it); 0: 256 KiB for each location, however many. Throws Error if the directory or
-    // unfinished(directory) is already there or cannot be made, or the memory is less than one location needs.
+    // Collective over the team. `process` is the name of the location group; empty: the team's name ("MPI Rank <n>", or
+    // the program's). `memory_bytes` bounds the buffer for this process's events, which is touched here (each location
+    // needs 256 KiB of it); 0: 256 KiB for each location, without a bound. Throws Error if the directory or
+    // unfinished(directory) already exists or cannot be created, or if the memory is too small for one location.
     explicit Recorder(const std::filesystem::path& directory, std::unique_ptr<Team> team = std::make_unique<SoloTeam>(),
                       std::string process = "", std::uint64_t memory_bytes = 0);
 
-    // Records nothing, at the cost of one comparison an event.
+    // A recorder that records nothing, at the cost of one comparison for each event.
     static Recorder off();
 
-    // Without finish() there will be no archive.
+    // Without finish(), no archive is created.
     ~Recorder();
     Recorder(Recorder&&) = delete;
     Recorder& operator=(Recorder&&) = delete;
@@ -246,50 +246,51 @@ class Recorder {
     MetricRef metric(const std::string& name, const std::string& unit, Type type,
                      MetricMode mode = MetricMode::absolute_point, const std::string& description = "");
 
-    // Metrics that are always reported together. Some tools know the first class of an archive only.
+    // A class of metrics that are always reported together. Some tools know only the first class of an archive.
     MetricClassRef metrics(const std::vector<MetricRow>& members);
 
-    // The region, now in a group of that name, which has a colour of its own in Vampir.
+    // Adds the region to a group, which Vampir shows in its own colour.
     RegionRef in_group(const std::string& group, RegionRef region);
 
-    // members: ranks in the team, by rank in the communicator. An empty name is named after the key.
+    // `members` are ranks in the team, in the order of ranks in the communicator. Without a name, the key is used.
     CommunicatorRef communicator(CommunicatorKey key, const std::vector<int>& members, const std::string& name = "");
 
-    // The program's name of it. Ranks need not agree: in the archive it has its maker's name, or else that of the
-    // first rank that calls it anything.
+    // Sets the program's name for it. Ranks may differ: the archive gets the name given by the communicator's maker, or
+    // else by the lowest rank that gives one.
     void name(CommunicatorRef communicator, const std::string& name);
 
-    // A new location, in the order of the calls. Throws Error if the memory holds no more.
+    // Makes a new location; locations are numbered in the order of calls. Throws Error if there is no memory left for
+    // it.
     LocationRecorder& location(const std::string& name, LocationKind kind = LocationKind::cpu_thread)
     {
         return location(name, {.kind = kind, .accelerator = {}, .properties = {}});
     }
     struct Placement {
         LocationKind kind = LocationKind::cpu_thread;
-        std::string accelerator;                        // that it is a stream of; a location group below the process
-        std::map<std::string, std::string> properties;  // names with a "::"
+        std::string accelerator;                        // accelerator group (below the process) of a stream
+        std::map<std::string, std::string> properties;  // names need a "::"
     };
     LocationRecorder& location(const std::string& name, const Placement& placement);
 
-    // This process speaks MPI on that location (one a process, the first one said): it stands for the rank in
-    // communicators.
+    // Declares the location on which this process calls MPI, and which represents its rank in communicators. Only the
+    // first call counts.
     void speaks_mpi(const LocationRecorder& location);
 
-    // A property of the archive, "crosstalk::seed"; rank 0's count. The name needs its "::", the value is any text but
-    // an empty one. OTF2 keeps the names in capital letters; Archive::property() does not mind.
+    // Sets a property of the archive, such as "crosstalk::seed"; rank 0's values count. Names need a "::"; values must
+    // not be empty. OTF2 stores names in capitals; Archive::property() ignores case.
     void property(const std::string& name, const std::string& value);
 
-    // A property of this process's location group.
+    // Sets a property of this process's location group.
     void process_property(const std::string& name, const std::string& value);
 
-    // Collective. No location may be recording then. Writes all definitions and puts the archive in its place.
+    // Collective. No location may be recording any more. Writes all definitions and moves the archive into place.
     // Throws Error if any process could not write all of its events.
     void finish();
 
-    // In the place of finish(), for a process that is about to end, whatever the others do. Any thread may call it,
-    // while others record: what they record from now on is lost, regions that they are in are left now. Waits for no
-    // other process. The last one of the team to call this puts the archive in its place, with `why` (unless empty) as
-    // its property `cut_off`, and returns true. Throws Error if the events of this process could not be written.
+    // Replaces finish() for a process that is about to end, without waiting for other processes. Any thread may call it
+    // while others record: their later events are lost, and regions that are open are left now. The last process of the
+    // team to call this moves the archive into place, with `why` (unless empty) as its property `cut_off`, and gets
+    // true. Throws Error if the events of this process could not be written.
     bool finish_alone(const std::string& why);
 
  private:
@@ -298,7 +299,7 @@ class Recorder {
     std::unique_ptr<State> state_;
 };
 
-// Inside a region from here to the brace.
+// Enters a region, and leaves it when destroyed.
 class Scope {
  public:
     Scope(LocationRecorder& location, RegionRef region, Attributes attributes = {})

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t definition_chunk_bytes = 4 << 20;
 
-// "trace/", as shells complete it, is "trace": what lies beside it must not lie in it.
+// Removes the slash that shells append, so that unfinished() lies beside the directory, not in it.
 fs::path without_trailing_slash(fs::path directory)
 {
     while ((!directory.has_filename() || directory.filename() == ".") && directory.parent_path().has_filename())
@@ -71,18 +71,18 @@ LocationRecorder& Recorder::State::of(OTF2_LocationRef location)
     return locations.at(index_of(location));
 }
 
-// OTF2 reports a failed flush (the disk is full) to its error handler, but not to the writer of the event.
+// OTF2 reports a failed flush (a full disk) to its error handler, but not to the caller that writes the event.
 OTF2_FlushType Recorder::State::before_flush(void* state, OTF2_FileType type, OTF2_LocationRef location, void*,
                                              bool final)
 {
     auto& self = *static_cast<State*>(state);
     if (self.flush_failure.load() != OTF2_SUCCESS) return OTF2_NO_FLUSH;  // OTF2 has freed the file's memory
-    last_error();                                                         // of long ago
+    last_error();                                                         // clears an earlier error
     if (type == OTF2_FILETYPE_EVENTS && !final) self.of(location).flush_begin_ns_ = base::now_ns();
     return OTF2_FLUSH;
 }
 
-// OTF2 records a BufferFlush event that ends at the time returned.
+// OTF2 records a BufferFlush event that ends at the time returned here.
 OTF2_TimeStamp Recorder::State::after_flush(void* state, OTF2_FileType type, OTF2_LocationRef location)
 {
     auto& self = *static_cast<State*>(state);
@@ -93,8 +93,8 @@ OTF2_TimeStamp Recorder::State::after_flush(void* state, OTF2_FileType type, OTF
     return static_cast<OTF2_TimeStamp>(end_ns);
 }
 
-// Closing would wait for the other processes and write an anchor. Neither is wanted from one that has given up: what it
-// holds stays until the process ends.
+// Closing would wait for the other processes and write an anchor, which must not happen after a failure. So the archive
+// is leaked until the process ends.
 void Recorder::State::give_up()
 {
     static std::mutex several_ranks_are_threads;
@@ -103,13 +103,13 @@ void Recorder::State::give_up()
     if (!archive) return;
     try {
         given_up.emplace_back(archive.get(), memory.get());
-    } catch (const std::bad_alloc&) {  // leaked as well, only unreachable
+    } catch (const std::bad_alloc&) {  // the archive is still leaked, though not reachable
     }
     static_cast<void>(archive.release());
     static_cast<void>(memory.release());
 }
 
-// Nothing could read it.
+// Removes the directory, which no reader could use.
 void Recorder::State::remove_unfinished()
 {
     std::error_code ignored;
@@ -167,7 +167,8 @@ void Recorder::State::write_global(const std::vector<ProcessRecord>& records, co
               "set property ", property.first);
 }
 
-// In steps: before a rank comes to one in which OTF2 waits for the others, all have done the one before it.
+// Works in stages: before a rank enters one in which OTF2 waits for other ranks, all ranks have completed the previous
+// one.
 void Recorder::State::write()
 {
     const auto step = [this](const auto& work) { together(*team, [&] { check_written(work, "write the trace"); }); };

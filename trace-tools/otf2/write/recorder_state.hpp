@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of a Recorder: the archive that is being written, and the definitions of this process so far.
+// State of a Recorder: the archive being written, and the definitions that this process has made.
 #pragma once
 
 #include "base/error.hpp"
@@ -20,7 +20,7 @@
 
 namespace otf2 {
 
-// Numbers that no other rank takes, without asking them.
+// A number that no other rank uses, without communication.
 inline std::uint64_t location_number(int rank, std::size_t index)
 {
     return (std::uint64_t{index} << 32U) | static_cast<std::uint32_t>(rank);
@@ -41,7 +41,7 @@ struct Recorder::State {
     std::atomic<int> flush_failure{OTF2_SUCCESS};  // OTF2's code
     ArchiveHandle archive;
 
-    std::mutex mutex;  // guards what follows
+    std::mutex mutex;  // guards all members below
     ProcessRecord record;
     Table<std::string> texts;
     Table<RegionRow> regions;
@@ -49,10 +49,10 @@ struct Recorder::State {
     std::map<std::string, std::vector<std::uint32_t>> region_groups;
     Table<MetricClass> metrics;
     std::map<CommunicatorKey, CommunicatorRef> communicators;
-    std::deque<LocationRecorder> locations;  // a deque's elements stay where they are
+    std::deque<LocationRecorder> locations;  // a deque's elements never move
     std::vector<AttributeListHandle> attribute_lists;
     std::vector<OTF2_EvtWriter*> writers;
-    bool over = false;  // finish_alone() has begun: no further locations
+    bool over = false;  // finish_alone() has begun, so no new locations are made
 
     static OTF2_FlushType before_flush(void* state, OTF2_FileType, OTF2_LocationRef, void*, bool);
     static OTF2_TimeStamp after_flush(void* state, OTF2_FileType, OTF2_LocationRef);

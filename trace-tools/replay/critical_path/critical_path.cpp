@@ -14,10 +14,10 @@ struct CriticalPathChain::Segment {
     using Times = std::vector<Time, Recycled<Time>>;
     Times times;
     Position previous;
-    std::size_t length = 1;       // segments from the start to this one
-    std::size_t most_length = 0;  // merge_segments() bounds the memory of a longer chain
+    std::size_t length = 1;       // number of segments from the start to this one
+    std::size_t most_length = 0;  // merge_segments() keeps chains below this length
 
-    ~Segment()  // not recursive: a chain may be long
+    ~Segment()  // releases predecessors in a loop: recursion over a long chain could overflow the stack
     {
         while (previous && previous.local_use_count() == 1) previous = std::move(previous->previous);
     }
@@ -58,7 +58,7 @@ CriticalPathChain::Position CriticalPathChain::position()
     return last_;
 }
 
-// Merges each segment that no other path continues with its successor.
+// Merges segments with their successors, except those that another path continues.
 void CriticalPathChain::merge_segments()
 {
     std::size_t length = 0;

@@ -29,7 +29,7 @@ class CriticalPathChain {
     struct Segment;
 
  public:
-    // The end of a segment, where the paths of other locations may continue. Copies are cheap.
+    // The end of a segment, from which the paths of other locations may continue. Copies are cheap.
     using Position = boost::local_shared_ptr<Segment>;
 
     explicit CriticalPathChain(std::uint32_t location = otf2::nowhere) : location_{location} {}

@@ -9,7 +9,7 @@ namespace replay {
 
 namespace {
 
-constexpr std::uint32_t all_locations = otf2::nowhere - 1;  // that synchronise in MPI_Init
+constexpr std::uint32_t all_locations = otf2::nowhere - 1;  // all locations, which synchronise in MPI_Init
 
 }  // namespace
 
@@ -24,8 +24,8 @@ DelayAnalysis::DelayAnalysis(std::size_t locations, const otf2::Part& part)
 
 void DelayAnalysis::begin(std::uint32_t location, std::int64_t first_of_all_ns, std::int64_t born_ns)
 {
-    constexpr std::int64_t together_ns = 1'000'000;  // within that
-    constexpr std::size_t most_births = 1024;        // each parts an interval of every location
+    constexpr std::int64_t together_ns = 1'000'000;  // threads born within this time count as born together
+    constexpr std::size_t most_births = 1024;        // limit, as each birth splits an interval of every location
     LocationAnalysis& own = locations_[location];
     own.known_ns = first_of_all_ns;
     if (born_ns <= first_of_all_ns) return;
@@ -53,7 +53,7 @@ void DelayAnalysis::idle_until(std::uint32_t location, std::int64_t now_ns, std:
     own.known_ns = now_ns;
 }
 
-// Parts the interval wherever a thread was born.
+// Splits the activity at the birth of each thread.
 void DelayAnalysis::add_work(LocationAnalysis& own, Activity activity)
 {
     for (; own.births < births_.size() && births_[own.births] <= activity.end_ns; ++own.births) {
@@ -86,7 +86,7 @@ void DelayAnalysis::set_context(LocationAnalysis& own, DelayContext context)
         own.work_sums.add(activity.where, activity.end_ns - activity.begin_ns);
 }
 
-// Bounds memory where locations seldom synchronise: keeps the duration of each activity, drops its time.
+// Bounds memory if locations rarely synchronise: keeps the duration of each activity, but drops when it happened.
 void DelayAnalysis::compact(LocationAnalysis& own)
 {
     std::vector<Activity>& work = own.context.work;
@@ -195,12 +195,12 @@ void DelayAnalysis::join_task(std::uint32_t location, std::int64_t now_ns, std::
         set_context(own, done.context);
         own.context.worker = location;
     } else if (synchronisation) {
-        split_interval(own, *synchronisation);  // a synchronisation of the tasks is one of the thread that joins them
+        split_interval(own, *synchronisation);  // a synchronisation by tasks also concerns the thread that joins them
     }
     work_until(location, now_ns, where);
 }
 
-// Divides the work since the last interval at the time of the synchronisation.
+// Splits the work since the last interval at the time of the synchronisation.
 void DelayAnalysis::split_interval(LocationAnalysis& own, SyncInterval& synchronisation)
 {
     const SyncIntervals::Pointer& last = own.context.intervals.last();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Critical path and delay costs: which activities of which locations made others wait.
+// Critical path and delay costs: which activities of which locations made other locations wait.
 // Sources: Boehme et al., "Scalable Critical-Path Based Performance Analysis", IPDPS 2012; sync_intervals.hpp.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace replay {
 
-using DelayCosts = std::map<PathKey, double>;  // seconds of waiting that a delay caused
+using DelayCosts = std::map<PathKey, double>;  // waiting time caused by a delay, in seconds
 
 // `all` and `unknown` add up to all waiting.
 struct DelayCostSums {
@@ -26,72 +26,76 @@ struct DelayCostSums {
     DelayCosts unknown;   // by waiting location; `where` is nowhere
 };
 
-// Work or idle time; no wait state.
+// Work or idle time, but not a wait state.
 struct Activity {
     std::uint32_t where = 0;
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
 };
 
-// Possible parts of a location's next delay.
+// Candidates for the causes of other locations' waits: a location's recent intervals and work.
 struct DelayContext {
     SyncIntervals intervals;
     std::uint32_t worker = otf2::nowhere;  // the location itself, or the creator of its task
-    std::vector<Activity> work;            // since the last interval
+    std::vector<Activity> work;            // activities since the last interval
 };
 
-// A location as it arrives at an MPI call.
+// State of a location when it arrives at an MPI call.
 struct ArrivalSnapshot {
     CriticalPathChain::Position path;
     SyncIntervals::Pointer interval;
 };
 
-// A location as it hands a task to another thread, or a finished one back.
+// State of a location when it hands a task to another thread, or returns a finished one.
 struct HandoffSnapshot {
     std::int64_t ns = INT64_MIN;
     CriticalPathChain::Position path;
     DelayContext context;
 };
 
-// Delays of all locations. Events are reported in the order of time. All time is either work or part of an MPI call.
+// Delay analysis of all locations. Events must be reported in time order. All time is either work or part of an MPI
+// call.
 class DelayAnalysis {
  public:
     DelayAnalysis(std::size_t locations, const otf2::Part& part);
 
-    // Reports the location's first event. Its path begins with the first event of all locations. A thread that others
-    // of its process have made does no work before `born_ns`: what others did before is no cause of its waits.
+    // Reports the location's first event. Its path begins with the first event of all locations. A thread made by other
+    // threads of its process exists from `born_ns` on; what others did before cannot cause its waits.
     void begin(std::uint32_t location, std::int64_t first_of_all_ns, std::int64_t born_ns);
     void work_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
-    // Idle time in `where` is no work: it causes no delay. For waits that are not analysed, such as OpenMP barriers.
+    // Reports idle time in `where`, which is not work and causes no delay. Used for waits that are not analysed, such
+    // as OpenMP barriers.
     void idle_until(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
 
-    // The location's arrival at its current call, which began at `call_ns`; once a call, if another needs it.
+    // Reports the location's arrival at its current call, which began at `call_ns`. Call at most once for each MPI
+    // call, if another location needs it.
     ArrivalSnapshot arrive(std::uint32_t location, std::int64_t call_ns);
-    // The location waited in its call, `where`, from `from_ns` until another one's arrival at `late_ns`.
+    // The location waited in its call `where` from `from_ns` until the arrival of another location at `late_ns`.
     void wait_for(std::uint32_t location, std::uint32_t where, std::int64_t from_ns, const ArrivalSnapshot& late,
                   std::int64_t late_ns);
-    // The location polled since `since_ns`, in `where` and in vain for `polled_ns`, which were reported as idle, until
-    // after another one's arrival at `late_ns`. Its path is that one's if it did little else meanwhile.
+    // The location polled since `since_ns` in `where`, without success for `polled_ns` (reported as idle), until
+    // another location had arrived at `late_ns`. Its path continues the other location's if it did little else in
+    // between.
     void polled_for(std::uint32_t location, std::uint32_t where, std::int64_t since_ns, std::int64_t polled_ns,
                     const ArrivalSnapshot& late, std::int64_t late_ns);
-    // The end of MPI_Init, `where`, synchronises all locations. What a location needs longer than the first one is its
-    // delay.
+    // The end of MPI_Init (`where`), which synchronises all locations. A location that ends later than the first one
+    // has a delay.
     void synchronise_all(std::uint32_t location, std::int64_t now_ns, std::uint32_t where);
 
-    // Tasks between threads of one process. Both threads share one delay context: waiting for each other has no delay
-    // costs.
+    // Tasks between threads of a process. Both threads share one delay context, so that waits between them have no
+    // delay costs.
     HandoffSnapshot hand_off(std::uint32_t location);
-    // The same where there are many: what was done until then is an interval, so that a copy of it takes no time.
+    // Like hand_off(), for frequent handoffs: closes the current interval, so that the snapshot is cheap.
     HandoffSnapshot hand_over(std::uint32_t location);
-    // The location starts the task of `creator`. It was idle in `idle_in` since `idle_since_ns`, which counts from the
-    // handoff on.
+    // The location starts a task of `creator`. Its idle time in `idle_in` since `idle_since_ns` counts as waiting from
+    // the handoff on.
     void start_task(std::uint32_t location, const HandoffSnapshot& creator, std::int64_t idle_since_ns,
                     std::uint32_t idle_in);
-    // The location waited in `where`, since its previous event, until `done`.
+    // The location waited in `where`, from its previous event until `done`.
     void join_task(std::uint32_t location, std::int64_t now_ns, std::uint32_t where, const HandoffSnapshot& done);
 
     PathTimes path_to(std::uint32_t location) const;
-    // `waited_ns`: all waiting, by location.
+    // `waited_ns`: total waiting time of each location.
     DelayCostSums delay_costs(const std::vector<std::int64_t>& waited_ns) const;
 
  private:
@@ -99,10 +103,10 @@ class DelayAnalysis {
         CriticalPathChain path;
         std::int64_t known_ns = 0;  // end of the path
         DelayContext context;
-        otf2::TimeSums work_sums;   // of context.work
+        otf2::TimeSums work_sums;   // sums over context.work
         double explained_ns = 0.0;  // waiting with a known cause
         std::int64_t born_ns = INT64_MIN;
-        std::size_t births = 0;  // of births_, at which its intervals are parted
+        std::size_t births = 0;  // number of entries of births_ at which its intervals were split
     };
 
     struct Cost {
@@ -120,11 +124,11 @@ class DelayAnalysis {
     boost::local_shared_ptr<const DelayShares> add_delay_costs(std::uint32_t location, const ArrivalSnapshot& late,
                                                                std::int64_t waited_ns);
 
-    const otf2::Part& part_;  // of the run whose time is summed up
+    const otf2::Part& part_;  // the part of the run over which times are summed
     std::vector<LocationAnalysis> locations_;
-    std::vector<std::vector<Cost>> costs_;  // by location and slot of where
+    std::vector<std::vector<Cost>> costs_;  // by location and slot of `where`
     DelayDetector detector_;
-    std::vector<std::int64_t> births_;        // of threads; some together
+    std::vector<std::int64_t> births_;        // births of threads, where close ones are merged
     std::int64_t first_init_ns_ = INT64_MAX;  // end of the first MPI_Init
 };
 

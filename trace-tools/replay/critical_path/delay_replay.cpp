@@ -35,8 +35,8 @@ Snapshot* DelayReplay::Places<Snapshot>::take()
     return place;
 }
 
-// The snapshot that the call takes. With a thread of its own it lies in a place that is used again when nothing here
-// needs it any more.
+// The snapshot that the call will take. With a separate thread, it is stored in a slot that is reused when no longer
+// needed.
 template <class Snapshot, class Take>
 boost::local_shared_ptr<const Snapshot> DelayReplay::taken(Take take, Places<Snapshot>& places)
 {
@@ -44,7 +44,7 @@ boost::local_shared_ptr<const Snapshot> DelayReplay::taken(Take take, Places<Sna
     const auto forget = [this, &places](Snapshot* place) noexcept {
         try {
             carry_out(Forget<Snapshot>{place});
-        } catch (...) {  // what the other thread threw comes out of the next call, too
+        } catch (...) {  // an exception of the other thread is also thrown by the next call
         }
         places.give_back(place);
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The delay analysis as the parts of a replay use it: by the thread that replays, or by one of its own, to which the
-// calls go in their order. Nothing of the analysis comes back before finish().
+// Runs the delay analysis for a replay: on the replaying thread, or on a separate thread that receives the calls in
+// order. Results are only available after finish().
 #pragma once
 
 #include "base/system/conveyor.hpp"
@@ -25,25 +25,25 @@ struct Arrival {
     boost::local_shared_ptr<const ArrivalSnapshot> snapshot;  // for the analysis only; null without one
 };
 
-// A location as it hands a task to another thread, or a finished one back.
+// State of a location when it hands a task to another thread, or returns a finished one.
 struct Handoff {
     std::uint32_t location = otf2::nowhere;
     boost::local_shared_ptr<const HandoffSnapshot> snapshot;  // for the analysis only
 };
 
-// See DelayAnalysis.
+// Forwards to DelayAnalysis.
 class DelayReplay {
  public:
     struct How {
-        bool enabled = true;  // if not, arrivals have a time and no snapshot, and all other functions do nothing
-        int threads = 1;      // with two or more one of its own analyses
+        bool enabled = true;  // if false, arrivals have a time but no snapshot, and all other functions do nothing
+        int threads = 1;      // with two or more, a separate thread analyses
         std::function<bool()> meanwhile = {};  // see base::Conveyor
     };
     DelayReplay(std::size_t locations, How how, const otf2::Part& part);
 
     bool enabled() const { return analysis_.has_value(); }
 
-    // Exceptions of the other thread come out of a later one of these or of finish().
+    // Exceptions of the analysing thread are thrown by a later call, or by finish().
     void begin(std::uint32_t location, std::int64_t first_of_all_ns, std::int64_t born_ns)
     {
         carry_out(Begin{location, first_of_all_ns, born_ns});
@@ -81,10 +81,10 @@ class DelayReplay {
         carry_out(SynchroniseAll{location, where, now_ns});
     }
 
-    // Whether the location waited for another one, gave it work or got work from it.
+    // True if the location waited for another location, or handed work to or received work from one.
     bool linked(std::uint32_t location) const { return location < linked_.size() && linked_[location]; }
 
-    // Only while enabled.
+    // Call only if enabled.
     Handoff hand_off(std::uint32_t location);
     Handoff hand_over(std::uint32_t location);
     void start_task(std::uint32_t location, const Handoff& creator, std::int64_t idle_since_ns, std::uint32_t idle_in)
@@ -98,9 +98,9 @@ class DelayReplay {
         carry_out(JoinTask{location, where, now_ns, done.snapshot.get()});
     }
 
-    // After the last event; returns when all is analysed.
+    // Call after the last event; returns when the analysis is complete.
     void finish();
-    // After finish().
+    // Call after finish().
     PathTimes path_to(std::uint32_t location) const { return analysis_ ? analysis_->path_to(location) : PathTimes{}; }
     DelayCostSums delay_costs(const std::vector<std::int64_t>& waited_ns) const
     {
@@ -194,12 +194,12 @@ class DelayReplay {
     using Call = std::variant<Begin, WorkUntil, IdleUntil, Arrive, WaitFor, PolledFor, SynchroniseAll, HandOff,
                               StartTask, JoinTask, Forget<ArrivalSnapshot>, Forget<HandoffSnapshot>>;
 
-    // Snapshots that the thread of its own writes and reads; the caller knows only which are in use.
+    // Snapshots that the analysing thread reads and writes; the caller only tracks which are in use.
     template <class Snapshot>
     class Places {
      public:
         Snapshot* take();
-        void give_back(Snapshot* snapshot) noexcept { free_.push_back(snapshot); }  // there is room for all
+        void give_back(Snapshot* snapshot) noexcept { free_.push_back(snapshot); }  // capacity was reserved for all
 
      private:
         std::deque<Snapshot> all_;
@@ -229,7 +229,7 @@ class DelayReplay {
     Places<HandoffSnapshot> handoff_places_;
     std::optional<base::Conveyor<std::vector<Call>>> stage_;
     std::vector<bool> linked_;  // by location
-    // Indexed by location: the snapshot at its current call; null: not needed yet.
+    // By location: the snapshot of its current call; null: not needed yet.
     std::vector<boost::local_shared_ptr<const ArrivalSnapshot>> arrivals_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the many short-lived parts of a replay, taken again by the next one of its size: cheaper than malloc's.
+// Recycles the memory of the many short-lived objects of a replay, by size: faster than malloc.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace replay {
 
-// AddressSanitizer is to see each block.
+// Recycling is off with AddressSanitizer, so that it checks each block.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool recycles = false;
 #else
@@ -50,7 +50,7 @@ class FreeBlocks {
     }
 
  private:
-    static constexpr std::size_t most_blocks = 1024;  // of a size
+    static constexpr std::size_t most_blocks = 1024;  // for each size
     struct Block {
         Block* next;
     };
@@ -70,7 +70,8 @@ class FreeBlocks {
     std::array<List, most / step + 1> lists_;
 };
 
-// An allocator for containers and shared objects. A block may be given back on another thread than it was taken on.
+// An allocator for containers and shared objects. A block may be returned on a different thread than the one that took
+// it.
 template <class T>
 struct Recycled {
     using value_type = T;

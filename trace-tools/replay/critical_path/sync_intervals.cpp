@@ -10,7 +10,7 @@ namespace replay {
 
 void DelayShares::sum_up()
 {
-    constexpr double negligible = 1e-7;  // of a wait
+    constexpr double negligible = 1e-7;  // share of a wait
     std::sort(all.begin(), all.end(), [](const Share& one, const Share& other) { return one.key < other.key; });
     std::size_t sums = 0;
     double kept = 0.0;
@@ -57,17 +57,17 @@ void SyncIntervals::add(SyncInterval interval)
     if (++length_ > most) merge_old();
 }
 
-// Leaves the newer half as it is. Other locations that hold these intervals see the same past.
+// Keeps the newer half unchanged. Other locations that hold these intervals see the same history.
 void SyncIntervals::merge_old()
 {
     constexpr std::size_t most_older = 64;
-    std::vector<SyncInterval*> intervals;  // the newest first
+    std::vector<SyncInterval*> intervals;  // newest first
     intervals.reserve(most + 1);
     for (SyncInterval* interval = last_.get(); interval != nullptr; interval = interval->previous.get())
         intervals.push_back(interval);
     length_ = (intervals.size() + 1) / 2;
 
-    SyncInterval* last = intervals[length_ - 1];  // that is in its place
+    SyncInterval* last = intervals[length_ - 1];  // the interval that takes its place
     const std::size_t most_length = length_ + most_older;
     for (std::size_t i = length_; i < intervals.size(); ++length_) {
         if (length_ == most_length) {
@@ -109,9 +109,9 @@ void DelayDetector::add_waiting(const SyncInterval& interval)
     for (const auto& [where, ns] : interval.work) waiting_work_.add(where, ns);
 }
 
-// Since their last synchronisation:
-// 1. What the late location did longer than the waiting one is a direct delay.
-// 2. The delays that made the late location wait propagate: indirect delays.
+// Since the last synchronisation of both locations:
+// 1. Activities that took the late location longer than the waiting one are direct delays.
+// 2. Delays that made the late location wait propagate: they are indirect delays.
 DelayShares DelayDetector::shares(const SyncInterval& late, const SyncIntervals& intervals, const otf2::TimeSums& work,
                                   std::uint32_t waiting, std::int64_t since_ns)
 {
@@ -161,7 +161,7 @@ DelayShares DelayDetector::shares(const SyncInterval& late, const SyncIntervals&
         share.indirect /= static_cast<double>(all_ns);
     }
     shares_.sum_up();
-    return shares_;  // a copy that is as large as it must be
+    return shares_;  // a copy without spare capacity
 }
 
 }  // namespace replay

@@ -21,9 +21,9 @@ StreamReplay::StreamReplay(const otf2::Archive& archive, replay::DelayReplay& de
 void StreamReplay::find_threads(const otf2::Archive& archive)
 {
     const std::string calls = base::location::gpu_calls;
-    std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> by_number;  // of the thread, of a process
-    std::map<std::uint32_t, std::uint32_t> first;                              // location of a process
-    std::map<std::uint32_t, std::size_t> with_calls;                           // locations of a process
+    std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> by_number;  // by process and thread id
+    std::map<std::uint32_t, std::uint32_t> first;                              // by process: its first location
+    std::map<std::uint32_t, std::size_t> with_calls;                           // by process: locations with calls
     for (std::uint32_t i = 0; i < archive.locations.size(); ++i) {
         const otf2::Location& location = archive.locations[i];
         thread_of_.push_back(i);
@@ -59,7 +59,7 @@ void StreamReplay::begin_work(const otf2::At& at, StreamWork work, const otf2::E
 
 void StreamReplay::start(const otf2::At& at, std::int64_t idle_since_ns, const Launches<PathLaunch>::Pointer& launch)
 {
-    if (!launch) {  // the last caller is as near as can be known
+    if (!launch) {  // the last caller is the best guess
         const std::uint32_t user = accelerators_.user_of[at.location];
         const std::uint32_t caller = user < last_caller_.size() ? last_caller_[user] : otf2::nowhere;
         if (caller == otf2::nowhere) return;
@@ -67,7 +67,7 @@ void StreamReplay::start(const otf2::At& at, std::int64_t idle_since_ns, const L
         return delays_.start_task(at.location, delays_.hand_over(caller), idle_since_ns, otf2::nowhere);
     }
     joined_ = true;
-    if (launch->end_ns == INT64_MAX) {  // it begins while its launch is under way
+    if (launch->end_ns == INT64_MAX) {  // the kernel begins while its launching call is still open
         delays_.work_until(launch->thread, at.time_ns, launch->where);
         delays_.start_task(at.location, delays_.hand_over(launch->thread), idle_since_ns, otf2::nowhere);
     } else if (launch->end_ns > idle_since_ns && launch->left.location != otf2::nowhere) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The critical path across hosts and streams of GPUs, and waits of hosts for streams.
-// Kernels of a stream follow each other. One that begins on a stream which was idle when it was launched continues the
-// path of its launch; a synchronisation that waits continues the path of the last work that it waited for.
+// Kernels on a stream follow each other. A kernel that begins on a stream which was idle at its launch continues the
+// path of the launching call; a synchronisation that waits continues the path of the last work that it waited for.
 // Sources: Schmitt, Dietrich, Juckeland, "Scalable critical-path analysis and optimization guidance for hybrid
 // MPI-CUDA applications", IJHPCA 31(6), 2017; CASITA, which calls such a wait an early blocking wait.
 #pragma once
@@ -18,40 +18,40 @@ namespace gpu {
 
 class StreamReplay {
  public:
-    // Does nothing for an archive without streams. All must outlive it.
+    // Does nothing for an archive without streams. The arguments must outlive this object.
     StreamReplay(const otf2::Archive& archive, replay::DelayReplay& delays);
 
     bool any() const { return accelerators_.any(); }
     bool is_stream(std::uint32_t location) const { return accelerators_.is_stream(location); }
-    bool joined() const { return joined_; }  // a host and a stream
+    bool joined() const { return joined_; }  // true once a host's and a stream's paths were linked
 
-    // The location of the thread whose calls are recorded on this one: itself, unless they have a location of their
-    // own. Then what the thread does goes there; the location is known by its property `crosstalk::thread`, or, where
-    // all calls of the process are on one location, it is the first of the process.
+    // The location of the thread whose GPU calls are recorded at this location. This is the location itself, unless
+    // calls have their own location; then the thread is found by its property `crosstalk::thread` or, if all calls of
+    // the process are at one location, is the process's first location.
     std::uint32_t thread_of(std::uint32_t location) const { return thread_of_[location]; }
 
-    // On a stream, outside of other regions of it; idle since the end of the last.
+    // For streams, outside of other regions on the stream; it was idle since the end of the last work.
     void begin_work(const otf2::At& at, StreamWork work, const otf2::EventAttributes* attributes);
     void end_work(const otf2::At& at, StreamWork work);
     StreamWork work_of(std::uint32_t region) const { return accelerators_.work_of[region]; }
 
-    // On a host. `thread`: whose path it is, as far as it came; `where`: the region that it is in.
+    // For hosts. `thread` is the location whose path the call belongs to, `where` its current region.
     void begin_call(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes,
                     std::uint32_t thread, std::uint32_t where);
     struct Wait {
         std::int64_t from_ns = 0;
         std::int64_t until_ns = 0;
     };
-    // How long it waited for a stream; empty: it did not.
+    // Time that the call waited for a stream; none: it did not wait.
     std::optional<Wait> end_call(const otf2::At& at, std::uint32_t region);
-    // The thread was inside `where` until now; true if it waited for a stream, and continues its path.
+    // The thread was inside `where` until now. True if it waited for a stream, and so continues the stream's path.
     bool end_wait(std::uint32_t location, std::uint32_t thread, std::int64_t now_ns, std::uint32_t where);
 
  private:
     struct PathLaunch : Launch {
         std::uint32_t thread = otf2::nowhere;
         std::uint32_t where = otf2::nowhere;
-        replay::Handoff left;  // at its end
+        replay::Handoff left;  // at the end of the call
     };
     struct Call {
         std::uint32_t region = 0;
@@ -59,15 +59,15 @@ class StreamReplay {
         std::uint32_t thread = otf2::nowhere;
         std::int64_t begin_ns = 0;
         bool waits = false;
-        bool copies = false;                      // and waits for what was before its copy only
-        std::vector<std::uint32_t> streams = {};  // that it waits for
-        std::int64_t joined_ns = INT64_MIN;       // up to here its thread continues the path of a stream
+        bool copies = false;                      // it is a copy, which waits only for work queued before it
+        std::vector<std::uint32_t> streams = {};  // the streams that it waits for
+        std::int64_t joined_ns = INT64_MIN;       // until then its thread continues the path of a stream
     };
     struct Stream {
         std::int64_t idle_since_ns = INT64_MIN;
-        std::int64_t done_ns = INT64_MIN;  // end of the last work ..
+        std::int64_t done_ns = INT64_MIN;  // end of the last work
         std::int64_t kernel_done_ns = INT64_MIN;
-        replay::Handoff done;  // .. if some call waited then
+        replay::Handoff done;  // state at that end, if a call was waiting
         std::size_t running = 0;
     };
 
@@ -83,7 +83,7 @@ class StreamReplay {
     std::vector<std::uint32_t> thread_of_;    // by location
     std::vector<std::vector<Call>> open_;     // by location
     std::vector<Stream> streams_;             // by location
-    std::vector<std::size_t> waiting_;        // by process: calls that wait
+    std::vector<std::size_t> waiting_;        // by process: number of waiting calls
     std::vector<std::uint32_t> last_caller_;  // by process: the thread
     bool joined_ = false;
 };

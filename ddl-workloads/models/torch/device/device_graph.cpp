@@ -22,7 +22,7 @@ class CudaGraph : public DeviceGraph {
     {
     }
 
-    // On a stream that other threads' calls do not wait for.
+    // Records on a stream that calls of other threads do not wait for.
     void record(const std::function<void()>& work) override
     {
         const c10::cuda::CUDAStream computes = c10::cuda::getCurrentCUDAStream();

@@ -75,7 +75,7 @@ void SeenLoss::see(const torch::Tensor& loss)
         here_ = loss.detach();
         return;
     }
-    if (arrival_) arrival_->wait();  // nobody asked for the one before
+    if (arrival_) arrival_->wait();  // the previous loss was never read
     if (!here_.defined()) here_ = device_.host_memory(loss.detach());
     arrival_ = device_.to_host(loss.detach(), here_);
 }

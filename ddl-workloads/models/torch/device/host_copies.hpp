@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory that stands for some tensors of a device, one of the other as long as both are what they were.
+// Host copies of device tensors, reused as long as the tensors keep their sizes and types.
 #pragma once
 
 #include "ddl-workloads/models/torch/device/torch_device.hpp"
@@ -16,39 +16,39 @@ class HostCopies {
  public:
     explicit HostCopies(const TorchDevice& device) : device_{device} {}
 
-    // The tensors' numbers, each in one piece: copied from the device now, or their own memory where that is the
-    // host's. Until the next such call, or forget(). Throws Error for a tensor that is not contiguous.
+    // The data of each tensor in one contiguous piece: copied from the device now, or the tensor's own memory if that
+    // is host memory. Valid until the next call or forget(). Throws Error for a tensor that is not contiguous.
     const std::vector<std::span<std::byte>>& of(const std::vector<torch::Tensor>& tensors);
 
     const std::vector<std::span<std::byte>>& all() const { return bytes_; }
 
-    // The same of one of them, begun: its numbers are there after the arrival; null: they are there already.
+    // Starts the copy of one tensor. Its bytes are valid after `arrival`; null: they are already valid.
     struct Begun {
         std::span<std::byte> bytes;
         std::shared_ptr<Arrival> arrival;
     };
     Begun begin(std::size_t place, const torch::Tensor& tensor);
 
-    // Copies what was written into them to the device.
+    // Copies changes made to the host copies back to the device.
     void put_back() const;
 
-    // Is that memory theirs, and has it a device's behind it?
+    // gave(): true if `memory` is one of these copies. stands_for_device(): true if there are copies of device memory.
     bool gave(std::span<const std::byte> memory) const;
     bool stands_for_device() const { return !there_.empty(); }
 
     void forget();
 
-    // The copy of a tensor that is apart.
+    // The host copy of a tensor in device memory.
     const torch::Tensor& copy(std::size_t place) const { return here_.at(place); }
 
  private:
     const TorchDevice& device_;
-    std::vector<torch::Tensor> here_;   // kept for the next time; undefined: of a tensor that is the host's
-    std::vector<torch::Tensor> there_;  // empty: none, undefined: as above
+    std::vector<torch::Tensor> here_;   // kept for reuse; undefined for a tensor in host memory
+    std::vector<torch::Tensor> there_;  // device tensors; empty: none; undefined as above
     std::vector<std::span<std::byte>> bytes_;
 };
 
-// A loss, which the host sees when it asks for it, not when it is computed.
+// A loss whose copy to the host starts when it is computed; the host waits for it only in value().
 class SeenLoss {
  public:
     explicit SeenLoss(const TorchDevice& device) : device_{device} {}
@@ -58,10 +58,10 @@ class SeenLoss {
  private:
     const TorchDevice& device_;
     torch::Tensor here_;
-    mutable std::shared_ptr<Arrival> arrival_;  // null: it is there
+    mutable std::shared_ptr<Arrival> arrival_;  // null: the copy is complete
 };
 
-// All elements of a tensor in the order of its memory. Throws Error if that has holes.
+// All elements of a tensor as one dimension, in memory order. Throws Error if its memory has gaps.
 torch::Tensor in_memory_order(const torch::Tensor& tensor);
 
 }  // namespace ddl

@@ -21,7 +21,7 @@ namespace ddl {
 
 namespace {
 
-// Without its file and line in LibTorch, and without the lines about debugging.
+// The error's first line, without the file and line in LibTorch and the lines about debugging.
 std::string first_line(const c10::Error& error)
 {
     const std::string text = error.what_without_backtrace();
@@ -89,7 +89,8 @@ void set_autocast(c10::DeviceType device, bool on)
 }
 #endif
 
-// To be called before the GPU's first matrix product. LibTorch warns on stderr where it has no deterministic algorithm.
+// Call before the GPU's first matrix product. LibTorch warns on stderr about operators that have no deterministic
+// algorithm.
 void want_same_bits()
 {
     constexpr bool warn_only = true;
@@ -98,7 +99,7 @@ void want_same_bits()
     at::globalContext().setDeterministicAlgorithms(true, warn_only);
 }
 
-// On the CPU it waits as long as it can, so that code that does not wait for it gets the wrong numbers.
+// Copies only in wait(), so that code which forgets to wait reads wrong numbers in tests on the CPU (staged).
 class LateArrival : public Arrival {
  public:
     LateArrival(torch::Tensor from, torch::Tensor to) : from_{std::move(from)}, to_{std::move(to)} {}
@@ -124,7 +125,7 @@ class EventArrival : public Arrival {
  private:
     c10::Event event_;
     c10::Stream waiting_;
-    torch::Tensor from_;  // memory stays until it is copied
+    torch::Tensor from_;  // keeps its memory until the copy is complete
     torch::Tensor to_;
 };
 
@@ -135,7 +136,7 @@ TorchDevice::TorchDevice(const DevicePlan& plan) : plan_{plan}, place_{place_of(
     if (plan_.kind != DeviceKind::cuda) return;
     if (plan_.deterministic) want_same_bits();
     streams_.emplace(Streams{new_stream(place_), new_stream(place_), new_stream(place_), new_stream(place_)});
-    // By default convolutions have it, and products of matrices have not.
+    // LibTorch's defaults: TF32 is on for convolutions and off for matrix products.
     at::globalContext().setAllowTF32CuDNN(plan_.compute == Compute::tf32);
     at::globalContext().setAllowTF32CuBLAS(plan_.compute == Compute::tf32);
 }
@@ -178,7 +179,7 @@ torch::Tensor TorchDevice::moved(const torch::Tensor& from) const
         there = pinned.to(place_, true);
         end_of(streams_->to_device).block(computes);
     }
-    there.record_stream(computes);  // its memory is of the copying stream
+    there.record_stream(computes);  // the allocator must know that another stream uses the memory
     return there;
 }
 

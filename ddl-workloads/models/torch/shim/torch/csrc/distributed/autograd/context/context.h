@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Debian's libtorch-dev 1.13 lacks this header, which c10d/reducer.hpp includes for one type. Used only where the real
-// one is absent. The reducer holds nothing of the class but pointers.
+// Debian's libtorch-dev 1.13 lacks this header, which c10d/reducer.hpp includes for one type. This one is used only if
+// the real one is absent. The reducer only holds pointers to the class.
 #pragma once
 
 #include <ATen/core/Tensor.h>
