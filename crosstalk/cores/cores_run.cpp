@@ -57,8 +57,8 @@ double quiet_step_ms(const CoresReport& report)
     return report.json.at("quiet_step_ms").get<double>();
 }
 
-// Of the numbers of threads whose quiet step is within the budget of the fastest, the one that needs the fewest cores,
-// and of those the fewest threads. Null if no run has an answer.
+// The report that needs the fewest cores, and then the fewest threads, of those whose quiet step is within the budget
+// of the fastest. Null if no run has an answer.
 const CoresReport* best_of(const std::vector<CoresReport>& reports)
 {
     std::optional<double> fastest_ms;

@@ -24,7 +24,7 @@ struct Debt {
 
 // [noise]. Least squares of the excess time of a stratum's steps, or of accidents, on the treatment in which they
 // begin, and on how many steps began beside each noise since the long step before; or on which noise was on in the slot
-// before. Where they are too few to tell the noises apart, each noise is taken alone. Of a stratum with fewer than five
+// before. Where they are too few to separate the noises, each noise is taken alone. Of a stratum with fewer than five
 // steps the most that a noise may cost is all of their excess. Beyond chance: one-sided at 1 %, Holm's correction over
 // noises, kinds of long steps and both ways. quiet_ms: the mean quiet step.
 std::vector<Debt> debts(const Measures& step_ms, const Exposures& exposures, const Experiment& plan,
