@@ -57,8 +57,8 @@ double quiet_step_ms(const CoresReport& report)
     return report.json.at("quiet_step_ms").get<double>();
 }
 
-// Of the numbers of threads whose quiet step is within the budget of the fastest, the one that needs the fewest cores,
-// and of those the fewest threads. Null if no run has an answer.
+// Chooses among numbers of threads whose quiet step is within the budget of the fastest: the one that needs the fewest
+// cores, and then the fewest threads. Null if no run has an answer.
 const CoresReport* best_of(const std::vector<CoresReport>& reports)
 {
     std::optional<double> fastest_ms;
@@ -80,7 +80,8 @@ const CoresReport* best_of(const std::vector<CoresReport>& reports)
 void print_answer(const CoresReport& report)
 {
     const Json& found = answer_in(report);
-    std::cout << found.at("answer").get<std::string>() << " " << found.at("advice").get<std::string>();
+    std::cout << found.at("answer").get<std::string>();
+    if (const auto advice = found.at("advice").get<std::string>(); !advice.empty()) std::cout << " " << advice;
     if (report.threads > 0) std::cout << " " << threads_variable << "=" << report.threads << ".";
     std::cout << "\n";
 }
