@@ -80,7 +80,8 @@ const CoresReport* best_of(const std::vector<CoresReport>& reports)
 void print_answer(const CoresReport& report)
 {
     const Json& found = answer_in(report);
-    std::cout << found.at("answer").get<std::string>() << " " << found.at("advice").get<std::string>();
+    std::cout << found.at("answer").get<std::string>();
+    if (const auto advice = found.at("advice").get<std::string>(); !advice.empty()) std::cout << " " << advice;
     if (report.threads > 0) std::cout << " " << threads_variable << "=" << report.threads << ".";
     std::cout << "\n";
 }

@@ -22,7 +22,7 @@ struct CoreSetting {
     std::string text;
 };
 
-// What each does: docs/slurm.md.
+// docs/slurm.md says what each does.
 std::vector<CoreSetting> core_settings(const CoresKept& kept);
 
 }  // namespace analysis

@@ -31,9 +31,7 @@ CoresNeeded cores_needed(const ResponseCurve& curve, double budget_percent)
 {
     CoresNeeded needed;
     needed.most = cores_at(curve.points.front());
-    needed.enough = fewest_below(curve, budget_percent, [](const CurvePoint& point) {
-        return std::max(point.fitted.high, point.fitted_with_accidents);
-    });
+    needed.enough = fewest_below(curve, budget_percent, [](const CurvePoint& point) { return point.fitted.high; });
     needed.by_the_curve =
         fewest_below(curve, budget_percent, [](const CurvePoint& point) { return point.fitted_percent; });
     needed.at_least = cores_at(curve.points.back());

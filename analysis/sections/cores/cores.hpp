@@ -13,8 +13,8 @@ namespace analysis {
 struct CoresNeeded {
     int most = 0;  // of the levels that were run
 
-    // The fewest at which, and at all measured numbers above, the highest that the monotone curve can be, accidents
-    // included, is below the budget. None: not even with the most.
+    // The fewest at which, and at all measured numbers above, the upper bound of the monotone curve is below the
+    // budget. None: not even with the most.
     std::optional<int> enough;
 
     // The fewest at which the curve itself is within the budget, likewise.
@@ -31,8 +31,9 @@ struct CoresNeeded {
     std::vector<int> not_measured;
 };
 
-// Of a curve that falls. Numbers between two that were run are never called enough: nothing says how the curve runs
-// there.
+// Needs a curve that falls. Accidents and carry-over are in the effects where they count, not at their worst: a step
+// that begins with few cores and ends with all is easily taken for an accident of the latter. Numbers between two that
+// were run are never called enough: nothing says how the curve runs there.
 CoresNeeded cores_needed(const ResponseCurve& curve, double budget_percent);
 
 }  // namespace analysis

@@ -164,7 +164,8 @@ std::vector<std::string> cores_sentences(const Report& report)
 {
     std::vector<std::string> all;
     for (const ResponseCurve& curve : falling_curves_of(report)) {
-        all.push_back(answer_of(report, curve) + " " + break_of(curve, report.verdict.budget_percent));
+        const bool says = why_not(report, curve).empty();
+        all.push_back(join(answer_of(report, curve), says ? " " + break_of(curve, report.verdict.budget_percent) : ""));
         if (const std::string settings = settings_sentence(settings_of(report, curve)); !settings.empty())
             all.push_back(settings);
     }
