@@ -8,8 +8,8 @@
 #include "crosstalk/cli/commands.hpp"
 #include "crosstalk/cli/run_options.hpp"
 #include "crosstalk/cores/cores_run.hpp"
-#include "crosstalk/run/core_levels.hpp"
 #include "crosstalk/run/designed_run.hpp"
+#include "crosstalk/run/place/core_levels.hpp"
 #include "crosstalk/run/request/run_directory.hpp"
 #include "crosstalk/run/several_runs.hpp"
 

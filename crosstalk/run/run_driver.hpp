@@ -5,7 +5,7 @@
 #include "crosstalk/run/evidence_process.hpp"
 #include "crosstalk/run/job.hpp"
 #include "crosstalk/run/noise_process.hpp"
-#include "crosstalk/run/placement.hpp"
+#include "crosstalk/run/place/placement.hpp"
 
 #include <cstddef>
 #include <memory>

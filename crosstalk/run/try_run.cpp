@@ -14,7 +14,7 @@
 #include "crosstalk/run/leftover.hpp"
 #include "crosstalk/run/noise_command.hpp"
 #include "crosstalk/run/noise_plan.hpp"
-#include "crosstalk/run/placement.hpp"
+#include "crosstalk/run/place/placement.hpp"
 #include "crosstalk/run/request/run_directory.hpp"
 #include "crosstalk/run/trial_steps.hpp"
 #include "crosstalk/run/victims.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers of cores that a run of job.cores leaves each rank of a job.
-#include "crosstalk/run/core_levels.hpp"
+#include "crosstalk/run/place/core_levels.hpp"
 
 #include "crosstalk/run/noise_command.hpp"
 

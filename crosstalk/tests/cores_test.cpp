@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "crosstalk/run/gpu_cores.hpp"
+#include "crosstalk/run/place/gpu_cores.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "crosstalk/run/gpu_cores.hpp"
+#include "crosstalk/run/place/gpu_cores.hpp"
 
 #include "base/error.hpp"
 #include "base/files.hpp"

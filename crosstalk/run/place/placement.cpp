@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "crosstalk/run/placement.hpp"
+#include "crosstalk/run/place/placement.hpp"
 
 #include "base/error.hpp"
 #include "crosstalk/launchers/slurm.hpp"
-#include "crosstalk/run/gpu_cores.hpp"
+#include "crosstalk/run/place/gpu_cores.hpp"
 
 namespace crosstalk {
 

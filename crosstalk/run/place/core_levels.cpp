@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "crosstalk/run/core_levels.hpp"
+#include "crosstalk/run/place/core_levels.hpp"
 
 #include "base/contract/job_cores.hpp"
 #include "base/error.hpp"
