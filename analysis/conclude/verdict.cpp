@@ -197,7 +197,7 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
     if (before && judged.verdict == base::verdict_word::unsafe) {
         judged.verdict = base::verdict_word::undecided;
         judged.why = base::join("in a fixed order its slots follow those of ", *before,
-                                ", and what that leaves cannot be told from it: use rotation(..) or factorial(..)");
+                                ", whose carry-over cannot be separated from it: use rotation(..) or factorial(..)");
     }
     if (verdict.looked && analysis.blocks < blocks_before_first_look) judged.verdict = base::verdict_word::undecided;
     if (judged.verdict == base::verdict_word::undecided || judged.verdict == base::verdict_word::insensitive)

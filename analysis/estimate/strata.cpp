@@ -97,7 +97,7 @@ StratumSums share_work(const StratumSums& none, const std::vector<Straddling>& s
 
 namespace {
 
-// Of a step around the mean of all: what is left to judge by where there are hardly more steps than means.
+// The variance of a step around the mean of all steps: used where there are hardly more steps than means.
 double variance_of_all(const StratumSums& stratum, Eigen::Index measure)
 {
     const double count = stratum.count.sum();

@@ -67,7 +67,7 @@ Ranks ranks_in(const CoresJson& noise, int keep)
     }
 }
 
-// What the first node kept; all nodes are taken to be alike.
+// The cores that the first node kept; all nodes are taken to be alike.
 CoresKept kept_of(const Report& report, int cores)
 {
     CoresKept kept{.cores_of_rank = cores, .kept_list = {}, .rank_is_gpu = report.run.computes_on_gpu};
