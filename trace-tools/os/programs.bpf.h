@@ -90,7 +90,7 @@ struct ran {
     struct who who;
 };
 
-enum { history = 32, depth = 8 };
+enum { history = 16, depth = 8 };
 
 struct frame {
     __u64 begin;
