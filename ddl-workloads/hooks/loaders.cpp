@@ -29,7 +29,7 @@ class Loaders : public Hook {
     {
         if (context.exchanges.rank() != 0) return;
         LoaderNews news{.readers = planned_};
-        if (base::request(*page_, base::now_ns()) == base::ControlRequest::loaders)
+        if (page_ != nullptr && base::request(*page_, base::now_ns()) == base::ControlRequest::loaders)
             news = {.readers = page_->value.load(std::memory_order_relaxed),
                     .slot_end_ns = page_->slot_end_ns.load(std::memory_order_relaxed)};
         slot_.post(news);

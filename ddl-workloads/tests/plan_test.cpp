@@ -121,7 +121,7 @@ TEST_CASE("options of a training that make no sense are refused")
         {"--sync-phases", "--device", "staged"},
         {"--cpus", "3-1"},
         {"--transport-cpus", "3-1"},
-        {"--readers", "0"},
+        {"--readers", "-1"},
         {"--queue", "0"},
         {"--transforms", "-1"},
         {"--augment", "rotate"},

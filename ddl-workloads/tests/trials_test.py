@@ -128,7 +128,7 @@ def same_as_cold(scratch, ranks):
 def ask_for_delays(run):
     """As noisegen does in a slot of control.delay that never ends, by the layout of the control file alone."""
     page = bytearray(4096)
-    struct.pack_into("<II", page, 0, 0x58544C4B, 2)
+    struct.pack_into("<II", page, 0, 0x58544C4B, 3)
     struct.pack_into("<qIxxxxq", page, 64, 2**62, 1, 2**62)
     (run / "control").mkdir(parents=True)
     file = run / "control" / os.uname().nodename.split(".")[0]
@@ -140,7 +140,7 @@ def altered_and_delayed(scratch):
     """Hooks of a training are those of its trials: what --alter changes in a step is changed in each trial, and delays
     change nothing."""
     record = scratch / "flip.json"
-    record.write_text(json.dumps({"input/images": [[[3], [30]]]}))
+    record.write_text(json.dumps({"input/images": [[[9], [30]]]}))
     also = ["--alter", f"all:{MOMENT + 5}:{record}"]
     cold = train(1, scratch / "altered-cold", "--steps", END, *also)
     plain = train(1, scratch / "plain-cold", "--steps", END)

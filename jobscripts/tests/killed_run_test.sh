@@ -17,6 +17,7 @@ CROSSTALK_TEST=$scratch crosstalk run --out "$scratch/run" --duration 60s --step
 run_pid=$!
 noise_takes_turns() { (($(cat "$scratch"/run/noise/*/noise.csv 2>/dev/null | wc -l) > 5)); }
 within 60 noise_takes_turns || broken "the noise takes turns" "$(cat "$scratch/log")"
+# shellcheck disable=SC2046 # words are file names of /proc
 check "trace-os is one of them" grep -qs '^trace-os$' $(with_variable "CROSSTALK_TEST=$scratch" | sed 's|.*|/proc/&/comm|')
 check "five processes and more go on" test "$(with_variable "CROSSTALK_TEST=$scratch" | wc -l)" -ge 5
 kill -9 "$run_pid"

@@ -151,7 +151,7 @@ TEST_CASE("what a training needs of a GPU's memory is refused with what there is
     // The memory of all stressors of a schedule is allocated at the same time.
     const RunOnStub together{"gpu.memory[size=50MB] 50ms; gpu.copy[size=25MB] 50ms", small, {"--duration", "100ms"}};
     CHECK(together.outcome.status == 2);
-    CHECK(together.outcome.err.find("gpu.copy takes 100 MB of GPU 0") != std::string::npos);
+    CHECK(together.outcome.err.find("gpu.copy needs 100 MB of GPU 0") != std::string::npos);
     CHECK(RunOnStub{"gpu.launch[spare=100%] 100ms", small}.outcome.status == 0);  // needs no memory
 }
 
