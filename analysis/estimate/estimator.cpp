@@ -84,6 +84,13 @@ WithinBlocks within(const BlockSums& block)
     return sums;
 }
 
+WithinBlocks sums_within(const std::vector<BlockSums>& blocks)
+{
+    WithinBlocks all = within(blocks.front());
+    for (std::size_t b = 1; b < blocks.size(); ++b) all.add(within(blocks[b]), 1.0);
+    return all;
+}
+
 // By how much each treatment but the first is above the first; none where the steps do not separate the treatments.
 std::optional<Eigen::MatrixXd> above_first(const Eigen::MatrixXd& gram, const Eigen::MatrixXd& products)
 {
@@ -124,10 +131,14 @@ Eigen::MatrixXd moved_by(const WithinBlocks& block, const WithinBlocks& all, con
 void solve(Fit& fit, const Experiment& plan)
 {
     if (fit.blocks.empty()) base::fail("no step of the training was covered by whole blocks of the noise");
-    std::vector<WithinBlocks> blocks;
-    for (const BlockSums& block : fit.blocks) blocks.push_back(within(block));
-    WithinBlocks all = blocks.front();
-    for (std::size_t b = 1; b < blocks.size(); ++b) all.add(blocks[b], 1.0);
+    BlockSums pooled = fit.blocks.front();
+    for (std::size_t b = 1; b < fit.blocks.size(); ++b) {
+        pooled.gram += fit.blocks[b].gram;
+        pooled.time += fit.blocks[b].time;
+    }
+    WithinBlocks all = sums_within(fit.blocks);
+    const bool blocks_apart = solve(all).has_value();
+    if (!blocks_apart) all = within(pooled);  // too few steps for a mean of each block
     const std::optional<Eigen::MatrixXd> means = solve(all);
     if (!means) {
         Eigen::Index least = 0;
@@ -137,12 +148,16 @@ void solve(Fit& fit, const Experiment& plan)
     }
     fit.mean_ms = *means;
     const auto count = static_cast<double>(fit.blocks.size());
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-        all.add(blocks[b], -1.0);
-        const std::optional<Eigen::MatrixXd> without = solve(all);
-        all.add(blocks[b], 1.0);
-        fit.blocks[b].influence = without ? Eigen::MatrixXd{(count - 1.0) * (fit.mean_ms - *without)}
-                                          : Eigen::MatrixXd{count * moved_by(blocks[b], all, fit.mean_ms)};
+    for (BlockSums& block : fit.blocks) {
+        const WithinBlocks own = within(block);
+        WithinBlocks rest = all;
+        if (blocks_apart)
+            rest.add(own, -1.0);
+        else
+            rest = within({block.block, pooled.gram - block.gram, pooled.time - block.time, {}, {}});
+        const std::optional<Eigen::MatrixXd> without = solve(rest);
+        block.influence = without ? Eigen::MatrixXd{(count - 1.0) * (fit.mean_ms - *without)}
+                                  : Eigen::MatrixXd{count * moved_by(own, all, fit.mean_ms)};
     }
 }
 
