@@ -47,7 +47,7 @@ do for [n = 1 : noises] {
     }
     plot 'evidence_parts.csv' skip 1 using ($1 == n - 1 ? $3 : NaN):2:3:4:($2 - 0.32):($2 + 0.32) \
          with boxxyerror lc rgb colours[n], \
-         '' skip 1 using ($1 == n - 1 ? $4 : NaN):2:5:6 with xerrorbars pt 7 ps 0.3 lw 1.4 lc rgb '#606060', \
+         '' skip 1 using ($1 == n - 1 && $5 == $5 ? $4 : NaN):2:5:6 with xerrorbars pt 7 ps 0.3 lw 1.4 lc rgb '#606060', \
          '' skip 1 using ($1 == n - 1 ? $4 : NaN):2: \
          (sprintf('Noise %s, %s: %+.2f %%', strcol(7), strcol(8), strcol(8) eq 'step' ? $4 : $4 - $3)) \
          with labels hypertext point pt 7 ps 2 lc rgb '#ff000000'
