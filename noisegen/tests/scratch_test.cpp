@@ -245,8 +245,8 @@ TEST_CASE("SIGKILL leaves neither file nor process")
     Child child{words(scratch, stressors(scratch / "io"), "10min")};
     REQUIRE(eventually([&] { return works(scratch); }));
     const pid_t pid = child.pid();
+    REQUIRE(eventually([&] { return guardians_of(pid).size() == 3; }));  // they are started side by side
     const std::vector<pid_t> guardians = guardians_of(pid);
-    REQUIRE(guardians.size() == 3);
     // Signals that end noisegen do not end its guardians, and a reader of noisegen's output does not wait for them.
     for (const pid_t guardian : guardians)
         for (const std::string output : {"1", "2"})
@@ -268,8 +268,8 @@ TEST_CASE("when the guardian is killed too the next noisegen removes what is lef
     Child child{words(scratch, schedule, "10min")};
     REQUIRE(eventually([&] { return works(scratch); }));
     const pid_t pid = child.pid();
+    REQUIRE(eventually([&] { return guardians_of(pid).size() == 1; }));
     const std::vector<pid_t> guardians = guardians_of(pid);
-    REQUIRE(guardians.size() == 1);
     ::kill(guardians[0], SIGKILL);
     child.signal(SIGKILL);
     child.wait();
