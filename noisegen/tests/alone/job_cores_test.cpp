@@ -52,7 +52,7 @@ bool is_ready(const Child& child)
     return eventually([&] { return child.output().find("ready") != std::string::npos; });
 }
 
-// Of all threads of the process and of its descendants.
+// The CPUs of all threads of the process and of its descendants.
 Masks masks_of(pid_t pid)
 {
     Masks masks;
