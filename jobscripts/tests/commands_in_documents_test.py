@@ -83,6 +83,8 @@ elsewhere = {
     "crosstalk-python train.py": "own_job_test.sh pytorch, with the training of python/tests",
     "-m crosstalk train.py": "python/tests/test_marks.py: Debian's torchrun does not start",
     "crosstalk try -- ./mine": "try_test.sh",
+    "crosstalk cores -- ./mine": "cores_test.sh",
+    "crosstalk cores --neighbour memory.stream -- crosstalk-python": "cores_test.sh, with a job of its own",
     "crosstalk run -- ./mine": "own_job_test.sh",
     "crosstalk run --step": "own_job_test.sh",
     "crosstalk run --first-step": "try_test.sh",
