@@ -147,12 +147,18 @@ std::string limit(const std::string& stressor, const Cause& cause)
     return words.empty() ? base::join("K", keep_away.substr(1), ".") : base::join(words, ". Or ", keep_away, ".");
 }
 
-// Every second part of the words is between backquotes.
+// The words without their backquotes, and what stood between two of them.
 Advice advice_in(std::string_view words)
 {
-    const std::vector<std::string> parts = base::split(words, '`');
-    Advice advice{.text = base::join_words(parts, ""), .commands = {}};
-    for (std::size_t i = 1; i < parts.size(); i += 2) advice.commands.push_back(parts[i]);
+    Advice advice;
+    bool is_command = false;
+    for (bool is_last = false; !is_last; is_command = !is_command) {
+        const std::size_t end = words.find('`');
+        is_last = end == std::string_view::npos;
+        advice.text += words.substr(0, end);
+        if (is_command) advice.commands.emplace_back(words.substr(0, end));
+        words.remove_prefix(is_last ? words.size() : end + 1);
+    }
     return advice;
 }
 
