@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/estimate/lasting.hpp"
 
+#include "analysis/estimate/block_means.hpp"
+
 #include <algorithm>
 
 namespace analysis {
@@ -60,24 +62,7 @@ class LastingColumns {
     Eigen::MatrixXd of_treatment_;
 };
 
-struct LastingSums {
-    double steps = 0.0;
-    Eigen::VectorXd columns;   // sum of each column
-    Eigen::RowVectorXd time;   // sum of each measure
-    Eigen::MatrixXd squares;   // sums of products of the columns around their means in the block
-    Eigen::MatrixXd products;  // sums of products of columns and measures around their means
-
-    void add(const LastingSums& other, double sign)
-    {
-        steps += sign * other.steps;
-        columns += sign * other.columns;
-        time += sign * other.time;
-        squares += sign * other.squares;
-        products += sign * other.products;
-    }
-};
-
-LastingSums no_sums(const LastingColumns& columns, Eigen::Index measures)
+WithinBlocks no_sums(const LastingColumns& columns, Eigen::Index measures)
 {
     return {0.0, Eigen::VectorXd::Zero(columns.count()), Eigen::RowVectorXd::Zero(measures),
             Eigen::MatrixXd::Zero(columns.count(), columns.count()), Eigen::MatrixXd::Zero(columns.count(), measures)};
@@ -85,26 +70,20 @@ LastingSums no_sums(const LastingColumns& columns, Eigen::Index measures)
 
 // Means by treatment after a slot without noise, and below them the carry-over of each noise; none if the slots do not
 // separate them.
-std::optional<Eigen::MatrixXd> solve(const LastingSums& all, const LastingColumns& columns)
+std::optional<Eigen::MatrixXd> solve(const WithinBlocks& all, const LastingColumns& columns)
 {
-    Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver;
-    solver.setThreshold(1e-9);
-    solver.compute(all.squares);
-    if (solver.rank() < all.squares.cols()) return std::nullopt;
-    const Eigen::MatrixXd found = solver.solve(all.products);
-    const Eigen::RowVectorXd quiet = (all.time - all.columns.transpose() * found) / all.steps;
-    Eigen::MatrixXd means(columns.treatments() + columns.carried(), found.cols());
-    means.row(0) = quiet;
-    means.middleRows(1, columns.treatments() - 1) = found.topRows(columns.treatments() - 1).rowwise() + quiet;
-    means.bottomRows(columns.carried()) = found.bottomRows(columns.carried());
+    const std::optional<Eigen::MatrixXd> solved = solve(all);
+    if (!solved) return std::nullopt;
+    Eigen::MatrixXd means = *solved;
+    means.middleRows(1, columns.treatments() - 1).rowwise() += solved->row(0);
     return means;
 }
 
-LastingSums sums_of_block(int block, const LastingColumns& columns, const Eigen::VectorXd& pace, const Series& series,
-                          const StepsOf& of)
+WithinBlocks sums_of_block(int block, const LastingColumns& columns, const Eigen::VectorXd& pace, const Series& series,
+                           const StepsOf& of)
 {
     const Eigen::Index measures = series.measures.cols();
-    LastingSums sums = no_sums(columns, measures);
+    WithinBlocks sums = no_sums(columns, measures);
     Eigen::RowVectorXd values(measures);
     StepsByBlock{of.block, of.plan.blocks}.each(block, [&](std::size_t i) {
         if (of.long_steps.kind[i] != LongSteps::ordinary) return;
@@ -118,9 +97,7 @@ LastingSums sums_of_block(int block, const LastingColumns& columns, const Eigen:
         sums.squares += weight * row * row.transpose();
         sums.products += weight * row * values;
     });
-    if (sums.steps == 0.0) return sums;
-    sums.squares -= sums.columns * sums.columns.transpose() / sums.steps;
-    sums.products -= sums.columns * sums.time / sums.steps;
+    centre(sums);
     return sums;
 }
 
@@ -160,8 +137,8 @@ std::optional<Lasting> lasting_of(const Fit& fit, const Series& series, const St
     if (columns.carried() == 0 || fit.blocks.size() < 3) return std::nullopt;
     Eigen::VectorXd means(columns.treatments() + columns.carried());
     means << fit.mean_ms.col(0), Eigen::VectorXd::Zero(columns.carried());
-    std::vector<LastingSums> blocks;
-    LastingSums all = no_sums(columns, series.measures.cols());
+    std::vector<WithinBlocks> blocks;
+    WithinBlocks all = no_sums(columns, series.measures.cols());
     std::optional<Eigen::MatrixXd> solved;
     // Two rounds, because carry-over changes how a step's work is divided among slots.
     for (int round = 0; round < 2; ++round) {
@@ -179,7 +156,7 @@ std::optional<Lasting> lasting_of(const Fit& fit, const Series& series, const St
                   solved->topRows(columns.treatments()),
                   solved->bottomRows(columns.carried()),
                   {}};
-    for (const LastingSums& sums : blocks) {
+    for (const WithinBlocks& sums : blocks) {
         all.add(sums, -1.0);
         const std::optional<Eigen::MatrixXd> without = solve(all, columns);
         all.add(sums, 1.0);
