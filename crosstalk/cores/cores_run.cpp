@@ -2,6 +2,7 @@
 #include "crosstalk/cores/cores_run.hpp"
 
 #include "base/contract/run_directory.hpp"
+#include "base/contract/run_record.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/figures.hpp"
@@ -106,7 +107,7 @@ void write_rows(const fs::path& file, const std::vector<CoresReport>& reports)
 void write_record(const fs::path& file, const std::vector<CoresReport>& reports, const CoresReport* best)
 {
     Json json;
-    json["format"] = 1;
+    json["format"] = base::format_version;
     json["threads"] = best == nullptr ? Json(nullptr) : Json(best->threads);
     json["keep"] = best == nullptr ? Json(nullptr) : answer_in(*best).at("keep");
     json["runs"] = Json::array();

@@ -9,6 +9,7 @@
 #include "analysis/sections/response/response_section.hpp"
 #include "base/contract/job_cores.hpp"
 #include "base/contract/run_directory.hpp"
+#include "base/contract/run_record.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -228,7 +229,7 @@ void write_cores_json(const std::filesystem::path& file, const Report& report)
 {
     const Identity run = identity(report);
     CoresJson json;
-    json["format"] = 1;
+    json["format"] = base::format_version;
     json["trustworthy"] = report.verdict.trustworthy;
     json["budget_percent"] = report.verdict.budget_percent;
     json["confidence_percent"] = 100.0 * report.verdict.confidence_each;
