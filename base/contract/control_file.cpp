@@ -53,6 +53,19 @@ ControlRequest request(const ControlPage& page, std::int64_t now_ns)
     return static_cast<ControlRequest>(page.request.load(std::memory_order_relaxed));
 }
 
+bool is_checkpoint(ControlRequest request)
+{
+    return request == ControlRequest::checkpoint || request == ControlRequest::checkpoint_async;
+}
+
+ControlRequest new_checkpoint(const ControlPage& page, std::int64_t now_ns, std::int64_t& slot_end_ns)
+{
+    const ControlRequest asked = request(page, now_ns);
+    if (!is_checkpoint(asked)) return ControlRequest::none;
+    const std::int64_t end_ns = page.slot_end_ns.load(std::memory_order_relaxed);
+    return std::exchange(slot_end_ns, end_ns) == end_ns ? ControlRequest::none : asked;
+}
+
 ControlRequest request_for_next_step(const ControlPage& page, std::int64_t now_ns, std::int64_t last_plain_ns,
                                      bool this_is_controlled, std::int64_t delay_ns)
 {

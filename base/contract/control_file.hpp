@@ -77,6 +77,12 @@ constexpr std::int64_t control_settle_ns = control_rest_ns + control_rest_after_
 constexpr std::size_t control_first_quiet_step = 3;  // earlier steps are warm-up
 constexpr std::size_t control_quiet_steps = 7;
 
+bool is_checkpoint(ControlRequest request);
+
+// The checkpoint that is requested, once per slot; none else. slot_end_ns: where the last such slot ends, which the
+// caller keeps for the next call.
+ControlRequest new_checkpoint(const ControlPage& page, std::int64_t now_ns, std::int64_t& slot_end_ns);
+
 // The delay or sham that the step after the one that begins now makes. None if that step would not end before its slot
 // does, judged by the last step's time without its control (0: not known yet) and by whether this step is controlled. A
 // sham counts as long as a delay, so that both have the same steps of their slots.

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace ddl {
 
@@ -40,7 +39,8 @@ class Checkpoints : public Hook {
     void post(StepContext& context) override
     {
         CheckpointNews news = checkpointer_.news();
-        if (page_ != nullptr && context.exchanges.rank() == 0) news.requested = request_of_slot();
+        if (page_ != nullptr && context.exchanges.rank() == 0)
+            news.requested = base::new_checkpoint(*page_, base::now_ns(), slot_end_ns_);
         slot_.post(news);
     }
 
@@ -95,16 +95,6 @@ class Checkpoints : public Hook {
     }
 
  private:
-    // One for each slot of job.checkpoint.
-    base::ControlRequest request_of_slot()
-    {
-        const base::ControlRequest now = base::request(*page_, base::now_ns());
-        if (now != base::ControlRequest::checkpoint && now != base::ControlRequest::checkpoint_async)
-            return base::ControlRequest::none;
-        const std::int64_t slot_end_ns = page_->slot_end_ns.load(std::memory_order_relaxed);
-        return std::exchange(slot_end_ns_, slot_end_ns) == slot_end_ns ? base::ControlRequest::none : now;
-    }
-
     void write(StepContext& context, std::int64_t steps, bool beside)
     {
         context.state.at_once = false;

@@ -25,11 +25,6 @@ constexpr std::int64_t barrier_within_ns = 2'000'000'000;  // longest wait for a
 constexpr std::int64_t look_again_ns = 20'000;
 constexpr std::uint64_t request_bits = 3;
 
-bool is_checkpoint(base::ControlRequest request)
-{
-    return request == base::ControlRequest::checkpoint || request == base::ControlRequest::checkpoint_async;
-}
-
 }  // namespace
 
 void AgreedControl::make(const std::filesystem::path& file)
@@ -73,12 +68,12 @@ void AgreedControl::at_begin(std::uint64_t step, training::PhaseClock& clock)
     const auto request = static_cast<base::ControlRequest>(wished & ((1U << request_bits) - 1));
     if (rank_ == 0) {
         page_.acknowledged.fetch_add(1, std::memory_order_relaxed);
-        const bool controlled = for_this_step && request != base::ControlRequest::none && !is_checkpoint(request);
+        const bool controlled = for_this_step && request != base::ControlRequest::none && !base::is_checkpoint(request);
         const auto next = static_cast<std::uint64_t>(request_for_next_step(base::now_ns(), controlled));
         wish_for(step + 1).store((step + 2) << request_bits | next, std::memory_order_release);
     }
-    checkpoint_ = for_this_step && is_checkpoint(request) ? request : base::ControlRequest::none;
-    if (for_this_step && !is_checkpoint(request)) make_delay(request, clock);
+    checkpoint_ = for_this_step && base::is_checkpoint(request) ? request : base::ControlRequest::none;
+    if (for_this_step && !base::is_checkpoint(request)) make_delay(request, clock);
 }
 
 base::ControlRequest AgreedControl::take_checkpoint()
@@ -89,11 +84,9 @@ base::ControlRequest AgreedControl::take_checkpoint()
 
 base::ControlRequest AgreedControl::request_for_next_step(std::int64_t now_ns, bool this_is_controlled)
 {
-    if (const base::ControlRequest asked = base::request(page_, now_ns); is_checkpoint(asked)) {
-        const std::int64_t slot_end_ns = page_.slot_end_ns.load(std::memory_order_relaxed);
-        const bool is_new = std::exchange(checkpoint_slot_end_ns_, slot_end_ns) != slot_end_ns;
-        return is_new ? asked : base::ControlRequest::none;
-    }
+    if (const auto asked = base::new_checkpoint(page_, now_ns, checkpoint_slot_end_ns_);
+        asked != base::ControlRequest::none)
+        return asked;
     if (delay_ns_ == 0) return base::ControlRequest::none;
     return base::request_for_next_step(page_, now_ns, last_plain_ns_, this_is_controlled, delay_ns_);
 }
