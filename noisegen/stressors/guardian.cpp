@@ -3,12 +3,15 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <string_view>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -127,6 +130,15 @@ std::optional<Guardian::Duty> asked_to_guard(int argc, char** argv)
             return duty;
         }
     return {};
+}
+
+bool wait_for_message(int pipe, std::int64_t until_ns)
+{
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    const std::int64_t left = std::max<std::int64_t>(0, until_ns - base::now_ns());
+    const timespec patience{left / second_ns, left % second_ns};
+    pollfd message{pipe, POLLIN, 0};
+    return ::ppoll(&message, 1, &patience, nullptr) != 0;
 }
 
 }  // namespace noisegen

@@ -10,6 +10,7 @@
 
 #include "base/descriptor.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,5 +45,8 @@ enum GuardianFile : int { guarded_pipe = 3, guarded_first = 4, guarded_second = 
 // Call it first in main(). Returns the duty if the program was started as a guardian. The call also registers that this
 // program can be started as a guardian.
 std::optional<Guardian::Duty> asked_to_guard(int argc, char** argv);
+
+// In a guardian: false if no message of noisegen has come before the time (CLOCK_MONOTONIC).
+bool wait_for_message(int pipe, std::int64_t until_ns);
 
 }  // namespace noisegen

@@ -2,14 +2,13 @@
 #include "noisegen/stressors/control/pause_guardian.hpp"
 
 #include "base/system/clock.hpp"
+#include "noisegen/stressors/guardian.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <fstream>
 #include <vector>
 
-#include <poll.h>
 #include <unistd.h>
 
 namespace noisegen {
@@ -21,16 +20,6 @@ void let_go_on(const std::vector<pid_t>& stopped)
     for (const pid_t pid : stopped) ::kill(pid, SIGCONT);
 }
 
-// Returns false if no message arrived before the time.
-bool wait_for_news(int pipe, std::int64_t until_ns)
-{
-    constexpr std::int64_t second_ns = 1'000'000'000;
-    const std::int64_t left = std::max<std::int64_t>(0, until_ns - base::now_ns());
-    const timespec patience{left / second_ns, left % second_ns};
-    pollfd news{pipe, POLLIN, 0};
-    return ::ppoll(&news, 1, &patience, nullptr) != 0;
-}
-
 }  // namespace
 
 void end_pauses(int pipe)
@@ -40,7 +29,7 @@ void end_pauses(int pipe)
     bool in_pause = false;
     std::int64_t until_ns = 0;
     while (true) {
-        while (in_pause && !wait_for_news(pipe, until_ns + pause_grace_ns)) {
+        while (in_pause && !wait_for_message(pipe, until_ns + pause_grace_ns)) {
             let_go_on(meant);
             until_ns = base::now_ns();
         }

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "noisegen/stressors/job/confinement_guardian.hpp"
 
-#include "base/error.hpp"
-#include "base/system/clock.hpp"
+#include "noisegen/stressors/guardian.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <fstream>
 
-#include <poll.h>
 #include <unistd.h>
 
 namespace noisegen {
@@ -30,16 +27,6 @@ ConfinedThread thread_of(const ConfinementNews& news)
             .started = news.started,
             .before = cpus_of(news.before),
             .within = cpus_of(news.within)};
-}
-
-// False if none came before the time.
-bool wait_for_message(int pipe, std::int64_t until_ns)
-{
-    constexpr std::int64_t second_ns = 1'000'000'000;
-    const std::int64_t left = std::max<std::int64_t>(0, until_ns - base::now_ns());
-    const timespec patience{left / second_ns, left % second_ns};
-    pollfd message{pipe, POLLIN, 0};
-    return ::ppoll(&message, 1, &patience, nullptr) != 0;
 }
 
 }  // namespace
