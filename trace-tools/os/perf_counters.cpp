@@ -84,7 +84,7 @@ PerfCounters::PerfCounters()
 
 std::vector<Source> PerfCounters::sources() const
 {
-    return {{"perf", "cycles, instructions, cache misses", reason(lacks_.front(), 2)},
+    return {{"perf", "cycles, instructions, cache misses, of 200 threads at most", reason(lacks_.front(), 2)},
             {"migrations", "moves of threads from CPU to CPU", reason(lacks_.back(), 1)}};
 }
 
