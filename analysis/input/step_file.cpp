@@ -44,6 +44,18 @@ double in_ms(std::int64_t ns)
     return static_cast<double>(ns) / 1e6;
 }
 
+// Phases of which some step has time. A table also has columns of those that its training never entered, which its
+// archive does not list.
+std::vector<bool> entered(const Ranks& ranks, std::size_t phases)
+{
+    std::vector<bool> has_time(phases, false);
+    for (const auto& [number, rank] : ranks)
+        for (std::size_t p = 0; p < phases; ++p)
+            for (Eigen::Index i = 0; i < rank.steps.phase_ms.rows() && !has_time[p]; ++i)
+                has_time[p] = rank.steps.phase_ms(i, static_cast<Eigen::Index>(p)) != 0.0;
+    return has_time;
+}
+
 // A step and its phases, which follow each other within it.
 struct Row {
     std::int64_t begin_ns = 0;
@@ -183,11 +195,15 @@ StepFile read_step_file(const std::filesystem::path& file)
     StepFile read;
     read.steps.cut_off = !whole;
     read.steps.incomplete = keep_common(ranks);
-    for (const std::string& phase : phases) read.steps.phases.push_back(phase.substr(0, phase.size() - 3));
+    std::vector<bool> kept = entered(ranks, phases.size());
+    for (std::size_t p = 0; p < phases.size(); ++p)
+        if (kept[p]) read.steps.phases.push_back(phases[p].substr(0, phases[p].size() - 3));
     read.steps.phases.emplace_back("other");
+    kept.push_back(true);
     read.steps.numbers = ranks.begin()->second.number;
     for (auto& [number, rank] : ranks) {
         rank.steps.rank = static_cast<int>(number);
+        rank.steps.phase_ms.keep_columns(kept);
         read.steps.ranks.push_back(std::move(rank.steps));
         read.host.push_back(rank.host);
     }

@@ -55,6 +55,14 @@ class LongTable {
         columns_.push_back(std::move(column));
     }
 
+    void keep_columns(const std::vector<bool>& kept)
+    {
+        std::vector<base::LongColumn<double>> left;
+        for (std::size_t c = 0; c < columns_.size(); ++c)
+            if (kept[c]) left.push_back(std::move(columns_[c]));
+        columns_ = std::move(left);
+    }
+
     // The whole table, for one that fits into memory.
     Eigen::MatrixXd all() const
     {
