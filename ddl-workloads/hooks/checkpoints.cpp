@@ -58,10 +58,10 @@ class Checkpoints : public Hook {
         const bool requested = requested_ != base::ControlRequest::none;
         if (!requested && !checkpointer_.due(steps)) return;
         context.clock.enter(Phase::checkpoint);
+        if (requested && page_ != nullptr) page_->served.fetch_add(1, std::memory_order_relaxed);
         write(context, steps,
               requested ? requested_ == base::ControlRequest::checkpoint_async : plan_.checkpoint.beside);
         context.clock.leave();
-        if (requested && page_ != nullptr) page_->served.fetch_add(1, std::memory_order_relaxed);
         requested_ = base::ControlRequest::none;
     }
 

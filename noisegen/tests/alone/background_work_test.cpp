@@ -87,3 +87,25 @@ TEST_CASE("requests that no training takes up are a promise that noise did not k
     CHECK(run_noisegen({"job.checkpoint[mode=later]", "1s"}).status == 2);
     CHECK(run_noisegen({"job.loaders[workers=-1]", "1s"}).status == 2);
 }
+
+TEST_CASE("a slot that passes within a step of the training is no request that was not taken up")
+{
+    const Scratch scratch;
+    base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
+    std::jthread training{[&](const std::stop_token& stop) {
+        base::ControlPage& page = control.page();
+        std::int64_t slot_end_ns = 0;
+        while (!stop.stop_requested()) {
+            const bool wanted = base::request(page, base::now_ns()) == base::ControlRequest::loaders;
+            if (wanted && std::exchange(slot_end_ns, page.slot_end_ns.load()) != page.slot_end_ns) ++page.served;
+            const bool long_step = page.step == 200;  // of three slots or more
+            base::sleep_until_ns(base::now_ns() + (long_step ? 100'000'000 : 2'000'000));
+            ++page.step;
+        }
+    }};
+    const Outcome outcome = testing::run(noise_words(scratch, "rotation(job.loaders; slot=30ms)"));
+    training.request_stop();
+    training.join();
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+}
