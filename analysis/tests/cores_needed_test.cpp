@@ -19,9 +19,11 @@ struct Kept {
 analysis::ResponseCurve curve(const std::vector<Kept>& kept)
 {
     analysis::ResponseCurve curve;
+    curve.factor = "job.cores";
     curve.falls = true;
     for (const Kept& one : kept) {
         analysis::CurvePoint point;
+        point.level = "keep=" + std::to_string(one.cores);
         point.dose = one.cores;
         point.fitted_percent = one.percent;
         point.fitted = {one.low, one.high};
@@ -31,16 +33,29 @@ analysis::ResponseCurve curve(const std::vector<Kept>& kept)
     return curve;
 }
 
+// All numbers whose upper bounds are below the budget are safe, but for this one.
+analysis::CoresNeeded cores_needed(const std::vector<Kept>& kept, int undecided = 0)
+{
+    analysis::Verdict verdict;
+    verdict.budget_percent = 1.0;
+    for (const Kept& one : kept) {
+        analysis::FactorVerdict& judged = verdict.factors.emplace_back();
+        judged.factor = "job.cores";
+        judged.level = "keep=" + std::to_string(one.cores);
+        judged.verdict = one.high < 1.0 && one.cores != undecided ? "safe" : "undecided";
+    }
+    return analysis::cores_needed(curve(kept), verdict);
+}
+
 }  // namespace
 
 TEST_CASE("the fewest cores are kept whose upper bound is within the budget, and above which all are")
 {
-    const analysis::CoresNeeded needed = analysis::cores_needed(curve({{16, 0.0, -0.3, 0.3, 0.3},
-                                                                       {8, 0.1, -0.2, 0.4, 0.4},
-                                                                       {6, 0.2, -0.1, 0.6, 0.6},
-                                                                       {4, 50.0, 48.0, 52.0, 52.0},
-                                                                       {2, 200.0, 190.0, 210.0, 210.0}}),
-                                                                1.0);
+    const analysis::CoresNeeded needed = cores_needed({{16, 0.0, -0.3, 0.3, 0.3},
+                                                       {8, 0.1, -0.2, 0.4, 0.4},
+                                                       {6, 0.2, -0.1, 0.6, 0.6},
+                                                       {4, 50.0, 48.0, 52.0, 52.0},
+                                                       {2, 200.0, 190.0, 210.0, 210.0}});
     CHECK(needed.enough == 6);
     CHECK(needed.by_the_curve == 6);
     CHECK(needed.at_least == 5);
@@ -51,18 +66,26 @@ TEST_CASE("the fewest cores are kept whose upper bound is within the budget, and
 TEST_CASE("what may be above the budget is not enough")
 {
     const std::vector<Kept> uncertain{{4, 0.1, -0.2, 0.4, 0.4}, {3, 0.8, 0.4, 1.2, 1.2}, {2, 5.0, 4.0, 6.0, 6.0}};
-    const analysis::CoresNeeded needed = analysis::cores_needed(curve(uncertain), 1.0);
+    const analysis::CoresNeeded needed = cores_needed(uncertain);
     CHECK(needed.enough == 4);
     CHECK(needed.by_the_curve == 3);
     CHECK(needed.at_least == 3);
     CHECK(needed.not_measured.empty());
 }
 
+TEST_CASE("a number that the verdict does not call safe is not enough, nor is any below it")
+{
+    const std::vector<Kept> kept{{8, 0.0, -0.3, 0.3, 0.3}, {6, 0.2, -0.1, 0.6, 1.4}, {4, 0.2, -0.1, 0.6, 0.6}};
+    CHECK(cores_needed(kept).enough == 4);
+    CHECK(cores_needed(kept, 6).enough == 8);
+    CHECK(cores_needed(kept, 6).by_the_curve == 4);
+    CHECK_FALSE(cores_needed(kept, 8).enough);
+}
+
 TEST_CASE("with all cores above the budget no number is enough, with all below it the fewest are")
 {
-    CHECK_FALSE(analysis::cores_needed(curve({{4, 1.0, 0.0, 2.0, 2.0}, {2, 3.0, 2.0, 4.0, 4.0}}), 1.0).enough);
-    const analysis::CoresNeeded needed =
-        analysis::cores_needed(curve({{4, 0.0, -0.2, 0.2, 0.2}, {2, 0.0, -0.2, 0.2, 0.2}}), 1.0);
+    CHECK_FALSE(cores_needed({{4, 1.0, 0.0, 2.0, 2.0}, {2, 3.0, 2.0, 4.0, 4.0}}).enough);
+    const analysis::CoresNeeded needed = cores_needed({{4, 0.0, -0.2, 0.2, 0.2}, {2, 0.0, -0.2, 0.2, 0.2}});
     CHECK(needed.enough == 2);
     CHECK(needed.at_least == 2);
     CHECK(needed.not_measured.empty());

@@ -13,27 +13,36 @@ int cores_at(const CurvePoint& point)
     return static_cast<int>(std::lround(point.dose));
 }
 
-// The last point of the row from the most cores down at which the number is below the budget.
-template <class Number>
-std::optional<int> fewest_below(const ResponseCurve& curve, double budget_percent, const Number& number)
+// The last point of the row from the most cores down that is enough.
+template <class IsEnough>
+std::optional<int> fewest(const ResponseCurve& curve, const IsEnough& is_enough)
 {
     std::optional<int> fewest;
     for (const CurvePoint& point : curve.points) {
-        if (number(point) >= budget_percent) break;
+        if (!is_enough(point)) break;
         fewest = cores_at(point);
     }
     return fewest;
 }
 
+bool is_safe(const Verdict& verdict, const std::string& factor, const std::string& level)
+{
+    return std::any_of(verdict.factors.begin(), verdict.factors.end(), [&](const FactorVerdict& judged) {
+        return judged.factor == factor && judged.level == level && judged.verdict == base::verdict_word::safe;
+    });
+}
+
 }  // namespace
 
-CoresNeeded cores_needed(const ResponseCurve& curve, double budget_percent)
+CoresNeeded cores_needed(const ResponseCurve& curve, const Verdict& verdict)
 {
+    const double budget_percent = verdict.budget_percent;
     CoresNeeded needed;
     needed.most = cores_at(curve.points.front());
-    needed.enough = fewest_below(curve, budget_percent, [](const CurvePoint& point) { return point.fitted.high; });
-    needed.by_the_curve =
-        fewest_below(curve, budget_percent, [](const CurvePoint& point) { return point.fitted_percent; });
+    needed.enough = fewest(curve, [&](const CurvePoint& point) {
+        return point.fitted.high < budget_percent && is_safe(verdict, curve.factor, point.level);
+    });
+    needed.by_the_curve = fewest(curve, [&](const CurvePoint& point) { return point.fitted_percent < budget_percent; });
     needed.at_least = cores_at(curve.points.back());
     for (const CurvePoint& point : curve.points)
         if (point.fitted.low > budget_percent) {

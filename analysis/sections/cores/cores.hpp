@@ -2,6 +2,7 @@
 // How many cores a job needs: from the effects of noise that leaves it fewer.
 #pragma once
 
+#include "analysis/conclude/verdict.hpp"
 #include "analysis/sections/response/response.hpp"
 
 #include <optional>
@@ -13,8 +14,8 @@ namespace analysis {
 struct CoresNeeded {
     int most = 0;  // of the levels that were run
 
-    // The fewest at which, and at all measured numbers above, the upper bound of the monotone curve is below the
-    // budget. None: not even with the most.
+    // The fewest at which, and at all measured numbers above, the verdict is *safe* and the upper bound of the monotone
+    // curve is below the budget. None: not even with the most.
     std::optional<int> enough;
 
     // The fewest at which the curve itself is within the budget, likewise.
@@ -31,9 +32,8 @@ struct CoresNeeded {
     std::vector<int> not_measured;
 };
 
-// Needs a curve that falls. Accidents and carry-over are in the effects where they count, not at their worst: a step
-// that begins with few cores and ends with all is easily taken for an accident of the latter. Numbers between two that
-// were run are never called enough: nothing says how the curve runs there.
-CoresNeeded cores_needed(const ResponseCurve& curve, double budget_percent);
+// Needs a curve that falls, and the verdict on its levels. Numbers between two that were run are never called enough:
+// nothing says how the curve runs there.
+CoresNeeded cores_needed(const ResponseCurve& curve, const Verdict& verdict);
 
 }  // namespace analysis

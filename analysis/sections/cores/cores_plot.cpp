@@ -30,7 +30,7 @@ Plot draw_cores(const std::filesystem::path& folder, const Report& report)
         const ResponseCurve& curve = falling_curves_of(report)[c];
         names.push_back(curve.factor);
         most.push_back(curve.points.front().dose);
-        enough.push_back(cores_needed(curve, report.verdict.budget_percent).enough.value_or(0));
+        enough.push_back(cores_needed(curve, report.verdict).enough.value_or(0));
         for (const CurvePoint& point : curve.points) {
             const Interval interval = point.percent.interval(report.verdict.confidence_each);
             data.row(c, point.dose, fixed(point.percent.value, 5), fixed(interval.low, 5), fixed(interval.high, 5),

@@ -85,14 +85,12 @@ CoresKept kept_of(const Report& report, int cores)
 }
 
 // Why the run cannot say; empty if it can.
-std::string why_not(const Report& report, const ResponseCurve& curve)
+std::string why_not(const Report& report)
 {
     const Verdict& verdict = report.verdict;
     if (!verdict.trustworthy)
         return verdict.reasons.empty() ? "it is not trustworthy" : "it is not trustworthy: " + verdict.reasons.front();
     if (!verdict.insensitive.empty()) return verdict.insensitive.front();
-    for (const auto& [noise, why] : verdict.lacked)
-        if (noise.first == curve.factor) return why;
     return "";
 }
 
@@ -115,10 +113,10 @@ std::string numbers(const std::vector<int>& cores)
 
 std::string answer_of(const Report& report, const ResponseCurve& curve)
 {
-    if (const std::string why = why_not(report, curve); !why.empty())
+    if (const std::string why = why_not(report); !why.empty())
         return join("How many cores the job needs, this run does not say: ", why, ".");
     const double budget = report.verdict.budget_percent;
-    const CoresNeeded needed = cores_needed(curve, budget);
+    const CoresNeeded needed = cores_needed(curve, report.verdict);
     const std::string at = join(" at ", budget, " %");
     if (!needed.enough)
         return join("How many cores the job needs, this run does not say: not even with all ", needed.most,
@@ -134,17 +132,17 @@ std::string answer_of(const Report& report, const ResponseCurve& curve)
     return text;
 }
 
-std::string break_of(const ResponseCurve& curve, double budget_percent)
+std::string break_of(const ResponseCurve& curve, const Verdict& verdict)
 {
-    const CoresNeeded needed = cores_needed(curve, budget_percent);
+    const CoresNeeded needed = cores_needed(curve, verdict);
     return needed.break_point ? join("With ", *needed.break_point, " or fewer it costs more than chance explains.")
                               : "With no number that was run, the fewest included, it costs more than chance explains.";
 }
 
 std::vector<CoreSetting> settings_of(const Report& report, const ResponseCurve& curve)
 {
-    const CoresNeeded needed = cores_needed(curve, report.verdict.budget_percent);
-    if (!needed.enough || !why_not(report, curve).empty()) return {};
+    const CoresNeeded needed = cores_needed(curve, report.verdict);
+    if (!needed.enough || !why_not(report).empty()) return {};
     return core_settings(kept_of(report, *needed.enough));
 }
 
@@ -165,8 +163,8 @@ std::vector<std::string> cores_sentences(const Report& report)
 {
     std::vector<std::string> all;
     for (const ResponseCurve& curve : falling_curves_of(report)) {
-        const bool says = why_not(report, curve).empty();
-        all.push_back(join(answer_of(report, curve), says ? " " + break_of(curve, report.verdict.budget_percent) : ""));
+        const bool says = why_not(report).empty();
+        all.push_back(join(answer_of(report, curve), says ? " " + break_of(curve, report.verdict) : ""));
         if (const std::string settings = settings_sentence(settings_of(report, curve)); !settings.empty())
             all.push_back(settings);
     }
@@ -198,8 +196,8 @@ CoresJson or_null(const std::optional<int>& number)
 
 CoresJson cores_json(const Report& report, const ResponseCurve& curve)
 {
-    const std::string why = why_not(report, curve);
-    const CoresNeeded needed = cores_needed(curve, report.verdict.budget_percent);
+    const std::string why = why_not(report);
+    const CoresNeeded needed = cores_needed(curve, report.verdict);
     CoresJson json;
     json["factor"] = curve.factor;
     json["keep"] = why.empty() ? or_null(needed.enough) : CoresJson(nullptr);
