@@ -2,6 +2,7 @@
 #include "crosstalk/run/leftover.hpp"
 
 #include "base/contract/run_directory.hpp"
+#include "base/contract/trace_names.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
@@ -29,8 +30,9 @@ bool has_noise(const fs::path& run)
     return false;
 }
 
-// The MPI call that rank 0 makes most often, from which steps may be derived; empty if there is none.
-std::string most_frequent_call(const fs::path& anchor)
+// The command that takes the recorded steps, else the MPI call that rank 0 makes most often as steps; empty if there is
+// neither.
+std::string analyse_by_archive(const std::string& analyse, const fs::path& anchor)
 {
     const Answer answer = answer_of({program("trace-info"), "--json", anchor}, Errors::in_the_text);
     const Json info = Json::parse(answer.text, nullptr, false);
@@ -39,11 +41,12 @@ std::string most_frequent_call(const fs::path& anchor)
     if (!info.is_object() || !info.contains("regions")) return most;
     for (const Json& region : info.at("regions")) {
         const std::string name = region.value("name", "");
+        if (name == base::region::step && region.value("visits", std::uint64_t{0}) > enough_steps) return analyse;
         if (!name.starts_with("MPI_") || region.value("visits", std::uint64_t{0}) <= visits) continue;
         most = name;
         visits = region.value("visits", std::uint64_t{0});
     }
-    return most;
+    return most.empty() ? "" : analyse + " --step-from " + most;
 }
 
 }  // namespace
@@ -58,10 +61,7 @@ std::string command_for_a_report(const Request& request, base::Nanoseconds missi
     const std::string analyse = "interference analyse " + base::shell_word(request.out.string());
     const fs::path anchor = train / base::file::anchor_in_part;
     const fs::path table = train / base::file::steps;
-    if (fs::exists(anchor)) {
-        const std::string call = most_frequent_call(anchor);
-        return call.empty() ? "" : analyse + " --step-from " + call;
-    }
+    if (fs::exists(anchor)) return analyse_by_archive(analyse, anchor);
     if (!fs::exists(table) || base::CsvTable{table}.rows() < enough_steps) return "";
     return analyse + " --steps " + base::shell_word(table.string());
 }

@@ -61,11 +61,13 @@ exit_codes = {
     "interference analyse DIR": {0, 3},  # noise is not promised to cover a training of some seconds
     "jobscripts/local.sh --out DIR --duration": {0, 3},
     "crosstalk run --duration 60s": {0, 3},
+    'crosstalk run --duration 20s --schedule "rotation(job.checkpoint': {0, 3},
     "crosstalk run --budget 5% --duration": {0, 3},
     "crosstalk campaign run levels": {0, 3},
     "crosstalk campaign collect soft-errors": {0, 3},  # so few steps may not be trusted
     "crosstalk run --budget 5% --duration 60s --fail-on unsafe": {0, 1, 3},  # 1: a noise is unsafe here
     "interference analyse run1 --out again": {0, 1, 3},
+    "noisegen --avoid 0-1": {0, 2},  # 2: there are no more CPUs
     "noisegen --schedule 'rotation(io.write[limit=none|io.max:50MiB/s]": {0, 77},  # it takes a control group
     "ddl-train --model resnet50 --device cuda": {0, 77},  # .. and a GPU
 }
@@ -113,6 +115,7 @@ elsewhere = {
     "effects-simulation --study": "studies_test.py",
     "interference predict DIR": "interference_predict_test",
     "noisegen probe --command": "pressure_test",
+    "--victim PID": "the tests of job.cores, with ranks of their own",
     "--victim 0,bandwidth,llc": "harm_test; its peer need not be installed",
     "interference controls": "controls_test.sh: its runs take ten minutes",
     "trace-cube scorep/": "needs an archive of Score-P: against_scalasca_test",
@@ -139,6 +142,8 @@ smaller = [
     (r"(?m)^moments = .*", "moments = 4"),
     (r"(?m)^end = .*", "end = 8"),
 ]
+# .. and a command of any other document.
+shorter = [(r'crosstalk run (--schedule "rotation\(job.checkpoint)', r"crosstalk run --duration 20s \1")]
 slow = {"--duration 150s", "--duration 60", "noisegen probe"}
 
 
@@ -239,8 +244,8 @@ def as_in_source_tree(folder, environment):
     environment["PATH"] += ":/usr/sbin"
 
 
-def made_smaller(text):
-    for pattern, by in smaller:
+def made_smaller(text, rules=smaller):
+    for pattern, by in rules:
         text = re.sub(pattern, by, text)
     return text
 
@@ -267,7 +272,7 @@ def main():
             named = re.findall(r"`([\w.]+\.(?:spec|py|ini|csv|cpp|jsonl?))`", above)
             if not commands and named:
                 (folder / named[-1]).write_text(made_smaller(block) if is_lesson else block)
-            wanted += [made_smaller(command) for command in commands] if is_lesson else commands
+            wanted += [made_smaller(command, smaller if is_lesson else shorter) for command in commands]
         wanted += list(of_table(text))
         can_run = [command for command in wanted if not reason(command)]
         chosen = [command for command in can_run if any(word in command for word in slow) == only_slow]
