@@ -27,19 +27,19 @@ std::optional<OverRuns> over_runs(const std::vector<AnalysedRun>& runs, const Es
 {
     OverRuns found;
     std::vector<std::vector<Mean>> estimates;
-    std::vector<std::vector<double>> blocks;
+    std::vector<std::vector<double>> times;
     for (const AnalysedRun& run : runs) {
         std::vector<Mean>& of_run = estimates.emplace_back();
-        std::vector<double>& weights = blocks.emplace_back();
+        std::vector<double>& weights = times.emplace_back();
         for (const AnalysedPart& part : run) {
             const Mean* own = estimate(part);
             if (own == nullptr) return std::nullopt;
             of_run.push_back(*own);
-            weights.push_back(part.analysis->blocks);
+            weights.push_back(part.analysis->blocks_s);
         }
         found.parts.insert(found.parts.end(), of_run.begin(), of_run.end());
     }
-    found.all = take_together(estimates, blocks);
+    found.all = take_together(estimates, times);
     return found;
 }
 

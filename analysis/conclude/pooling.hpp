@@ -40,7 +40,7 @@ struct PooledRuns {
     Verdict verdict;
 };
 
-// Pools one or more runs, each of one or more parts. A part weighs as many blocks as it has; the interval of a single
+// Pools one or more runs, each of one or more parts. A part weighs as the time of its blocks; the interval of a single
 // run lacks what changes between its parts. Runs are random draws, so the interval of several runs includes what
 // changes between them. A control's estimate is pooled over all parts; a control whose 99.9 % interval excludes the
 // truth in any part is a reason for distrust.

@@ -312,6 +312,9 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     result.covered_share = covered_share(run, result.exposures);
     result.blocks = result.exposures.blocks;
     result.dropped_blocks = run.plan.blocks - result.blocks;
+    const std::vector<Slot>& slots = run.slots.front();
+    result.blocks_s =
+        1e-9 * static_cast<double>(slots.back().end_ns - slots.front().begin_ns) * result.blocks / run.plan.blocks;
     const std::vector<LeftOut>& left_out = result.exposures.left_out;
     const auto is_out = [](LeftOut reason) { return reason == LeftOut::warm_up || reason == LeftOut::not_covered; };
     if (std::all_of(left_out.begin(), left_out.end(), is_out))

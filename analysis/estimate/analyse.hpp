@@ -37,6 +37,7 @@ struct Analysis {
     int blocks = 0;          // number of complete blocks
     int dropped_blocks = 0;  // number of blocks that an end of the training cuts off, or that lack a treatment in the
                              // schedule
+    double blocks_s = 0.0;   // time that they last
     double quiet_step_ms = 0.0;
     EffectTable effects;                       // with p_holm
     std::vector<AccidentRate> accident_rates;  // quiet first, then each single factor

@@ -45,7 +45,7 @@ struct TakenTogether {
     std::optional<RandomEffects> between;  // with several runs
 };
 
-// parts: [run][part]. weights: [run][part], the part's number of blocks.
+// parts: [run][part]. weights: [run][part], the time of the part's blocks.
 TakenTogether take_together(const std::vector<std::vector<Mean>>& parts,
                             const std::vector<std::vector<double>>& weights);
 

@@ -11,10 +11,10 @@ Basis::Basis(const std::vector<RunOfCurve>& runs, const CurveRules& rules) : rul
 {
     for (const RunOfCurve& parts : runs) {
         std::vector<OfPart>& of_run = runs_.emplace_back();
-        std::vector<double>& blocks = blocks_.emplace_back();
+        std::vector<double>& weights = weights_.emplace_back();
         for (const PartOfCurve& part : parts) {
             of_run.push_back(of_part(*part.run, *part.analysis));
-            blocks.push_back(static_cast<double>(of_run.back().fitted.blocks.size()));
+            weights.push_back(part.analysis->blocks_s);
         }
     }
 }
@@ -50,24 +50,27 @@ TakenTogether Basis::together(const Weights& weights, Way way) const
             effects.back().back().looked_at = rules_.looked;
         }
     }
-    return take_together(effects, blocks_);
+    return take_together(effects, weights_);
 }
 
 // Each part's by the share that it has in the mean, so that the squares of all give the variance of the mean.
 Eigen::VectorXd Basis::influence_of_blocks(const Weights& weights) const
 {
+    const auto blocks_of = [](const OfPart& part) { return static_cast<double>(part.fitted.blocks.size()); };
     double all_blocks = 0.0;
-    for (const double blocks : blocks_.front()) all_blocks += blocks;
+    for (const OfPart& part : runs_.front()) all_blocks += blocks_of(part);
+    double all_weights = 0.0;
+    for (const double weight : weights_.front()) all_weights += weight;
     const auto scale = [](double blocks) { return blocks * (blocks - 1.0); };
     Eigen::VectorXd all(0);
     for (std::size_t p = 0; p < runs_.front().size(); ++p) {
         const OfPart& part = runs_.front()[p];
-        const double share = blocks_.front()[p] / all_blocks;
+        const double share = weights_.front()[p] / all_weights;
         const Eigen::VectorXd own =
             percent_influence(part.fitted, combination(part.fitted, weights[p], part.steps.lasting), 0,
                               accidents_count(weights[p], part.steps.long_steps));
         all.conservativeResize(all.size() + own.size());
-        all.tail(own.size()) = own * (share * std::sqrt(scale(all_blocks) / scale(blocks_.front()[p])));
+        all.tail(own.size()) = own * (share * std::sqrt(scale(all_blocks) / scale(blocks_of(part))));
     }
     return all;
 }

@@ -62,7 +62,7 @@ class Basis {
 
     CurveRules rules_;
     std::vector<std::vector<OfPart>> runs_;
-    std::vector<std::vector<double>> blocks_;
+    std::vector<std::vector<double>> weights_;  // [run][part]
 };
 
 }  // namespace analysis
