@@ -36,6 +36,12 @@ std::optional<std::string> noise_always_before(const Experiment& plan, const Eff
         const std::vector<Assigned>& now = plan.treatments[plan.treatment_of[s]].on;
         const std::vector<Assigned>& before = plan.treatments[plan.treatment_of[s - 1]].on;
         if (std::none_of(now.begin(), now.end(), is_it) || std::any_of(before.begin(), before.end(), is_it)) continue;
+    if (const std::optional<SharedState>& shared = analysis.shared_state;
+        shared && effect.percent.interval(confidence).high + shared->high_percent >= budget_percent)
+        return base::join("steps without noise are ", base::percent(shared->percent), " (up to ",
+                          base::percent(shared->high_percent), ") longer in the ",
+                          shared->slots == 1 ? "slot" : base::join(shared->slots, " slots"),
+                          " after any noise than later: what noises have in common is not in their effects");
         for (const Assigned& other : before)
             if (other.role == base::Role::treatment) return other.factor;
     }

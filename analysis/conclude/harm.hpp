@@ -13,7 +13,7 @@ namespace analysis {
 constexpr double distrust_confidence = 0.999;
 
 // Why a noise cannot be called safe although the interval of its effect lies below the budget: long or shorter steps in
-// the slots after it, its cost without the other noises, or its cost to a single rank.
+// the slots after it, what all noises leave alike, its cost without the other noises, or its cost to a single rank.
 std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& effect, double budget_percent,
                                        double confidence);
 

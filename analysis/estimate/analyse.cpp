@@ -348,6 +348,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     for (std::size_t n = 0; n < result.carry_over.size(); ++n) result.carry_over[n].debt = owed[n];
     if (job_fit.lasting) job_fit.lasting = lasting_of(job_fit, job, steps, steps.windows);
     result.quiet_step_ms = quiet_step_ms(job_fit, false);
+    result.shared_state = shared_state(job, steps, job_fit, result.carry_over, rules.draws.seed);
 
     add_effects(run, job, job_fit, steps, rules, result);
     if (run.gpu.known())

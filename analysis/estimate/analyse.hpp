@@ -7,6 +7,7 @@
 #include "analysis/estimate/assigned/long_steps.hpp"
 #include "analysis/estimate/carry_over.hpp"
 #include "analysis/estimate/effects.hpp"
+#include "analysis/estimate/shared_state.hpp"
 #include "analysis/input/designed_run.hpp"
 #include "base/error.hpp"
 
@@ -34,10 +35,11 @@ struct Analysis {
     Exposures exposures;
     LongSteps long_steps;
     std::vector<CarryOver> carry_over;
+    std::optional<SharedState> shared_state;
     int blocks = 0;          // number of complete blocks
+    double blocks_s = 0.0;   // time that they last
     int dropped_blocks = 0;  // number of blocks that an end of the training cuts off, or that lack a treatment in the
                              // schedule
-    double blocks_s = 0.0;   // time that they last
     double quiet_step_ms = 0.0;
     EffectTable effects;                       // with p_holm
     std::vector<AccidentRate> accident_rates;  // quiet first, then each single factor
