@@ -28,26 +28,6 @@ std::optional<std::string> harm_after(const CarryOver& left)
 
 }  // namespace
 
-std::optional<std::string> noise_always_before(const Experiment& plan, const Effect& effect)
-{
-    if (plan.randomised()) return std::nullopt;
-    const auto is_it = [&](const Assigned& on) { return on.factor == effect.factor && on.level == effect.level; };
-    for (std::size_t s = 1; s < plan.treatment_of.size(); ++s) {
-        const std::vector<Assigned>& now = plan.treatments[plan.treatment_of[s]].on;
-        const std::vector<Assigned>& before = plan.treatments[plan.treatment_of[s - 1]].on;
-        if (std::none_of(now.begin(), now.end(), is_it) || std::any_of(before.begin(), before.end(), is_it)) continue;
-    if (const std::optional<SharedState>& shared = analysis.shared_state;
-        shared && effect.percent.interval(confidence).high + shared->high_percent >= budget_percent)
-        return base::join("steps without noise are ", base::percent(shared->percent), " (up to ",
-                          base::percent(shared->high_percent), ") longer in the ",
-                          shared->slots == 1 ? "slot" : base::join(shared->slots, " slots"),
-                          " after any noise than later: what noises have in common is not in their effects");
-        for (const Assigned& other : before)
-            if (other.role == base::Role::treatment) return other.factor;
-    }
-    return std::nullopt;
-}
-
 std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& effect, double budget_percent,
                                        double confidence)
 {
@@ -56,6 +36,12 @@ std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& e
     for (const CarryOver& left : analysis.carry_over)
         if (left.factor == effect.factor && left.level == effect.level)
             if (auto harm = harm_after(left)) return harm;
+    if (const std::optional<SharedState>& shared = analysis.shared_state;
+        shared && effect.percent.interval(confidence).high + shared->high_percent >= budget_percent)
+        return base::join("steps without noise are ", base::percent(shared->percent), " (up to ",
+                          base::percent(shared->high_percent), ") longer in the ",
+                          shared->slots == 1 ? "slot" : base::join(shared->slots, " slots"),
+                          " after any noise than later: what noises have in common is not in their effects");
     const auto harms = [&](const Effect& other, double sure) {
         return other.percent.interval(sure).low > budget_percent;
     };

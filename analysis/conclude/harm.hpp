@@ -17,8 +17,4 @@ constexpr double distrust_confidence = 0.999;
 std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& effect, double budget_percent,
                                        double confidence);
 
-// Where slots follow one another in a fixed order: the other noise that comes right before this one, whose carry-over
-// cannot be separated from the effect.
-std::optional<std::string> noise_always_before(const Experiment& plan, const Effect& effect);
-
 }  // namespace analysis

@@ -129,6 +129,7 @@ void take_reasons(Verdict& verdict, const std::vector<AnalysedRun>& runs)
                 verdict.insensitive.push_back(part.name + ": " + reason);
             verdict.lacked.insert(part.verdict->lacked.begin(), part.verdict->lacked.end());
             verdict.covered = verdict.covered && part.verdict->covered;
+            verdict.fixed_order = verdict.fixed_order || part.verdict->fixed_order;
             verdict.run_minutes += part.verdict->run_minutes;
         }
 }

@@ -193,12 +193,6 @@ FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, con
     judged.at_worst = effect.at_worst.interval(confidence);
     judged.at_least = effect.at_least.interval(confidence);
     judge(judged, effect, verdict);
-    const std::optional<std::string> before = noise_always_before(run.plan, effect);
-    if (before && judged.verdict == base::verdict_word::unsafe) {
-        judged.verdict = base::verdict_word::undecided;
-        judged.why = base::join("in a fixed order its slots follow those of ", *before,
-                                ", whose carry-over cannot be separated from it: use rotation(..) or factorial(..)");
-    }
     if (verdict.looked && analysis.blocks < blocks_before_first_look) judged.verdict = base::verdict_word::undecided;
     if (judged.verdict == base::verdict_word::undecided || judged.verdict == base::verdict_word::insensitive)
         judged.forecast = forecast(effect.percent, confidence, verdict.budget_percent, verdict.run_minutes);
@@ -268,6 +262,10 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
         return say(base::verdict_word::undecided,
                    base::join("long steps may be rarer beside it; including all of them it costs ",
                               base::percent(effect.whole.value), " ± ", base::percent(effect.whole.standard_error)));
+    if (factor.interval.low > budget && verdict.fixed_order)
+        return say(base::verdict_word::undecided,
+                   "slots follow one another in a fixed order: what other noises leave, and what recurs with that "
+                   "period, cannot be separated from it: use rotation(..) or factorial(..)");
     if (factor.interval.low > budget) return say(base::verdict_word::unsafe, "");
     if (factor.interval.half_width() > budget)
         return say(base::verdict_word::insensitive, "half the width of its interval exceeds the budget");
@@ -336,6 +334,7 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
         distrust(verdict, base::join("noise covered only ", percent_of_time(analysis.covered_share),
                                      " of the training's time after its warm-up"));
     }
+    verdict.fixed_order = !run.plan.randomised();
     check_complete(verdict, run.steps);
     check_clocks(verdict, run, analysis.exposures);
     check_placebo(verdict, analysis);

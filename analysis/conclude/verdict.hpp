@@ -63,6 +63,7 @@ constexpr int blocks_before_first_look = 10;
 struct Verdict {
     bool observed = false;  // the noise had no design: nothing is judged, and `reasons` lists possible confounders
     bool trustworthy = true;
+    bool fixed_order = false;              // slots are not in random order: no noise is unsafe
     bool covered = true;                   // noise was on each node during 90 % of the training's time after its
                                            // warm-up, and really ran in 90 % of the time in which it was assigned
     std::vector<std::string> reasons;      // why the run is not trustworthy
