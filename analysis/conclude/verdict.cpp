@@ -8,6 +8,7 @@
 #include "base/contract/roles.hpp"
 #include "base/error.hpp"
 #include "base/figures.hpp"
+#include "base/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -105,6 +106,32 @@ void check_clocks(Verdict& verdict, const DesignedRun& run, const Exposures& exp
             return distrust(verdict, base::join("rank ", rank.rank, " began ", elsewhere, " of ", in_slots,
                                                 " steps in other slots than rank ", run.steps.ranks.front().rank,
                                                 ": clocks of nodes differ, or ranks do not run together"));
+    }
+}
+
+// Checks that the slots of all nodes are at the same time: where they are not, one node's noise slows ranks of the
+// others in their quiet slots. Clocks are compared by the steps, which ranks begin together.
+void check_nodes(Verdict& verdict, const DesignedRun& run, const Exposures& exposures)
+{
+    constexpr double most = 0.2;  // of a slot
+    for (std::size_t r = 1; r < run.steps.ranks.size(); ++r) {
+        std::vector<double> later;  // in slots
+        for (std::size_t i = 0; i < run.steps.ranks[r].begin_ns.size(); ++i) {
+            if (exposures.slot[i] == no_slot) continue;
+            const auto place = static_cast<std::size_t>(exposures.slot[i]);
+            const Slot& first = run.slots.front()[place];
+            const Slot& slot = run.slots[r][place];
+            const std::int64_t after_first_ns = run.steps.ranks.front().begin_ns[i] - first.begin_ns;
+            const std::int64_t after_ns = run.steps.ranks[r].begin_ns[i] - slot.begin_ns;
+            later.push_back(static_cast<double>(after_first_ns - after_ns) /
+                            static_cast<double>(first.end_ns - first.begin_ns));
+        }
+        if (later.empty()) continue;
+        const double apart = base::median(std::move(later));
+        if (std::abs(apart) > most)
+            return distrust(verdict,
+                            base::join("noise beside rank ", run.steps.ranks[r].rank, " began ", base::fixed(apart, 2),
+                                       " slots later than beside rank ", run.steps.ranks.front().rank));
     }
 }
 
@@ -337,6 +364,7 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
     verdict.fixed_order = !run.plan.randomised();
     check_complete(verdict, run.steps);
     check_clocks(verdict, run, analysis.exposures);
+    check_nodes(verdict, run, analysis.exposures);
     check_placebo(verdict, analysis);
     check_delay(verdict, run, analysis);
     check_pause(verdict, run, analysis);
