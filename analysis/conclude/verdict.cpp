@@ -307,7 +307,7 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
         return say(factor.at_worst.high - effect.at_worst.value > budget ? base::verdict_word::insensitive
                                                                          : base::verdict_word::undecided,
                    base::join("with outliers and carry-over it may cost up to ", base::percent(factor.at_worst.high)));
-    if (factor.interval.high < 0.0)
+    if (factor.interval.high < 0.0 && factor.p_holm <= 1.0 - verdict.confidence)
         return say(
             base::verdict_word::undecided,
             "steps are faster beside it than without, which is unexpected: check clock frequency and CPU placement");
