@@ -147,7 +147,7 @@ DoseEstimate tolerated_dose(const std::vector<Knot>& knots, const ResponseCurve&
             const Weights weights = mixed(knots[k].weights, share, next.weights);
             const Interval effect = basis.interval(basis.effect(weights));
             safe_so_far = safe_so_far && basis.highest(weights) < budget;
-            if (safe_so_far) tolerated.low = dose;
+            if (safe_so_far && part == 0) tolerated.low = dose;
             if (effect.low <= budget)
                 tolerated.high.reset();
             else if (!tolerated.high)

@@ -53,11 +53,11 @@ struct ResponseCurve {
     // comes from random draws of the effects.
     DoseEstimate break_point;
 
-    // The dose at which the curve reaches the budget; none: above the highest, or the curve falls. Up to `low` all
-    // effects have an interval below the budget (none: not even the lowest dose has), from `high` on all above it.
-    // Between levels the effect is taken as linear, and below the lowest rate as linear from nothing. Both bounds are
-    // those doses at which a t test of "the effect is the budget" ends to reject it, so that each is on the wrong side
-    // in (1 - confidence) / 2 at most.
+    // The dose at which the curve reaches the budget, between levels taken as linear, and below the lowest rate as
+    // linear from nothing; none: above the highest, or the curve falls. `low` is the highest dose that was run up to
+    // which all effects have an interval below the budget (none: not even the lowest has), since nothing says how the
+    // curve runs between two levels; from `high` on, all are above it. The bounds are doses at which a t test of "the
+    // effect is the budget" ends to reject it, so that each is on the wrong side in (1 - confidence) / 2 at most.
     DoseEstimate tolerated;
 };
 

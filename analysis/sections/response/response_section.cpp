@@ -52,26 +52,47 @@ std::string interval_text(const ResponseCurve& curve, const DoseEstimate& dose)
     return join(" (", low, " to ", dose.high ? dose_text(curve, *dose.high) : "above what was run", ")");
 }
 
-std::string safe_part(const ResponseCurve& curve, double confidence)
+bool has_verdict(const Verdict& verdict, const std::string& factor, const std::string& level, const char* word)
 {
-    const DoseEstimate& tolerated = curve.tolerated;
-    const double highest = curve.points.back().dose;
-    const std::string sure = join(" (", 100.0 * confidence, " %)");
-    if (!tolerated.low || *tolerated.low <= 0.0) return "not shown to be safe at any level";
-    if (*tolerated.low >= highest) return join("safe at every level, up to ", dose_text(curve, highest), sure);
-    return join("safe up to ", dose_text(curve, *tolerated.low), sure);
+    return std::any_of(verdict.factors.begin(), verdict.factors.end(), [&](const FactorVerdict& judged) {
+        return judged.factor == factor && judged.level == level && judged.verdict == word;
+    });
 }
 
-std::string budget_part(const ResponseCurve& curve)
+// The highest dose up to which all that were run are safe by their verdicts, too; none: not even the lowest is.
+std::optional<double> safe_up_to(const ResponseCurve& curve, const Verdict& verdict)
 {
+    std::optional<double> safe;
+    for (const CurvePoint& point : curve.points) {
+        if (!curve.tolerated.low || point.dose > *curve.tolerated.low) break;
+        if (!has_verdict(verdict, curve.factor, point.level, base::verdict_word::safe)) break;
+        safe = point.dose;
+    }
+    return safe;
+}
+
+std::string safe_part(const ResponseCurve& curve, const Verdict& verdict)
+{
+    const std::string sure = join(" (", 100.0 * verdict.confidence, " %)");
+    if (!curve.tolerated.low || *curve.tolerated.low <= 0.0) return "not shown to be safe at any level";
+    if (*curve.tolerated.low >= curve.points.back().dose)
+        return join("safe at every level, up to ", dose_text(curve, *curve.tolerated.low), sure);
+    return join("safe up to ", dose_text(curve, *curve.tolerated.low), ", the highest level that is", sure);
+}
+
+std::string budget_part(const ResponseCurve& curve, const std::vector<std::string>& too_much)
+{
+    if (!curve.tolerated.value && !too_much.empty())
+        return join("its monotone curve does not reach the budget, but ", base::join_words(too_much, " and "),
+                    too_much.size() == 1 ? " is" : " are", " unsafe");
     if (!curve.tolerated.value) return "its curve does not reach the budget";
     return join("its curve reaches the budget at ", dose_text(curve, *curve.tolerated.value),
                 interval_text(curve, curve.tolerated));
 }
 
-std::string break_part(const ResponseCurve& curve, bool any_unsafe)
+std::string break_part(const ResponseCurve& curve, const std::vector<std::string>& too_much)
 {
-    if (!curve.break_point.value && any_unsafe) return "single levels cost more than the budget, out of order";
+    if (!curve.break_point.value && !too_much.empty()) return "single levels cost more than the budget, out of order";
     if (!curve.break_point.value) return "at no level, the highest included, is there more than chance explains";
     return join("from ", dose_text(curve, *curve.break_point.value), interval_text(curve, curve.break_point),
                 " on it costs more than chance explains");
@@ -81,14 +102,14 @@ std::string curve_sentence(const ResponseCurve& curve, const Verdict& verdict)
 {
     const bool doubtful = std::any_of(verdict.lacked.begin(), verdict.lacked.end(),
                                       [&](const auto& noise) { return noise.first.first == curve.factor; });
-    const bool any_unsafe =
-        std::any_of(verdict.factors.begin(), verdict.factors.end(), [&](const FactorVerdict& level) {
-            return level.factor == curve.factor && level.verdict == base::verdict_word::unsafe;
-        });
+    std::vector<std::string> too_much;
+    for (const CurvePoint& point : curve.points)
+        if (has_verdict(verdict, curve.factor, point.level, base::verdict_word::unsafe))
+            too_much.push_back(point.level);
     const bool may_say = verdict.trustworthy && verdict.insensitive.empty() && !doubtful;
-    return join(may_say ? join(curve.factor, " is ", safe_part(curve, verdict.confidence))
+    return join(may_say ? join(curve.factor, " is ", safe_part(curve, verdict))
                         : join("What ", curve.factor, " may do without harm, this run does not say"),
-                "; ", budget_part(curve), "; ", break_part(curve, any_unsafe), ". Levels are ",
+                "; ", budget_part(curve, too_much), "; ", break_part(curve, too_much), ". Levels are ",
                 curve.achieved ? "what was achieved." : "what was asked for.");
 }
 
@@ -181,6 +202,7 @@ void add_curves(Report& report, const std::vector<RunOfCurve>& runs)
          response_curves(runs, doses_on_record(report),
                          {verdict.budget_percent, verdict.confidence_each, verdict.looked, report.rules.draws.seed})) {
         Curves& kept = report.kept.of<Curves>();
+        if (!curve.falls) curve.tolerated.low = safe_up_to(curve, verdict);
         (curve.falls ? kept.falling : kept.rising).push_back(std::move(curve));
     }
 }
