@@ -69,6 +69,8 @@ def train(random, scenario, slots, slot_ms, start):
     while now < start + slot_ms * len(slots) - 2 * STEP * CPUS:
         place = math.floor((now - start) / slot_ms)
         on = slots[place][2] if 0 <= place < len(slots) else None
+        if now + 2 * STEP > start + (place + 1) * slot_ms:  # as trainings do: a step that may not end in its slot is plain
+            on = None
         delay = 1.0 if on == "control.delay" else 0.0
         settle = 0.8 if on in ("control.delay", "control.sham") else 0.0
         work = STEP * max(0.2, 1 + 0.03 * random.standard_normal())
@@ -161,7 +163,7 @@ def main():
     parser.add_argument("scenario", nargs="*")
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--blocks", type=int, default=20)
+    parser.add_argument("--blocks", type=int, default=40)
     asked = parser.parse_intermixed_args()
     failed = []
     may_miss = asked.runs / 20 + 3 * math.sqrt(asked.runs * 0.05 * 0.95)
