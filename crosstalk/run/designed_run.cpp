@@ -76,7 +76,8 @@ int designed_run(const Request& request)
 
 int show_designed_run(const Request& request)
 {
-    const RunDriver run{request};
+    RunDriver run{request};
+    run.plan();
     run.show();
     return base::exit_fine;
 }

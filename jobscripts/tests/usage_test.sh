@@ -21,6 +21,8 @@ refused 2 "leaves no core to the training" "${local_sh[@]}" --noise-cpus "$(allo
 refused 2 "both have 1:" "${local_sh[@]}" --train-cpus 0-1 --noise-cpus 1
 refused 2 "did you mean memory.stream" "${local_sh[@]}" --schedule 'rotation(memory.strem, placebo; slot=1s)'
 check "nothing was begun" test ! -e run
+refused 2 "did you mean memory.stream" crosstalk run --dry-run --schedule 'rotation(memory.strem, placebo; slot=1s)' -- \
+    ddl-train --model mlp
 run crosstalk run --dry-run --out run -- ddl-train --model mlp --device cuda
 check "what a training's GPU does is recorded" grep -q -- "--device cuda .*--trace-gpu" "$scratch/out"
 run crosstalk run --dry-run --out run -- ddl-train --model mlp
