@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 . jobscripts/setup.sh
 
 longest=5min budget=5%
-first_programs=(crosstalk noisegen ddl-train interference)
+first_programs=(crosstalk noisegen ddl-train interference trace-os)
 configure=() # more for CMake
 train=()     # more for the training
 

@@ -6,7 +6,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 mkdir "$scratch/tree" "$scratch/bin"
 cp -r "$jobscripts" "$jobscripts/../quickstart.sh" "$scratch/tree/"
-for program in crosstalk noisegen ddl-train interference mpirun; do
+for program in crosstalk noisegen ddl-train interference trace-os mpirun; do
     # shellcheck disable=SC2016 # the words are the stand-in's
     printf '#!/bin/sh\necho "${0##*/} $*" >>%q\nexit "${ENDS_WITH:-0}"\n' "$scratch/asked" >"$scratch/bin/$program"
     chmod +x "$scratch/bin/$program"
