@@ -5,7 +5,7 @@ namespace otf2 {
 
 namespace {
 
-// Each rank's block; the arguments of a buffer mean nothing where the data is in place already.
+// Returns the bytes of one rank's block. With MPI_IN_PLACE, the arguments of the other buffer apply.
 std::uint64_t block(const void* buffer, int count, MPI_Datatype type, int other_count, MPI_Datatype other_type)
 {
     return buffer == MPI_IN_PLACE ? bytes_of(other_count, other_type) : bytes_of(count, type);
@@ -124,14 +124,14 @@ Traffic alltoallw(const void* send, const int send_counts[], const MPI_Datatype 
     return bytes;
 }
 
-// Sends numbers to every rank, by rank; returns the sums of this rank's.
+// Sends a block to every rank, and receives this rank's block after reduction.
 Traffic reduce_scatter(const int counts[], MPI_Datatype type, MPI_Comm communicator)
 {
     return {.sent_bytes = bytes_of(counts, communicator, type),
             .received_bytes = bytes_of(counts[rank_in(communicator)], type)};
 }
 
-// Sends a block to every rank; returns the sum of this rank's.
+// Same, with blocks of equal size.
 Traffic reduce_scatter_block(int count, MPI_Datatype type, MPI_Comm communicator)
 {
     const std::uint64_t bytes = bytes_of(count, type);

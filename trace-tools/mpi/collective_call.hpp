@@ -71,7 +71,7 @@ inline std::uint32_t rank(int root)
 // Traffic of each operation, from its arguments. Buffers are only compared with MPI_IN_PLACE, for which MPI ignores the
 // arguments that belong to the buffer.
 Traffic no_traffic();
-Traffic reduction(int count, MPI_Datatype type);  // the same both ways
+Traffic reduction(int count, MPI_Datatype type);  // sent as well as received
 Traffic exclusive_scan(int count, MPI_Datatype type, MPI_Comm communicator);
 Traffic broadcast(int count, MPI_Datatype type, int root, MPI_Comm communicator);
 Traffic reduction_to_root(int count, MPI_Datatype type, int root, MPI_Comm communicator);

@@ -8,7 +8,7 @@ namespace otf2 {
 
 namespace {
 
-// The naming happens whether the call is recorded or not: every rank of the new communicator takes part in it.
+// Identifies the new communicator even if the call is not recorded: identify() is collective over it.
 template <class Call>
 int making(const MpiFunction& function, MPI_Comm* made, const Call& call)
 {

@@ -44,13 +44,13 @@ void complete(LocationRecorder* location, std::int64_t time_ns, MPI_Request requ
     if (location != nullptr) record_completion(*location, time_ns, *pending, status);
 }
 
-// True if the call has reported on each of its operations. A call that fails as a whole reports on none.
+// True if the call has set the status of each of its operations. A call that fails as a whole sets none.
 bool tells_of_all(int code)
 {
     return code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS;
 }
 
-// Whether the call has to be recorded, or completes pending requests.
+// True if this thread's calls are recorded, or requests are pending.
 bool of_interest()
 {
     return recording_location() != nullptr || any_pending();
@@ -109,7 +109,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* statu
     const Requests before = copy(count, requests);
     Statuses statuses{1, status};
     const std::int64_t begin_ns = begin_call();
-    *index = MPI_UNDEFINED;  // what fails may leave it as it is
+    *index = MPI_UNDEFINED;  // a call that fails may leave it unset
     const int code = PMPI_Waitany(count, requests, index, statuses.get());
     tell(function, begin_ns, before, code, *index != MPI_UNDEFINED ? 1 : 0, index, statuses.get());
     return code;
@@ -165,7 +165,7 @@ int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_St
     const Requests before = copy(count, requests);
     Statuses statuses{1, status};
     const std::int64_t begin_ns = begin_call();
-    *index = MPI_UNDEFINED;  // what fails may leave it as it is
+    *index = MPI_UNDEFINED;  // a call that fails may leave it unset
     const int code = PMPI_Testany(count, requests, index, flag, statuses.get());
     if (code == MPI_SUCCESS && *flag == 0)
         found_nothing();

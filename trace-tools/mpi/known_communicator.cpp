@@ -13,14 +13,14 @@ namespace otf2 {
 
 namespace {
 
-// Attribute attached to a communicator.
+// MPI attribute that is cached with a communicator.
 struct Attribute {
     KnownCommunicator known;
     std::uint64_t duplicates = 0;  // number of duplicates that MPI_Comm_idup made of it
 };
 
-// Numbers of the communicators that this process is the first rank of; never destroyed: MPI frees communicators at its
-// end.
+// Numbers of the communicators in which this process is rank 0. Never destroyed, because MPI_Finalize, which frees
+// communicators, may run as late as in an exit handler.
 struct Numbers {
     std::mutex mutex;
     std::int64_t made = 0;                                       // guarded by mutex
@@ -60,7 +60,7 @@ int forget(MPI_Comm, int, void* value, void*)
     return MPI_SUCCESS;
 }
 
-// MPI stores the attribute with the communicator, and calls forget() when the communicator is freed.
+// Returns the key of the attribute. MPI calls forget() when it frees a communicator.
 int keyval()
 {
     static const int key = [] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI's messages from one rank to another, recorded: a send right after the call begins, a receive right before it
-// ends. Probes that find nothing are part of the one that does.
+// Records MPI's point-to-point messages: a send right after the call begins, a receive right before it ends.
+// Unsuccessful probes become part of the successful one that follows.
 #include "trace-tools/mpi/recorded_call.hpp"
 #include "trace-tools/mpi/requests.hpp"
 
@@ -8,7 +8,7 @@ namespace otf2 {
 
 namespace {
 
-// A message's other end and size; MPI_PROC_NULL has none.
+// Arguments of a point-to-point call. MPI_PROC_NULL as peer: there is no message.
 struct Envelope {
     int peer;
     int tag;
@@ -83,8 +83,8 @@ int preparing_to_send(const MpiFunction& function, const Envelope& envelope, MPI
     return code;
 }
 
-// on() returns the communicator and is called after the call; none: only the time is recorded. call(status) makes the
-// MPI call, which receives, and may also send.
+// Records a call that receives, and may also send. call(status) makes the MPI call. on() is called after it and returns
+// the communicator; empty: only the time is recorded.
 template <class On, class Call>
 int receiving(const MpiFunction& function, const std::optional<Envelope>& sent, MPI_Status* status, const On& on,
               const Call& call)

@@ -32,8 +32,8 @@ int count_of(const std::string& bytes)
     return static_cast<int>(bytes.size());
 }
 
-// Leaves the CPU to the threads that share it, one of which may be the one waited for: a rank that spins until its time
-// is up would make the round trip a scheduler's time slice long, and the offset that uncertain.
+// Yields while it waits, because the peer may share this CPU: spinning would stretch the round trip to a scheduler time
+// slice, and make the clock offset as uncertain.
 void complete(MPI_Request request)
 {
     int done = 0;

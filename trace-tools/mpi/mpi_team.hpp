@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A team of the processes of an MPI communicator, which write one archive.
+// The processes of an MPI communicator as a team that writes one archive.
 #pragma once
 
 #include "trace-tools/otf2/write/team.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI's collectives among neighbours in a topology: of these only the time is recorded, for OTF2 has no words for them.
+// Records MPI's neighbourhood collectives with their time only, because OTF2 cannot represent them.
 #include "trace-tools/mpi/recorded_call.hpp"
 
 using namespace otf2;

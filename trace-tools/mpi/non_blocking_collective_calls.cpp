@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI's non-blocking collectives, recorded. Comments: see record_mpi.hpp.
+// Records MPI's non-blocking collectives, as record_mpi.hpp describes.
 #include "trace-tools/mpi/collective_call.hpp"
 
 using namespace otf2;

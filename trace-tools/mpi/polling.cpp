@@ -12,10 +12,10 @@ namespace {
 constexpr std::int64_t free_computation_ns = 20'000;
 constexpr std::int64_t free_sleep_ns = 10'000'000;
 constexpr std::int64_t shares = 10;
-constexpr std::int64_t counted_pause_ns = 1'000'000;  // a computation does not become polling by losing its CPU
+constexpr std::int64_t counted_pause_ns = 1'000'000;  // a preempted computation must not become polling
 constexpr std::int64_t sleeps_good_for_ns = 1'000'000;
 
-// Sleeps of this thread. sched_yield() is none: the kernel counts it as it counts a CPU taken away.
+// Returns how often this thread has slept. sched_yield() is not a sleep: the kernel counts it like a preemption.
 std::int64_t sleeps()
 {
     ::rusage usage{};
@@ -46,8 +46,8 @@ bool Polling::continues(const LocationRecorder& location, std::int64_t now_ns)
     return other_ns_ * shares <= end_ns_ - begin_ns_ + std::min(pause_ns, counted_pause_ns);
 }
 
-// Asking the kernel costs more than looking at the clock: an answer of a moment ago will do. It lets the pause that
-// comes look busier than it is by no more than that moment, or like one with a sleep.
+// System calls cost more than reading the clock, so recent values are reused. At worst, the next pause appears busier
+// by the age of the value, or appears to contain a sleep.
 void Polling::found_nothing()
 {
     end_ns_ = base::now_ns();

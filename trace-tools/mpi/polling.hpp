@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins successive tests and probes that find nothing into the single wait that they are.
+// Merges successive unsuccessful tests and probes into the single wait that they amount to.
 #pragma once
 
 #include "trace-tools/otf2/write/recorder.hpp"
@@ -9,16 +9,16 @@
 namespace otf2 {
 
 // Polling of one thread at its location. It continues across calls as long as nothing else is recorded at the location
-// and the thread does little in between. Of each pause, these count as polling: 20 us of computation, up to 10 ms of
-// sleep, and all time in which others had the CPU (by sched_yield() or preemption). Other time may make up a tenth of
-// the polling, so that one late wakeup does not end a long polling; but a loop that computes for 30 us between its
+// and the thread does little in between. In each pause, these count as polling: up to 20 us of computation, up to 10 ms
+// of sleep, and all time in which others had the CPU (by sched_yield() or preemption). Other time may make up a tenth
+// of the polling, so that one late wakeup does not end a long polling; but a loop that computes for 30 us between its
 // tests is not polling.
 class Polling {
  public:
     // Call when a test, probe or wait begins. Returns the begin of the polling that it continues, or the current time.
     std::int64_t begin_call(const LocationRecorder& location);
 
-    // Call when it ends without having found anything.
+    // Call when a test or probe ends unsuccessfully.
     void found_nothing();
 
  private:
@@ -26,12 +26,12 @@ class Polling {
 
     bool open_ = false;
     std::int64_t begin_ns_ = 0;
-    std::int64_t end_ns_ = 0;        // of the last call
-    std::int64_t other_ns_ = 0;      // in pauses, beyond what is part of it
+    std::int64_t end_ns_ = 0;        // end of the last call
+    std::int64_t other_ns_ = 0;      // time in pauses that does not count as polling
     std::int64_t cpu_ns_ = 0;        // the thread's CPU clock
-    std::int64_t cpu_at_ns_ = 0;     // when it was read
-    std::int64_t sleeps_ = 0;        // how often the thread has slept
-    std::int64_t sleeps_at_ns_ = 0;  // when that was asked for
+    std::int64_t cpu_at_ns_ = 0;     // when cpu_ns_ was read
+    std::int64_t sleeps_ = 0;        // the thread's sleeps so far
+    std::int64_t sleeps_at_ns_ = 0;  // when sleeps_ was read
 };
 
 }  // namespace otf2

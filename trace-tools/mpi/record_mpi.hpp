@@ -1,41 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI calls recorded through MPI's profiling interface: a program linked with trace-mpi calls our MPI_Allreduce, which
-// calls PMPI_Allreduce and records both ends on the location that the calling thread named. No location: nothing is
+// Records MPI calls through MPI's profiling interface: a program linked with trace-mpi calls our MPI_Allreduce, which
+// calls PMPI_Allreduce and records begin and end on the calling thread's location. Threads without a location are not
 // recorded.
 //
 // Recorded are point-to-point messages of all modes, persistent requests and probes, waits and tests, collectives, and
-// the calls that make and free communicators. Non-blocking collectives are written as OTF2 3.0 knows them (request
-// where started, complete where waited for). One-sided communication, files, and the calls that only ask for something
-// are not recorded: to the trace their time is computation.
+// the calls that make and free communicators. Non-blocking collectives are written as in OTF2 3.0 (a request at the
+// start, a completion at the wait). One-sided communication, MPI-IO, and calls that only query something are not
+// recorded: their time counts as computation.
 //
-// Tests and probes that find nothing have no events of their own, which would fill the disk. Those that follow each
-// other are one polling: the test, probe or wait that ends it begins in the trace where the polling began, so that the
-// wait is seen. polling.hpp says what goes between two of them. A polling that leads to none of these calls (the
+// Unsuccessful tests and probes have no events of their own, which would fill the disk. A sequence of them is one
+// polling: the test, probe or wait that ends it begins in the trace where the polling began, so that the trace shows
+// the wait. polling.hpp says what may happen between two of them. A polling that leads to none of these calls (the
 // program does something else, records anything on the location, or gives up) is not recorded.
 //
-// For a call that fails, or an operation that fails while it is waited for, only the time is recorded.
+// If a call fails, or an operation fails while it is waited for, only the time is recorded.
 //
-// Bytes of a collective are those of this rank's own buffers: what it puts in is sent, what it gets out is received.
+// Bytes of a collective are those of this rank's own buffers: sent is what it contributes, received is what it obtains.
 //
 // The recorder's team must be that of MPI_COMM_WORLD. Communicators of its processes are known, whichever call makes
-// them, topologies included. Only the time is recorded of calls on intercommunicators, on communicators with processes
-// from elsewhere, and of collectives among neighbours.
+// them, topologies included. Only the time is recorded for calls on intercommunicators, for calls on communicators with
+// processes outside of MPI_COMM_WORLD, and for neighbourhood collectives.
 #pragma once
 
 #include "trace-tools/otf2/write/recorder.hpp"
 
 namespace otf2 {
 
-// From here on this thread's MPI calls are events of that location, and the location stands for the rank in
-// communicators.
+// Records this thread's MPI calls on that location from now on. The location represents the rank in communicators.
 void record_mpi_here(LocationRecorder& location);
 
-// The same for every thread: the calling one is the first of the locations, others get one when they first call MPI.
+// Same for every thread: the calling one uses the first location, others get one at their first MPI call.
 class ThreadLocations;
 void record_mpi_everywhere(ThreadLocations& locations);
 
-// From here on the MPI calls of this thread, or of every thread, are not recorded. To be called before
-// Recorder::finish().
+// Ends what record_mpi_here() or record_mpi_everywhere() began. Call before Recorder::finish().
 void record_mpi_no_more();
 
 }  // namespace otf2

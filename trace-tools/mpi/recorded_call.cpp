@@ -16,7 +16,7 @@ namespace {
 
 std::atomic<std::size_t> functions{0};
 
-// Location of this thread. Never destroyed by a destructor: MPI may be called while a process ends.
+// Location of this thread. Held by a plain pointer, because MPI may be called while the process ends.
 struct Here {
     LocationRecorder* location = nullptr;
     std::vector<std::optional<RegionRef>> regions{};  // by index of the function
@@ -31,7 +31,7 @@ void forget_here()
     delete std::exchange(here, nullptr);
 }
 
-// Gives the location of a thread that ends to the next one. The main thread's is its own until the end of the process.
+// Releases a thread's location for reuse when the thread ends. The main thread keeps its own until the process ends.
 struct Guest {
     ThreadLocations* host = nullptr;
     bool over = false;
@@ -45,7 +45,7 @@ struct Guest {
 };
 thread_local Guest guest;
 
-// A location for a thread that has none, if all threads are recorded.
+// Gives this thread a location if all threads are recorded.
 void join()
 {
     ThreadLocations* host = everywhere.load(std::memory_order_acquire);

@@ -13,11 +13,11 @@
 
 namespace otf2 {
 
-// A call's name and what kind of call it is. One static object for each wrapper.
+// Name and role of an MPI call. Each wrapper has one static object.
 class MpiFunction {
  public:
     MpiFunction(const char* name, RegionRole role);
-    RegionRef region(Recorder& recorder) const;  // looked up once a thread and location
+    RegionRef region(Recorder& recorder) const;  // looked up once per thread and location
 
  private:
     const char* name_;
@@ -31,7 +31,7 @@ LocationRecorder* recording_location();
 // The polling of the calling thread, which must be recorded.
 Polling& polling_here();
 
-// None if the communicator is not identified across ranks.
+// Returns nullopt if the communicator is not identified across ranks.
 std::optional<CommunicatorRef> communicator_of(LocationRecorder& location, MPI_Comm communicator);
 
 std::uint64_t bytes_of(std::int64_t count, MPI_Datatype type);
@@ -65,9 +65,9 @@ class RecordedCall {
         return code;
     }
 
-    // Later than the begin if something was recorded within the call, such as a user-defined reduction.
+    // Returns a time after the begin if something was recorded within the call, such as a user-defined reduction.
     std::int64_t begin_ns() const { return std::max(begin_ns_, location_.last_ns()); }
-    std::int64_t end_ns()  // the time of the first call
+    std::int64_t end_ns()  // the time of its first use
     {
         if (end_ns_ == 0) end_ns_ = base::now_ns();
         return end_ns_;
@@ -83,7 +83,7 @@ class RecordedCall {
     LocationRecorder& location_;
     RegionRef region_;
     std::int64_t begin_ns_;
-    std::int64_t end_ns_ = 0;  // 0: has not ended
+    std::int64_t end_ns_ = 0;  // 0: not ended yet
 };
 
 // Makes a call of which only the region is recorded.
@@ -96,7 +96,7 @@ int time_only(const MpiFunction& function, const Call& call)
     return call();
 }
 
-// The same for the calling thread, and where it is recorded; elsewhere begin_call() is now.
+// Same as in Polling, for the calling thread. If it is not recorded, begin_call() returns the current time.
 std::int64_t begin_call();
 void found_nothing();
 

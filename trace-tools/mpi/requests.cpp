@@ -11,7 +11,7 @@ namespace otf2 {
 namespace {
 
 std::mutex mutex;  // guards the tables
-// Oldest first: Open MPI gives one and the same handle to all sends that it completes at once.
+// Oldest first: Open MPI returns the same handle for all sends that complete immediately.
 std::unordered_map<MPI_Request, std::deque<Pending>> table;
 std::unordered_map<MPI_Request, Persistent> persistent_requests;
 std::unordered_map<MPI_Message, CommunicatorRef> probed_messages;
@@ -112,7 +112,7 @@ void record_completion(LocationRecorder& location, std::int64_t time_ns, const P
         location.request_cancelled(time_ns, pending.id);
     else if (std::holds_alternative<PendingSend>(pending.operation))
         location.send_complete(time_ns, pending.id);
-    else if (status.MPI_SOURCE >= 0)  // MPI_PROC_NULL is below 0
+    else if (status.MPI_SOURCE >= 0)  // MPI_PROC_NULL is negative
         location.receive_complete(time_ns, incoming(status, std::get<PendingReceive>(pending.operation).communicator),
                                   pending.id);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Non-blocking operations between their start and the wait or test that completes them, and what else MPI knows by a
-// handle: persistent requests, and messages that were probed but not received yet.
+// Tracks MPI's handles: non-blocking operations between their start and the wait or test that completes them,
+// persistent requests, and messages that were probed but not received yet.
 #pragma once
 
 #include "trace-tools/mpi/known_communicator.hpp"
@@ -28,7 +28,7 @@ struct PendingDuplicate {
 };
 
 struct Pending {
-    std::uint64_t id = 0;  // of this process, never used twice
+    std::uint64_t id = 0;  // unique in this process; 0 for a PendingDuplicate
     std::variant<PendingSend, PendingReceive, PendingCollective, PendingDuplicate> operation;
 };
 
@@ -38,7 +38,7 @@ bool any_pending();
 std::uint64_t new_request_id();
 void remember(MPI_Request request, const Pending& pending);
 
-// None if the request was not started by a recorded call. MPI may then reuse the handle.
+// Removes and returns the oldest operation of this handle, which MPI may then reuse; empty if none was recorded.
 std::optional<Pending> take(MPI_Request request);
 
 // The message of a persistent request, or the communicator that it receives on.
@@ -53,7 +53,7 @@ std::optional<CommunicatorRef> take_probed(MPI_Message message);
 
 Message incoming(const MPI_Status& status, CommunicatorRef communicator);
 
-// Writes the record of a completed operation. The status is that of the operation.
+// Writes the record of an operation that completed with this status.
 void record_completion(LocationRecorder& location, std::int64_t time_ns, const Pending& pending,
                        const MPI_Status& status);
 

@@ -46,7 +46,7 @@ try {
     return nullptr;
 }
 
-// Allocates nothing: take() has reserved the place.
+// Does not allocate: take() has reserved the memory.
 void ThreadLocations::give_back(LocationRecorder& location) noexcept
 {
     const std::lock_guard lock{mutex_};

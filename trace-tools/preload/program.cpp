@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // libcrosstalk-mpi.so: records the MPI calls of any program that it is preloaded into. Recording begins in MPI_Init or
 // MPI_Init_thread and ends in MPI_Finalize. A process that ends before that, by SIGTERM for example, finishes its part
-// of the archive on its own; it appears once all have ended. If recording fails, the program continues, and one line
-// says what is lost.
+// of the archive on its own; the archive appears once all have ended. If recording fails, the program continues, and
+// one line says what is lost.
 //
 //   CROSSTALK_TRACE         directory of the archive; if not set, one named after the program and its job
-//   CROSSTALK_TRACE_MEMORY  the most that the events of a process take before they go to the file, 16MiB; if not set,
-//                           256KiB for each thread
-//   CROSSTALK_TRACE_GPU     1: what CUPTI records of its GPUs is in the archive, too
-//   CROSSTALK_TRACE_PROCESS the process whose end shows whether there is a trace at all; set by trace-record
+//   CROSSTALK_TRACE_MEMORY  limit of a process's event buffer, such as 16MiB; if not set, 256KiB per thread
+//   CROSSTALK_TRACE_GPU     1: also records GPU activities with CUPTI
+//   CROSSTALK_TRACE_PROCESS the process that reports a missing trace when it ends; set by trace-record
 //
-// Rank 0's environment counts.
+// The directory and the memory limit are taken from rank 0's environment.
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
@@ -75,7 +74,7 @@ std::string program()
     return SoloTeam{}.process_name();
 }
 
-// True if the program was linked with MPI wrappers, ours or others: then these record its calls.
+// True if the program is linked with MPI wrappers, ours or others: these record its calls already.
 bool has_wrappers_of_its_own()
 {
     ::Dl_info ours{};
@@ -88,7 +87,7 @@ bool has_wrappers_of_its_own()
     return false;
 }
 
-// 0: no bound.
+// Returns 0, no limit, for an empty text.
 std::uint64_t parse_memory(const std::string& text)
 try {
     return text.empty() ? 0 : static_cast<std::uint64_t>(base::parse<base::Bytes>(text).count);
@@ -101,7 +100,7 @@ Recording* begin_recording()
 {
     auto team = std::make_unique<MpiTeam>(MPI_COMM_WORLD);
     const std::string wanted = base::environment("CROSSTALK_TRACE").value_or("");
-    std::error_code nowhere;  // leaves an empty path, which the recorder refuses
+    std::error_code nowhere;  // an error leaves an empty path, which the recorder refuses
     const fs::path mine = fs::absolute(wanted.empty() ? fresh_directory(program()) : fs::path{wanted}, nowhere);
     const fs::path directory = team->broadcast(mine.string());
     const std::uint64_t memory_bytes =
@@ -133,8 +132,8 @@ try {
     say("rank ", recording->rank, ": ", error.what());
 }
 
-// For a process that ends before MPI_Finalize: finishes its part of the archive without the other processes. False if
-// other processes are still recording.
+// Finishes this process's part of the archive without the other processes, if it ends before MPI_Finalize. Returns
+// false if others are still recording.
 bool finish_alone(const std::string& why)
 {
     Recording& mine = *recording;
@@ -204,7 +203,7 @@ try {
     say(error.what());
 }
 
-// Time until all ranks have arrived counts as MPI_Finalize; later time in it is not recorded.
+// The time until all ranks have arrived is recorded as MPI_Finalize; later time in it is not recorded.
 void finish()
 try {
     static const MpiFunction function{"MPI_Finalize", RegionRole::collective_other};
@@ -227,7 +226,7 @@ try {
     say(error.what());
 }
 
-// The process ends without MPI_Finalize, by the program's own action.
+// Finishes the recording if the program ends its process without MPI_Finalize.
 void end_early(const std::string& why)
 {
     if (recording == nullptr || recording->process != ::getpid() || recording->finished) return;
@@ -237,7 +236,7 @@ void end_early(const std::string& why)
             " appears when all ranks have ended");
 }
 
-// If trace-record has become this process, reports that it has left no trace.
+// Reports a missing trace, in the process that trace-record became by exec.
 void report_no_trace()
 {
     const std::string wanted = base::environment("CROSSTALK_TRACE").value_or("");

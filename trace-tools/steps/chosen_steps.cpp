@@ -45,7 +45,7 @@ FoundSteps guessed_steps(Reader& reader)
     return find_steps(reader.archive(), seen);
 }
 
-// One of steps.region and steps.call is set.
+// Requires steps.region or steps.call.
 std::unique_ptr<StepVisitor> visitor_of(const FoundSteps& steps, int every, const Archive& archive,
                                         StepObserver* observer)
 {
@@ -90,7 +90,7 @@ ChosenSteps read_as(Reader& reader, const FoundSteps& steps, int every, const Ne
     return chosen(steps, every, reader.archive(), visitor->table());
 }
 
-// Reads by a guess, and looks in the same reading whether it was right.
+// Collects steps by a guess from the first events and checks it in the same reading; reads again if it was wrong.
 std::optional<ChosenSteps> read_as_found(Reader& reader, int every, const NewObserver& observer)
 {
     const Archive& archive = reader.archive();
@@ -111,7 +111,7 @@ std::optional<ChosenSteps> read_as_found(Reader& reader, int every, const NewObs
     return read_as(reader, found, every, observer);
 }
 
-// ", such as MPI_Allreduce": of MPI, or another library.
+// ", such as MPI_Allreduce": up to four MPI calls that the archive defines.
 std::string calls_of(const Archive& archive)
 {
     constexpr std::size_t most = 4;

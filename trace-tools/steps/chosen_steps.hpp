@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of an archive: those that a user chose, or else those that are detected.
+// Steps of an archive: chosen by the user, or else detected.
 #pragma once
 
 #include "trace-tools/otf2/read/reader.hpp"
@@ -15,10 +15,10 @@ namespace otf2 {
 struct StepChoice {
     std::string region;  // steps are the visits of this region
     std::string from;    // steps last from one visit of this region to the next
-    int every = 1;       // .. or to the n-th next visit; also if the region is detected
+    int every = 1;       // .. or to the n-th next visit; also for a detected call
     bool given() const { return !region.empty() || !from.empty(); }
 
-    // Throws UsageError if both are set, or if `every` is less than 1 or cannot be combined with the choice.
+    // Throws UsageError if both are set, or if `every` is less than 1, or greater than 1 with `region`.
     void check() const;
 };
 
@@ -29,16 +29,16 @@ struct ChosenSteps {
     StepChoice choice;  // the choice that gives the same steps in another archive of the program
 };
 
-// Returns a new observer. The observer must outlive the reading, or live until the next one is requested.
+// Returns a new observer, which must live until the reading ends or the next observer is requested.
 using NewObserver = std::function<StepObserver&()>;
 
-// Without a choice, the result of find_step_region(), or else of find_step_call(); none if nothing repeats. Reads all
-// events once; without a choice twice, unless the guess from the first events holds for all. The last observer
-// requested, if any, has seen all events of the reading that found the steps. Throws UsageError if the chosen region
-// does not exist.
+// Returns the chosen steps; without a choice, those of find_step_region(), or else of find_step_call(). Empty if
+// nothing repeats. Reads all events once; without a choice twice, unless a guess from the first events proves right.
+// The last observer requested, if any, has seen all events of the reading that found the steps. Throws UsageError if
+// the chosen region does not exist, or if `every` is greater than 1 and the detected steps are visits of a region.
 std::optional<ChosenSteps> chosen_steps(Reader& reader, const StepChoice& choice, const NewObserver& observer = {});
 
-// Advice where no steps are found: "such as MPI_Allreduce".
+// Returns advice for archives in which no steps are found: ".. give one with --step-from, such as MPI_Allreduce ..".
 std::string how_to_choose_steps(const Archive& archive);
 
 }  // namespace otf2

@@ -22,7 +22,7 @@ std::size_t slot_of(const Archive& archive, std::uint32_t location)
     return process != nowhere ? process : archive.processes.size() + location;
 }
 
-// Outermost visits of the region by each location, and when each location begins and ends.
+// Collects each location's outermost visits of the region and last event, and the archive's first event.
 class Visits : public Visitor {
  public:
     Visits(const Archive& archive, const std::string& name) : places_(archive.locations.size())
@@ -46,7 +46,7 @@ class Visits : public Visitor {
 
     std::int64_t first_ns() const { return first_ns_; }
 
-    // One that is never left lasts until the location's last event.
+    // A visit that is never left lasts until the location's last event.
     Spans spans(std::size_t location) const
     {
         const Place& place = places_[location];

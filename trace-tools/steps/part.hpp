@@ -12,7 +12,7 @@
 
 namespace otf2 {
 
-// Values of the options; empty: the whole run.
+// Values of --region, --from and --to. All empty: the whole run.
 struct PartWords {
     std::string region;
     std::string from;
@@ -26,9 +26,9 @@ void add_part_options(base::Options& options, PartWords& words);
 
 class Part {
  public:
-    Part() = default;  // all of the run
+    Part() = default;  // the whole run
 
-    // `spans`: disjoint spans in time order, for each process, followed by those for each location without a process.
+    // `spans`: one list per process, then one per location (used if it has no process); disjoint, in time order.
     Part(const Archive& archive, std::vector<std::vector<base::TimeSpan>> spans)
         : archive_{&archive}, spans_{std::move(spans)}
     {
@@ -36,7 +36,7 @@ class Part {
 
     bool is_all() const { return archive_ == nullptr; }
 
-    // The time between begin and end in which the location is within the part, on the archive's common clock.
+    // Returns how much of the time from begin_ns to end_ns (archive's common clock) lies in the location's part, in ns.
     std::int64_t within(std::uint32_t location, std::int64_t begin_ns, std::int64_t end_ns) const
     {
         return is_all() ? end_ns - begin_ns : inside_ns(location, begin_ns, end_ns);

@@ -17,7 +17,7 @@ struct Assigned {
     std::string factor;                       // its label
     std::string level;                        // empty if it has no levels
     std::string stressor;                     // "memory.stream"
-    base::Role role = base::Role::treatment;  // so too where the archive says nothing of it
+    base::Role role = base::Role::treatment;  // default if the archive states no role
 
     bool operator==(const Assigned&) const = default;
 };
@@ -30,7 +30,7 @@ struct Slot {
     std::int64_t position = 0;  // in its block
 };
 
-// The first location "schedule" among those of the first `processes` processes; nowhere if there is none.
+// Returns the first location named "schedule" among those of the first `processes` processes; nowhere if there is none.
 std::uint32_t schedule_location(const Archive& archive, std::size_t processes = SIZE_MAX);
 
 // Collects the slots of one location.
@@ -53,7 +53,7 @@ class SlotReader : public Visitor {
     std::optional<std::uint32_t> level_;
     std::optional<std::uint32_t> stressor_;
     std::optional<std::uint32_t> role_;
-    int depth_ = 0;  // several factors that are on together are regions in each other
+    int depth_ = 0;  // simultaneous factors are nested regions
 };
 
 }  // namespace otf2

@@ -17,7 +17,7 @@ constexpr std::size_t no_phase = SIZE_MAX;
 
 std::string phase_name(const std::string& region)
 {
-    return region == "begin" || region == "end" ? region + " (region)" : region;  // columns of that name are times
+    return region == "begin" || region == "end" ? region + " (region)" : region;  // columns begin and end are times
 }
 
 }  // namespace

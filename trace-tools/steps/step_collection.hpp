@@ -14,7 +14,7 @@
 namespace otf2 {
 
 struct Step {
-    std::int64_t number = 0;  // its attribute `step`, or counted from 0 on its rank
+    std::int64_t number = 0;  // attribute `step`, else counted from 0 on its rank
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
 };
@@ -22,12 +22,12 @@ struct Step {
 // The steps of a rank, possibly more than fit into memory.
 struct StepsOfRank {
     std::int64_t rank = 0;         // rank in the largest MPI communicator, or else process number
-    std::uint32_t location = 0;    // the one of the rank with the most steps
-    base::LongColumn<Step> steps;  // in the order of time
-    std::vector<base::LongColumn<std::int64_t>> phase_ns;  // by StepTable::phases, then by step; they add up to it
+    std::uint32_t location = 0;    // the rank's location with the most steps
+    base::LongColumn<Step> steps;  // in time order
+    std::vector<base::LongColumn<std::int64_t>> phase_ns;  // [StepTable::phases][step]; phases add up to the step
 };
 
-// Drops all steps but the wanted ones.
+// Keeps only the wanted steps.
 void keep_steps(StepsOfRank& rank, const std::function<bool(const Step&)>& wanted);
 
 struct StepTable {
@@ -35,8 +35,8 @@ struct StepTable {
     std::vector<StepsOfRank> ranks;   // ranks that have steps, in rank order
 };
 
-// Sees all events of the reading that finds the steps, and the begin and end of each step, reported before the event
-// that causes them. A step that does not end is reported only by the begin of the next.
+// Sees all events of the reading that finds the steps. begin_step() and end_step() precede the event that causes them.
+// An unfinished step gets no end_step(); the next begin_step() replaces it.
 class StepObserver : public Visitor {
  public:
     virtual void begin_step(const At& at, std::optional<std::int64_t> number) = 0;
@@ -45,25 +45,25 @@ class StepObserver : public Visitor {
 
 class StepCollection {
  public:
-    // The observer, if any, must outlive it.
+    // Both arguments must outlive this object; the observer may be null.
     explicit StepCollection(const Archive& archive, StepObserver* observer = nullptr);
 
     // Begins a step at the event's location; an unfinished earlier step is discarded. Steps without a number are
-    // counted.
+    // counted from 0.
     void begin(const At& at, std::optional<std::int64_t> number = {});
     void end(const At& at);
 
-    // Regions with equal names are one phase. A region called `other` is merged with the time in no other phase.
+    // Regions with equal names are one phase. A region named `other` counts as time outside all phases.
     void phase(std::uint32_t location, std::uint32_t region, std::int64_t ns);
 
-    StepTable table();  // gives away what was collected
+    StepTable table();  // moves the collected steps out; call once
 
  private:
     struct Place {
         Step step;
         std::vector<std::int64_t> phase_ns;
         base::LongColumn<Step> steps;
-        std::vector<base::LongColumn<std::int64_t>> phases_ns;  // by phases_, as many as it needs
+        std::vector<base::LongColumn<std::int64_t>> phases_ns;  // by index in phases_; may be shorter
         base::LongColumn<std::int64_t> rest_ns;
     };
 

@@ -19,7 +19,7 @@ namespace otf2 {
 
 namespace {
 
-// The first location with events of each rank.
+// Returns each rank's first CPU thread with events; locations of unknown kind count as CPU threads.
 std::vector<std::size_t> first_locations(const Archive& archive, const UseOfRegions& use)
 {
     const std::vector<std::int64_t> ranks = ranks_of_locations(archive);
@@ -35,7 +35,7 @@ std::vector<std::size_t> first_locations(const Archive& archive, const UseOfRegi
     return locations;
 }
 
-// Use of a region on all ranks; empty if it is no step on one of them.
+// Returns the region's use on the first rank, with the covered time of all ranks; empty unless it qualifies on all.
 std::optional<RegionUse> use_as_step(std::uint32_t region, const std::vector<std::size_t>& locations,
                                      const UseOfRegions& seen)
 {
@@ -75,8 +75,9 @@ bool is_collective(const Region& region)
     }
 }
 
-// How often every rank makes this call; 0 if it is no call from which steps could last, or its first and last call are
-// less than this share of the run apart. A program that was stopped may have made its last calls on some ranks only.
+// Returns how often each rank makes this call (the smallest count); 0 if the call cannot separate steps, or if its
+// first and last call are less than this share of the run apart. A killed program may have made its last calls on some
+// ranks only.
 std::uint64_t calls_on_every_rank(std::uint32_t region, const std::vector<std::size_t>& locations,
                                   const UseOfRegions& seen, double least_share)
 {
@@ -96,7 +97,7 @@ std::uint64_t calls_on_every_rank(std::uint32_t region, const std::vector<std::s
     return locations.empty() || most > least + std::max<std::uint64_t>(1, least / 100) ? 0 : least;
 }
 
-// All locations that are not streams.
+// Returns all locations except accelerator streams.
 std::vector<std::size_t> all_threads(const Archive& archive)
 {
     std::vector<std::size_t> threads;
@@ -156,7 +157,7 @@ class StepsOfRegion : public StepVisitor {
 
  private:
     struct Place {
-        std::vector<std::uint32_t> open;  // from the step on
+        std::vector<std::uint32_t> open;  // from the step inwards
         std::int64_t phase_begin_ns = 0;
     };
 
@@ -283,7 +284,7 @@ StepTable read_steps(Reader& reader, std::uint32_t region, StepObserver* observe
 
 void fail_no_region(const Archive& archive, const std::string& name, const char* option)
 {
-    constexpr std::size_t most = 10'000;  // of names to compare with
+    constexpr std::size_t most = 10'000;  // names compared for the suggestion
     std::vector<std::string> names;
     for (const Region& region : archive.regions)
         if (names.size() < most) names.push_back(region.name);

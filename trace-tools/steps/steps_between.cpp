@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of archives whose program marks none: from one call to the next.
+// Steps of programs that mark none: from one call to the next.
 #include "trace-tools/otf2/read/soundness.hpp"
 #include "trace-tools/steps/step_region.hpp"
 
@@ -51,7 +51,7 @@ class StepsBetween : public StepVisitor {
     };
     struct Place {
         std::vector<Open> open;
-        std::size_t level = 0;  // how many regions are around the calls
+        std::size_t level = 0;  // number of regions that enclose the calls
         bool in_step = false;
         std::uint64_t visits = 0;
     };

@@ -20,8 +20,8 @@ struct RegionUse {
     std::int64_t covered_ns = 0;
     std::size_t depth = 0;
     std::uint32_t around = nowhere;  // the enclosing region
-    bool same_place = true;          // at every visit
-    std::int64_t numbered_ns = 0;    // of visits with an attribute `step`, outside of others that have one
+    bool same_place = true;          // depth and enclosing region, at every visit
+    std::int64_t numbered_ns = 0;    // in visits with an attribute `step`, not nested in others with one
     struct Lengths {
         std::uint64_t visits = 0;
         std::int64_t ns = 0;
@@ -33,7 +33,7 @@ struct RegionUse {
     bool alike() const;
 };
 
-// Takes all events of one location, then those of the next, and so on.
+// Expects all events of one location, then those of the next: switching between locations is slow.
 class UseOfRegions final : public Visitor {
  public:
     explicit UseOfRegions(const Archive& archive);
@@ -43,7 +43,7 @@ class UseOfRegions final : public Visitor {
     void metric(const At& at, std::uint32_t, const MetricValue&) override { seen(at); }
     void other(const At& at) override { seen(at); }
 
-    // Adds what `other` has seen of other locations.
+    // Takes over all locations that `other` has seen.
     void add(UseOfRegions& other);
     // Call after the last event.
     void finish();
@@ -53,9 +53,9 @@ class UseOfRegions final : public Visitor {
     {
         return places_[location].last_ns - places_[location].first_ns;
     }
-    using Uses = std::vector<std::pair<std::uint32_t, RegionUse>>;  // each region once; after finish() in their order
+    using Uses = std::vector<std::pair<std::uint32_t, RegionUse>>;  // each region once; sorted by region after finish()
     const Uses& uses(std::size_t location) const { return places_[location].uses; }
-    const RegionUse* find(std::size_t location, std::uint32_t region) const;  // after finish(); null: not visited
+    const RegionUse* find(std::size_t location, std::uint32_t region) const;  // call after finish(); null: not visited
 
  private:
     struct Open {
@@ -64,7 +64,7 @@ class UseOfRegions final : public Visitor {
     };
     struct Place {
         std::vector<Open> open;
-        std::size_t numbered = 0;  // regions that are open, from the one with an attribute `step` on
+        std::size_t numbered = 0;  // open regions, from the one with an attribute `step` inwards
         Uses uses;
         std::int64_t first_ns = INT64_MAX;
         std::int64_t last_ns = INT64_MIN;
@@ -77,7 +77,7 @@ class UseOfRegions final : public Visitor {
     std::optional<std::uint32_t> number_;
     std::vector<Place> places_;  // by location
     std::uint32_t location_ = nowhere;
-    std::vector<std::uint32_t> use_places_;  // by region: index into the location's uses, from 1
+    std::vector<std::uint32_t> use_places_;  // by region: 1 + index into the location's uses; 0: none
 };
 
 }  // namespace otf2
