@@ -6,7 +6,7 @@
 
 #include <new>
 
-// The old events of OpenMP: nothing writes them any more but those who hand them on.
+// Needed for the OpenMP events of old archives, which must still be copied.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 namespace merge {
@@ -184,7 +184,7 @@ CopiedEvents copy_events(OTF2_Reader* reader, OTF2_EvtReader* events, OTF2_EvtWr
     constexpr std::uint64_t at_once = 100'000;
     Copy copy{writer, io_paradigms, resolution, {}};
     otf2::check(OTF2_Reader_RegisterEvtCallbacks(reader, events, copying.get(), &copy), "read events");
-    otf2::last_error();  // of long ago
+    otf2::last_error();  // clears an earlier error
     for (std::uint64_t some = at_once; some == at_once;) {
         const OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents(reader, events, at_once, &some);
         otf2::check(copy.failure, "write events");

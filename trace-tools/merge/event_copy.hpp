@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies the events of a location to another archive as they are in the file, with the location's own reference numbers
-// and clock; only ticks are converted. The local definitions of the new archive map numbers and times. Includes OTF2:
-// use it in the sources of this room.
+// Copies a location's events to another archive unchanged, with the location's own reference numbers and clock; only
+// ticks are converted. The new archive's local definitions map numbers and times.
+// Includes OTF2's headers: for use within merge/ only.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -29,17 +29,17 @@ struct Resolution {
 
 struct CopiedEvents {
     std::uint64_t events = 0;
-    std::uint64_t unknown = 0;         // of kinds that this OTF2 does not know: left out
-    std::uint64_t first = UINT64_MAX;  // tick, as written
+    std::uint64_t unknown = 0;         // events of kinds unknown to this OTF2, not copied
+    std::uint64_t first = UINT64_MAX;  // in output ticks
     std::uint64_t last = 0;
     std::set<OTF2_MetricRef> metrics;
 };
 
-// OTF2 has no mapping of a location's numbers of I/O paradigms: events say the archive's.
+// New numbers of I/O paradigms, by old number. Events carry them, because OTF2 has no local mapping table for them.
 using IoParadigms = std::array<OTF2_IoParadigmRef, UINT8_MAX + 1>;
 
 // Reads until the end of `events`, whose local definitions have not been read. Throws Error for events that cannot be
-// read or written, and for more than `most_events`. progress: called now and then with the number of events since.
+// read or written, and for more than `most_events`. progress() is called now and then with the number of new events.
 CopiedEvents copy_events(OTF2_Reader* reader, OTF2_EvtReader* events, OTF2_EvtWriter* writer,
                          const IoParadigms& io_paradigms, const Resolution& resolution, std::uint64_t most_events,
                          const std::function<void(std::uint64_t)>& progress);

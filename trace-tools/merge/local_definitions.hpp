@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A location's own definitions: what its numbers stand for, and how its clock differs from the archive's.
-// Includes OTF2: for the sources of this room.
+// Local definitions of a location: mapping tables of its reference numbers, and clock offsets.
+// Includes OTF2's headers: for use within merge/ only.
 #pragma once
 
 #include "trace-tools/merge/raw_definitions.hpp"
@@ -16,16 +16,17 @@ struct RawClockOffset {
 };
 
 struct LocalDefinitions {
-    std::array<std::map<std::uint64_t, std::uint64_t>, mapped_spaces> numbers;  // those that stand for others
+    std::array<std::map<std::uint64_t, std::uint64_t>, mapped_spaces> numbers;  // local to global
     std::vector<RawClockOffset> clock_offsets;
 };
 
-// None where the location has no file of them. The reader's files of definitions are open, the location is selected.
+// Returns no definitions if the location has no file of them. The reader's definition files must be open, and the
+// location selected.
 LocalDefinitions read_local_definitions(OTF2_Reader* reader, OTF2_LocationRef location);
 
 void write_local_definitions(OTF2_Archive* archive, OTF2_LocationRef location, const LocalDefinitions& definitions);
 
-// See otf2::on_common_clock(), with ticks for nanoseconds.
+// Same as otf2::on_common_clock(), in ticks.
 std::uint64_t common_time(std::uint64_t tick, const std::vector<RawClockOffset>& offsets);
 
 }  // namespace merge

@@ -43,7 +43,7 @@ struct Effect {
     double low = 0.0;
     double high = 0.0;
     std::string kind;     // alone, average
-    std::string verdict;  // of the whole job's step; else empty
+    std::string verdict;  // empty unless it is on the whole job's step
     bool significant = true;
 };
 
@@ -114,7 +114,7 @@ std::vector<Effect> effects_to_mark(const fs::path& report, const Judgement& jud
     return effects;
 }
 
-// Shares of steps in which factors were on, by rank, step and factor; only used steps.
+// Share of each used step in which a factor was on, by rank, step and factor.
 class Exposure {
  public:
     explicit Exposure(const fs::path& report) : table_{report / "exposure.csv"}
@@ -142,7 +142,7 @@ class Exposure {
 
  private:
     base::CsvTable table_;
-    std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> used_;  // row
+    std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> used_;  // row, by rank and step
 };
 
 struct Marker {
@@ -191,7 +191,7 @@ std::int64_t middle_ns(const otf2::Step& step)
 
 constexpr base::TimeSpan no_time{INT64_MAX, INT64_MIN};
 
-// Time of the rank's used steps in the slot that the factor covered.
+// Returns the span of the rank's used steps whose middle lies in the slot and that the factor covered.
 base::TimeSpan covered_steps(const otf2::Slot& slot, const std::string& factor, const otf2::StepsOfRank& rank,
                              const Exposure& exposure)
 {

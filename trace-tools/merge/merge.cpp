@@ -23,14 +23,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Span of the common time, in ticks.
+// Span on the common clock, in ticks.
 struct Span {
     std::uint64_t first = UINT64_MAX;
     std::uint64_t last = 0;
     bool any() const { return first <= last; }
 };
 
-// The archive that is written.
+// The merged archive.
 class Output {
  public:
     Output(const fs::path& directory, std::uint64_t event_chunk, std::uint64_t definition_chunk)
@@ -44,7 +44,7 @@ class Output {
             .otf2_pre_flush = [](void*, OTF2_FileType, OTF2_LocationRef, void*, bool) -> OTF2_FlushType {
                 return OTF2_FLUSH;
             },
-            .otf2_post_flush = nullptr};  // the flushes of this writing are no events
+            .otf2_post_flush = nullptr};  // flushes of this program are not recorded as events
         otf2::check(OTF2_Archive_SetFlushCallbacks(archive_.get(), &flushing, nullptr), "set up the archive");
         otf2::check(OTF2_Archive_SetSerialCollectiveCallbacks(archive_.get()), "write it alone");
         otf2::use_memory(archive_.get(), memory_);
@@ -141,7 +141,7 @@ class Merge {
         }
         definitions_.add(noise.number);
         merged_.others += noise.processes.size();
-        if (noise.archive.property(base::property::watches)) return;  // its processes have names already
+        if (noise.archive.property(base::property::watches)) return;  // trace-os has named its processes
         for (std::size_t process = 0; process < noise.processes.size(); ++process) {
             const std::uint32_t node = noise.archive.processes[process].node;
             const std::string name = node == otf2::nowhere ? "noise" : "noise on " + noise.archive.nodes[node].name;
@@ -239,7 +239,8 @@ class Merge {
         otf2::check(OTF2_Archive_CloseDefFiles(output_.get()), "write local definitions");
     }
 
-    // Noise beside a rank is on that rank's clock.
+    // Returns the clock offsets of the training's location beside the noise, shifted by --clock-offset if clocks
+    // differ.
     std::vector<RawClockOffset> offsets_of_noise(const MergeInput& noise, const otf2::Location& location) const
     {
         const Beside there = beside(training(), noise, location, clock_offset_ns_.has_value());
@@ -251,7 +252,7 @@ class Merge {
         std::vector<RawClockOffset> of_noise;
         for (const RawClockOffset& offset : offsets) {
             const auto at = std::max<std::int64_t>(static_cast<std::int64_t>(offset.at) - stated, 0);
-            if (at == 0) of_noise.clear();  // from before the noise's clock began
+            if (at == 0) of_noise.clear();  // drops offsets from before the noise's clock began
             of_noise.push_back({static_cast<std::uint64_t>(at), offset.offset + stated, offset.deviation});
         }
         return of_noise;
@@ -276,7 +277,7 @@ class Merge {
             std::map<std::uint64_t, std::uint64_t>& numbers = local.numbers[space];
             for (auto& [own, global] : numbers)
                 if (const auto now = changed[space].find(global); now != changed[space].end()) global = now->second;
-            numbers.insert(changed[space].begin(), changed[space].end());  // what the location did not renumber
+            numbers.insert(changed[space].begin(), changed[space].end());  // numbers without a local mapping
         }
         for (const auto& [own, now] : metrics_of_node) local.numbers[metric][own] = now;
     }
@@ -321,7 +322,7 @@ class Merge {
                         "describe the archive");
         for (const MergeInput& input : inputs_)
             for (const auto& [name, value] : input.archive.properties)
-                OTF2_Archive_SetProperty(output_.get(), name.c_str(), value.c_str(), false);  // the first one stays
+                OTF2_Archive_SetProperty(output_.get(), name.c_str(), value.c_str(), false);  // first value is kept
     }
 
     void note_what_is_left_out(const MergeInput& input)
@@ -361,14 +362,14 @@ class Merge {
 
     std::vector<MergeInput> inputs_;
     std::optional<std::int64_t> clock_offset_ns_;
-    bool clocks_differ_ = false;  // of some noise from the training's
+    bool clocks_differ_ = false;  // some noise has another clock than the training
     MergedDefinitions definitions_;
     std::vector<Span> spans_;  // by input
     Output output_;
     Merged merged_;
     std::map<std::string, int> noise_of_name_;
     std::map<std::uint64_t, std::vector<RawClockOffset>> offsets_of_training_;  // by location
-    std::uint64_t first_ = UINT64_MAX;                                          // ticks of the common time
+    std::uint64_t first_ = UINT64_MAX;                                          // in ticks of the common clock
     std::uint64_t last_ = 0;
 };
 

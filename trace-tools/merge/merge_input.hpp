@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One of the archives to be merged, and which of the training's clocks belongs to a location of the noise.
-// Includes OTF2: for the sources of this room.
+// An archive to be merged, and the training's location whose clock a location of the noise shares.
+// Includes OTF2's headers: for use within merge/ only.
 #pragma once
 
 #include "trace-tools/merge/event_copy.hpp"
@@ -21,13 +21,13 @@ struct MergeInput {
     otf2::Archive archive;
     otf2::ArchiveFiles files;
     RawDefinitions definitions;
-    std::vector<std::uint64_t> nodes = {};      // OTF2's numbers, by index in the archive
+    std::vector<std::uint64_t> nodes = {};      // OTF2's reference numbers, by index in the archive
     std::vector<std::uint64_t> processes = {};  // likewise
     std::vector<CopiedEvents> copied = {};      // by location
 
     std::uint32_t node_of(const otf2::Location& location) const;  // index; nowhere: unknown
     std::string host_of(const otf2::Location& location) const;
-    // The node with that name on or below which the location is.
+    // Returns the location's node or the nearest of its parents that has this name; nowhere if there is none.
     std::uint32_t node_named(const std::string& name, const otf2::Location& location) const;
 };
 
@@ -40,7 +40,7 @@ otf2::ReaderHandle open_with_all_locations(const MergeInput& input);
 // training.
 bool is_noise_alone(const otf2::Archive& archive);
 
-// The training's location whose clock a noise location reads, or from which it differs by a given offset.
+// The training's location whose clock a noise location shares, or differs from by the stated offset.
 struct Beside {
     const otf2::Location* location = nullptr;
     bool same_clock = false;

@@ -71,7 +71,7 @@ void MergedDefinitions::add(std::size_t archive)
     take_in_all(archive);
 }
 
-// Processes and locations first, so that their numbers keep their order; then what groups' members count from.
+// Processes and locations come first, to keep the order of their numbers; then the lists that group members index.
 void MergedDefinitions::take_in_all(std::size_t archive)
 {
     const std::vector<Row>& rows = archives_[archive]->rows;
@@ -100,7 +100,7 @@ std::uint64_t MergedDefinitions::take_in(std::size_t archive, const Row& row)
 {
     const Space space = form(row.kind).cells.front();
     const std::uint64_t old = row.cells.front();
-    numbers_[archive][at(space)][old] = undefined(space);  // what refers to itself refers to nothing
+    numbers_[archive][at(space)][old] = undefined(space);  // a self-reference becomes undefined
     Row mine = mapped(archive, row);
     mine.cells.front() = 0;
     std::uint64_t number = 0;
@@ -119,7 +119,7 @@ std::uint64_t MergedDefinitions::take_in(std::size_t archive, const Row& row)
     return number;
 }
 
-// For each paradigm an archive has one list of the locations that groups' members count from; a second one is not used.
+// An archive has one list per paradigm of the locations that group members index; a second list is kept, but not used.
 std::uint64_t MergedDefinitions::take_in_speakers(std::size_t archive, Row row, std::uint64_t old)
 {
     const std::uint64_t paradigm = row.cells[3];
@@ -136,7 +136,7 @@ std::uint64_t MergedDefinitions::take_in_speakers(std::size_t archive, Row row, 
     return list->second;
 }
 
-// Details of a node that an earlier archive defines are in already.
+// Skips details of nodes that the first archive defines; equal details are added once.
 void MergedDefinitions::take_in_detail(std::size_t archive, const Row& row)
 {
     const bool of_node = form(row.kind).cells.front() == Space::node;

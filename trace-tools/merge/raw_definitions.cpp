@@ -56,8 +56,8 @@ Argument cell_as(std::uint64_t cell)
     }
 }
 
-// A definition is written with the arguments that the reading callback receives: numbers, with at most one list, given
-// as length and items.
+// The call that writes a definition has the arguments of the callback that reads it: numbers, and at most one list,
+// given as length and items.
 template <auto write_one>
 struct Definition;
 template <class... Arguments, OTF2_ErrorCode (*write_one)(OTF2_GlobalDefWriter*, Arguments...)>
@@ -118,7 +118,7 @@ OTF2_ErrorCode write_string(OTF2_GlobalDefWriter* writer, const Row& row)
     return OTF2_GlobalDefWriter_WriteString(writer, static_cast<OTF2_StringRef>(row.cells[0]), row.text.c_str());
 }
 
-// The list holds property, type and value of one after the other.
+// The list holds property, type and value of each property in turn.
 OTF2_CallbackCode read_io_paradigm(void* user, OTF2_IoParadigmRef self, OTF2_StringRef identification,
                                    OTF2_StringRef name, OTF2_IoParadigmClass paradigm_class, OTF2_IoParadigmFlag flags,
                                    std::uint8_t count, const OTF2_IoParadigmProperty* properties,
@@ -173,7 +173,8 @@ OTF2_CallbackCode count_unknown(void* user)
         Definition<OTF2_GlobalDefWriter_Write##Name>::write, \
         LISTEN(Name, Definition<OTF2_GlobalDefWriter_Write##Name>::read<Kind::kind>)};
 
-// Things that are as they are said to be are shared between archives; things that happen to look alike are not.
+// Definitions that their content identifies are shared between archives; others, such as locations, communicators and
+// handles, may be equal by chance.
 std::array<Form, kinds> make_forms()
 {
     using enum Space;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All global definitions of an archive as rows of numbers, so that they can be written to another archive with other
-// numbers. Includes OTF2: use it in the sources of this room.
+// numbers. Includes OTF2's headers: for use within merge/ only.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -14,8 +14,8 @@
 
 namespace merge {
 
-// Kinds of definitions that a number refers to. The first ones are in the order of OTF2_MAPPING_*, and of OTF2_TYPE_*
-// from strings on.
+// Kinds of definitions that a number can refer to. The first ones are in the order of OTF2_MAPPING_*, and of
+// OTF2_TYPE_* from OTF2_TYPE_STRING on.
 enum class Space : std::uint8_t {
     string,
     attribute,
@@ -46,7 +46,7 @@ enum class Space : std::uint8_t {
 constexpr std::size_t spaces = static_cast<std::size_t>(Space::number);
 constexpr std::size_t mapped_spaces = static_cast<std::size_t>(Space::node);  // those that events refer to
 
-// The number that means "undefined" in this space.
+// Returns the number that means "undefined" in this space.
 std::uint64_t undefined(Space space);
 
 // Kinds of definitions, in the order in which they are written.
@@ -93,7 +93,7 @@ constexpr std::size_t kinds = static_cast<std::size_t>(Kind::io_handle_state) + 
 
 struct Row {
     Kind kind = Kind::string;
-    std::vector<std::uint64_t> cells;  // the first is its own number, or of what it belongs to
+    std::vector<std::uint64_t> cells;  // the first is its own number, or that of the definition it adds to
     std::vector<std::uint64_t> list;
     std::string text;  // of a string
     auto operator<=>(const Row&) const = default;
@@ -101,9 +101,9 @@ struct Row {
 
 struct Form {
     std::vector<Space> cells;
-    Space list = Space::number;  // of a group's members: depends on its type
+    Space list = Space::number;  // kind of the list's items; a group's depends on its type
     bool numbered = true;        // the first cell is its own number
-    bool shared = true;          // equal ones of two archives are the same thing
+    bool shared = true;          // equal definitions of two archives are the same
     OTF2_ErrorCode (*write)(OTF2_GlobalDefWriter*, const Row&) = nullptr;
     void (*listen)(OTF2_GlobalDefReaderCallbacks*) = nullptr;
 };
@@ -119,7 +119,7 @@ struct RawClock {
 struct RawDefinitions {
     RawClock clock;
     std::vector<Row> rows;                                                       // in the order of the archive
-    std::array<std::unordered_map<std::uint64_t, std::size_t>, spaces> rows_of;  // by their own number
+    std::array<std::unordered_map<std::uint64_t, std::size_t>, spaces> rows_of;  // index, by own number
     std::size_t unknown = 0;  // definitions of kinds that this OTF2 does not know
 
     // Null if the number is not defined.
