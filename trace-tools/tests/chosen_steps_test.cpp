@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps without an option: guessed from the first events, and read again where the whole archive contradicts.
+// Default choice of the steps: guessed from the first events; a second pass follows if the whole archive disagrees.
 #include "trace-tools/steps/chosen_steps.hpp"
 
 #include "base/contract/run_directory.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 enum Region : OTF2_RegionRef { whole, warm_up, iteration };
 
-// One rank: short visits of one region, then long ones of another, all inside of main.
+// Writes one rank: `warm_ups` visits of 1 us, then `iterations` visits of 1 ms, all inside main. Returns the anchor.
 fs::path record(const fs::path& folder, int warm_ups, int iterations)
 {
     otf2::RawArchive archive{folder};
@@ -110,7 +110,7 @@ TEST_CASE("a step may be several calls")
     REQUIRE(found);
     CHECK(found->name == "iteration to the 5th iteration after it");
     const auto& steps = found->table.ranks.at(0).steps;
-    REQUIRE(steps.size() == 2);  // of visits 1, 6 and 11
+    REQUIRE(steps.size() == 2);  // between visits 1, 6 and 11
     CHECK(steps[0].end_ns - steps[0].begin_ns == 5'000'000);
     CHECK(steps[1].begin_ns == steps[0].end_ns);
     CHECK_THROWS_AS((otf2::StepChoice{.region = "iteration", .from = {}, .every = 2}).check(), base::UsageError);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparing clocks by ping-pongs: bounds worked out by hand, and ranks that really read one clock.
+// Clock comparison by ping-pongs: bounds calculated by hand, and ranks that actually read the same clock.
 #include "trace-tools/otf2/write/clock_comparison.hpp"
 
 #include "trace-tools/synth/thread_team.hpp"
@@ -46,7 +46,7 @@ class Letters {
 TEST_CASE("the offset lies between the bounds of all ping-pongs")
 {
     otf2::OffsetBounds bounds;
-    bounds.add(0, 1010, 100);  // 910 to 1010
+    bounds.add(0, 1010, 100);  // bounds of the offset: 910 to 1010
     CHECK(bounds.best().offset_ns == 960);
     CHECK(bounds.best().error_ns == 50);
     CHECK(bounds.best().at_ns == 50);
@@ -54,7 +54,7 @@ TEST_CASE("the offset lies between the bounds of all ping-pongs")
     CHECK(bounds.best().offset_ns == 1000);
     CHECK(bounds.best().error_ns == 10);
     CHECK(bounds.best().at_ns == 150);
-    bounds.add(400, 2000, 1400);  // 600 to 1600 says nothing new
+    bounds.add(400, 2000, 1400);  // 600 to 1600 does not tighten the bounds
     CHECK(bounds.best().offset_ns == 1000);
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("slow ways are seen through, and a node's ranks agree on its clock")
     synth::on_each_rank(meeting, [&](int rank) {
         synth::ThreadTeam team{rank, meeting, {}};
         int sent = 0;
-        // There and back take turns in being slow, so each ping-pong is uncertain by a millisecond.
+        // The outbound and the return message are slow in turn (2 ms), so each ping-pong alone is uncertain by 1 ms.
         const auto send = [&](int to, std::span<const std::byte> message) {
             if ((++sent % 2 == 0) == (rank == 0)) std::this_thread::sleep_for(2ms);
             if (rank != 0) ++ping_pongs;
@@ -93,7 +93,7 @@ TEST_CASE("slow ways are seen through, and a node's ranks agree on its clock")
     CHECK(ping_pongs > 100);
     CHECK(found[0].offset_ns == 0);
     CHECK(found[0].error_ns == 0);
-    // All read the same clock here.
+    // All ranks read the same clock: the true offset is 0.
     CHECK(std::abs(found[1].offset_ns) <= found[1].error_ns);
     CHECK(found[1].error_ns < 1'000'000);
     CHECK(found[2].offset_ns == found[1].offset_ns);

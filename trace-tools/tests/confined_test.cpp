@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that crashes, hangs or fails in a process of its own.
+// Work that crashes, hangs or fails in a child process.
 #include "trace-tools/otf2/read/confined.hpp"
 
 #include "base/error.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 constexpr otf2::Limits little{.stuck_s = 0.05};
 
-// std::_Exit: the child is a copy of this whole test program, whose end is not the test's.
+// std::_Exit, because the child is a fork of the test program and must not run its exit handlers.
 int ends_with(int code)
 {
     return otf2::confined("test", little, [=]() -> int { std::_Exit(code); });
@@ -39,7 +39,7 @@ TEST_CASE("confined work hands on its exit code")
 TEST_CASE("confined work that crashes becomes one clear line")
 {
     const auto crash = []() -> int {
-        std::signal(SIGSEGV, SIG_DFL);  // not a sanitizer's
+        std::signal(SIGSEGV, SIG_DFL);  // replaces the sanitizer's handler
         std::raise(SIGSEGV);
         std::_Exit(0);
     };
@@ -52,7 +52,7 @@ TEST_CASE("work that crashes when all is read does not blame the archive")
     const auto crash = []() -> int {
         otf2::now_reading("traces.otf2");
         otf2::reading_is_over();
-        std::signal(SIGSEGV, SIG_DFL);  // not a sanitizer's
+        std::signal(SIGSEGV, SIG_DFL);  // replaces the sanitizer's handler
         std::raise(SIGSEGV);
         std::_Exit(0);
     };
@@ -102,7 +102,7 @@ TEST_CASE("confined work that gets on may take any time")
 TEST_CASE("a signal that asks for the end lets the work clean up, and ends the program")
 {
     const testing::Scratch scratch;
-    const pid_t program = ::fork();  // its own process: it is asked to end once and for all
+    const pid_t program = ::fork();  // a child, since a request to terminate cannot be withdrawn
     if (program == 0) {
         const auto work = [&]() -> int {
             const base::ClaimedPart unfinished{scratch.path(), "unfinished"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program trace-convert, run for real.
+// End-to-end tests of trace-convert.
 #include "base/files.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
@@ -197,7 +197,7 @@ TEST_CASE("trace-convert writes slices and counters of an archive for Perfetto")
 {"ph": "E", "pid": 2, "tid": 1, "ts": 2.001}
 ]}
 )");
-    CHECK(testing::run(words).status == 2);  // nothing is overwritten
+    CHECK(testing::run(words).status == 2);  // existing output is not overwritten
     CHECK(testing::run({trace_convert, scratch / "none.otf2", "--perfetto", scratch / "other.json"}).status == 1);
     CHECK(!fs::exists(scratch / "other.json.tmp"));
     CHECK(testing::run({trace_convert, scratch / "none.otf2", "--perfetto", "a", "-o", "b"}).status == 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of our own, published for PAPI's tools and read back through PAPI.
+// Crosstalk's counters, published as PAPI events and read back through PAPI.
 #include "trace-tools/otf2/write/counters.hpp"
 
 #include "base/error.hpp"
@@ -15,7 +15,7 @@ TEST_CASE("a published counter is read through PAPI")
     }
     otf2::PublishedCounter bytes{"bytes_reduced", "bytes that left in gradient buckets"};
     otf2::PublishedCounter steps{"steps"};
-    bytes.add(1000);  // before the reader: does not count
+    bytes.add(1000);  // before the reader exists: not counted
     otf2::CounterReader reader{{bytes.event(), steps.event()}};
     bytes.add(40);
     steps.add(1);
@@ -40,7 +40,7 @@ TEST_CASE("a counter that is published after PAPI has begun is read as well, and
 
 namespace {
 
-// Does some work in between; how much each value has grown.
+// Returns the increase of each counter over some work.
 std::vector<std::int64_t> growth(otf2::CounterReader& reader)
 {
     const std::vector<std::int64_t> before = reader.read();

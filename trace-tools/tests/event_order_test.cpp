@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events spilled to a file come in the order of time, as OTF2's own reader gives them, whichever thread sorts them.
+// Events spilled to a file are delivered in time order, as by OTF2's own reader, whichever thread sorts them.
 #include "base/error.hpp"
 #include "testing/archives/listing.hpp"
 #include "testing/archives/raw_archive.hpp"
@@ -28,7 +28,8 @@ namespace {
 
 enum class Helper { none, now_and_then, always };
 
-// Lines are "TIME PLACE: ..". The order of several locations' events at one time is OTF2's there, and ours here.
+// Sorts lines "TIME PLACE: .." by time and place: OTF2 and Crosstalk order simultaneous events of several locations
+// differently.
 std::vector<std::string> by_place_at_each_time(std::vector<std::string> lines)
 {
     const auto place = [](const std::string& line) {
@@ -40,7 +41,7 @@ std::vector<std::string> by_place_at_each_time(std::vector<std::string> lines)
     return lines;
 }
 
-// Listings in the order of time: by OTF2's own reader, and from the file to which events were spilled.
+// Checks that OTF2's own reader, our merge and the file of spilled events list the same events in time order.
 void check_orders(const fs::path& anchor)
 {
     otf2::Reader direct{anchor};
@@ -165,7 +166,7 @@ TEST_CASE("events of one nanosecond come in the order of the clock's ticks, thos
     const testing::Scratch scratch;
     otf2::RawArchive archive{scratch / "ties"};
     constexpr std::uint64_t ticks_per_s = 3'000'000'000;
-    const std::vector<std::uint64_t> locations{7, 2, 5};  // in the order of their definitions
+    const std::vector<std::uint64_t> locations{7, 2, 5};  // in definition order
     for (const std::uint64_t location : locations)
         for (std::uint64_t i = 0; i < 300; ++i) {
             const std::uint64_t tick = 9'000 + location % 3 + 2 * i - i % 2;

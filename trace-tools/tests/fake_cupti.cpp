@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CUPTI of our own that keeps time: preloaded instead of NVIDIA's, it records what a GPU would have done that is
-// not there. Its clock runs an hour ahead. With FAKE_CUPTI_LAUNCHES=N: N kernels, in two streams.
+// CUPTI stub, preloaded instead of NVIDIA's library: delivers the records of a GPU that does not exist. Its clock runs
+// an hour ahead. FAKE_CUPTI_LAUNCHES=N: N kernels, in two streams; if unset, recording fails.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -42,7 +42,7 @@ std::size_t size_of(CUpti_ActivityKind kind)
     }
 }
 
-// A buffer that is filled and handed back when it is full.
+// Writes records into a buffer requested from the library and returns the buffer when it is full.
 class Writer {
  public:
     template <class Record>
@@ -107,7 +107,7 @@ CUpti_ActivityMemcpy6 copy(std::uint32_t number, std::uint64_t at_ns)
     return record;
 }
 
-// A plug-in has a limited number of buffers: records that do not fit are dropped.
+// Requests one buffer more than the library may give (256); true if it gets it. Else CUPTI would drop records.
 bool takes_more_than_it_says()
 {
     constexpr int most = 256;
@@ -171,7 +171,7 @@ CUptiResult cuptiGetTimestamp(std::uint64_t* timestamp)
     return CUPTI_SUCCESS;
 }
 
-// A kernel comes before its call, as CUPTI may hand them over.
+// The record of a kernel precedes that of its launch call, an order that CUPTI permits.
 CUptiResult cuptiActivityFlushAll(std::uint32_t)
 {
     if (!kernels_wanted) return CUPTI_SUCCESS;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives of processes that end one by one, before their time.
+// Archives of processes that terminate early, one after the other.
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
 #include "testing/archives/listing.hpp"
@@ -62,7 +62,7 @@ TEST_CASE("processes that end one by one leave one archive, which the last of th
         while (ended != rank) std::this_thread::yield();  // one after the other
         CHECK_FALSE(fs::exists(trace));
         if (recorder.finish_alone("SIGTERM")) ++made;
-        main.leave(recorder.region("loop"));  // too late
+        main.leave(recorder.region("loop"));  // ignored: the recorder has finished
         ++ended;
     });
     CHECK(made == 1);
@@ -109,7 +109,7 @@ TEST_CASE("threads record on while their process finishes its archive, and what 
     const testing::Scratch scratch;
     otf2::Recorder recorder{scratch / "trace", std::make_unique<otf2::SoloTeam>(), "program"};
     std::atomic<bool> stop{false};
-    std::atomic<std::size_t> visits{0};  // of each thread at least
+    std::atomic<std::size_t> visits{0};  // of thread 0
     std::vector<std::jthread> threads;
     for (int number = 0; number < 3; ++number) {
         otf2::LocationRecorder& location = recorder.location("thread " + std::to_string(number));
@@ -125,7 +125,7 @@ TEST_CASE("threads record on while their process finishes its archive, and what 
             }
         });
     }
-    while (visits < 50'000) std::this_thread::yield();  // past a full chunk of memory, too
+    while (visits < 50'000) std::this_thread::yield();  // fills more than one chunk of trace memory
     const std::size_t before = visits;
     CHECK(recorder.finish_alone("SIGTERM"));
     CHECK_THROWS_AS(recorder.location("late"), base::Error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives that are sound but unlike ours: other tools', older and newer OTF2, another byte order.
+// Sound archives that differ from ours: other tools, older and newer OTF2, another byte order.
 #include "base/files.hpp"
 #include "testing/archives/listing.hpp"
 #include "testing/archives/raw_archive.hpp"
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// One process, one location "main" with one visit of region 0, 1000 to 3000.
+// Writes the events of location 0: one visit of region 0, from 1000 to 3000.
 void one_visit(otf2::RawArchive& archive)
 {
     archive.enter(0, 1000, 0);
@@ -93,7 +93,7 @@ TEST_CASE("events of kinds that OTF2 does not know are counted and reported as o
     archive.finish();
     const fs::path file = scratch / "trace/traces/0.evt";
     std::string bytes = base::read_whole(file);
-    constexpr std::string_view enter_region_1{"\x0c\x01\x01", 3};  // kind, a number of one byte: 1
+    constexpr std::string_view enter_region_1{"\x0c\x01\x01", 3};  // record type; compressed number: 1 byte, value 1
     const std::size_t at = bytes.find(enter_region_1);
     REQUIRE(at != std::string::npos);
     bytes[at] = '\xf0';
@@ -203,8 +203,7 @@ TEST_CASE("two lists of a paradigm's locations are odd and the first one counts"
           std::vector<std::string>{"a second list of the locations of MPI; the first one is used"});
 }
 
-// Turns full-width numbers of a file with small references only: a compressed number of one byte is the same in both
-// orders.
+// Swaps only the full-width numbers: all references are small, and a compressed number of one byte has no byte order.
 TEST_CASE("events in the other byte order are the same events")
 {
     const testing::Scratch scratch;
@@ -247,7 +246,7 @@ TEST_CASE("events in the other byte order are the same events")
     CHECK_THROWS_AS(otf2::refuse_if_cut_off(file, 256 * 1024, otf2::Records::events), base::Error);
 }
 
-// Both locations have the same events, so the first one's, left over in memory, would complete the second one's.
+// Both locations have the same events: stale data of the first one in memory would complete the second one's file.
 TEST_CASE("a file cut off at any byte is told from a whole one")
 {
     const testing::Scratch scratch;
@@ -270,7 +269,7 @@ TEST_CASE("a file cut off at any byte is told from a whole one")
         const fs::path file = scratch / "trace" / name;
         const std::string whole = base::read_whole(file);
         CHECK_NOTHROW(otf2::refuse_if_cut_off(file, 256 * 1024, kind));
-        const std::size_t mark = whole.size() - 2;  // the end mark is followed by one byte more
+        const std::size_t mark = whole.size() - 2;  // one more byte follows the end mark
         for (std::size_t bytes = 0; bytes <= mark; ++bytes) {
             fs::resize_file(file, bytes);
             CHECK_THROWS_AS(otf2::refuse_if_cut_off(file, 256 * 1024, kind), base::Error);

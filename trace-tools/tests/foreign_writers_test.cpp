@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives with the habits of EZTrace, rocprofv3 and lo2s: read as far as they go, and what is not read is said.
+// Archives as EZTrace, rocprofv3 and lo2s write them: read as far as possible; what is not read is reported.
 #include "testing/archives/raw_archive.hpp"
 #include "testing/archives/slow_rank.hpp"
 #include "testing/programs.hpp"
@@ -25,9 +25,10 @@ testing::Outcome run(const char* program, const fs::path& anchor, const char* op
     return testing::run(words);
 }
 
-// EZTrace 2.0: calls of paradigm user, each rank defines MPI_COMM_WORLD and its group, a definition refers to none that
-// is there, "EZTrace finalize" is left and not entered, or left after "Working", and the clock properties are rank 0's.
-// list_and_group: the list of locations and the group of MPI_COMM_WORLD have one number, which one rank defines.
+// Writes an archive as EZTrace 2.0 does: MPI calls have paradigm user, each rank defines MPI_COMM_WORLD and its group,
+// a definition refers to a missing one, "EZTrace finalize" is left without being entered, and the clock properties are
+// rank 0's. list_and_group: the list of locations and the group of MPI_COMM_WORLD, defined by one rank, share an id,
+// and rank 1 leaves "main" before "EZTrace finalize" inside it.
 fs::path like_eztrace(const fs::path& directory, bool list_and_group = false)
 {
     enum : OTF2_RegionRef { main, receive, send, finalize };
@@ -40,7 +41,7 @@ fs::path like_eztrace(const fs::path& directory, bool list_and_group = false)
     OTF2_EvtWriter_MpiSend(archive.events(0), nullptr, 9 * ms, 1, 0, 7, 8);
     archive.leave(0, 9 * ms + us, send);
     archive.leave(0, 20 * ms, main);
-    const std::uint64_t end = list_and_group ? 260 * ms : 26 * ms;  // on a busy machine
+    const std::uint64_t end = list_and_group ? 260 * ms : 26 * ms;  // late, as on a busy machine
     if (list_and_group) archive.enter(1, end, finalize);
     archive.leave(1, end, main);
     archive.leave(0, 20 * ms, finalize);
@@ -72,8 +73,9 @@ fs::path like_eztrace(const fs::path& directory, bool list_and_group = false)
     return archive.anchor();
 }
 
-// rocprofv3: the location group of a GPU has no creator. Ten rounds of 100 us: a copy of 10 us, a kernel of 30, one of
-// RCCL of 10; the host waits from 40 to 82 us, its last kernel ends at 80.
+// Writes an archive as rocprofv3 does: the location group of a GPU has no creator. Each of ten rounds of 100 us has a
+// copy of 10 us, a kernel of 30 us and an RCCL kernel of 10 us, which ends at 80 us; the host synchronises from 40 to
+// 82 us.
 fs::path like_rocprofv3(const fs::path& directory, std::uint32_t processes)
 {
     enum : OTF2_RegionRef { launch, synchronise, gemm, nccl, copy };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activities of GPUs in an archive, and the clocks between.
+// GPU activities in an archive, and their conversion to the trace's clock.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "testing/testing.hpp"
@@ -17,7 +17,7 @@ using gpu::ActivityKind;
 
 const std::string convert_activities = std::string{CROSSTALK_BIN} + "/trace-convert";
 
-// By location: what begins (+) and ends (-) when.
+// Regions that begin (+) and end (-), with their times, by location.
 struct RowsOfStreams : otf2::Visitor {
     const otf2::Archive& archive;
     std::map<std::string, std::string> of;
@@ -43,7 +43,7 @@ Activity kernel(const char* name, std::int64_t begin_ns, std::int64_t end_ns, st
             .name = name};
 }
 
-// The archive of a recorder with that window, of the activities that `give` hands over; and its counts.
+// Records the activities that `give` adds, with `window` of them held back. Returns the rows read back, and the counts.
 template <class Give>
 std::pair<std::map<std::string, std::string>, gpu::ActivitySummary> rows_recorded(std::size_t window, const Give& give)
 {
@@ -76,7 +76,7 @@ TEST_CASE("a time between two looks at the clocks lies on the line between them,
     CHECK(clock.to_trace(300) == 1250);
     CHECK(clock.to_trace(500) == 1350);
     CHECK(clock.to_trace(150) == 1100);
-    CHECK(clock.residual_ns() == 5 + 100);  // at 200 the line from the first to the third look is at 1100
+    CHECK(clock.residual_ns() == 5 + 100);  // at 200 the line through the first and third look gives 1100
     clock.add({.recorded_ns = 450, .trace_ns = 1299, .error_ns = 0});
     CHECK(clock.left_out() == 1);
     CHECK(clock.to_trace(500) == 1350);
@@ -167,8 +167,8 @@ TEST_CASE("a look at the clocks that comes late does not turn a stream back")
         activities.add(gpu::ClockPair{.recorded_ns = 0, .trace_ns = 0, .error_ns = 0});
         activities.add(gpu::ClockPair{.recorded_ns = 100, .trace_ns = 200, .error_ns = 0});
         activities.add(kernel("a", 200, 210));
-        activities.add(kernel("b", 220, 230));                                               // writes a
-        activities.add(gpu::ClockPair{.recorded_ns = 300, .trace_ns = 250, .error_ns = 0});  // of 200: 225
+        activities.add(kernel("b", 220, 230));                                               // causes a to be written
+        activities.add(gpu::ClockPair{.recorded_ns = 300, .trace_ns = 250, .error_ns = 0});  // converts 200 to 225
         activities.add(kernel("c", 300, 310));
     });
     CHECK(rows.at("CUDA[0:7]") == "+a@400 +b@400 -@400 +c@400 -@400 -@420 ");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library for CUPTI in a program that knows nothing of it: with a CUPTI of our own, and with NVIDIA's where no GPU
-// is.
+// GPU recording of an unmodified program: with a CUPTI stub, and with NVIDIA's CUPTI on a machine without a GPU.
 #include "base/error.hpp"
 #include "testing/programs.hpp"
 #include "testing/testing.hpp"
@@ -30,7 +29,7 @@ bool can_record_gpus()
     return can;
 }
 
-// mpi-threads on two ranks under trace-record, with the CUPTI named preloaded.
+// Runs mpi-threads on two ranks under trace-record, with `cupti` preloaded unless it is empty.
 testing::Outcome trace_two_ranks(const fs::path& out, const std::string& cupti, std::vector<std::string> environment)
 {
     std::vector<std::string> words{"env", "ASAN_OPTIONS=detect_leaks=0"};
@@ -45,11 +44,11 @@ testing::Outcome trace_two_ranks(const fs::path& out, const std::string& cupti, 
     return testing::run(words);
 }
 
-// By location: the number of slices, and when the first begins.
+// Number of GPU slices by location and region, and their begins.
 struct SlicesOfGpus : otf2::Visitor {
     const otf2::Archive& archive;
     std::map<std::string, std::map<std::string, int>> count;
-    std::map<std::uint64_t, std::map<std::string, std::int64_t>> begin_ns;  // by correlation, by region; of rank 0
+    std::map<std::uint64_t, std::map<std::string, std::int64_t>> begin_ns;  // by correlation id and region; rank 0 only
 
     explicit SlicesOfGpus(const otf2::Archive& of_archive) : archive{of_archive} {}
     void enter(const otf2::At& at, std::uint32_t region, const otf2::EventAttributes& attributes) override
@@ -95,9 +94,9 @@ TEST_CASE("CROSSTALK_TRACE_GPU=1 puts what CUPTI records on the trace's clock be
     }
     CHECK(after_launch == 50000);
     const auto& properties = archive.processes[0].properties;
-    CHECK(properties.at("crosstalk::gpu_dropped") == "3");  // the buffers are bounded
+    CHECK(properties.at("crosstalk::gpu_dropped") == "3");  // the number of buffers is bounded
     CHECK(properties.at("crosstalk::gpu_before_launch") == "0");
-    // An hour between the clocks: all the same the kernels lie between the first and the last MPI call, or beside them.
+    // The clocks differ by an hour. Converted, the kernels lie at the MPI calls: the trace is shorter than 10 minutes.
     CHECK(archive.clock.length_ns < 600'000'000'000);
 }
 

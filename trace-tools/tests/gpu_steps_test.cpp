@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU activity in steps, and the critical path across hosts and streams, against numbers worked out on paper.
+// GPU activity in steps, and the critical path across hosts and streams, compared with numbers calculated by hand.
 #include "base/csv.hpp"
 #include "testing/testing.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
@@ -17,7 +17,7 @@ using otf2::RegionRole;
 
 namespace {
 
-// A process with GPUs. Of a location events are given in the order of time.
+// Records a process with GPUs. The events of a location must be added in time order.
 class GpuProgram {
  public:
     GpuProgram(const fs::path& directory, Paradigm paradigm) : paradigm_{paradigm}, recorder_{directory} {}
@@ -97,7 +97,7 @@ testing::Outcome waits_of(const testing::Scratch& scratch)
 
 using GpuRow = std::map<std::string, std::int64_t>;
 
-// By step; of the device.
+// Returns the rows of gpu_steps.csv for the device, by step.
 std::map<std::int64_t, GpuRow> steps_of(const testing::Scratch& scratch, const std::string& device)
 {
     std::map<std::int64_t, GpuRow> steps;
@@ -121,8 +121,8 @@ void check(const GpuRow& row, const GpuRow& expected)
     for (const auto& [column, value] : expected) CHECK_MESSAGE(row.at(column) == value, column);
 }
 
-// Step 0 has every cause but `unknown`, step 1 no kernel, step 2 only overlap, and its kernel continues in step 3,
-// which begins with a delay of the host.
+// Step 0 has every idle cause but `unknown`, step 1 no kernel, step 2 only overlap; its kernel continues into step 3,
+// which begins with a host delay.
 void make_four_steps(const fs::path& directory, Paradigm paradigm, const std::string& prefix)
 {
     GpuProgram program{directory, paradigm};
@@ -180,7 +180,7 @@ void check_four_steps(std::map<std::int64_t, GpuRow> steps)
                      {"idle_unknown_ns", 0},
                      {"kernels", 4},
                      {"launched", 4},
-                     {"launch_delay_p50_ns", 70},  // of 30, 70, 75 and 160
+                     {"launch_delay_p50_ns", 70},  // median of 30, 70, 75 and 160
                      {"launch_delay_p95_ns", 160},
                      {"launch_delay_most_ns", 160},
                      {"host_delay_ns", 0}});
@@ -201,7 +201,7 @@ void check_four_steps(std::map<std::int64_t, GpuRow> steps)
                      {"host_delay_covered_ns", 100}});
 }
 
-// By region; of path.csv.
+// Runs trace-path. Returns the ns in path.csv, by region.
 std::map<std::string, double> path_of(const testing::Scratch& scratch)
 {
     const testing::Outcome outcome =
@@ -274,18 +274,18 @@ TEST_CASE("two GPUs of a process are two rows, and kernels need not run in the o
     program.kernel(first, "a", 300, 400, 1);
     program.kernel(late, "b", 260, 350, 4);
     program.kernel(second, "c", 40, 140, 3);
-    program.kernel(second, "d", 200, 220, 99);  // nobody knows who launched it
+    program.kernel(second, "d", 200, 220, 99);  // no launch is recorded
     program.finish();
     waits_of(scratch);
     std::map<std::int64_t, GpuRow> zero = steps_of(scratch, "CUDA device 0");
     check(zero[0], {{"busy_ns", 50 + 140},
                     {"idle_launch_ns", 20 + 150},
                     {"idle_queued_ns", 30 + 10},
-                    {"idle_host_wait_ns", 0},  // of another thread than the one that launches
+                    {"idle_host_wait_ns", 0},  // the waiting thread is not the launching one
                     {"idle_nothing_ns", 100},
                     {"kernels", 3},
                     {"launched", 3},
-                    {"launch_delay_p50_ns", 30},  // of 10, 30 and 290
+                    {"launch_delay_p50_ns", 30},  // median of 10, 30 and 290
                     {"launch_delay_most_ns", 290}});
     std::map<std::int64_t, GpuRow> one = steps_of(scratch, "CUDA device 1");
     check(one[0], {{"busy_ns", 120},
@@ -310,13 +310,13 @@ TEST_CASE("the critical path goes from a launch to its kernel, and from the kern
     program.call(main, "StreamSynchronize", 700, 710, 0);  // nothing to wait for
     program.leave(main, "train", 1000);
     program.kernel(stream, "gemm", 150, 400, 1);
-    program.kernel(stream, "relu", 410, 600, 2);  // was launched long before: follows on its stream
+    program.kernel(stream, "relu", 410, 600, 2);  // launched long before: waits for its stream
     program.finish();
     waits_of(scratch);
     CHECK(early_blocking_wait_ns(scratch) == doctest::Approx(400));
     check_path(path_of(scratch), {{"train", 100 + 50 + 290},
                                   {"hipLaunchKernel", 20},
-                                  {"(outside of regions)", 30 + 10},  // the launch's way, the gap between the kernels
+                                  {"(outside of regions)", 30 + 10},  // launch latency, and the gap between the kernels
                                   {"gemm", 250},
                                   {"relu", 190},
                                   {"hipStreamSynchronize", 50 + 10}});
@@ -335,7 +335,7 @@ TEST_CASE("a kernel that was launched late is on the path of the host that launc
     program.call(main, "DeviceSynchronize", 320, 460, 0);
     program.leave(main, "train", 500);
     program.kernel(stream, "gemm", 20, 120, 1);
-    program.kernel(stream, "relu", 315, 450, 2);  // begins while its launch is under way
+    program.kernel(stream, "relu", 315, 450, 2);  // begins during its launch call
     program.finish();
     waits_of(scratch);
     CHECK(early_blocking_wait_ns(scratch) == doctest::Approx(130));

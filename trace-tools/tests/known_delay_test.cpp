@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::int64_t delay_ns = 3'000'000;
 
-// One step with nothing but its controlled part. The barrier fails from its `fails`-th call on.
+// Runs a step that contains only the control. The barrier fails from its `fails`-th call on.
 struct ControlledStep {
-    std::vector<std::int64_t> barriers_ns;  // when each was entered
+    std::vector<std::int64_t> barriers_ns;  // entry times
     bool together = false;
     training::StepTimes times;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that tells its steps, as one of RANK of WORLD_SIZE processes: mark-program STEPS [MODE]. Each step prints
-// the times of CLOCK_MONOTONIC right before and after the call that begins it. MODE:
-//   exchange FILE   in each step all ranks wait for each other, through the file
+// A program that reports its steps, as process RANK of WORLD_SIZE: mark-program STEPS [MODE]. Each step prints
+// CLOCK_MONOTONIC in ns right before and right after the call that begins it. MODE:
+//   exchange FILE   all ranks synchronise in each step, through FILE
 //   short           the last rank takes three steps
-//   fork            a child tells steps of its own
+//   fork            a child process reports a step of its own
 //   drop            begins a step that it does not finish
-//   checkpoint      prints "checkpoint STEP ANSWER" where crosstalk_checkpoint_wanted() is not 0
-//   wait FILE       after the steps it makes the file, and waits for a signal
+//   checkpoint      prints "checkpoint STEP ANSWER" whenever crosstalk_checkpoint_wanted() is not 0
+//   wait FILE       creates FILE after the steps, then waits for a signal
 #include "trace-tools/mark/crosstalk_mark.h"
 
 #include <fcntl.h>

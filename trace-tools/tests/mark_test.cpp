@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 const std::string program = testing::bin / "../tests/mark-program";
 
-// All ranks at once, each with its output in DIR/out.<rank>.
+// Returns a shell command that runs all ranks at once. The output of rank R goes to the file RUN.out.R.
 std::string ranks(int size, const fs::path& run, const std::string& arguments, const std::string& variables = "")
 {
     std::string script;
@@ -108,7 +108,7 @@ TEST_CASE("the steps of a C program are recorded when it says, on all ranks")
             CHECK(sum == row.end_ns - row.begin_ns);
             CHECK(row.phase_ns.at("load") >= 1'000'000);
             CHECK(row.phase_ns.at("forward") >= 2'000'000);
-            CHECK(row.phase_ns.at("other") >= 500'000);  // the halo, which is not a phase of a training
+            CHECK(row.phase_ns.at("other") >= 500'000);  // the halo exchange is not a training phase
             CHECK(row.phase_ns.at("backward") == 0);
         }
     }
@@ -119,8 +119,8 @@ TEST_CASE("the steps of a C program are recorded when it says, on all ranks")
     reader.read_by_location(listing);
     const auto halos = std::count_if(listing.lines.begin(), listing.lines.end(),
                                      [](const std::string& line) { return line.find("halo") != std::string::npos; });
-    CHECK(halos == 2 * 2 * 8);                          // entered and left
-    fs::remove(run / "log" / base::file::marks_steps);  // of a process that found the directory
+    CHECK(halos == 2 * 2 * 8);                          // ranks x (enter, leave) x steps
+    fs::remove(run / "log" / base::file::marks_steps);  // made by each process that found the directory
     CHECK(fs::is_empty(run / "log"));
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("a program that SIGTERM ends has its archive up to there")
     REQUIRE(testing::eventually([&] { return fs::exists(scratch / "ready"); }));
     ::kill(child.pid(), SIGTERM);
     CHECK(child.wait() == 128 + SIGTERM);
-    CHECK(rows_of(run, 0).size() == 4);  // the fifth step was not over
+    CHECK(rows_of(run, 0).size() == 4);  // the fifth step had not ended
     check_sound_run(run);
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("a child that a program forks records nothing")
 {
     const testing::Scratch scratch;
     const fs::path run = scratch / "run";
-    const std::string variables = "ASAN_OPTIONS=detect_leaks=0";  // which looks for threads that a fork leaves behind
+    const std::string variables = "ASAN_OPTIONS=detect_leaks=0";  // it looks for threads that fork() dropped
     const testing::Outcome outcome = testing::run({"sh", "-c", ranks(1, run, "4 fork", variables)});
     CHECK(outcome.status == 0);
     CHECK(outcome.err == "");
@@ -179,7 +179,7 @@ TEST_CASE("what a killed job left where ranks meet is in nobody's way")
     base::write_whole(meeting / "42/broadcast0", "old");
     CHECK(testing::run({"sh", "-c", ranks(2, run, "4")}).err == "");
     for (const int rank : {0, 1}) CHECK(rows_of(run, rank).size() == 4);
-    fs::remove(run / "log" / base::file::marks_steps);  // of a process that found the directory
+    fs::remove(run / "log" / base::file::marks_steps);  // made by each process that found the directory
     CHECK(fs::is_empty(run / "log"));
 }
 
@@ -212,7 +212,7 @@ TEST_CASE("a full disk ends the record in a line, and not the program")
     const std::size_t line = outcome.err.find("the disk is full; no further steps are recorded");
     REQUIRE(line != std::string::npos);
     CHECK(outcome.err.find("no further steps", line + 40) == std::string::npos);
-    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 2);  // the other one is of the archive
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') <= 2);  // the other line is about the archive
 }
 
 TEST_CASE("all ranks make the delay that is asked for, which rank 0 takes, between barriers")
@@ -225,7 +225,7 @@ TEST_CASE("all ranks make the delay that is asked for, which rank 0 takes, betwe
     const testing::Outcome outcome = testing::run({"sh", "-c", ranks(2, run, exchange, "CROSSTALK_CONTROL_DELAY=5ms")});
     CHECK(outcome.err == "");
     CHECK(control.page().acknowledged == 20);
-    CHECK(control.page().controlled == 18);  // of the first step nothing was known in the first, and before the second
+    CHECK(control.page().controlled == 18);  // steps 2 to 19: planned one step ahead, once a step's length is known
     const std::vector<Row> zero = rows_of(run, 0);
     const std::vector<Row> one = rows_of(run, 1);
     REQUIRE(zero.size() == 20);
@@ -233,7 +233,7 @@ TEST_CASE("all ranks make the delay that is asked for, which rank 0 takes, betwe
     for (std::size_t step = 0; step < 20; ++step) {
         CHECK((zero[step].phase_ns.at("control_delay") >= 5'000'000) == (step >= 2));
         CHECK(one[step].phase_ns.at("control_delay") == 0);
-        const std::int64_t rank0_waits_ns = base::control_settle_ns + 5'000'000;  // rests and delay
+        const std::int64_t rank0_waits_ns = base::control_settle_ns + 5'000'000;  // rest and delay
         CHECK((one[step].phase_ns.at("control_settle") >= rank0_waits_ns) == (step >= 2));
     }
 }
@@ -254,7 +254,7 @@ TEST_CASE("a delay may be a share of a quiet step, and a sham has none")
     }
     otf2::Reader reader{run / "train/trace/traces.otf2"};
     const std::int64_t delay_ns = std::stoll(reader.archive().property("crosstalk::control_delay_ns").value_or("0"));
-    CHECK(delay_ns >= 1'700'000);  // half of a step of 3.5 ms or, where the machine is slow, more
+    CHECK(delay_ns >= 1'700'000);  // half of a step of 3.5 ms; more on a slow machine
 }
 
 TEST_CASE("a program learns once a slot that a checkpoint is wanted, and of which kind")

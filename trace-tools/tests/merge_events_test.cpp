@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of all kinds go through trace-merge with what they refer to.
+// trace-merge preserves events of all kinds and the definitions that they refer to.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "testing/archives/listing.hpp"
@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <regex>
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // the old events of OpenMP
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // deprecated OpenMP events
 
 namespace fs = std::filesystem;
 using testing::differences;
@@ -27,7 +27,7 @@ using testing::says;
 
 namespace {
 
-// Writes an event, all its numbers `number`.
+// Writes an event with 1 for each of its arguments.
 template <auto write_one>
 struct EventOf;
 
@@ -40,7 +40,7 @@ struct EventOf<write_one> {
     }
 };
 
-// One event of every kind that refers to things, numbered 1, of which each archive has its own; and a metric's.
+// Writes one event of every kind that refers to definitions, with id 1 and each archive's own, and a metric event.
 fs::path write_all_kinds(const fs::path& directory, const std::string& whose)
 {
     otf2::RawArchive archive{directory};
@@ -206,7 +206,7 @@ TEST_CASE("events of all kinds survive with what they refer to")
     CHECK(std::count_if(events.begin(), events.end(),
                         [](const std::string& line) { return says(line, "your region"); }) > 3);
 
-    // Each archive's things are still its own, and the same things only once.
+    // Each archive keeps its own definitions; equal ones occur once.
     const std::string definitions = printed_definitions(merged);
     for (const char* whose : {"my", "your"})
         for (const char* kind : {"REGION", "PARAMETER", "RMA_WIN", "IO_PARADIGM", "IO_HANDLE", "COMM"})

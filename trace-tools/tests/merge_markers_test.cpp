@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effects of a report are markers in the merged archive.
+// The effects of a report become markers in the merged archive.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "testing/archives/listing.hpp"
@@ -23,7 +23,7 @@ using testing::write_training;
 
 namespace {
 
-// A report on noise that covered steps 1 to 4 of the 20 of both ranks, step 0 being warm-up.
+// Writes a report: on both ranks noise covered steps 1 to 4 of 20, and step 0 is warm-up.
 void write_report(const fs::path& report, const std::string& verdict, const std::string& effects)
 {
     fs::create_directories(report);
@@ -38,7 +38,7 @@ void write_report(const fs::path& report, const std::string& verdict, const std:
     base::write_whole(report / "exposure.csv", exposure);
 }
 
-// The output of otf2-marker, from `from` on.
+// Returns the MARKER lines of otf2-marker, each from the text `from` on.
 std::vector<std::string> printed_markers(const fs::path& archive, const std::string& from)
 {
     std::istringstream lines{testing::run({"otf2-marker", archive}).out};

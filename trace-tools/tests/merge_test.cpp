@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training and noise as one archive: what otf2-print and otf2-marker list of it, and what is refused.
+// Training and noise merged into one archive: what otf2-print and otf2-marker show of it, and what is refused.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "testing/archives/listing.hpp"
@@ -27,7 +27,7 @@ using testing::write_training;
 
 namespace {
 
-// A visit from 1.5 s to 1.8 s with a flush of 0.1 s inside.
+// Writes a visit from 1.5 s to 1.8 s with a flush of 0.1 s inside.
 fs::path write_visit(const fs::path& directory, const std::string& whose, std::uint64_t ticks_per_s)
 {
     otf2::RawArchive archive{directory};
@@ -253,7 +253,7 @@ TEST_CASE("noise where the training belongs is refused, but a merged archive tak
     CHECK(again.err == "");
     CHECK(again.status == 0);
     fs::copy(scratch / "train", scratch / "job", fs::copy_options::recursive);
-    CHECK(merge({train, scratch / "job/traces.otf2"}, scratch / "two jobs").status == 0);  // noise of another tool
+    CHECK(merge({train, scratch / "job/traces.otf2"}, scratch / "two jobs").status == 0);  // as noise of another tool
 }
 
 TEST_CASE("noise at another time than the training is reported, and merged")

@@ -52,7 +52,7 @@ static void messages(void)
     DO(MPI_Sendrecv, out, 30, MPI_BYTE, other, 30, in, 64, MPI_BYTE, other, 30, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     DO(MPI_Sendrecv_replace, out, 31, MPI_BYTE, other, 31, other, 31, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 
-    // No rank sends what is cancelled.
+    // Nothing is sent with tag 99: the receive can be cancelled.
     DO(MPI_Irecv, in, 64, MPI_BYTE, other, 99, MPI_COMM_WORLD, &request);
     DO(MPI_Cancel, &request);
     DO(MPI_Wait, &request, &status);
@@ -172,7 +172,7 @@ static void collectives(void)
     DO(MPI_Ibarrier, world, &all[16]);
     DO(MPI_Waitall, 17, all, MPI_STATUSES_IGNORE);
 
-    // A ring of two.
+    // Neighbourhood collectives on a ring of two ranks.
     const int sizes[1] = {2};
     const int periods[1] = {1};
     const MPI_Aint far_places[2] = {0, 16};
@@ -192,7 +192,7 @@ static void collectives(void)
     DO(MPI_Comm_free, &ring);
 }
 
-// A barrier on each shows whether it is known.
+// The barrier shows whether the recording knows the communicator.
 void use_and_free(MPI_Comm made)
 {
     DO(MPI_Barrier, made);
@@ -242,7 +242,7 @@ static void all_communicators(void)
     use_and_free(made);
     DO(MPI_Comm_split, world, rank, 0, &alone);
     DO(MPI_Intercomm_create, alone, 0, world, 1 - rank, 6, &made);
-    DO(MPI_Barrier, made);  // time only
+    DO(MPI_Barrier, made);  // intercommunicator: only the time is recorded
     MPI_Comm merged;
     DO(MPI_Intercomm_merge, made, rank, &merged);
     use_and_free(merged);
@@ -261,7 +261,7 @@ void call_everything(void)
     all_communicators();
 }
 
-// What MPI refuses, and messages that are longer than the room for them.
+// Calls that MPI refuses, and messages longer than the receive buffer.
 void failures(void)
 {
     const int other = 1 - rank;
@@ -284,7 +284,7 @@ void failures(void)
     DO(MPI_Iallreduce, out, in, 1, MPI_DATATYPE_NULL, MPI_SUM, MPI_COMM_WORLD, all);
     DO(MPI_Comm_split, MPI_COMM_WORLD, -7, 0, NULL);
 
-    // Each rank sends the other one two messages of 10 bytes, and the second one is too long.
+    // Each rank sends two messages of 10 bytes; the second one is too long for its receive.
     for (int tag = 1; tag <= 8; ++tag) {
         DO(MPI_Irecv, in, 64, MPI_BYTE, other, tag, MPI_COMM_WORLD, &all[0]);
         DO(MPI_Irecv, more, 1, MPI_BYTE, other, tag, MPI_COMM_WORLD, &all[1]);
@@ -305,7 +305,7 @@ void failures(void)
         for (int i = 0; i < 2; ++i)
             if (all[i] != MPI_REQUEST_NULL) DO(MPI_Wait, &all[i], MPI_STATUS_IGNORE);
     }
-    // The handles that failed are free for others.
+    // Request handles of failed operations can be reused.
     DO(MPI_Ibarrier, MPI_COMM_WORLD, &all[0]);
     DO(MPI_Irecv, in, 64, MPI_BYTE, other, 9, MPI_COMM_WORLD, &all[1]);
     DO(MPI_Send, out, 10, MPI_BYTE, other, 9, MPI_COMM_WORLD);

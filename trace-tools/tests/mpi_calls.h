@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two sources of mpi-calls share.
+// Declarations shared by the two sources of mpi-calls.
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +8,7 @@ extern int rank;
 
 void count(const char* name);
 
-// Calls, and counts the call.
+// Calls the function and counts the call.
 #define DO(function, ...) (count(#function), (void)function(__VA_ARGS__))
 
 void call_everything(void);

@@ -2,9 +2,9 @@
 // Plain C, two ranks: calls every MPI function that libcrosstalk-mpi.so records, and rank 0 prints how often it called
 // each. Usage: mpi-calls all|failures|communicators|names|flood|abort|leave|late|fork|none, or
 //   mpi-calls poll HOW                       prints how many seconds rank 0 polled
-//   mpi-calls reduce                         computes for some ms and calls MPI_Allreduce, for ever
-//   mpi-calls wait READY                     makes the file READY, and waits for ever
-//   mpi-calls handle READY before|after      the same until SIGTERM, which it handles, from before or after MPI_Init
+//   mpi-calls reduce                         alternates some ms of computation and MPI_Allreduce, for ever
+//   mpi-calls wait READY                     creates the file READY, and waits for ever
+//   mpi-calls handle READY before|after      the same until SIGTERM; its handler is installed before or after MPI_Init
 #include "mpi_calls.h"
 
 #include <sched.h>
@@ -35,7 +35,7 @@ static void print_counts(void)
     for (int i = 0; rank == 0 && i < functions && names[i] != NULL; ++i) printf("%s %d\n", names[i], counts[i]);
 }
 
-// Made, used, named by the ranks that have a name for it, used and freed.
+// Creates and uses a communicator, sets its name on the ranks whose name is not NULL, uses it again and frees it.
 static void use_named(const char* of_rank_0, const char* of_rank_1)
 {
     const char* mine = rank == 0 ? of_rank_0 : of_rank_1;
@@ -88,7 +88,7 @@ static void compute(double seconds)
     while (cpu_seconds() < end) continue;
 }
 
-// Until a test says that the request is complete.
+// Polls until the request is complete.
 static void poll_for(MPI_Request* request, const char* how)
 {
     int flag = 0;
@@ -109,7 +109,7 @@ static void poll_for(MPI_Request* request, const char* how)
     }
 }
 
-// Rank 1 is late each time.
+// Prints the seconds that rank 0 polled. Rank 1 is late in each round.
 static void poll(const char* how)
 {
     double seconds = 0.0;
@@ -141,7 +141,7 @@ static void create(const char* file)
     if (out != NULL) fclose(out);
 }
 
-// To be ended by a signal.
+// Waits until a signal ends the process.
 static void wait_for_ever(const char* ready)
 {
     int size = 0;
@@ -184,7 +184,7 @@ static void fork_and_kill(void)
     kill(child, SIGTERM);
     waitpid(child, &status, 0);
     printf("child: signal %d\n", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
-    usleep(200000);  // time for a signal that went astray
+    usleep(200000);  // time for a misdirected signal to arrive
 }
 
 static void finalize(void)

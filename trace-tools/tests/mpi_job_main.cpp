@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small MPI job for the tests: two ranks or more that define their regions in different orders and exchange data in
-// every way that is recorded. Usage: mpi-job DIRECTORY [die|poll|sum]; with poll, rank 0 prints how many seconds it
-// polled; with sum, it records a sum of its own inside of MPI.
+// A small MPI job for the tests: two or more ranks that define their regions in different orders and exchange data in
+// every way that is recorded. Usage: mpi-job DIRECTORY [die|poll|sum]. poll: rank 0 prints how many seconds it polled.
+// sum: a user-defined reduction records events inside MPI.
 #include "base/error.hpp"
 #include "trace-tools/mpi/mpi_team.hpp"
 #include "trace-tools/mpi/record_mpi.hpp"
@@ -34,7 +34,7 @@ void exchange(int rank, int size, MPI_Comm communicator)
     MPI_Allreduce(mine.data(), theirs.data(), 8, MPI_DOUBLE, MPI_SUM, communicator);
     MPI_Bcast(mine.data(), 4, MPI_DOUBLE, 1, communicator);
 
-    // To rank r go r + 1 numbers.
+    // Rank r receives r + 1 numbers from each rank.
     const auto ranks = static_cast<std::size_t>(size);
     std::vector<int> sent(ranks);
     std::iota(sent.begin(), sent.end(), 1);
@@ -53,7 +53,7 @@ void exchange(int rank, int size, MPI_Comm communicator)
     MPI_Iallreduce(mine.data(), theirs.data(), 2, MPI_DOUBLE, MPI_SUM, communicator, &request);
     for (int done = 0; done == 0;) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
 
-    // Two small sends at once: Open MPI may give both the same handle.
+    // Two small sends in flight: Open MPI may give both the same request handle.
     std::array<double, 8> more{};
     std::array<MPI_Request, 4> all{};
     MPI_Irecv(theirs.data(), 8, MPI_DOUBLE, left, 7, communicator, &all[0]);
@@ -67,8 +67,8 @@ void exchange(int rank, int size, MPI_Comm communicator)
     MPI_Barrier(communicator);
 }
 
-// Rank 1 is late 20 times. In every other round rank 0 records something else after a while: what it polled before that
-// does not count.
+// Returns the seconds polled in 20 rounds, in each of which rank 1 is late. In every other round rank 0 records another
+// region after 10 ms; polling before that does not count.
 double poll(int rank, otf2::LocationRecorder& transport, otf2::RegionRef interruption)
 {
     double seconds = 0.0;
@@ -94,7 +94,7 @@ double poll(int rank, otf2::LocationRecorder& transport, otf2::RegionRef interru
     return seconds;
 }
 
-// For an operation of MPI, which calls it without a word about who asked.
+// Location for add(): MPI passes no context to a user-defined operation.
 otf2::LocationRecorder* sums = nullptr;
 
 void add(void* these, void* to, int* count, MPI_Datatype*)
@@ -126,7 +126,7 @@ void job(const std::string& directory, const std::string& how)
     otf2::LocationRecorder& transport = recorder.location("transport");
     otf2::record_mpi_here(transport);
 
-    // Each rank names things in an order of its own.
+    // Each rank defines its regions in a different order.
     std::vector<std::string> names{"load", "forward", "step"};
     if (rank == 1) names = {"step", "only on rank 1", "forward", "load"};
     for (const std::string& name : names) recorder.region(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libcrosstalk-mpi.so, preloaded into programs that know nothing of it. What they did they say themselves; what was
-// recorded otf2-print says.
+// libcrosstalk-mpi.so preloaded into unmodified programs: what they print of their calls is compared with otf2-print's
+// output.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "testing/archives/listing.hpp"
@@ -30,7 +30,7 @@ using testing::said;
 
 namespace {
 
-// Rank 0's.
+// Returns the seconds of the wait state on rank 0.
 double waited(const fs::path& trace, const std::string& pattern)
 {
     const testing::Scratch scratch;
@@ -43,12 +43,12 @@ double waited(const fs::path& trace, const std::string& pattern)
     return seconds;
 }
 
-// The output of a program that polls.
+// Returns the seconds that the program printed.
 double polled(const testing::Outcome& outcome)
 {
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
     const double seconds = std::stod(outcome.out);
-    CHECK(seconds > 0.05);  // rank 1 is 20 times 20 ms late, and on a busy machine rank 0 as well
+    CHECK(seconds > 0.05);  // rank 1 is late 20 times by 20 ms; on a busy machine rank 0 is late, too
     return seconds;
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("each call of a C program is recorded once, and tools accept the archi
     CHECK(count(zero, "send peer 1 on MPI_COMM_WORLD tag 1 bytes 10") == 1);  // and none to MPI_PROC_NULL
 
     const std::string printed = testing::run({"otf2-print", scratch / "trace/traces.otf2"}).out;
-    CHECK(lines_of(printed, "MPI_REQUEST_CANCELLED ").size() == 2);  // one a rank
+    CHECK(lines_of(printed, "MPI_REQUEST_CANCELLED ").size() == 2);  // one per rank
 }
 
 TEST_CASE("of calls that fail nothing but the time is recorded")
@@ -146,7 +146,7 @@ TEST_CASE("a preloaded program's archive keeps the conventions of MPI archives")
     for (const otf2::Location& location : recorded.archive().locations) CHECK(location.clock_offsets.size() == 2);
     for (const otf2::Region& region : recorded.archive().regions)
         if (region.name == "MPI_Alltoallw") CHECK(region.role == otf2::RegionRole::all_to_all);
-    // Begin right after the region's, end right before it.
+    // The collective begins right after the region is entered and ends right before it is left.
     const Lines one = recorded.of("MPI Rank 1/Master thread");
     const auto reduce = std::find(one.begin(), one.end(), "enter MPI_Allreduce");
     REQUIRE(one.end() - reduce > 3);
@@ -161,13 +161,13 @@ TEST_CASE("communicators are known whatever made them, between groups there is o
     REQUIRE(record({programs / "mpi-calls", "all"}, scratch / "trace").status == 0);
     const Recorded recorded{scratch / "trace"};
     const Lines zero = recorded.of("MPI Rank 0/Master thread");
-    Counts barriers;  // by communicator, and of unknown ones
+    Counts barriers;  // by communicator; "only time" if unknown
     for (std::size_t i = 0; i + 1 < zero.size(); ++i) {
         if (zero[i] != "enter MPI_Barrier") continue;
         const bool known = zero[i + 1] == "collective begins";
         ++barriers[known ? zero[i + 2].substr(0, zero[i + 2].find(" sent")) : "only time"];
     }
-    // Nine ways and the groups merged again, one after the other, one beside another, and each rank's own.
+    // Nine ways to create a communicator and MPI_Intercomm_merge, in turn; one beside another; and each rank's own.
     CHECK(barriers == Counts{{"barrier on MPI_COMM_WORLD", 3},
                              {"barrier on MPI_COMM_SELF", 1},
                              {"barrier on communicator 0.1", 10},

@@ -17,7 +17,7 @@ namespace {
 
 const fs::path job = fs::path{CROSSTALK_BIN} / "../tests/mpi-job";
 
-// False, and a skip, where there is no MPI. What MPI itself leaks does not matter here.
+// Returns false and skips the test if there is no MPI.
 bool job_can_run()
 {
     if (fs::exists(job) && testing::run({"sh", "-c", "command -v mpirun"}).status == 0) return true;
@@ -25,6 +25,7 @@ bool job_can_run()
     return false;
 }
 
+// Runs a command on two ranks, without leak detection, since MPI leaks.
 testing::Outcome mpirun(std::vector<std::string> words)
 {
     std::vector<std::string> all{
@@ -140,7 +141,7 @@ TEST_CASE("MPI calls are recorded with their partners and bytes")
     CHECK(*(received + 1) == "receive peer 0 on communicator 0.1 tag 9 bytes 24");
     CHECK(one.back() == "leave MPI_Comm_free");
 
-    // The world, its duplicate, and a communicator of its own for each rank, on the locations that speak MPI.
+    // MPI_COMM_WORLD, its duplicate and one communicator per rank, on the locations that call MPI.
     std::vector<std::string> members;
     for (const otf2::Communicator& communicator : archive.communicators) {
         members.push_back(communicator.name + ":");
@@ -190,7 +191,7 @@ TEST_CASE("polling begins anew where something else is recorded")
         if (table.text(row, "pattern") == "mpi_icollective_exposed" && table.get<int>(row, "rank") == 0)
             exposed += table.get<double>(row, "seconds");
     CHECK(exposed > 0.5 * seconds);
-    CHECK(exposed < 1.01 * seconds + 0.01);  // and three of other exchanges
+    CHECK(exposed < 1.01 * seconds + 0.01);  // includes three other exchanges
 }
 
 TEST_CASE("ranks that read the same clock have clock offsets of exactly zero")
@@ -227,7 +228,7 @@ TEST_CASE("ranks in different time namespaces get their clock offsets from ping-
     for (const otf2::ClockOffset& offset : archive.locations[3].clock_offsets)
         CHECK(std::abs(offset.offset_ns + 1'000'000'000'000) < 10'000'000);
 
-    // A barrier ends on no rank before it began on both: true on the common clock, to the error of the ping-pongs.
+    // On the common clock no rank leaves a barrier before both have entered it, within the error of the ping-pongs.
     struct Barriers : otf2::Visitor {
         explicit Barriers(const otf2::Archive& known) : archive{known} {}
         void collective_begin(const otf2::At& at) override { begin_ns[at.location] = at.time_ns; }

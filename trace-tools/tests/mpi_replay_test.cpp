@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wait states and critical paths: of archives made with known ones, and of a real one.
+// Wait states and critical paths of synthetic archives, where they are known, and of a real one.
 #include "trace-tools/replay/mpi_replay.hpp"
 
 #include "base/csv.hpp"
@@ -33,7 +33,7 @@ using testing::waits;
 
 namespace {
 
-// All that a table says, in an order of its own.
+// Returns the lines of a table, sorted.
 std::multiset<std::string> rows(const fs::path& file)
 {
     std::ifstream in{file};
@@ -201,7 +201,7 @@ TEST_CASE("a receive that is cancelled, or never waited for, takes no message fr
         const otf2::RegionRef wait = recorder.region("MPI_Wait", otf2::RegionRole::point_to_point, otf2::Paradigm::mpi);
         main.enter(post, 0);
         for (const std::uint64_t request : {1, 2, 3, 4}) main.receive_request(0, request);
-        main.request_cancelled(10, 1);  // and 3 is freed
+        main.request_cancelled(10, 1);  // request 3 is freed: it never completes
         main.leave(post, 10);
         for (const int ns : {20, 30}) {
             main.enter(send, ns);
@@ -316,7 +316,7 @@ TEST_CASE("of several operations that one call waits for each has what those bef
         if (rank == 1) main.send_complete(41 * ms, 4);
         if (rank == 0) main.receive_complete(41 * ms, {.peer = 1, .communicator = world, .tag = 1, .bytes = 8}, 4);
         main.leave(mpi("MPI_Waitall"), 41 * ms);
-        // Another thread than the one that stands for the rank meets the other rank's.
+        // The second allreduce is called by a helper thread, not by the thread that represents the rank.
         const std::int64_t later = rank == 1 ? 60 * ms : 50 * ms;
         helper.enter(recorder.region("work"), 41 * ms);
         helper.leave(recorder.region("work"), later);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C++, two ranks: threads that call MPI at the same time, and after them many that live for one message each. Usage:
+// C++, two ranks: threads that call MPI concurrently, then many short-lived threads with one message each. Usage:
 // mpi-threads [SHORT-LIVED-THREADS]
 #include <mpi.h>
 
@@ -35,7 +35,7 @@ int main(int argc, char** argv)
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     std::vector<std::thread> team;
-    std::latch done{threads};  // none ends, and leaves its place to another, before all have begun
+    std::latch done{threads};  // all stay alive until all are done: none takes over another's place
     for (int thread = 0; thread < threads; ++thread)
         team.emplace_back([&done, rank, thread] {
             exchange(rank, thread, messages);

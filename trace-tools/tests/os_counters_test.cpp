@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of /proc, read from trees of files as kernels show them.
+// Counters of /proc, read from file trees as kernels present them.
 #include "testing/testing.hpp"
 #include "trace-tools/os/counters.hpp"
 
@@ -29,7 +29,7 @@ const OsRow* find(const std::vector<OsRow>& rows, const std::string& source, con
     return found == rows.end() ? nullptr : &*found;
 }
 
-// Fields 4 to 52 of /proc/PID/stat, zeros but for major faults (12) and delays of block I/O (42).
+// Returns a line of /proc/PID/stat: fields 4 to 52 are 0 except major faults (12) and block I/O delay (42, in ticks).
 std::string stat_line(int major_faults, int delay_ticks)
 {
     std::string line = "8 (a (name) R";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The terminal output of trace-waits, trace-path and trace-steps, of all of a run and of a part of it; and what they
-// refuse.
+// Terminal output of trace-waits, trace-path and trace-steps for a whole run and for a part, and what they refuse.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "testing/archives/raw_archive.hpp"
@@ -57,7 +56,7 @@ fs::path two_in_one_wait(const fs::path& directory)
     return archive.anchor();
 }
 
-// By metric and rank.
+// Returns the values of pop.csv, by metric and rank.
 std::map<std::pair<std::string, std::string>, double> pop(const fs::path& directory)
 {
     const base::CsvTable table{directory / "pop.csv"};
@@ -138,7 +137,7 @@ TEST_CASE("of several operations in one call a span cuts each wait where it is")
     const testing::Scratch scratch;
     const fs::path anchor = two_in_one_wait(scratch / "trace");
     CHECK(testing::run({testing::bin / "trace-waits", anchor, "--from", "15ms", "-o", scratch / "out"}).status == 0);
-    CHECK(pop(scratch / "out")[{"wait_time_mpi_s", "0"}] == doctest::Approx(0.015));  // from 10 to 30 ms for the second
+    CHECK(pop(scratch / "out")[{"wait_time_mpi_s", "0"}] == doctest::Approx(0.015));  // the second: 15 to 30 ms
     CHECK(testing::run({testing::bin / "trace-path", anchor, "--from", "15ms", "-o", scratch / "path"}).status == 0);
     CHECK(sum(scratch / "path/path.csv", "delay_cost_seconds") == doctest::Approx(0.015));
 }
@@ -211,7 +210,7 @@ TEST_CASE("trace-path shows the largest pieces of the path and delay costs, and 
     CHECK(outcome.status == 0);
     CHECK(has(outcome.out, "rank 1 made the others wait 70.00 ms (11.67 % of all ranks' time): loop\n"));
     CHECK(has(outcome.out, "  loop                                        1    0.070000000  100.00\n"));
-    CHECK(has(outcome.out, "    0.300000000  100.00\n"));  // all of the path
+    CHECK(has(outcome.out, "    0.300000000  100.00\n"));  // the whole path
     std::size_t files = 0;
     for ([[maybe_unused]] const auto& entry : fs::directory_iterator{scratch / "."}) ++files;
     CHECK(files == 1);
@@ -291,14 +290,14 @@ TEST_CASE("trace-steps shows its table without -o, and steps of a part")
     const testing::Outcome some = testing::run(
         {testing::bin / "trace-steps", archive.anchor(), "--from", "2s", "--to", "5.5s", "-o", scratch / "out"});
     CHECK(some.status == 0);
-    CHECK(base::CsvTable{scratch / "out/steps.csv"}.rows() == 3);  // the one from 5 s to 5.9 s reaches beyond
+    CHECK(base::CsvTable{scratch / "out/steps.csv"}.rows() == 3);  // the one from 5 s to 5.9 s ends after the part
 }
 
 TEST_CASE("a table that is there already is refused before the events are read")
 {
     const testing::Scratch scratch;
     const fs::path anchor = slow_rank_1(scratch / "trace");
-    REQUIRE(fs::remove_all(scratch / "trace/traces") > 1);  // of which reading them would complain
+    REQUIRE(fs::remove_all(scratch / "trace/traces") > 1);  // reading events would now fail
     const std::map<std::string, std::vector<std::string>> tables{
         {"trace-waits", {"waits.csv", "phases.csv", "pop.csv"}},
         {"trace-path", {"path.csv"}},

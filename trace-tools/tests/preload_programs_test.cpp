@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libcrosstalk-mpi.so in programs of all kinds, and what it does where it cannot record.
+// libcrosstalk-mpi.so in programs of all kinds, and what it does if it cannot record.
 #include "base/csv.hpp"
 #include "testing/archives/listing.hpp"
 #include "testing/archives/preloaded.hpp"
@@ -49,7 +49,7 @@ TEST_CASE("steps that a program begins with MPI_Pcontrol are found before its co
     const std::string answer =
         "step 'MPI_Pcontrol to MPI_Pcontrol': " + std::to_string(steps) + " visits on each of 2 ranks, ";
     REQUIRE(found.out.starts_with(answer));
-    const double mean_ms = std::stod(found.out.substr(answer.size()));  // to the microsecond
+    const double mean_ms = std::stod(found.out.substr(answer.size()));  // rounded to 1 us
     CHECK(mean_ms > least_ms - 0.001);
     CHECK(mean_ms < most_ms + 0.001);
 }
@@ -112,7 +112,7 @@ TEST_CASE("full memory goes to the file, which the archive shows as a region")
                               {"CROSSTALK_TRACE=" + (scratch / "trace").string(), "CROSSTALK_TRACE_MEMORY=2MiB"}));
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
     Counts counts = entered(scratch / "trace", "0");
-    // 9.6 MB, of which six of eight chunks of 256 KiB hold a part each time.
+    // 9.6 MB of events; each flush writes six of the eight chunks of 256 KiB.
     CHECK(counts["TRACE BUFFER FLUSH"] >= 5);
     CHECK(counts["TRACE BUFFER FLUSH"] <= 8);
     CHECK(counts["MPI_Send"] == 400'000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits and their causes in random MPI programs: a share of those that run at night.
+// Waits and their causes in random MPI programs: a subset of the nightly ones.
 #include "testing/archives/random_archives.hpp"
 
 #include <doctest/doctest.h>

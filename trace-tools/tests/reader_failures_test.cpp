@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives that are damaged, cut off or none.
+// Archives that are damaged, truncated or missing.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "testing/archives/listing.hpp"
@@ -15,7 +15,7 @@
 
 #include <sys/stat.h>
 
-// OTF2 asks for as much memory as a damaged archive says; it copes with a no.
+// OTF2 allocates as much memory as a damaged archive states, and handles a failed allocation.
 extern "C" const char* __asan_default_options()
 {
     return "allocator_may_return_null=1:max_allocation_size_mb=1024";
@@ -31,7 +31,7 @@ void cut(const fs::path& file)
     fs::resize_file(file, fs::file_size(file) * 2 / 3);
 }
 
-// The one line a reader gives, or "fine".
+// Returns the reader's error message, or "fine".
 std::string complaint(const fs::path& anchor)
 {
     try {

@@ -25,7 +25,7 @@ using testing::small_archive;
 
 namespace {
 
-// An archive of another tool; an empty path, and a skip, where there is none.
+// Returns the anchor of another tool's archive. If it is missing, skips the test and returns an empty path.
 fs::path real_archive(const std::string& name)
 {
     const fs::path anchor = fs::path{CROSSTALK_SOURCE} / "../shared/traces" / name / "traces.otf2";
@@ -84,7 +84,7 @@ TEST_CASE("visits and times of each rank are those of Score-P's own profile of t
         }
         std::uint32_t rank;
     };
-    // Values of its profile.cubex: visits, and inclusive seconds, of ranks 0 to 3.
+    // Values of its profile.cubex: visits and inclusive seconds of ranks 0 to 3.
     struct Row {
         std::string region;
         std::array<std::uint64_t, 4> visits;
@@ -145,7 +145,7 @@ TEST_CASE("late senders of a Score-P archive wait as long as Scalasca says")
             waited_ns += std::max<std::int64_t>(0, std::min(sent_ns, at.time_ns) - entered[at.location]);
         }
         const otf2::Archive& archive;
-        std::vector<std::int64_t> entered;                         // the last region, by location
+        std::vector<std::int64_t> entered;                         // entry of the last region, by location
         std::map<std::uint32_t, std::vector<std::int64_t>> sends;  // by receiving location
         std::int64_t waited_ns = 0;
     };
@@ -168,7 +168,7 @@ TEST_CASE("clock offsets of a CUDA archive are applied and can be undone")
     REQUIRE(corrected.lines.size() == 2816);
     REQUIRE(uncorrected.lines.size() == 2816);
 
-    // Rank 0's clock is the archive's; rank 1's lies on the lines between its ClockOffset records, -29 to 42 ns.
+    // Rank 0's clock is the archive's; rank 1's offset is interpolated between its ClockOffset records, -29 to 42 ns.
     std::size_t compared = 0;
     for (std::size_t i = 0; i < corrected.lines.size(); ++i) {
         const std::int64_t raw_ns = std::stoll(uncorrected.lines[i]);
@@ -245,7 +245,7 @@ TEST_CASE("a region that is never left is closed at the last event and reported"
     otf2::LocationRecorder& main = recorder.location("main");
     main.enter(outer, 1000);
     main.enter(inner, 2000);
-    main.enter(inner, 2500);  // inside itself
+    main.enter(inner, 2500);  // recursive
     main.leave(inner, 2600);
     main.leave(inner, 3000);
     main.leave(stray, 3500);

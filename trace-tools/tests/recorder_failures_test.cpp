@@ -64,7 +64,7 @@ TEST_CASE("a full disk never disturbs who records and is reported at the end")
     CHECK(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 0);
     CHECK_FALSE(std::filesystem::exists(scratch / "trace"));
-    CHECK_FALSE(std::filesystem::exists(scratch / "trace.tmp"));  // nothing could read it
+    CHECK_FALSE(std::filesystem::exists(scratch / "trace.tmp"));  // it would be unreadable
 }
 
 TEST_CASE("an archive is never written over")

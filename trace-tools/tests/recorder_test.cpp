@@ -30,11 +30,11 @@ Lines recorded_events(const std::filesystem::path& directory, bool times = false
 
 struct Flushed {
     std::size_t events = 0;   // enters and leaves of work
-    std::size_t flushes = 0;  // OTF2's own records of them
-    Lines regions;            // "enter", "leave", in the order of their times
+    std::size_t flushes = 0;  // OTF2's BufferFlush records
+    Lines regions;            // "enter", "leave" of the flush region, in time order
 };
 
-// Records this number of visits of a region with this much memory.
+// Records visits of a region with memory_bytes of trace memory (0: the default).
 Flushed flushed(int visits, std::uint64_t memory_bytes)
 {
     const testing::Scratch scratch;
@@ -74,7 +74,7 @@ TEST_CASE("events come back as they were recorded")
     main.metric(queue, 7, 1100);
     main.metric(rate, 2.5e9, 1200);
     main.metric(debt, -40, 1300);
-    main.leave(step, 1300);  // equal times are in order
+    main.leave(step, 1300);  // equal times are allowed
     recorder.finish();
 
     CHECK(recorded_events(scratch / "trace", true) ==
@@ -258,7 +258,7 @@ TEST_CASE("until it is finished there is no archive")
         otf2::Recorder recorder{scratch / "trace"};
         recorder.location("main").enter(recorder.region("work"));
         CHECK_FALSE(std::filesystem::exists(scratch / "trace"));
-    }  // as if by an exception
+    }  // destroyed unfinished, as by an exception
     CHECK_FALSE(std::filesystem::exists(scratch / "trace"));
     CHECK_FALSE(std::filesystem::exists(scratch / "trace.tmp/traces.otf2"));
 }

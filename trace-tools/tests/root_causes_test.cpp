@@ -131,9 +131,9 @@ MPI_Wait sum
 work 4ms on 1
 MPI_Ssend 2>1 1ms
 )");
-    // Rank 1 waits for the message from 3 ms to 10 ms and starts the sum last, at 11 ms. For that rank 0 waits from
-    // 10.002 ms and rank 2 from 4.001 ms: a call that starts or sends takes 1 us. All have the sum at 13 ms, and rank 2
-    // is blocked in MPI_Ssend until rank 1 receives at 17 ms.
+    // Rank 1 waits for the message from 3 ms to 10 ms and is the last to start the sum, at 11 ms. Rank 0 waits for that
+    // from 10.002 ms and rank 2 from 4.001 ms: a call that starts or sends takes 1 us. All have the sum at 13 ms, and
+    // rank 2 is blocked in MPI_Ssend until rank 1 receives at 17 ms.
     const Seconds found = table(run.found / "pop.csv", {"metric", "rank"}, "value");
     check_equal({{{"mpi_latesender", "1"}, 0.007},
                  {{"mpi_icollective_exposed", "0"}, 0.002998},
@@ -164,8 +164,9 @@ MPI_Barrier 1ms
 update 2ms
 MPI_Barrier 1ms
 )");
-    // The path has 6 ms of work on rank 0 and 3 ms on rank 1, of which both do 6 ms on average, and 5 ms of loading on
-    // rank 1 beside an average of 3 ms. Updates are balanced; in barriers a rank is longer than the path.
+    // The path has 9 ms of work (6 ms on rank 0, 3 ms on rank 1), where a rank does 6 ms on average, and 5 ms of
+    // loading on rank 1, where the average is 3 ms. Updates are balanced; a rank spends more time in barriers than the
+    // path does.
     check_equal({{{"work", "0"}, 0.003 * 6 / 9}, {{"work", "1"}, 0.003 * 3 / 9}, {{"load", "1"}, 0.002}},
                 table(run.found / "path.csv", {"region", "rank"}, "imbalance_seconds"));
 }
@@ -194,7 +195,7 @@ TEST_CASE("a Score-P archive has the late senders that Scalasca finds")
     double length = 0.0;
     for (const auto& [key, seconds] : path(run.found)) length += seconds;
     CHECK(std::abs(length - 20.085424627) <= 1e-6);  // last event - first event, by otf2-print
-    // All waiting has a cause: foo, on rank 0 and on those that waited for it; CASITA blames 51.428 s on it.
+    // All waiting is caused by foo, on rank 0 and on the ranks that waited for it; CASITA attributes 51.428 s to foo.
     CHECK(sum_of(run.found / "path.csv", "delay_cost_seconds") == doctest::Approx(51.42983952).epsilon(1e-9));
     CHECK(sum(run.found / "path.csv", "delay_cost_seconds", "region", "foo") == doctest::Approx(51.429).epsilon(1e-5));
 }
@@ -259,7 +260,7 @@ TEST_CASE("waiting that no delay explains is reported the rank that waited")
         recorder.speaks_mpi(main);
         const otf2::CommunicatorRef world = recorder.communicator(otf2::world_communicator, {0, 1});
         const auto bcast = recorder.region("MPI_Bcast", otf2::RegionRole::one_to_all, otf2::Paradigm::mpi);
-        // Rank 1 has what rank 0 sends before that comes: by clocks that are not corrected.
+        // Rank 1 ends the broadcast before rank 0 enters it: the clocks are not corrected.
         const std::int64_t begin_ns = rank == 0 ? 50 * ms : 10 * ms;
         main.enter(bcast, begin_ns);
         main.collective_begin(begin_ns);

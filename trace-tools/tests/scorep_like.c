@@ -4,9 +4,9 @@
 //
 //   scorep_like SECONDS
 //
-// As there SCOREP_ENABLE_TRACING=true asks for the archive, SCOREP_EXPERIMENT_DIRECTORY says where (else
-// scorep-NUMBER), and SCOREP_TIMER=gettimeofday counts microseconds of CLOCK_REALTIME, anything else here ns of
-// CLOCK_MONOTONIC. A signal that ends it leaves no archive.
+// As in Score-P, SCOREP_ENABLE_TRACING=true enables the archive, SCOREP_EXPERIMENT_DIRECTORY names its directory
+// (default scorep-PID), and SCOREP_TIMER=gettimeofday counts microseconds of CLOCK_REALTIME; any other timer counts
+// ns of CLOCK_MONOTONIC here. If a signal ends the program there is no archive.
 #include <otf2/otf2.h>
 
 #include <stdint.h>
@@ -66,7 +66,7 @@ static int is(const char* variable, const char* value)
     return text != NULL && strcmp(text, value) == 0;
 }
 
-// Score-P writes to its directory from the beginning.
+// Creates the directory at the start of the program, as Score-P does.
 static OTF2_Archive* opened(void)
 {
     static OTF2_FlushCallbacks flush = {.otf2_pre_flush = before_flush, .otf2_post_flush = after_flush};

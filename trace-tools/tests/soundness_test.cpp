@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that make an archive unsound, and real programs' archives, which are sound.
+// Faults that make an archive unsound; archives of real programs, which are sound.
 #include "trace-tools/otf2/read/soundness.hpp"
 
 #include "base/files.hpp"
@@ -16,7 +16,8 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// One location "main" with the events; regions 0 "step", 1 "forward", 2 "marker"; the clock's properties are given.
+// Writes an archive with one location "main" and regions 0 "step", 1 "forward", 2 "marker". The clock properties state
+// `begin` and `length` in ns. Returns the anchor.
 std::filesystem::path archive_of(const std::filesystem::path& directory,
                                  const std::function<void(otf2::RawArchive&)>& events, std::uint64_t begin,
                                  std::uint64_t length)
@@ -55,7 +56,7 @@ Found found(const std::filesystem::path& anchor)
     return all;
 }
 
-// Steps of 10 us from 1 ms on, each with a forward in its middle.
+// Writes steps of 10 us, the first at 1 ms, each with a forward inside.
 void steps(otf2::RawArchive& archive, int count)
 {
     for (std::uint64_t i = 0, at = 1'000'000; i < static_cast<std::uint64_t>(count); ++i, at += 10'000) {
@@ -82,7 +83,7 @@ TEST_CASE("time that goes backwards is unsound")
         0x1000, 0x300);
     const std::filesystem::path file = scratch / "trace/traces/0.evt";
     std::string bytes = base::read_whole(file);
-    const std::size_t at = bytes.find("\x55\x11");  // OTF2 itself refuses to write a time that is smaller
+    const std::size_t at = bytes.find("\x55\x11");  // OTF2 refuses to write a decreasing time stamp
     REQUIRE(at != std::string::npos);
     bytes.replace(at, 2, "\x55\x10");
     base::write_whole(file, bytes);
@@ -96,10 +97,10 @@ TEST_CASE("events far outside of the clock properties are unsound, a hundredth o
     const Lines outside{"events lie outside of the clock properties' range"};
     CHECK(found(archive_of(scratch / "exact", ten_steps, 1'000'000, 100'000)).problems == Lines{});
     CHECK(found(archive_of(scratch / "rounded", ten_steps, 1'000'900, 99'000)).oddities == Lines{});
-    const Found late = found(archive_of(scratch / "late", ten_steps, 0, 1'090'000));  // 10 us of 1.09 ms
+    const Found late = found(archive_of(scratch / "late", ten_steps, 0, 1'090'000));  // 10 us outside of 1.09 ms
     CHECK(late.problems == Lines{});
     CHECK(late.oddities == outside);
-    const Found beyond = found(archive_of(scratch / "beyond", ten_steps, 1'000'000, 90'000));  // 10 us of 90 us
+    const Found beyond = found(archive_of(scratch / "beyond", ten_steps, 1'000'000, 90'000));  // 10 us outside of 90 us
     CHECK(beyond.problems == Lines{"main (0): events lie outside of the clock properties' range"});
     CHECK(found(archive_of(scratch / "early", ten_steps, 1'020'000, 90'000)).problems.size() == 1);
 }
@@ -127,7 +128,7 @@ TEST_CASE("a region that is left at other times and once not lacks its LEAVE")
     };
     const auto lost_outermost = [](otf2::RawArchive& archive) {
         archive.enter(0, 990'000, 0);
-        steps(archive, 2);  // inside the step before
+        steps(archive, 2);  // inside the step entered above
     };
     const Lines lost{"main (0): 1 regions never left, though left elsewhere"};
     CHECK(found(archive_of(scratch / "inside", lost_inside, 1'000'000, 20'000)).problems == lost);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which region is the step: by its attribute, or by how it repeats; and what steps are made of.
+// Detection of the step region, by its attribute or by how it repeats; and the phases of steps.
 #include "trace-tools/steps/step_region.hpp"
 
 #include "base/csv.hpp"
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Events of one rank, on a clock of its own.
+// Records the events of one rank on a synthetic clock.
 class Rank {
  public:
     Rank(otf2::Recorder& recorder, int number) : rank{number}, recorder_{recorder}, main_{recorder.location("main")} {}
@@ -48,7 +48,7 @@ void repeat(int times, const Rank::Inside& inside)
     for (int i = 0; i < times; ++i) inside();
 }
 
-// The anchor of an archive of these ranks.
+// Records `program` on each rank. Returns the anchor.
 fs::path record(const testing::Scratch& scratch, int ranks, const std::function<void(Rank&)>& program)
 {
     synth::ThreadMeeting meeting{ranks};
@@ -291,7 +291,7 @@ TEST_CASE("calls that are made at the beginning only or on one rank only are no 
 {
     const testing::Scratch scratch;
     const fs::path anchor = record(scratch, 2, [](Rank& rank) {
-        for (int i = 0; i < 5; ++i) rank.region("MPI_Bcast", 1, mpi);  // recorded as no collective
+        for (int i = 0; i < 5; ++i) rank.region("MPI_Bcast", 1, mpi);  // not recorded as a collective
         rank.region("main", [&] { rank.region("work", 100); });
     });
     const testing::Outcome nothing = trace_steps(scratch, anchor);
@@ -323,7 +323,7 @@ TEST_CASE("steps from call to call end with the call, which is one of their phas
             main.enter(region, begin_ns);
             main.leave(region, end_ns);
         };
-        visit(send, 5, 9);  // before the first call: of no step
+        visit(send, 5, 9);  // before the first call: in no step
         visit(reduce, 10, 30);
         visit(send, 40, 45);
         visit(send, 50, 56);
@@ -331,7 +331,7 @@ TEST_CASE("steps from call to call end with the call, which is one of their phas
         visit(reduce, 160, 170);
         visit(send, 180, 190);  // after the last
         main.enter(call("MPI_Init"), 200);
-        visit(reduce, 210, 220);  // elsewhere: these two are a step's length apart, but not in one place
+        visit(reduce, 210, 220);  // no step follows: MPI_Init ends before the next call
         main.leave(call("MPI_Init"), 230);
         visit(reduce, 240, 250);
         recorder.finish();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives whose answers are known: what trace-synth says is true, and what it refuses.
+// Synthetic archives with known answers: the tables of trace-synth are correct; and what it refuses.
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "testing/testing.hpp"
@@ -347,7 +347,7 @@ TEST_CASE("what cannot be written whole is not there at all")
     std::ofstream{scratch / "spec"} << "ranks 64\nrepeat 100 step {\nwork 1ms, 2ms on 1\nMPI_Barrier 1ms\n}\n";
     const std::string command = std::string{CROSSTALK_BIN "/trace-synth "} + (scratch / "spec").string() + " -o " +
                                 (scratch / "made/here").string();
-    // The tables of this many waits are larger than a rank's events.
+    // The file size limit stops the tables of this many waits, but not the events of a rank.
     const testing::Outcome outcome = testing::run({"sh", "-c", "trap '' XFSZ; ulimit -f 128; " + command});
     CHECK(outcome.status == 1);
     CHECK(says(outcome.err, "waits.csv"));

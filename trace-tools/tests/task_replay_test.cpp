@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that do tasks for others; steps and phases of a replay.
+// Threads that execute tasks of other threads; steps and phases of a replay.
 #include "base/csv.hpp"
 #include "testing/archives/analysed_archives.hpp"
 #include "testing/testing.hpp"
@@ -31,7 +31,7 @@ using testing::waits;
 
 namespace {
 
-// A rank of a training, ms by ms: a thread computes and hands buckets to another one that averages them.
+// Records a training rank, all times in ms: one thread computes and hands over buckets, another one averages them.
 class TaskRank {
  public:
     TaskRank(const fs::path& directory, int rank, synth::ThreadMeeting& meeting)
@@ -159,7 +159,7 @@ TEST_CASE("the path goes from a thread that waits to the thread that works for i
     synth::on_each_rank(meeting, [&](int number) {
         TaskRank rank{run.made, number, meeting};
         const bool late = number == 1;
-        for (const int begin : {0, 100}) {  // the late one hands its first bucket over 20 ms later
+        for (const int begin : {0, 100}) {  // rank 1 hands over its first bucket 20 ms late
             const int delay = late ? 20 : 0;
             rank.work("forward", begin, begin + 10);
             if (late) rank.work("delay", begin + 10, begin + 30);
@@ -181,8 +181,8 @@ TEST_CASE("the path goes from a thread that waits to the thread that works for i
         const auto there = found.find({region, rank});
         return there == found.end() ? 0.0 : there->second;
     };
-    // Twice, up to the end on rank 0's main thread: the late one computes up to its second bucket, 55 ms, 5 ms go
-    // into the exchange, 1 ms into the news of it.
+    // The path of each of the two steps ends on rank 0's main thread: rank 1 computes for 55 ms up to its second
+    // bucket, the exchange takes 5 ms, and the waiting thread continues 1 ms later.
     CHECK(share("forward", "1") == doctest::Approx(0.020));
     CHECK(share("delay", "1") == doctest::Approx(0.040));
     CHECK(share("backward", "1") == doctest::Approx(0.050));
@@ -192,17 +192,17 @@ TEST_CASE("the path goes from a thread that waits to the thread that works for i
     double all = 0.0;
     for (const auto& [key, seconds] : found) all += seconds;
     CHECK(all == doctest::Approx(0.200).epsilon(1e-12));
-    // Rank 0 waits 20 ms for the first bucket and 10 ms more for the second, each time for the delay alone.
+    // In each step rank 0 waits 20 ms for the first bucket and 10 ms more for the second, all because of the delay.
     CHECK(sum(run.found / "waits.csv", "seconds", "pattern", "mpi_icollective_wait") == doctest::Approx(0.060));
     CHECK(sum(run.found / "path.csv", "delay_cost_seconds", "region", "delay") == doctest::Approx(0.060));
 }
 
 TEST_CASE("delay costs of threads that do tasks for others add up to what was waited")
 {
-    std::mt19937 random{3};  // NOLINT: the same each time
+    std::mt19937 random{3};  // NOLINT: fixed seed
     const auto up_to = [&](int most) { return 1 + std::uniform_int_distribution{0, most - 1}(random); };
     for (int round = 0; round < 5; ++round) {
-        // By step and rank, in ms: each bucket is averaged when both ranks have it and the one before is done.
+        // Times in ms. A bucket is averaged once both ranks have it and the previous one is done.
         constexpr int step_ms = 120;
         std::vector<std::array<std::array<int, 2>, 2>> ready(8);  // by step, bucket and rank
         for (auto& buckets : ready)
@@ -242,7 +242,8 @@ TEST_CASE("delay costs of threads that do tasks for others add up to what was wa
 
 TEST_CASE("threads that wait for tasks and do some themselves have a path as long as the run")
 {
-    // By thread, in ms: + enters and - leaves a region that creates a task, is one, waits or does nothing of that.
+    // Events of a thread, times in ms: + enters and - leaves a region that creates a task, is one, waits for one, or
+    // does none of these.
     using Thread = std::vector<std::pair<int, std::string>>;
     const auto check_path = [](const std::vector<Thread>& threads, const Seconds& pieces) {
         Analysed run;
@@ -279,13 +280,13 @@ TEST_CASE("threads that wait for tasks and do some themselves have a path as lon
     check_path({{{0, "+work"}, {20, "+create"}, {21, "-create"}, {40, "-work"}},
                 {{0, "+work"}, {10, "+wait"}, {30, "+task"}, {50, "-task"}, {60, "-wait"}, {70, "-work"}}},
                {});
-    // The checkpoint that another thread continues to write belongs to the thread that created it.
+    // A task that another thread executes, such as writing a checkpoint, belongs to the thread that created it.
     check_path({{{0, "+work"}, {5, "+create"}, {6, "-create"}, {10, "+wait"}, {20, "-wait"}, {50, "-work"}},
                 {{6, "+task"}, {19, "-task"}},
                 {{50, "+work"}, {90, "-work"}}},
                {{{"work"}, 0.075}, {{"task"}, 0.013}});
 
-    std::mt19937 random{7};  // NOLINT: the same each time
+    std::mt19937 random{7};  // NOLINT: fixed seed
     const auto up_to = [&](int most) { return std::uniform_int_distribution{0, most}(random); };
     const std::array<std::string, 4> names{"create", "task", "wait", "work"};
     for (int round = 0; round < 20; ++round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// With one thread and with several the programs write the same bytes.
+// Output is byte-identical with one thread and with several.
 #include "testing/archives/random_archives.hpp"
 #include "testing/archives/same_with_threads.hpp"
 #include "testing/testing.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program trace-info, run for real.
+// End-to-end tests of trace-info.
 #include "base/files.hpp"
 #include "testing/archives/raw_archive.hpp"
 #include "testing/testing.hpp"

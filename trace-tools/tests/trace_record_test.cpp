@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace-record, with programs that know nothing of it. What was recorded otf2-print says.
+// trace-record with unmodified programs; otf2-print shows what was recorded.
 #include "base/programs/child.hpp"
 #include "base/system/clock.hpp"
 #include "testing/programs.hpp"
@@ -22,7 +22,7 @@ using Lines = std::vector<std::string>;
 namespace {
 
 #ifdef CROSSTALK_PRELOAD_FIRST
-const std::string first = CROSSTALK_PRELOAD_FIRST;  // a sanitizer's runtime, which must come before ours
+const std::string first = CROSSTALK_PRELOAD_FIRST;  // the sanitizer's runtime, which must precede our library
 #else
 const std::string first;
 #endif
@@ -44,7 +44,7 @@ Lines operator+(Lines words, const Lines& more)
     return words;
 }
 
-// Leaks of MPI's own do not matter here. A shell that starts tests in the background has them ignore SIGINT.
+// Disables leak detection, since MPI leaks, and resets SIGINT, which a shell ignores in background processes.
 Lines with_environment(const Lines& words)
 {
     Lines all{"env", "--default-signal=INT,HUP", "ASAN_OPTIONS=detect_leaks=0"};
@@ -73,7 +73,7 @@ bool mentions(const std::string& text, const std::string& words)
     return text.find(words) != std::string::npos;
 }
 
-// How often a location entered a region.
+// Returns how often the location entered the region.
 long entered(const fs::path& trace, const std::string& location, const std::string& region)
 {
     const testing::Outcome printed = testing::run({"otf2-print", trace / "traces.otf2"});
@@ -97,7 +97,7 @@ void check_record(const fs::path& trace)
     CHECK_MESSAGE(waits.status == 0, waits.err);
 }
 
-// A program that says by a file that it is where it shall be, then gets a signal.
+// Outcome of a program that gets a signal after it has created a file.
 struct Signalled {
     int status = 0;  // exit code, or 128 + signal
     std::string errors;
@@ -108,7 +108,7 @@ Signalled signalled(const testing::Scratch& scratch, const Lines& words, int sig
     const std::int64_t deadline = base::now_ns() + 60'000'000'000;
     while (!fs::exists(ready) && base::now_ns() < deadline) base::sleep_until_ns(base::now_ns() + 20'000'000);
     REQUIRE_MESSAGE(fs::exists(ready), text_of(scratch / "err"));
-    base::sleep_until_ns(base::now_ns() + 300'000'000);  // into the call that never ends
+    base::sleep_until_ns(base::now_ns() + 300'000'000);  // until it is in the call that never returns
     child.signal(signal);
     const std::optional<int> status = child.wait(60s);
     REQUIRE(status);
@@ -213,8 +213,8 @@ TEST_CASE("what stands in the way of a trace is said before the program runs, wi
     CHECK_FALSE(fs::exists(scratch / "ran"));
 }
 
-// mpi-calls wait: 50 times MPI_Allreduce, a barrier, then rank 0 receives what is never sent.
-// mpirun may no longer pass on what a process prints while mpirun ends.
+// mpi-calls wait: 50 times MPI_Allreduce, a barrier, then rank 0 receives a message that is never sent. A terminating
+// mpirun may drop the output of its processes.
 TEST_CASE("a job that SIGTERM ends leaves a sound trace of what it did until then")
 {
     if (!can_record()) return;
@@ -254,7 +254,7 @@ TEST_CASE("a process alone ends by the signal that it was sent")
 TEST_CASE("a program that handles SIGTERM itself goes on as it would, and is recorded to its end")
 {
     if (!can_record()) return;
-    for (const char* when : {"before", "after"}) {  // MPI_Init
+    for (const char* when : {"before", "after"}) {  // the call of MPI_Init
         const testing::Scratch scratch;
         const Signalled end =
             signalled(scratch, {record, "-o", scratch / "trace", "--", calls, "handle", scratch / "ready", when},

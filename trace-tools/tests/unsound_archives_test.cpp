@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace programs on archives whose clocks drift or whose writers err.
+// The trace programs on archives with drifting clocks or faulty writers.
 #include "base/csv.hpp"
 #include "base/files.hpp"
 #include "testing/archives/raw_archive.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t second = 1'000 * ms;
 
-// An archive whose second event is earlier than its first.
+// Writes an archive whose second event is earlier than its first.
 fs::path backwards(const fs::path& directory)
 {
     otf2::RawArchive archive{directory};

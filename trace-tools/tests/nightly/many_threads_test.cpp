@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// With one thread and with several the programs write the same bytes: many programs, many ranks.
+// Output is byte-identical with one thread and with several: many programs, many ranks.
 #include "testing/archives/random_archives.hpp"
 #include "testing/archives/same_with_threads.hpp"
 #include "testing/testing.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hundreds of damaged archives (at night thousands), each read by a process of its own: an answer, one clear line, or a
-// crash that is OTF2's and is caught; nothing else. Reproducible: what each does follows from its number.
+// Hundreds of mutated archives (thousands at night), read in child processes. Each must end with an answer, an error of
+// one line, or a crash inside OTF2 that is caught. Reproducible: a mutation follows from its number.
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/random.hpp"
@@ -40,10 +40,10 @@ extern const char etext;
 
 namespace {
 
-// Mutations of each of the four archives.
+// Number of mutations per archive.
 const std::size_t mutations_of_each = std::stoul(base::environment("CROSSTALK_MUTATIONS").value_or("40"));
 
-// How a reading process ends.
+// Outcomes of reading a mutated archive; also exit codes of the child process.
 enum Ending : int { answered = 40, refused = 41, unclear = 42, crash_of_otf2 = 43, crash_of_ours = 44 };
 
 bool is_ours(const void* address)
@@ -62,8 +62,8 @@ void on_crash(int signal, siginfo_t*, void* context)
     std::_Exit(signal != SIGABRT && is_ours(at) ? crash_of_ours : crash_of_otf2);
 }
 
-// Access to wrong memory that a sanitizer sees is OTF2's if one of the two innermost functions is (the other one may be
-// the memcpy it called).
+// Attributes an invalid access that a sanitizer reports to OTF2 if one of the two innermost frames is OTF2's (the other
+// may be the memcpy that it called).
 [[maybe_unused]] void on_report(const char* text)
 {
     const char* const third = std::strstr(text, "\n    #2 ");
@@ -83,7 +83,7 @@ void tell_crashes_apart()
 #endif
 }
 
-// All that trace-info does.
+// Reads the archive as trace-info does.
 Ending read_all(const fs::path& anchor, bool in_order)
 {
     try {
@@ -149,11 +149,11 @@ class Victim {
 
 // Memory shared by parent and child.
 struct Shared {
-    std::size_t next = 0;  // mutation
+    std::size_t next = 0;  // number of a mutation
     std::array<int, 64> counts{};
 };
 
-// Reads mutations of an archive in child processes, a new one after each that a crash ended; counts how that ends.
+// Reads mutations of an archive in a child process, which is replaced after a crash. Returns the number of each Ending.
 std::array<int, 64> endings(const fs::path& original)
 {
     void* const memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
