@@ -18,7 +18,7 @@ namespace {
 const std::vector<std::string> columns{"date",     "machine", "load",  "benchmark", "run",  "case",    "beside",
                                        "quantity", "unit",    "value", "low",       "high", "versions"};
 
-// Four significant digits.
+// Formats with four significant digits.
 std::string digits(double value)
 {
     std::array<char, 32> text{};

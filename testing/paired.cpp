@@ -15,7 +15,8 @@ namespace testing {
 
 namespace {
 
-// The largest k with P(Binomial(n, 1/2) < k) <= 2.5 %: the k-th smallest and the k-th largest sample are the interval.
+// Returns the largest k with P(Binomial(n, 1/2) < k) <= 2.5 %: the k-th smallest and the k-th largest sample bound the
+// 95 % confidence interval of the median.
 std::size_t interval_rank(std::size_t samples)
 {
     const boost::math::binomial_distribution<> successes{static_cast<double>(samples), 0.5};

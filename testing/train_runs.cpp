@@ -23,7 +23,7 @@ namespace {
 
 constexpr auto poll = std::chrono::milliseconds{50};
 
-// Threads as ddl-train wants them: it need not execute itself once more, which takes time.
+// Sets the thread counts that ddl-train requires, so that it does not re-execute itself, which takes time.
 void start_once()
 {
     for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) ::setenv(name, "1", 1);
@@ -31,8 +31,8 @@ void start_once()
 
 Words under_mpirun(int ranks, const Words& command)
 {
-    // Leaks of MPI and the libraries it loads are not ours to report; a run without MPI is checked for leaks. Without
-    // the stacks of allocations LibTorch loads a third faster.
+    // Leaks of MPI and the libraries it loads are not ours to report; runs without MPI are checked for leaks. Without
+    // stack traces of allocations LibTorch loads a third faster.
     ::setenv("ASAN_OPTIONS", "detect_container_overflow=0:detect_leaks=0:malloc_context_size=0:quarantine_size_mb=16",
              1);
     start_once();

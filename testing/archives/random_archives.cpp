@@ -43,7 +43,7 @@ Truth read_truth(const fs::path& file)
     return truth;
 }
 
-// Waits in an archive until another rank came.
+// Returns the sum of the waits for another rank.
 std::int64_t waiting_ns(const Waits& waits)
 {
     std::int64_t sum_ns = 0;
@@ -115,7 +115,7 @@ std::string check(const fs::path& directory)
 
 bool write_random_archives(const fs::path& directory, int first, int count)
 {
-    const std::string python = "/usr/bin/python3";  // Debian's, which has Debian's modules
+    const std::string python = "/usr/bin/python3";  // Debian's interpreter finds Debian's modules
     if (run({python, "-c", "import otf2"}).status != 0) {
         skip("python3 has no module otf2");
         return false;

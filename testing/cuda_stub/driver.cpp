@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A driver without a GPU, for tests: memory, copies, streams, events and kernels that take their time and, but for
-// kernels, do what they should. The memory of its GPUs cannot be read or written by its address, as in a real one.
-// Here: devices, contexts, memory.
+// Stub of the CUDA driver, for tests without a GPU: memory, copies, streams and events work and take time; kernels only
+// take time. As with a real GPU, the host cannot access device memory by its address. This file: devices, contexts,
+// memory.
 #include "base/gpu/cuda_driver.hpp"
 #include "testing/cuda_stub/current_device.hpp"
 #include "testing/cuda_stub/memory.hpp"
@@ -52,18 +52,18 @@ struct Attribute {
     int number;
     int value;
 };
-constexpr std::array attributes{Attribute{1, 1024},        // threads of a block
-                                Attribute{10, 32},         // threads of a warp
-                                Attribute{13, 1'000'000},  // kHz
+constexpr std::array attributes{Attribute{1, 1024},        // threads per block
+                                Attribute{10, 32},         // threads per warp
+                                Attribute{13, 1'000'000},  // clock rate, kHz
                                 Attribute{16, 8},          // multiprocessors
-                                Attribute{36, 1'000'000},  // kHz of the memory
-                                Attribute{37, 256},        // bits of the memory's bus
-                                Attribute{38, 4 << 20},    // bytes of the L2 cache
-                                Attribute{39, 2048},       // threads of a multiprocessor
+                                Attribute{36, 1'000'000},  // memory clock rate, kHz
+                                Attribute{37, 256},        // memory bus width, bits
+                                Attribute{38, 4 << 20},    // L2 cache, bytes
+                                Attribute{39, 2048},       // threads per multiprocessor
                                 Attribute{40, 2},          // copy engines
-                                Attribute{41, 1},          // one address space
-                                Attribute{75, 9},          // compute capability
-                                Attribute{81, 65536}};     // bytes of shared memory of a multiprocessor
+                                Attribute{41, 1},          // unified addressing
+                                Attribute{75, 9},          // compute capability, major
+                                Attribute{81, 65536}};     // shared memory per multiprocessor, bytes
 
 }  // namespace
 
@@ -161,7 +161,7 @@ Result cuDeviceGetAttribute(int* value, int attribute, Device device)
     const auto* const found = std::find_if(attributes.begin(), attributes.end(),
                                            [&](const Attribute& one) { return one.number == attribute; });
     *value = found == attributes.end() ? 0 : found->value;
-    if (attribute == 33) *value = device + 1;  // PCI bus
+    if (attribute == 33) *value = device + 1;  // PCI bus id
     return success;
 }
 

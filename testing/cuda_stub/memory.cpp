@@ -33,7 +33,7 @@ Memory& memory()
     return *all;
 }
 
-// With the lock held; null: none.
+// Returns the block that contains the address, or null. Call with the lock held.
 const std::pair<const std::uint64_t, Block>* block_at(std::uint64_t address)
 {
     auto next = memory().of_devices.upper_bound(address);

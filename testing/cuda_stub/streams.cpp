@@ -27,7 +27,7 @@ AllStreams& all_streams()
 
 }  // namespace
 
-// Signals are for the threads of the program.
+// Blocks all signals in the stream's thread: they are for the program's threads.
 StubStream::StubStream(int device) : device_{device}
 {
     sigset_t all;
@@ -62,7 +62,7 @@ void StubStream::work()
     delete this;
 }
 
-// Empty after close().
+// Waits for the next task. Returns an empty function if closed and nothing is left.
 std::function<void()> StubStream::take()
 {
     std::unique_lock lock{mutex_};

@@ -22,7 +22,7 @@ struct State {
     std::array<std::atomic<std::int64_t>, most_devices> bytes;
 };
 
-// Zeros at first. In memory of this process if it has no file.
+// Maps the file CUDA_STUB_STATE, or memory of this process if it is not set. New state is all zeros.
 State* mapped_state()
 {
     const char* const file = std::getenv("CUDA_STUB_STATE");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver's streams, events, copies and kernels.
+// Streams, events, copies and kernels of the driver stub.
 #include "base/gpu/cuda_driver.hpp"
 #include "testing/cuda_stub/current_device.hpp"
 #include "testing/cuda_stub/memory.hpp"
@@ -42,7 +42,7 @@ struct StubFunction {
     std::string name;
 };
 
-// As long as the process: a kernel may still be in a stream's line.
+// Keeps the object until the process ends: a kernel may still be queued in a stream.
 template <class Thing>
 Thing* kept(Thing thing)
 {
@@ -73,7 +73,7 @@ StubEvent& of_event(Event event)
     return *static_cast<StubEvent*>(event);
 }
 
-// Takes its time on the engine, and does it in the meantime.
+// Queues a copy that occupies the engine for its size divided by the bandwidth.
 void add_copy(Stream stream, cuda_stub::Engine engine, void* to, const void* from, std::size_t bytes)
 {
     const std::int64_t outside = cuda_stub::setting("CUDA_STUB_BANDWIDTH", 10'000'000'000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An NCCL for tests on machines without a GPU: its folder goes into LD_LIBRARY_PATH, beside that of the CUDA driver of
-// testing/cuda_stub, in whose memory it adds. Ranks of a machine meet in a file of /dev/shm. Unlike NCCL's, its calls
-// return when all is done.
+// Stub of NCCL, for tests without a GPU: put its folder into LD_LIBRARY_PATH, along with that of testing/cuda_stub,
+// whose device memory it reduces. Ranks of a node meet in a file in /dev/shm. Unlike NCCL's, its calls block until
+// completion.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -48,7 +48,7 @@ struct Communicator {
     }
 };
 
-// A function of the driver that the program has loaded.
+// Returns a function of the CUDA driver that the program has loaded.
 template <class Function>
 Function driver_function(const char* name)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions loaded from CUDA's driver, on a stub: declared as in cuda.h, done in order, in the time they take.
+// Functions loaded from the CUDA driver, on a stub: declared as in cuda.h, executed in order, and in the time they
+// take.
 #include "base/gpu/cuda_driver.hpp"
 
 #include "base/error.hpp"
@@ -69,8 +70,8 @@ void launch(const cuda::Driver& driver, cuda::Function function, std::uint64_t l
 }
 
 #ifdef CROSSTALK_CUDA_HEADER
-// A function's type as the sizes of its parameters: pointers and handles are as large as a register, enumerations as
-// int.
+// Represents a function's type by the sizes of its result and parameters; pointers count as 100 more, to differ from
+// integers.
 template <class Type>
 constexpr std::size_t shape_of_value = std::is_pointer_v<Type> ? 100 + sizeof(Type) : sizeof(Type);
 
