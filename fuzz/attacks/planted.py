@@ -28,8 +28,8 @@ trap 'exit 0' TERM
 while sleep 0.1; do :; done""",
     "mpirun": """while [[ $1 != */ddl-train ]]; do shift; done
 exec "$@\"""",
-    "srun": """while [[ $1 != ddl-train && $1 != noisegen ]]; do shift; done
-[[ $1 == ddl-train ]] || echo $$ >noise.pid
+    "srun": """until [[ $# == 0 || $1 == *ddl-train || $1 == *noisegen ]]; do shift; done
+[[ $1 == *ddl-train ]] || echo $$ >noise.pid
 exec "$@\"""",
     "squeue": 'echo "1.1 noise"',
     "scancel": 'kill "$(cat noise.pid)"',
