@@ -14,13 +14,14 @@ namespace base {
 
 namespace {
 
-// Rank and size from a launcher's variables; none if they are missing or contradictory. Without a size variable the
-// size is 1.
+// Rank and size from a launcher's variables; none if they are missing, no numbers, or contradictory. Without a size
+// variable the size is 1.
 std::optional<JobRank> rank_of(const char* rank_variable, const char* size_variable, bool under_mpi)
 {
     constexpr int most_ranks = 16'777'216;
     const std::optional<int> rank = environment_number(rank_variable);
     const std::optional<int> size = environment_number(size_variable);
+    if (!size && environment(size_variable)) return {};
     if (!rank || *rank < 0 || *rank >= size.value_or(most_ranks) || size.value_or(1) > most_ranks) return {};
     return JobRank{*rank, size.value_or(1), under_mpi};
 }

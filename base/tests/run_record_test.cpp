@@ -40,6 +40,7 @@ TEST_CASE("numbers that no launcher gives are of no job")
     CHECK(job_with({{"RANK", "0"}, {"WORLD_SIZE", "2000000000"}}) == "0 of 1");
     CHECK(job_with({{"RANK", "0"}, {"WORLD_SIZE", "-3"}}) == "0 of 1");
     CHECK(job_with({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "0"}}) == "0 of 1");
+    CHECK(job_with({{"OMPI_COMM_WORLD_RANK", " 1"}, {"OMPI_COMM_WORLD_SIZE", "x"}}) == "0 of 1");
     CHECK(job_with({{"PMIX_RANK", "3"}}) == "3 of 1, MPI");  // PMIx alone does not give the size
 }
 
