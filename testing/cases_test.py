@@ -55,6 +55,12 @@ def needs_module(python, *modules):
             raise Skip(f"no Python module {module}")
 
 
+def needs_of_torch(python, name):
+    """Skips where the interpreter's PyTorch is too old to have it."""
+    if subprocess.run([python, "-c", f"import torch; {name}"], capture_output=True, check=False).returncode != 0:
+        raise Skip(f"no {name} in this PyTorch")
+
+
 @dataclasses.dataclass
 class Done:
     code: int
@@ -1233,6 +1239,8 @@ def python_victim(name, *arguments, python="crosstalk-python", module="torch", *
     @case(f"ownjob/{name}", "report, as many steps as its own count", slow=True)
     def counts(place):
         needs_module(place.python, module)
+        if name == "compile":
+            needs_of_torch(place.python, "torch.compile")
         return counted(OwnJob(place, python, "train.py", *arguments, **named))
 
 
@@ -1267,7 +1275,7 @@ def accumulation_or_lightning(place, module, right, most_other, within=3):
 
 @case("ownjob/amp_skip", "report, as many steps as updates: 4 of 5 iterations", slow=True)
 def amp_skip(place):
-    needs_module(place.python, "torch.amp")
+    needs_of_torch(place.python, "torch.amp.GradScaler")
     job = OwnJob(place, "crosstalk-python", "train.py")
     # Each skip halves the scale of 2^10: after the 138th its inverse is infinite, and every update is skipped.
     return counted(job, own=min(job.own(), 5 * 138) * 4 // 5, apart=2)
@@ -1323,6 +1331,9 @@ def torchrun(place):
     program = pathlib.Path(place.python).parent / "torchrun"
     if not program.exists():
         raise Skip("no torchrun beside the interpreter")
+    starts = [program, "--nproc_per_node", "1", "--no_python", "true"]
+    if subprocess.run(starts, capture_output=True, check=False).returncode != 0:
+        raise Skip("this torchrun does not start (Debian's)")
     folder = ROOT / "python"
     job = OwnJob(
         place,
