@@ -130,8 +130,9 @@ void check_nodes(Verdict& verdict, const DesignedRun& run, const Exposures& expo
         const double apart = base::median(std::move(later));
         if (std::abs(apart) > most)
             return distrust(verdict,
-                            base::join("noise beside rank ", run.steps.ranks[r].rank, " began ", base::fixed(apart, 2),
-                                       " slots later than beside rank ", run.steps.ranks.front().rank));
+                            base::join("noise beside rank ", run.steps.ranks[r].rank, " began ",
+                                       base::fixed(std::abs(apart), 2), apart > 0.0 ? " slots later" : " slots earlier",
+                                       " than beside rank ", run.steps.ranks.front().rank));
     }
 }
 
