@@ -37,7 +37,9 @@ void wait_for(const std::string& whom, const Holds& holds)
 
 }  // namespace
 
-FileTeam::FileTeam(fs::path directory, int rank, int size) : directory_{std::move(directory)}, rank_{rank}, size_{size}
+// A process whose launcher does not give the size is alone, whatever its rank.
+FileTeam::FileTeam(fs::path directory, int rank, int size)
+    : directory_{std::move(directory)}, rank_{size > 1 ? rank : 0}, size_{size}
 {
     if (size_ > 1) meet();
 }
