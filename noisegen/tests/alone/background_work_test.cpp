@@ -88,24 +88,49 @@ TEST_CASE("requests that no training takes up are a promise that noise did not k
     CHECK(run_noisegen({"job.loaders[workers=-1]", "1s"}).status == 2);
 }
 
-TEST_CASE("a slot that passes within a step of the training is no request that was not taken up")
+namespace {
+
+// Noise beside a training of short steps that does not answer the fifth and the fifteenth request: it is in a step that
+// outlasts their slots, or makes steps all the same.
+Outcome noise_beside_two_missed(const Scratch& scratch, bool in_a_long_step)
 {
-    const Scratch scratch;
     base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
     std::jthread training{[&](const std::stop_token& stop) {
         base::ControlPage& page = control.page();
         std::int64_t slot_end_ns = 0;
-        while (!stop.stop_requested()) {
+        for (int requests = 0; !stop.stop_requested(); ++page.step) {
+            std::int64_t step_end_ns = base::now_ns() + 1'000'000;
             const bool wanted = base::request(page, base::now_ns()) == base::ControlRequest::loaders;
-            if (wanted && std::exchange(slot_end_ns, page.slot_end_ns.load()) != page.slot_end_ns) ++page.served;
-            const bool long_step = page.step == 200;  // of three slots or more
-            base::sleep_until_ns(base::now_ns() + (long_step ? 100'000'000 : 2'000'000));
-            ++page.step;
+            if (wanted && std::exchange(slot_end_ns, page.slot_end_ns.load()) != page.slot_end_ns) {
+                ++requests;
+                const bool misses = requests == 5 || requests == 15;
+                if (!misses) ++page.served;
+                if (misses && in_a_long_step) step_end_ns = slot_end_ns + 1'000'000;
+            }
+            base::sleep_until_ns(step_end_ns);
         }
     }};
-    const Outcome outcome = testing::run(noise_words(scratch, "rotation(job.loaders; slot=30ms)"));
+    Outcome outcome = testing::run(noise_words(scratch, "rotation(job.loaders; slot=30ms)"));
     training.request_stop();
     training.join();
+    return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("a slot that passes within a step of the training is no request that was not taken up")
+{
+    const Scratch scratch;
+    const Outcome outcome = noise_beside_two_missed(scratch, true);
     INFO(outcome.err);
     CHECK(outcome.status == 0);
+}
+
+TEST_CASE("two requests that a training has time for and does not take up are a promise not kept")
+{
+    const Scratch scratch;
+    const Outcome outcome = noise_beside_two_missed(scratch, false);
+    INFO(outcome.err);
+    CHECK(outcome.status == 3);
+    CHECK(outcome.err.find("requests that the training did not take up") != std::string::npos);
 }
