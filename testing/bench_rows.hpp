@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of a benchmark: printed, and as rows of the CSV that results/bench/bench.py names (CROSSTALK_BENCH_CSV).
+// Results of a benchmark: printed, and appended to the CSV named by CROSSTALK_BENCH_CSV (set by
+// results/bench/bench.py).
 #pragma once
 
 #include "base/csv.hpp"
@@ -10,9 +11,9 @@
 
 namespace testing {
 
-// Goal that was set before measuring.
+// Goal for a figure, set before it was measured.
 struct Aim {
-    const char* kind;  // as rows say it
+    const char* kind;  // as written in the CSV's column
     double bound;
 };
 inline Aim at_most(double bound)
@@ -26,18 +27,18 @@ inline Aim at_least(double bound)
 
 class BenchRows {
  public:
-    // `benchmark` names a table in results/bench/measurements.md, to which rows are added.
+    // `benchmark`: the table in results/bench/measurements.md to which the rows belong.
     explicit BenchRows(std::string benchmark);
 
     struct Case {
         std::string name;
-        std::string beside = {};  // what ran beside it in turns, if anything
+        std::string beside = {};  // what was measured alternately with it, if anything
         std::string unit = {};
     };
 
-    // Adds our cost, the compared cost, and their ratio, to which the aim applies.
+    // Adds three rows: our cost, the cost compared with, and their ratio, to which the aim applies.
     void add(const Case& of, const Paired& found, const std::optional<Aim>& aim = {});
-    // Adds one figure and its aim.
+    // Adds one figure, with its aim if there is one.
     void add(const Case& of, const Median& found, const std::optional<Aim>& aim = {});
     void add(const Case& of, double found, const std::optional<Aim>& aim = {});
 

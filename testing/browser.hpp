@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page as a browser shows and prints it.
+// Checks HTML pages in a headless browser: on screens and in print.
 #pragma once
 
 #include "base/files.hpp"
@@ -18,7 +18,7 @@
 
 namespace testing {
 
-// The first of these programs that is on PATH; empty if none is.
+// The first of these programs that is on PATH; empty if none of them is.
 inline std::string found(const std::vector<std::string>& names)
 {
     const char* path = std::getenv("PATH");
@@ -56,7 +56,7 @@ inline std::string replaced(std::string text, const std::string& what, const std
     return text.replace(at, what.size(), with);
 }
 
-// Faults that page_probe.html finds in the page, and what it counted: an object for each of the widths.
+// Runs page_probe.html on the page at each of the widths. Returns one object per width: the faults found, and counts.
 inline nlohmann::json probe(const std::filesystem::path& scratch, const std::string& page,
                             const std::vector<int>& widths, bool dark, int least_texts = 50, int least_marks = 10)
 {
@@ -81,7 +81,7 @@ inline nlohmann::json probe(const std::filesystem::path& scratch, const std::str
     return nlohmann::json::parse(json);
 }
 
-// Phone, tablet and screen, light and dark.
+// Checks the page on a phone, a tablet and a large screen, in light and dark mode.
 inline void check_on_screens(const std::filesystem::path& scratch, const std::filesystem::path& page_file,
                              int least_texts = 50, int least_marks = 10)
 {
@@ -99,7 +99,7 @@ inline void check_on_screens(const std::filesystem::path& scratch, const std::fi
     }
 }
 
-// Every file that the page links to is there.
+// Checks that every file to which the page links exists.
 inline void check_links(const std::filesystem::path& page_file)
 {
     const std::string page = base::read_whole(page_file);
@@ -113,11 +113,11 @@ inline void check_links(const std::filesystem::path& page_file)
 struct Printed {
     int sheets = 0;
     int words = 0;
-    std::string text;  // of pdftotext -bbox
+    std::string text;  // output of pdftotext -bbox
     std::string first_sheet() const { return text.substr(0, text.find("</page>")); }
 };
 
-// On paper of that size nothing is cut off. Needs pdftotext.
+// Prints the page on paper of this size and checks that nothing is cut off. Needs pdftotext.
 inline Printed print_page(const std::filesystem::path& scratch, const std::filesystem::path& page_file,
                           const std::string& size)
 {

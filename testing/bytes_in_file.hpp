@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damages a file.
+// Changes bytes in a file, to damage it.
 #pragma once
 
 #include <doctest/doctest.h>

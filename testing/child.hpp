@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that runs in the background of a test.
+// A program that runs in the background while a test goes through its cases.
 #pragma once
 
 #include "base/csv.hpp"
@@ -27,7 +27,7 @@ class Child {
     pid_t pid() const { return child_.pid(); }
     void signal(int number) const { child_.signal(number); }
 
-    // Exit code, or 128 + signal.
+    // Waits for the program to end. Returns its exit code, or 128 + signal.
     int wait() { return child_.wait(); }
 
     std::string output() const { return base::read_whole(scratch_ / "out"); }
@@ -37,7 +37,7 @@ class Child {
     base::Child child_;
 };
 
-// Waits at most 30 s for the condition.
+// Waits up to 30 s until the condition holds; returns whether it does.
 inline bool eventually(const std::function<bool()>& holds)
 {
     for (int tries = 0; tries < 3000; ++tries) {
@@ -47,11 +47,11 @@ inline bool eventually(const std::function<bool()>& holds)
     return false;
 }
 
-// True if the CSV that a program is writing has this number of rows yet.
+// True if the CSV that a program is writing already has this number of rows.
 inline bool has_rows(const std::filesystem::path& csv, std::size_t rows)
 try {
     return std::filesystem::exists(csv) && base::CsvTable{csv}.rows() >= rows;
-} catch (const base::Error&) {  // its first line is on its way
+} catch (const base::Error&) {  // the header is not yet written
     return false;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA driver stub (testing/cuda_stub) for this process, or for programs that a test runs.
+// Makes this process, or the programs that a test runs, load the stub of the CUDA driver (testing/cuda_stub).
 #pragma once
 
 #include <filesystem>
@@ -13,15 +13,15 @@ namespace testing {
 
 inline const std::filesystem::path cuda_stub_folder = std::filesystem::path{CROSSTALK_BIN} / "../tests/cuda_stub";
 
-// For testing::Environment: programs load the stub instead of any real driver. For CUDA_STUB_.. see
-// testing/cuda_stub/timeline.hpp.
+// Variables for testing::Environment with which programs load the stub instead of a real driver. The stub's own
+// variables (CUDA_STUB_...) are described in testing/cuda_stub/timeline.hpp.
 inline std::map<std::string, std::string> with_cuda_stub(std::map<std::string, std::string> variables = {})
 {
     variables["LD_LIBRARY_PATH"] = cuda_stub_folder.lexically_normal().string();
     return variables;
 }
 
-// From now on this process uses the stub, too. Call before the first use of the driver.
+// Loads the stub into this process. Call before the first use of the driver.
 inline void load_cuda_stub()
 {
     const std::string library = (cuda_stub_folder / "libcuda.so.1").lexically_normal().string();

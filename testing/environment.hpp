@@ -13,7 +13,7 @@ namespace testing {
 
 class Environment {
  public:
-    // Sets these variables; other variables of launchers are removed.
+    // Sets these variables, and removes all other variables from which programs read their rank.
     explicit Environment(const std::map<std::string, std::string>& variables)
     {
         for (const char* name :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs interference on directories of runs, and reads what it found.
+// Runs `interference` on directories of runs, and reads its results.
 #pragma once
 
 #include "base/files.hpp"

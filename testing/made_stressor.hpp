@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A single stressor, as the team would make it on the first CPU of this process.
+// Makes a single stressor, as the team of noisegen would, on the first CPU of this process.
 #pragma once
 
 #include "noisegen/resources/budgets.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of noisegen with network noise, and what they left on record.
+// Runs noisegen with network noise, and reads its records.
 #pragma once
 
 #include "base/csv.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real noisegen, and where its records are.
+// Runs the real noisegen, and locates its records.
 #pragma once
 
 #include "base/files.hpp"
@@ -16,15 +16,16 @@
 
 namespace testing {
 
-// Small enough for any machine.
+// A stressor whose memory fits on any machine.
 inline const std::string tiny_memory = "memory.stream[bytes=2MiB]";
 
 inline const std::string program = CROSSTALK_BIN "/noisegen";
 
-// MPI unloads its plug-ins at the end, so that LeakSanitizer cannot separate their leaks from ours: for runs with MPI.
+// Environment of programs with MPI: MPI unloads its plug-ins at the end, after which LeakSanitizer cannot attribute
+// their leaks.
 inline const std::string without_leak_check = "ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0";
 
-// The CPU for tests that need one.
+// The CPU on which single-CPU tests run.
 inline std::string cpu()
 {
     return std::to_string(*base::allowed_cpus().rbegin());
@@ -36,13 +37,13 @@ inline testing::Outcome run_noisegen(std::vector<std::string> words)
     return testing::run(words);
 }
 
-// Part of a run in scratch / "run".
+// Directory of a rank's records, for a run into scratch / "run".
 inline std::filesystem::path part(const testing::Scratch& scratch, int rank = 0)
 {
     return scratch / "run" / "noise" / (base::host_name() + "." + std::to_string(rank));
 }
 
-// False, and a skip, where there is no MPI.
+// Returns false and skips the test if MPI is missing.
 inline bool mpi_can_run()
 {
     const bool can = testing::run({"sh", "-c", "command -v mpirun"}).status == 0 && noisegen::mpi_available();
@@ -60,7 +61,7 @@ inline std::vector<std::string> long_run(const testing::Scratch& scratch, const 
     return {program, "--schedule", schedule, "--cpus", cpu(), "--duration", "10min", "--out", scratch / "run"};
 }
 
-// No file in the directory; unnamed ones end with the process.
+// True if the directory contains no file. Unnamed files do not count: they end with the process.
 inline bool leaves_nothing(const std::filesystem::path& directory)
 {
     return std::filesystem::is_empty(directory);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trials of soft errors and their outcomes, made by hand.
+// Trials of soft errors with outcomes that a test chooses.
 #pragma once
 
 #include "analysis/outcomes/tables.hpp"
@@ -14,7 +14,7 @@ namespace analysis::testing {
 constexpr std::int64_t moment = 10;
 constexpr std::int64_t steps = 8;
 
-// Undisturbed: accuracy 0.95; in the band down to 0.90.
+// The band of undisturbed runs: mean accuracy 0.95, lower bound 0.90.
 inline Bands band()
 {
     return {{{"mlp", moment + steps}, {.accuracies = {0.93, 0.95}, .low = 0.90}}};
@@ -69,7 +69,7 @@ inline std::string class_of(const base::Outcome& outcome)
     return classed(run_of({outcome}), band()).back().what;
 }
 
-// Trials of 32 bits each of 100 numbers. A flip of bit 1 ruins the training, no other does.
+// Trials on each of the 32 bits of 100 numbers. Flips of bit 1 ruin the training, flips of other bits do not.
 struct Bits {
     TrialRun run = run_of({});
     std::int64_t step = moment;
@@ -94,7 +94,7 @@ struct Bits {
     }
 };
 
-// One flip in 1,000 hours.
+// An error rate that gives one flip in 1,000 hours for these 100 numbers.
 constexpr ErrorRate one_flip{.per_mbit = 1e9 / 3200 * 1048576 / 1000};
 
 inline OutcomeReport report_of(const std::vector<TrialRun>& runs)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of processes: CPU time, time by the clock, peak memory.
+// Cost of processes: CPU time, elapsed time and peak memory.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace testing {
 
-// Runs the work in a process of its own. Returns the largest resident memory of it and of the programs that it ran and
-// waited for; this process's memory counts too, since a fork has it. Throws Error if the work fails.
+// Runs the work in a forked process. Returns the largest resident memory of that process and of the programs that it
+// waited for. Includes the memory of this process at the fork. Throws Error if the work fails.
 double peak_mb(const std::function<void()>& work);
 
 struct ProcessCost {
@@ -17,7 +17,7 @@ struct ProcessCost {
     double wall_s = 0.0;
 };
 
-// CPU time of the processes that the work starts and waits for, not its own.
+// CPU time of the processes that the work starts and waits for; this process's own is not included.
 ProcessCost cost_of_children(const std::function<void()>& work);
 
 // Runs words[0] with its arguments. Throws Error with what it printed unless its exit code is 0.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the programs are that tests run.
+// Paths of the programs that tests run.
 #pragma once
 
 #include <filesystem>

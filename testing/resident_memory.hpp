@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory the kernel has given to this process.
+// Resident memory of this process, read from /proc.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace testing {
 
-// Resident memory of this process, in bytes.
+// In bytes.
 inline std::int64_t resident()
 {
     std::ifstream statm{"/proc/self/statm"};

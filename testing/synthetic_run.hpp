@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run directory with known effects: the archives that a training and its noise would have written.
+// A run directory with known effects: writes the archives that a training and its noise would have written.
 #pragma once
 
 #include "base/contract/roles.hpp"
@@ -24,9 +24,9 @@ namespace analysis::testing {
 struct SyntheticNoise {
     std::string label;
     std::string stressor;
-    std::string phase;     // that it slows: load, backward, transfer; empty: none
-    double percent = 0.0;  // of the quiet step
-    int rank = -1;         // that it slows; -1: all
+    std::string phase;     // phase that it slows: load, backward, transfer; empty: none
+    double percent = 0.0;  // slowdown in percent of the quiet step
+    int rank = -1;         // the rank that it slows; -1: all
     std::string level{};
     base::Role role = base::Role::treatment;
 };
@@ -42,22 +42,23 @@ struct SyntheticRun {
     double deviation = 0.01;
     double slot_s = 0.2;
     double run_s = 12.0;
-    double noise_from_s = 0.5;  // when the slot table begins
+    double noise_from_s = 0.5;  // begin of the slot table
     double noise_until_s = 1e9;
-    std::size_t missed_slots = 0;  // the first ones, during which the noise process had not come yet
-    bool connected = true;         // the training obeys the control delay and its sham
-    double settle_percent = 4.0;   // of the quiet step: what their barriers cost
-    double achieved = 1.0;         // share of each slot in which the noise really runs; above 1, on into the next
-    std::string noise_clock{};     // identity to give to the noise; empty: the training's
+    std::size_t missed_slots = 0;  // initial slots in which the noise had not started yet
+    bool connected = true;         // the training executes the control delay and its sham
+    double settle_percent = 4.0;   // cost of the control's barriers in percent of the quiet step
+    // Share of each slot in which the noise really runs; above 1 it continues into the next slot.
+    double achieved = 1.0;
+    std::string noise_clock{};  // clock identity of the noise's host; empty: the training's
     std::string design = "rotation";
-    std::string interaction_phase{};  // is slowed further while several noises are on at once
+    std::string interaction_phase{};  // phase that is slowed further while several noises are on
     double interaction_percent = 0.0;
     std::uint64_t seed = 1;
     bool mpi = false;  // the exchange is an MPI_Allreduce
-    // Each rank has a GPU. A kernel begins 0.7 of a quiet step before the rank's gradients are ready; the time before
-    // it belongs to the host. Queued work hides this share of the control delay.
+    // Each rank has a GPU. Of each step, a kernel runs in the last 0.7 quiet steps before the rank's gradients are
+    // ready; the time before is the host's. `absorbed` is the share of the control delay that queued GPU work hides.
     bool gpu = false;
-    std::uint64_t gpu_dropped = 0;  // activities, by what the archive says of itself
+    std::uint64_t gpu_dropped = 0;  // dropped GPU activities, as stated in the archive
     double absorbed = 0.0;
 };
 
@@ -68,7 +69,7 @@ constexpr std::int64_t start_ns = 1'000'000'000'000;
 struct PlannedSlot {
     int block = 0;
     int number = 0;
-    std::vector<int> on;  // indices of noise; none: quiet
+    std::vector<int> on;  // indices into SyntheticRun::noise; none: quiet
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
 };
@@ -78,8 +79,8 @@ inline bool is_control(const SyntheticNoise& noise)
     return noise.role != base::Role::treatment;
 }
 
-// Slots of a block, before their order is drawn: each noise alone, or all combinations of noises, each control alone,
-// and quiet slots.
+// Treatments of one block, in fixed order: each noise alone (rotation) or all combinations (factorial), each control
+// alone, and quiet slots.
 inline std::vector<std::vector<int>> block_of(const SyntheticRun& run)
 {
     const int count = static_cast<int>(run.noise.size());
@@ -130,8 +131,8 @@ inline std::vector<const SyntheticNoise*> noise_at(const SyntheticRun& run, cons
     return on;
 }
 
-// Returns when work that begins at `begin_ns` is done. It takes `work_ns` on a quiet machine, and `slowdown` times as
-// long while these noises are on.
+// End of a phase that begins at `begin_ns`, takes `work_ns` on a quiet machine, and `slowdown` times as long under the
+// noises that are on at that time.
 template <class Slowdown>
 std::int64_t end_of_work(const SyntheticRun& run, const std::vector<PlannedSlot>& slots, std::int64_t begin_ns,
                          std::int64_t work_ns, const Slowdown& slowdown)
@@ -153,7 +154,7 @@ std::int64_t end_of_work(const SyntheticRun& run, const std::vector<PlannedSlot>
     return std::llround(time + left);
 }
 
-// A rank's GPU: work launched by a thread runs on one of two streams.
+// A rank's GPU, with two streams; a thread launches the work.
 class SyntheticGpu {
  public:
     explicit SyntheticGpu(otf2::Recorder& recorder) : recorder_{recorder} {}
@@ -192,7 +193,8 @@ class SyntheticGpu {
 
 }  // namespace detail
 
-// Steps of ranks that wait for each other: load, forward, backward, exchange, update. Deterministic from the seed.
+// Simulates ranks that wait for each other (load, forward, backward, exchange, update), and writes their archive.
+// Deterministic for a given seed.
 inline void write_training(const std::filesystem::path& folder, const SyntheticRun& run)
 {
     const std::vector<detail::PlannedSlot> slots = detail::plan(run);
@@ -218,7 +220,7 @@ inline void write_training(const std::filesystem::path& folder, const SyntheticR
             recorder.speaks_mpi(transport);
             allreduce.communicator = recorder.communicator(otf2::world_communicator, all_ranks);
         }
-        base::Random random{run.seed + 17};  // the same on all ranks: each knows when the others are ready
+        base::Random random{run.seed + 17};  // the same on all ranks, so that each rank knows when the others are ready
         std::int64_t time = detail::start_ns;
         const std::int64_t end = detail::start_ns + static_cast<std::int64_t>(run.run_s * 1e9);
         for (std::uint64_t step = 0; time < end; ++step) {
@@ -235,7 +237,7 @@ inline void write_training(const std::filesystem::path& folder, const SyntheticR
                     if (on->phase == slowed && (on->rank < 0 || on->rank == rank)) percent += on->percent;
                 return percent / 100.0;
             };
-            // Only what lies in a noise's slot is slowed by it: a phase that takes `share` of a quiet step in the mean.
+            // End of a phase that takes `share` of a mean quiet step. Only the part inside a noise's slot is slowed.
             const auto done = [&](const char* slowed, int rank, std::int64_t begin, double share, double jitter = 0.0) {
                 return detail::end_of_work(run, slots, begin, ns(share + jitter),
                                            [&](const Noises& on) { return 1.0 + extra(on, slowed, rank) / share; });
@@ -313,7 +315,7 @@ inline void write_noise(const std::filesystem::path& folder, const SyntheticRun&
     const otf2::AttributeRef stressor = recorder.attribute("stressor", otf2::Type::text);
     const otf2::AttributeRef role = recorder.attribute("role", otf2::Type::text);
     otf2::LocationRecorder& schedule = recorder.location("schedule");
-    // In a rotation the noises share one CPU, in a factorial each has its own.
+    // In a rotation all noises share one CPU; in a factorial each has its own.
     const bool own_cpus = run.design == "factorial" || run.achieved > 1.0;
     std::vector<otf2::LocationRecorder*> cpus;
     for (std::size_t n = 0; n < (own_cpus ? run.noise.size() : 1); ++n)
@@ -347,7 +349,7 @@ inline void write_noise(const std::filesystem::path& folder, const SyntheticRun&
     recorder.finish();
 }
 
-// Writes train/ and noise/ of a run directory.
+// Writes the archives train/ and noise/ of a run directory.
 inline void write_run(const std::filesystem::path& folder, const SyntheticRun& run)
 {
     std::filesystem::create_directories(folder / "train");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs without archives: slots, and steps laid end to end over them, each as long as a test says.
+// Runs without archives: slots, and steps laid end to end over them with lengths chosen by the test.
 #pragma once
 
 #include "analysis/input/designed_run.hpp"
@@ -20,7 +20,7 @@ inline Assigned noise_called(const std::string& factor)
     return {factor, "", "simulated"};
 }
 
-// Blocks with one slot of each treatment, in an order that is drawn. A treatment without factors is quiet.
+// Blocks with one slot of each treatment, in random order. An empty treatment is quiet.
 inline std::vector<Slot> drawn_slots(const std::vector<std::vector<Assigned>>& treatments, int blocks, double slot_ms,
                                      std::uint64_t seed)
 {
@@ -38,7 +38,7 @@ inline std::vector<Slot> drawn_slots(const std::vector<std::vector<Assigned>>& t
     return slots;
 }
 
-// Blocks of two quiet slots, one of "calm" and one of "net".
+// Blocks of four slots: two quiet ones, one of "calm" and one of "net".
 inline std::vector<Slot> calm_and_net(int blocks, double slot_ms, std::uint64_t seed = 1)
 {
     return drawn_slots({{}, {}, {noise_called("calm")}, {noise_called("net")}}, blocks, slot_ms, seed);
@@ -51,7 +51,7 @@ inline bool has(const Slot& slot, const std::string& factor)
     return false;
 }
 
-// One rank. phases_ms: of a step by its number and the slot in which it begins; they add up to the step.
+// A run of one rank. phases_ms(step number, slot in which it begins) returns the lengths of the step's phases.
 inline DesignedRun laid(const std::vector<Slot>& slots, const std::vector<std::string>& phases,
                         const std::function<std::vector<double>(std::int64_t number, const Slot& begun_in)>& phases_ms)
 {
@@ -77,7 +77,7 @@ inline DesignedRun laid(const std::vector<Slot>& slots, const std::vector<std::s
     return run;
 }
 
-// Likewise, of steps with one phase.
+// The same for steps with a single phase.
 inline DesignedRun laid(const std::vector<Slot>& slots,
                         const std::function<double(std::int64_t number, const Slot& begun_in)>& step_ms)
 {

@@ -14,7 +14,7 @@ namespace testing {
 void skip(const std::string& why);
 bool skipped();
 
-// True if nightly tests run (CROSSTALK_NIGHTLY is set): then cases with many rows try all of them.
+// True in nightly runs (CROSSTALK_NIGHTLY is set), in which table-driven cases try all rows.
 bool at_night();
 
 // A temporary directory that is removed at the end.
@@ -40,8 +40,8 @@ struct Outcome {
 // Runs words[0] with its arguments and waits.
 Outcome run(const std::vector<std::string>& words);
 
-// Damages a file's content in one place: flips a bit, changes a byte, changes, removes or doubles some bytes, or
-// truncates.
+// Damages a file's content in one random place: flips a bit, changes a byte, changes, removes or doubles some bytes, or
+// truncates it.
 void mutate(std::string& bytes, base::Random& random);
 
 }  // namespace testing

@@ -42,13 +42,13 @@ struct StepTime {
     double ms() const { return static_cast<double>(end_ns - begin_ns) / 1e6; }
 };
 
-// Steps of rank 0 that are in the file so far.
+// Steps of rank 0 that its CSV holds so far.
 std::vector<StepTime> steps_in(const std::filesystem::path& out);
 
 // Runs `ranks` processes of a program under mpirun in the background, until wait() is called; kills them at the end.
 class RunningJob {
  public:
-    // Both output streams go to `log`.
+    // Writes the job's stdout and stderr to `log`.
     RunningJob(int ranks, const Words& command, const std::filesystem::path& log);
     ~RunningJob();
     RunningJob(const RunningJob&) = delete;
@@ -56,7 +56,7 @@ class RunningJob {
 
     pid_t launcher() const { return launcher_.pid(); }
     std::vector<pid_t> ranks() const;        // the launcher's children
-    int wait() { return launcher_.wait(); }  // for the launcher; exit code, or 128 + signal
+    int wait() { return launcher_.wait(); }  // waits for the launcher; returns its exit code, or 128 + signal
 
  private:
     base::Child launcher_;
@@ -74,14 +74,14 @@ class RunningTraining : public RunningJob {
     int ranks_ = 0;
 };
 
-// Every model of the real program, as options of a training: the given form for its name, or the name alone, on
+// Options that train every model of ddl-train: the entry of `forms` if it has one, otherwise the model's name alone, on
 // synthetic images.
 std::vector<Words> every_model(const std::map<std::string, Words>& forms);
 
-// Every strategy that keeps ranks equal, except naive: the given forms for its name, or the name alone.
+// All strategies that keep ranks equal, except naive: the entry of `forms` if it has one, otherwise the name alone.
 Words every_strategy(const std::map<std::string, Words>& forms);
 
-// Options of a training on a file of several kB, which this function writes.
+// Writes a text file of several kB, and returns the options of a training on it.
 Words some_text(const std::filesystem::path& path, int length);
 
 // True for a running process, false for a zombie.

@@ -15,7 +15,7 @@
 
 namespace testing {
 
-// A training of some milliseconds a step that needs neither Torch nor data from elsewhere.
+// Options of a training with steps of some milliseconds that needs neither Torch nor a data set.
 inline Words small(Words more = {})
 {
     Words words{"--model", "emulated[compute=4ms,gradients=64kB,buckets=2]", "--data", "synthetic[samples=160]"};
@@ -41,9 +41,10 @@ class StepsOfTrace : public otf2::Visitor {
     std::map<std::pair<std::uint32_t, std::uint64_t>, Step> steps;  // by process and number
     std::map<std::string, int> regions;
     std::map<std::string, int> metrics;
-    std::map<std::string, std::uint64_t> exchanged_bytes;                        // by location
-    std::map<std::uint64_t, std::map<std::uint32_t, std::int64_t>> first_ready;  // by step and process: since its begin
-    std::vector<std::pair<std::uint32_t, std::int64_t>> delays;                  // process and length
+    std::map<std::string, std::uint64_t> exchanged_bytes;  // by location's name
+    // By step and process: time from the step's begin to its first ready bucket.
+    std::map<std::uint64_t, std::map<std::uint32_t, std::int64_t>> first_ready;
+    std::vector<std::pair<std::uint32_t, std::int64_t>> delays;  // process, length
     bool balanced = true;
     bool monotone = true;
 

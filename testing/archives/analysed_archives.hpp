@@ -19,7 +19,7 @@
 
 namespace testing {
 
-// Seconds by what the other columns say.
+// Seconds per combination of key columns (rank, region, ...).
 using Seconds = std::map<std::vector<std::string>, double>;
 
 inline Seconds table(const std::filesystem::path& file, const std::vector<std::string>& columns,
@@ -96,7 +96,7 @@ inline void check_equal(const Seconds& truth, const Seconds& found)
     }
 }
 
-// The waits and the path found equal those that the archive was made with.
+// Checks that trace-waits and trace-path found the waits and the critical path that trace-synth wrote into the archive.
 inline void check_answers(const Analysed& run)
 {
     CHECK(run.complaints.empty());

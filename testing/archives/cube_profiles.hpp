@@ -47,7 +47,7 @@ inline std::string full_name(const cube::CubeProfile& profile, std::size_t path)
     return one.parent ? full_name(profile, *one.parent) + "/" + name : name;
 }
 
-// The row of a call path by its full name, "step/work".
+// A metric's values for the call path with this full name, such as "step/work": one per location.
 inline std::vector<double> row(const cube::CubeProfile& profile, const std::string& metric, const std::string& path)
 {
     const cube::CubeMetric* const found = profile.find_metric(metric);
@@ -62,7 +62,7 @@ inline bool has(const std::string& text, const std::string& words)
     return text.find(words) != std::string::npos;
 }
 
-// With what pycubexr found; both have call paths depth first.
+// Checks a profile against what pycubexr read from its file; both list call paths depth first.
 inline void check_equal(const cube::CubeProfile& profile, const nlohmann::json& found)
 {
     REQUIRE(found["call_paths"].size() == profile.call_paths.size());
@@ -80,7 +80,7 @@ inline void check_equal(const cube::CubeProfile& profile, const nlohmann::json& 
     CHECK(values > 0);
 }
 
-// Two threads of MPI that do not meet, the second later than the first; `main` may be around their calls.
+// Two MPI threads whose calls do not overlap in time. With `with_main`, each thread's calls are inside a region `main`.
 inline std::filesystem::path write_calls(const Scratch& scratch, const std::string& name, bool with_main)
 {
     otf2::RawArchive archive{scratch / name};

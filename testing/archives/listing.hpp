@@ -10,7 +10,7 @@
 
 namespace otf2 {
 
-// "main: enter step step=3 level=high"; times are left out unless asked for.
+// One line per event, such as "main: enter step step=3 level=high"; time stamps only on request.
 class Listing : public Visitor {
  public:
     explicit Listing(const Archive& archive, bool times = false) : archive_{archive}, times_{times} {}
@@ -43,7 +43,7 @@ class Listing : public Visitor {
     void buffer_flush(const At& at, std::int64_t) override { line(at, "flush"); }
     void other(const At& at) override { line(at, "other"); }
 
-    // Lines of one process and location, "MPI Rank 1/transport".
+    // Lines of one process or location, such as "MPI Rank 1/transport".
     std::vector<std::string> of(const std::string& place) const
     {
         std::vector<std::string> found;

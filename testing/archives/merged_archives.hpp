@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives of a training and of noise beside it, and trace-merge on them.
+// Writes archives of a training and of noise that ran at the same time, and runs trace-merge on them.
 #pragma once
 
 #include "base/files.hpp"
@@ -47,7 +47,8 @@ inline std::filesystem::path write_training(const Scratch& scratch)
     return scratch / "train/traces.otf2";
 }
 
-// An archive like noisegen's, with slots of 50 ms from 1 s on, when the training begins.
+// An archive as noisegen writes it: slots of 50 ms, the first one 1 s after the archive's begin, when the training
+// begins.
 inline std::filesystem::path write_noise(const std::filesystem::path& directory, const std::string& clock = "",
                                          const std::string& name = "noise 0")
 {
@@ -79,7 +80,7 @@ inline bool has_otf2_print()
     return there;
 }
 
-// Sorted output of otf2-print for each event, without the numbers of definitions and locations.
+// otf2-print's lines for all events, sorted, without the numbers of definitions and locations.
 inline std::vector<std::string> printed_events(const std::vector<std::string>& archives)
 {
     std::vector<std::string> events;
@@ -100,7 +101,7 @@ inline std::vector<std::string> printed_events(const std::vector<std::string>& a
     return events;
 }
 
-// Lines that only one of the two has; empty if they are equal.
+// The lines that occur in only one of the two lists; empty if the lists are equal.
 inline std::string differences(const std::vector<std::string>& some, const std::vector<std::string>& others)
 {
     std::vector<std::string> lines;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that libcrosstalk-mpi.so is preloaded into, and what was recorded of them.
+// Runs programs with libcrosstalk-mpi.so preloaded, and reads what was recorded of them.
 #pragma once
 
 #include "base/csv.hpp"
@@ -28,7 +28,7 @@ inline const std::string library;
 #endif
 inline const std::filesystem::path programs = bin / "../tests";
 
-// Ignores leaks of MPI and Python.
+// Runs a program without leak checks, since MPI and Python leak.
 inline Outcome run_leaking(const Lines& words)
 {
     Lines all{"env", "ASAN_OPTIONS=detect_leaks=0"};
@@ -56,7 +56,8 @@ inline bool can_run(const Lines& commands = {"command -v mpirun", "command -v ot
     return true;
 }
 
-// Runs two ranks of a program, recorded with these environment variables ("CROSSTALK_TRACE=/tmp/x").
+// Runs two ranks of a program with recording on; `variables` are environment variables such as
+// "CROSSTALK_TRACE=/tmp/x".
 inline Lines two_ranks(const Lines& program, const Lines& variables)
 {
     Lines words{"mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", "-x", "LD_PRELOAD=" + library};
@@ -87,7 +88,7 @@ inline Lines said(const Outcome& outcome)
     return lines_of(outcome.err, "libcrosstalk-mpi:");
 }
 
-// Counts otf2-print's lines "ENTER <location> <time> Region: "<name>" <number>" by name.
+// Number of ENTER events per region of a location, counted in the output of otf2-print.
 inline Counts entered(const std::filesystem::path& trace, const std::string& location)
 {
     const Outcome printed = run_leaking({"otf2-print", trace / "traces.otf2"});
@@ -104,7 +105,7 @@ inline Counts entered(const std::filesystem::path& trace, const std::string& loc
     return counts;
 }
 
-// Lines such as "MPI_Send 3".
+// Parses counts from lines such as "MPI_Send 3".
 inline Counts reported(const std::string& text)
 {
     Counts counts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A second reader of .cubex files, from PyPI; check.sh installs it where there is a network.
+// Reads .cubex files with pycubexr from PyPI, as a second opinion; check.sh installs it if it can reach PyPI.
 #pragma once
 
 #include "testing/testing.hpp"
@@ -12,7 +12,7 @@
 
 namespace testing {
 
-// A python3 that has pycubexr; empty if there is none.
+// Path of a python3 that can import pycubexr; empty if there is none.
 inline std::string python_with_pycubexr()
 {
     for (const char* one : {CROSSTALK_SOURCE "/build/python/bin/python", "/usr/bin/python3"})
@@ -20,7 +20,8 @@ inline std::string python_with_pycubexr()
     return "";
 }
 
-// All that pycubexr finds in a file. It asserts that no metric is derived: with the option -O it only leaves those out.
+// Everything pycubexr reads from a file. pycubexr asserts that no metric is derived; python3 -O skips the assertion,
+// and derived metrics are then missing from the result.
 inline nlohmann::json read_with_pycubexr(const std::string& python, const std::filesystem::path& file,
                                          const std::string& option = "-B")
 {

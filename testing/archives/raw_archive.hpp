@@ -51,11 +51,11 @@ class RawArchive {
         check(OTF2_EvtWriter_Leave(events(location), nullptr, time, region), "leave");
     }
 
-    // Defines this number of them, whatever the archive has.
+    // States this number of events in the location's definition, whatever the number of events written.
     void count_as(OTF2_LocationRef location, std::uint64_t events) { counted_[location] = events; }
 
-    // Call after the last event, before definitions. An empty mapping is not written; region i of the location is
-    // map[i].
+    // Call after the last event, before any definition. Region i of a location's events is region map[i] of the
+    // definitions; an empty map is not written.
     void end_events(const std::map<OTF2_LocationRef, std::vector<std::uint64_t>>& region_maps = {})
     {
         for (const auto& [location, writer] : writers_) {
@@ -81,7 +81,7 @@ class RawArchive {
 
     OTF2_GlobalDefWriter* definitions() { return definitions_; }
 
-    // A text is defined at its first use.
+    // Reference of a string, which is defined at its first use.
     OTF2_StringRef text(const std::string& words)
     {
         const auto [found, added] = texts_.try_emplace(words, static_cast<OTF2_StringRef>(texts_.size()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do programs write the same bytes with any number of threads?
+// Runs programs with different numbers of threads, to check that they write the same bytes.
 #pragma once
 
 #include "base/files.hpp"
@@ -14,7 +14,7 @@
 
 namespace testing {
 
-// All that the program prints and writes of the archive.
+// The program's output and all files that it writes for an archive, as one string.
 inline std::string written(const std::filesystem::path& anchor, const std::string& program, int threads)
 {
     const Scratch scratch;
@@ -34,7 +34,7 @@ inline std::string written(const std::filesystem::path& anchor, const std::strin
         CHECK(!content.empty());
         all += file.filename().string() + "\n" + content;
     }
-    if (program != "trace-cube") all += outcome.out;  // which names the file that it wrote
+    if (program != "trace-cube") all += outcome.out;  // trace-cube prints its file's name, which differs
     return all;
 }
 
@@ -42,7 +42,7 @@ inline void check_same_with_threads(const std::filesystem::path& anchor)
 {
     INFO(anchor.string());
     for (const std::string program : {"trace-waits", "trace-path", "trace-cube"}) {
-        if (!std::filesystem::exists(CROSSTALK_BIN + std::string{"/"} + program)) continue;  // trace-cube
+        if (!std::filesystem::exists(CROSSTALK_BIN + std::string{"/"} + program)) continue;  // trace-cube is optional
         const std::string one = written(anchor, program, 1);
         for (const int threads : {2, 4}) {
             INFO(program, " with ", threads, " threads");

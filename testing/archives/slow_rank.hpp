@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small archives, byte by byte.
+// A small archive of two ranks, written byte by byte: one rank arrives late at a barrier.
 #pragma once
 
 #include "base/csv.hpp"
@@ -65,8 +65,8 @@ inline void define(otf2::RawArchive& archive, std::uint64_t ranks, std::uint64_t
     archive.finish();
 }
 
-// Both ranks: MPI_Init from 0 to 100 ms, loop from 100 to 200 ms, MPI_Finalize from 200 to 300 ms. In the loop is a
-// barrier that ends at 181 ms; rank 0 arrives at 110 ms, rank 1 at 180 ms.
+// Both ranks: MPI_Init from 0 to 100 ms, loop from 100 to 200 ms, MPI_Finalize from 200 to 300 ms. The loop contains a
+// barrier that ends at 181 ms; rank 0 enters it at 110 ms, rank 1 at 180 ms.
 inline std::filesystem::path slow_rank_1(const std::filesystem::path& directory)
 {
     otf2::RawArchive archive{directory};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives of others, and a small one of ours.
+// Paths of archives of other tools, and a small archive of our own.
 #pragma once
 
 #include "testing/testing.hpp"
@@ -9,7 +9,7 @@
 
 namespace testing {
 
-// A small archive of our own to be damaged; returns its directory.
+// Records a small archive for tests that damage it; returns its directory.
 inline std::filesystem::path small_archive(const Scratch& scratch)
 {
     otf2::Recorder recorder{scratch / "trace"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device of the context that a thread of the program uses.
+// The device of the calling thread's current context.
 #pragma once
 
 namespace cuda_stub {

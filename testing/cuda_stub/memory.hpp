@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the stub's GPUs, and pinned memory of the host.
+// Memory of the stub's GPUs, and pinned host memory.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,15 @@
 
 namespace cuda_stub {
 
-// Allocates memory on that device, and returns an address that this process cannot access directly; 0: it does not fit.
+// Allocates memory on a device. Returns an address that this process cannot access directly; 0 if the memory does not
+// fit.
 std::uint64_t allocate(int device, std::size_t bytes);
 bool release(std::uint64_t address);
 
-// Where the process can access the contents of device memory; null if the device has no such memory, or less of it.
+// A pointer to the contents of `bytes` of device memory; null if the range is not inside one allocation.
 void* reachable(std::uint64_t address, std::size_t bytes);
 
-// Device of an address in device memory; -1: none.
+// Device to whose memory the address belongs; -1: none.
 int device_of(std::uint64_t address);
 
 void* allocate_pinned(std::size_t bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams and events: each stream executes its work in order, on a thread of its own.
+// CUDA streams and events: each stream executes its work in order, on a thread of its own.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,7 @@ class StubStream {
     StubStream(const StubStream&) = delete;
     StubStream& operator=(const StubStream&) = delete;
 
-    void close();  // it goes once all is done
+    void close();  // deletes the stream when all its work is done
 
     int device() const { return device_; }
     void add(std::function<void()> work);
@@ -39,13 +39,13 @@ class StubStream {
 
 class StubEvent {
  public:
-    // Done once the stream is there. Recorded again, it waits anew.
+    // The event completes when the stream reaches this point. May be called again for a new point.
     void record(StubStream& stream);
     bool done();
     void wait() { wait_for(recorded()); }
     std::int64_t recorded();
     void wait_for(std::int64_t recording);
-    std::int64_t time_ns();  // when the stream was there
+    std::int64_t time_ns();  // when the stream reached it
 
  private:
     std::mutex mutex_;
