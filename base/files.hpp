@@ -91,8 +91,8 @@ void remove_tree(const std::filesystem::path& path);  // throws std::system_erro
 // swap names, one of the two directories has the name at every moment.
 void replace_directory(const std::filesystem::path& fresh, const std::filesystem::path& wanted);
 
-// Writes to a temporary file beside the path and renames it. Throws std::system_error; if anything fails, the old file
-// stays.
+// Writes to a temporary file in the same directory and renames it. Throws std::system_error; if anything fails, the old
+// file stays.
 constexpr unsigned for_all = 0644;
 constexpr unsigned for_this_user = 0600;  // for arguments and environments, which may hold keys
 void write_whole(const std::filesystem::path& path, std::string_view content, unsigned mode = for_all);

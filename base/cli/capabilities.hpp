@@ -9,7 +9,7 @@
 
 namespace base {
 
-// A capability is defined once, as an inline constant beside the cards that may offer it, and is compared by address.
+// A capability is defined once, as an inline constant next to the cards that may offer it, and compared by address.
 struct Capability {
     std::string_view text;  // description of what offers it: "a transport that exchanges host memory"
 };

@@ -26,7 +26,7 @@ inline constexpr const char* left_out_table = "left_out.csv";
 inline constexpr const char* effect_table = "effects.csv";
 inline constexpr const char* designed_table = "designed.csv";
 
-inline constexpr const char* no_noise = "none";      // value of the column noise: nothing runs beside the training
+inline constexpr const char* no_noise = "none";      // value of the column noise: the training runs without noise
 inline constexpr const char* designed = "designed";  // value of the column noise: noise and quiet slots, random order
 
 // Environment variable of every process of a run: the run's directory while it is in progress.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DIR/control/<host>: one mapped page through which noisegen asks training for a known delay or for background work of
-// its own, and training publishes what it is doing and which processes it has here. Lock-free, and safe if either side
-// is killed: a request ends at on_until_ns.
+// DIR/control/<host>: one mapped page through which noisegen requests a known delay or background work from the
+// training, and the training publishes its step, its phase and its processes on this host. Lock-free, and safe if
+// either side is killed: a request ends at on_until_ns.
 #pragma once
 
 #include "base/contract/phases.hpp"
@@ -38,12 +38,11 @@ struct ControlPage {
     alignas(
         64) std::atomic<std::int64_t> on_until_ns;  // written by noisegen: `request` holds until then (CLOCK_MONOTONIC)
     std::atomic<std::uint32_t> request;             // written by noisegen: a ControlRequest
-    std::atomic<std::int64_t> slot_end_ns;          // written by noisegen: no step that ends later does as asked
-    std::atomic<std::uint32_t> value;               // written by noisegen: of the request, if it has one
-    alignas(64)
-        std::atomic<std::uint64_t> acknowledged;  // written by training: counts the steps that looked at on_until_ns
-    std::atomic<std::uint64_t> controlled;        // written by training: of those, the steps that did as asked
-    std::atomic<std::uint64_t> served;            // written by training: slots whose background work it has taken up
+    std::atomic<std::int64_t> slot_end_ns;  // written by noisegen: a step that would end later ignores the request
+    std::atomic<std::uint32_t> value;  // written by noisegen: parameter of the request, such as a number of threads
+    alignas(64) std::atomic<std::uint64_t> acknowledged;  // written by training: number of steps that read on_until_ns
+    std::atomic<std::uint64_t> controlled;  // written by training: number of steps that executed the request
+    std::atomic<std::uint64_t> served;      // written by training: number of slots whose background work it started
     alignas(64) std::atomic<std::uint64_t> step;  // written by training: the step it is in, from 0
     std::atomic<std::uint32_t> phase;             // written by training: a TrainingPhase
     std::atomic<std::int64_t> updated_ns;         // written by training: time of its last write (CLOCK_MONOTONIC)
@@ -79,13 +78,13 @@ constexpr std::size_t control_quiet_steps = 7;
 
 bool is_checkpoint(ControlRequest request);
 
-// The checkpoint that is requested, once per slot; none else. slot_end_ns: where the last such slot ends, which the
-// caller keeps for the next call.
+// The requested checkpoint, reported once per slot; none for other requests. `slot_end_ns`: end of the last reported
+// slot; the caller passes it to the next call unchanged.
 ControlRequest new_checkpoint(const ControlPage& page, std::int64_t now_ns, std::int64_t& slot_end_ns);
 
-// The delay or sham that the step after the one that begins now makes. None if that step would not end before its slot
-// does, judged by the last step's time without its control (0: not known yet) and by whether this step is controlled. A
-// sham counts as long as a delay, so that both have the same steps of their slots.
+// The request, delay or sham, for the step after the one that begins now. None if that step would not end within the
+// request's slot, judged by the length of the last step without its control (0: unknown) and by whether the present
+// step is controlled. A sham counts as long as a delay, so that both get the same steps of their slots.
 ControlRequest request_for_next_step(const ControlPage& page, std::int64_t now_ns, std::int64_t last_plain_ns,
                                      bool this_is_controlled, std::int64_t delay_ns);
 

@@ -16,22 +16,21 @@ inline constexpr const char* folder = "os";  // folder in a run's directory, wit
 inline constexpr const char* table = "os.csv";
 inline constexpr const char* record = "os.json";
 
-// Causes of interruptions. Causes of waiting and of interrupts exclude each other; a wait inside a memory reclaim
-// counts as both.
+// Causes of interruptions. A time has one cause, except that a wait inside a memory reclaim counts as both.
 namespace cause {
 inline constexpr const char* neighbour = "neighbour";    // another job's task ran where the thread waited
 inline constexpr const char* own_thread = "own_thread";  // another thread of the job ran there
 inline constexpr const char* kernel_thread = "kernel_thread";
 inline constexpr const char* idle_cpu = "idle_cpu";            // runnable on an idle CPU: a wake-up
 inline constexpr const char* unknown_task = "unknown_task";    // runnable; who ran is not known
-inline constexpr const char* runqueue_wait = "runqueue_wait";  // all of the former together, by schedstat
+inline constexpr const char* runqueue_wait = "runqueue_wait";  // sum of the above, by schedstat
 inline constexpr const char* interrupt = "interrupt";
 inline constexpr const char* softirq = "softirq";
 inline constexpr const char* block_io = "block_io";
 inline constexpr const char* reclaim = "reclaim";
-inline constexpr const char* throttled = "throttled";  // runnable; the job's quota is used up, whoever runs
+inline constexpr const char* throttled = "throttled";  // runnable, but the quota of the job's control group was used up
 inline constexpr const char* steal = "steal";
-inline constexpr const char* major_faults = "major_faults";  // pages of files and swap that come from a disk
+inline constexpr const char* major_faults = "major_faults";  // pages that had to be read from files or swap
 inline constexpr const char* preempted = "preempted";
 inline constexpr const char* pressure = "pressure";
 inline constexpr const char* frequency = "frequency";
@@ -54,7 +53,7 @@ struct Row {
     std::optional<std::int64_t> thread;  // the thread that was kept from running; none: the whole CPU or job
     std::optional<std::int64_t> cpu;
     std::int64_t count = 0;  // interruptions, switches, faults, events; bytes of bandwidth, occupancy; kHz of frequency
-    std::int64_t ns = 0;     // lost to them; 0 where only their number is known
+    std::int64_t ns = 0;     // lost time; 0 if only the count is known
 };
 
 inline const std::vector<TableColumn<Row>>& columns()

@@ -45,16 +45,16 @@ inline constexpr const char* anchor = "traces.otf2";
 inline constexpr const char* anchor_in_part = "trace/traces.otf2";
 inline constexpr const char* noise_record = "noise.json";
 inline constexpr const char* noise_rows = "noise.csv";
-inline constexpr const char* noise_plan = "plan.json";  // common to all noise processes of a run, as the next
+inline constexpr const char* noise_plan = "plan.json";  // common to all noise processes of a run, as is the next one
 inline constexpr const char* noise_token = "token";
 inline constexpr const char* verdict = "verdict.json";
 inline constexpr const char* summary = "summary.json";
 inline constexpr const char* verdicts = "verdicts.csv";
 inline constexpr const char* effects = "effects.csv";
-inline constexpr const char* cores = "cores.csv";          // how many cores the job needs, as the next
-inline constexpr const char* cores_record = "cores.json";  // of report/, and of a run for each number of threads
-inline constexpr const char* status = "status.json";       // of the whole run
-inline constexpr const char* request = "request.json";     // how crosstalk run was asked for it
-inline constexpr const char* pressure = "pressure.json";   // of probe/: what a neighbour presses on
+inline constexpr const char* cores = "cores.csv";          // number of cores that the job needs, as is the next one
+inline constexpr const char* cores_record = "cores.json";  // in report/, or in DIR for several numbers of threads
+inline constexpr const char* status = "status.json";       // outcome of the whole run
+inline constexpr const char* request = "request.json";     // options of crosstalk run
+inline constexpr const char* pressure = "pressure.json";   // in probe/: a program's pressure on each resource
 
 }  // namespace base::file

@@ -8,7 +8,7 @@
 
 namespace base {
 
-constexpr int format_version = 1;  // format of the CSV and JSON files beside a run record
+constexpr int format_version = 1;  // format of the CSV and JSON files next to a run record
 
 // Members: host, clock identity, MONOTONIC-REALTIME difference, kernel, CPU model, CPUs, hypervisor's vendor (empty
 // without one), Slurm job, MPI environment, versions, command line, git revision, start (REALTIME and MONOTONIC), state

@@ -8,7 +8,7 @@ namespace base {
 // noise's first slot begins.
 inline constexpr const char* warm_up_until_noise = "noise";
 
-// --evidence of crosstalk run, and "evidence" of request.json.
+// Values of --evidence of crosstalk run and of "evidence" in request.json.
 namespace evidence_word {
 inline constexpr const char* by_rights = "auto";
 inline constexpr const char* cheap = "cheap";

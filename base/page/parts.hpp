@@ -31,7 +31,7 @@ std::string with_half_width(std::string_view value, std::string_view half);
 using Explanation = std::string (*)(std::string_view head);
 
 // A table without a head row if `head` is empty. On a narrow screen the cells of a row stand below one another, each
-// beside its head.
+// next to its head.
 std::string plain_table(const std::vector<std::string>& head, const std::vector<std::vector<Cell>>& rows,
                         Explanation explanation = nullptr);
 
@@ -41,7 +41,7 @@ std::string dense(std::string_view table);
 // A list of items in plain text.
 std::string list(const std::vector<std::string>& items);
 
-// Links to files beside the page, separated by commas.
+// Links to files in the page's folder, separated by commas.
 std::string links(const std::vector<std::string>& files);
 
 // A coloured label for a verdict: safe, unsafe, undecided, ..

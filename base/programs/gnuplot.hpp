@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plots drawn by gnuplot. The script and its data stay beside each SVG, so that it can be drawn again.
+// Plots drawn by gnuplot. Script and data are kept next to each SVG, so that it can be drawn again.
 #pragma once
 
 #include "base/units.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Crosstalk's own shared libraries, which lie beside its programs.
+// Locates Crosstalk's own shared libraries, which are next to its programs.
 #pragma once
 
 #include <filesystem>

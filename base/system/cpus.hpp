@@ -38,18 +38,17 @@ void check_cpus(const CpuSet& cpus);
 // Binds the calling thread. Threads that it starts later inherit the mask. Throws std::system_error.
 void bind_this_thread(const CpuSet& cpus);
 
-// Binds a thread, of this process or of another one, by its id. False, with errno, where the kernel refuses.
+// Binds the thread with this id, of any process. Returns false, with errno set, if the kernel refuses.
 bool bind_thread(pid_t thread, const CpuSet& cpus);
 
-// How the kernel treats the calling thread beside others (sched(7)): "other", "batch" or "idle". Throws
-// std::system_error.
+// Sets the scheduling policy of the calling thread (sched(7)): "other", "batch" or "idle". Throws std::system_error.
 void set_scheduling_class(const std::string& name);
 
 // Numbers of the NUMA nodes with memory that this process may use.
 std::set<int> memory_nodes();
 
-// Sets the memory policy of the calling thread and of threads that it starts later: new memory comes from these NUMA
-// nodes while they have any, else from others; without nodes, from the node of the CPU that touches it first. Throws
+// Sets the NUMA policy of the calling thread and of threads that it starts later: new memory comes from these nodes
+// while they have any, then from others. Without nodes: from the node of the CPU that touches the memory first. Throws
 // std::system_error if the kernel does not support that.
 void take_memory_from(const std::set<int>& nodes);
 

@@ -28,10 +28,10 @@ std::map<pid_t, Process> processes(const std::set<pid_t>& only);
 // Threads of a process by their ids, as processes() describes them.
 std::map<pid_t, Process> threads_of(pid_t pid);
 
-// Now, as Process::started counts.
+// The present time in the unit of Process::started.
 std::uint64_t ticks_since_boot();
 
-// Children of these that live and that /proc does not show: of another user, where it is mounted with hidepid.
+// Living children of `parents` that /proc does not show: another user's, if it is mounted with hidepid.
 std::set<pid_t> hidden_children(const std::set<pid_t>& parents);
 
 // Did the process start with this value of the environment variable? False for another user's process.
