@@ -30,7 +30,7 @@ constexpr std::uint64_t events_of_a_step = 27;
 constexpr std::uint64_t enters_and_leaves_of_a_step = 20;
 
 struct Rank {
-    OTF2_EvtWriter* writer = nullptr;  // none: only the truth is wanted
+    OTF2_EvtWriter* writer = nullptr;  // null: nothing is written, only waiting times are computed
     std::uint64_t now = 1'000'000'000;
 
     void enter(Region region)
@@ -70,7 +70,8 @@ inline std::uint64_t length(std::uint64_t rank, std::uint64_t number, std::uint6
     return 10'000 + (rank * 7919 + number * 104'729 + phase * 1'299'709) % 4001;
 }
 
-// All ranks come to an allreduce that ends on all of them 5 us after the last came. Returns how long they waited.
+// An allreduce of all ranks, which ends on all of them 5 us after the last rank arrived. Returns the sum of their
+// waits.
 inline std::uint64_t reduce(std::vector<Rank>& ranks)
 {
     std::uint64_t last_ns = 0;
@@ -83,7 +84,7 @@ inline std::uint64_t reduce(std::vector<Rank>& ranks)
     return waited_ns;
 }
 
-// Every rank sends to the next one, and then receives: after an allreduce no rank waits for that.
+// Every rank sends to the next rank, then receives. Called right after an allreduce, when no rank has to wait.
 inline void pass_on(std::vector<Rank>& ranks, std::uint64_t number)
 {
     for (std::uint32_t i = 0; i < ranks.size(); ++i) {

@@ -39,7 +39,7 @@ struct FlowEnd {
 struct KinetoRow {
     std::string name;
     std::vector<Slice> slices;
-    std::vector<Slice> beside;  // on a device: annotations and synchronisations, during which nothing need run
+    std::vector<Slice> beside;  // rows of a device: annotations and synchronisations, which are no work of the GPU
     std::vector<FlowEnd> flow_ends;
 };
 

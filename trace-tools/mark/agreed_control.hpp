@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The positive control for a program whose ranks exchange data in every step, but not through us. Rank 0 writes what
-// the next step shall do to a page shared by all ranks of the host, before it enters the exchange that the other ranks
-// need in order to reach that step.
+// The positive control (known delay) for a program that marks its steps and exchanges data among all ranks in every
+// step. Before rank 0 enters that exchange, it writes the request for the next step to a page shared by all ranks of
+// the host; no other rank can reach the next step earlier.
 #pragma once
 
 #include "base/contract/control_file.hpp"
@@ -15,9 +15,9 @@
 namespace mark {
 
 struct RankPage {
-    std::array<std::atomic<std::uint64_t>, 16> wishes;  // by step modulo 16: (step + 1) * 8 + the ControlRequest
-    std::atomic<std::uint64_t> arrived;                 // at all barriers so far, by all ranks
-    std::atomic<std::uint32_t> given_up;                // a rank did not come: no further step is controlled
+    std::array<std::atomic<std::uint64_t>, 16> wishes;  // requests by step modulo 16: (step + 1) * 8 + ControlRequest
+    std::atomic<std::uint64_t> arrived;                 // number of arrivals at barriers so far, of all ranks
+    std::atomic<std::uint32_t> given_up;                // a rank did not arrive in time: no further step is controlled
 };
 static_assert(sizeof(RankPage) <= 4096);  // it must fit into one page
 
@@ -42,8 +42,8 @@ class AgreedControl {
 
     std::int64_t delay_ns() const { return delay_ns_; }  // 0: not known yet
 
-    // The checkpoint that noisegen asks for in the step at hand, once a slot; the same on all ranks. Counts as taken
-    // up.
+    // The checkpoint that noisegen requests for the current step, at most one per slot; the same on all ranks. Marks
+    // the request as served.
     base::ControlRequest take_checkpoint();
 
  private:

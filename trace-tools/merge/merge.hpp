@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges a training and the noise beside it into one archive with a common time line, on which Vampir shows causes
-// above effects.
+// Merges a training and the noise that ran with it into one archive with a common time line, on which Vampir shows
+// causes above effects.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ namespace os {
 struct Source {
     std::string name;
     std::string gives;
-    std::string lacks;  // on this machine, and how to get it; empty if nothing
+    std::string lacks;  // what this machine lacks for it, and how to provide that; empty if nothing
 };
 
 class Counters {
@@ -31,7 +31,7 @@ class Counters {
     // thread when it is seen for the first time.
     std::vector<base::os::Row> read(const Job& job, std::int64_t now_ns);
 
-    // The sources available on this machine for that job.
+    // The sources for that job, and what each lacks on this machine.
     std::vector<Source> sources(const Job& job) const;
 
  private:

@@ -18,10 +18,11 @@ class PerfCounters {
  public:
     PerfCounters();
 
-    // As this machine and this user's rights allow them.
+    // The counters that this machine and the user's permissions allow.
     std::vector<Source> sources() const;
 
-    // A row for each counter that grew since the last call; a thread is counted from the first call that meets it.
+    // Returns a row for each counter that grew since the last call. A thread is counted from the first call that sees
+    // it.
     std::vector<base::os::Row> read(const Job& job, std::int64_t now_ns);
 
  private:

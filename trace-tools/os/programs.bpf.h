@@ -72,8 +72,8 @@ struct waiting {
     __u64 since;
     __u64 blocked;  // begin of its wait for I/O; 0: not waiting
     __u64 reclaims;
-    __u32 in_fault;  // the wait for I/O
-    __s32 cpu;       // whose run queue it is in; -1: in none
+    __u32 in_fault;  // 1: the wait for I/O is in a page fault
+    __s32 cpu;       // CPU whose run queue holds the task; -1: none
     __u32 throttled;
 };
 
@@ -126,7 +126,7 @@ static __always_inline int of_the_job(__u32 tgid)
     return bpf_map_lookup_elem(&groups, &tgid) != 0;
 }
 
-// Is the quota used up, on this CPU, of a control group that holds the task?
+// True if a control group that contains the task has used up its quota on this CPU.
 static __always_inline int throttles(const struct task_struct* task)
 {
     if (!bpf_core_field_exists(struct cfs_rq, throttle_count)) return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OTF2's handles as owning types, error checks for its calls, and suppression of its own error messages. Includes OTF2:
-// use it in the sources of this room, not in its public headers.
+// OTF2's handles as owning types, error checks for its calls, and suppression of its own error messages. Includes
+// OTF2's headers: for .cpp files of trace-tools, not for its public headers.
 #pragma once
 
 #include "base/error.hpp"

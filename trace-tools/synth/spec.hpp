@@ -2,23 +2,23 @@
 // Specification for trace-synth: one program for all ranks, one statement per line.
 //
 //     ranks 4
-//     communicator row 0-1                     # ranks in it; all ranks are in `world`, the archive's MPI_COMM_WORLD
-//     clock 1 offset=5ms drift=20              # rank 1's clock is 5 ms behind rank 0's, loses 20 us a second
+//     communicator row 0-1                     # its ranks; `world`, the archive's MPI_COMM_WORLD, has all
+//     clock 1 offset=5ms drift=20              # rank 1's clock is 5 ms behind rank 0's, and loses 20 us a second
 //     clock 0 offset=-5ms                      # rank 0's clock is 5 ms ahead
-//     repeat 100 step {                        # a region, entered by all ranks; its attribute `step` counts
-//         forward 10ms..12ms                   # work in a region: every time another length, the same for a seed
-//         backward 20ms, 25ms on 1,3           # by rank: the last that names it
-//         MPI_Allreduce 1ms bytes=4MiB         # ends so long after the last rank came; a range is drawn for each rank
+//     repeat 100 step {                        # a region of all ranks; its attribute `step` counts iterations
+//         forward 10ms..12ms                   # work; each visit draws its length from the range, by the seed
+//         backward 20ms, 25ms on 1,3           # lengths by rank; the last entry that names a rank holds
+//         MPI_Allreduce 1ms bytes=4MiB         # ends 1 ms after the last rank arrived; a range: drawn per rank
 //         MPI_Reduce 1ms root=2 comm=row
-//         MPI_Send 0>1 1ms tag=7               # and the MPI_Recv on rank 1; MPI_Ssend waits for the receiver
-//         MPI_Iallreduce 5ms request=gradient  # ends in the background
-//         MPI_Isend 1>0 1ms request=news       # and the MPI_Irecv on rank 0
-//         MPI_Wait gradient                    # on all ranks that started it, or on some:
-//         MPI_Wait news on 0
-//         MPI_Wait news on 1
+//         MPI_Send 0>1 1ms tag=7               # with the MPI_Recv on rank 1; MPI_Ssend waits for the receiver
+//         MPI_Iallreduce 5ms request=gradient  # completes in the background
+//         MPI_Isend 1>0 1ms request=block      # with the MPI_Irecv on rank 0
+//         MPI_Wait gradient                    # on all ranks that started the request
+//         MPI_Wait block on 0                  # on rank 0 only
+//         MPI_Wait block on 1
 //     }
 //
-// A rank takes part in the statements that name it, in their order, as soon as it is done with the one before.
+// A rank executes, in order, the statements that name it; each begins when the rank has finished the previous one.
 #pragma once
 
 #include "trace-tools/otf2/definitions.hpp"
@@ -37,7 +37,7 @@ namespace synth {
 struct Statement;
 
 constexpr std::int64_t day_ns = std::int64_t{24} * 3600 * 1'000'000'000;
-constexpr std::int64_t longest_ns = 100 * day_ns;  // of a program, and so of each time in it
+constexpr std::int64_t longest_ns = 100 * day_ns;  // longest program, and so the longest time in it
 
 struct SynthRegion {
     std::string name;
@@ -53,7 +53,7 @@ struct Work {
 struct Block {
     std::size_t region = 0;
     std::int64_t repetitions = 1;
-    bool counts = false;  // repeat, whose number is the attribute `step`
+    bool counts = false;  // a repeat statement: the attribute `step` counts its iterations
     std::vector<Statement> body;
 };
 
@@ -68,7 +68,7 @@ struct CollectiveCall {
     std::uint32_t root = otf2::no_root;  // rank in the communicator
     std::uint64_t bytes = 0;
     TimeRange transfer;
-    std::string request;  // of a non-blocking one
+    std::string request;  // name of a non-blocking call's request; empty: blocking
 };
 
 struct MessageCall {
@@ -80,13 +80,13 @@ struct MessageCall {
     std::uint32_t tag = 0;
     std::uint64_t bytes = 0;
     TimeRange transfer;
-    std::string request;  // of a non-blocking one
+    std::string request;  // name of a non-blocking call's request; empty: blocking
 };
 
 struct WaitCall {
     std::size_t region = 0;
     std::string request;
-    std::vector<int> ranks;  // none: all that started it
+    std::vector<int> ranks;  // ranks that wait; empty: all that started the request
 };
 
 struct Statement {
@@ -96,7 +96,7 @@ struct Statement {
 // A rank's clock: own time = (true time - offset) / (1 + drift).
 struct ClockError {
     std::int64_t offset_ns = 0;
-    double drift = 0.0;  // seconds lost each second
+    double drift = 0.0;  // seconds that the clock loses per second
 };
 
 struct SynthCommunicator {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of a statement of trace-synth, and the times among them.
+// Splits a statement of trace-synth into words, and parses the times among them.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ struct Words {
 std::vector<std::string> words_of(std::string_view line);
 Words parse_words(std::string_view line);
 
-// Removes a setting: what is left at the end is unknown.
+// Removes a setting and returns it; settings that remain at the end are unknown ones.
 std::optional<std::string> take(Words& words, const std::string& name);
 void end_of_settings(const Words& words);
 std::string only_word(const Words& words, const char* what);
 
-std::int64_t parse_signed_time(std::string_view text);  // negative: of a clock that is ahead
+std::int64_t parse_signed_time(std::string_view text);  // negative for a clock that is ahead
 TimeRange parse_range(std::string_view text);
 
 }  // namespace synth

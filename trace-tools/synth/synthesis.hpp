@@ -27,17 +27,17 @@ struct SynthTruth {
     };
     struct Sum {
         std::int64_t ns = 0;
-        std::int64_t count = 0;  // of calls that waited
+        std::int64_t count = 0;  // number of calls that waited
     };
 
     std::map<Wait, Sum> waits;
-    replay::PathTimes path_ns;   // of the critical path; a location is a rank
+    replay::PathTimes path_ns;   // time of each activity on the critical path; a location is a rank
     std::int64_t length_ns = 0;  // from the first event to the last
 };
 
-// Writes the archive directory/traces.otf2 and beside it the truth as tables, waits.csv
-// (pattern,communicator,region,rank,step,seconds,count) and path.csv (region,rank,seconds): all or nothing. Throws
-// Error for a program that cannot be carried out.
+// Writes directory/traces.otf2 and the expected results: waits.csv
+// (pattern,communicator,region,rank,step,seconds,count) and path.csv (region,rank,seconds). Leaves nothing behind on
+// failure. Throws Error for a program that cannot be executed.
 SynthTruth synthesize(const SynthSpec& spec, const std::filesystem::path& directory);
 
 }  // namespace synth

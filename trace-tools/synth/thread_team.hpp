@@ -19,7 +19,7 @@ struct ThreadMeeting {
     std::vector<std::string> texts;
     std::string text;
     std::barrier<> all;
-    std::atomic<bool> given_up{false};  // a rank has: what it should have written is not there
+    std::atomic<bool> given_up{false};  // a rank has failed, so the others must not use its output
 };
 
 class ThreadTeam : public otf2::Team {

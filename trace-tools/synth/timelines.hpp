@@ -72,10 +72,10 @@ class Timelines {
     std::vector<Rank> ranks_;
     std::vector<otf2::RegionRef> regions_;
     std::vector<otf2::CommunicatorRef> communicators_;
-    std::optional<otf2::RegionRef> initialise_;  // MPI
+    std::optional<otf2::RegionRef> initialise_;  // region MPI_Init
     std::optional<otf2::RegionRef> finalise_;
     otf2::AttributeRef step_;
-    std::int64_t true_ns_ = begin_ns_;  // when clocks are compared
+    std::int64_t true_ns_ = begin_ns_;  // true time at which clocks are compared
 };
 
 }  // namespace synth

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens an archive, and checks its files before OTF2 reads them. Includes OTF2: use it in the sources of this room, not
-// in its public headers.
+// Opens an archive, and checks its files before OTF2 reads them. Includes OTF2's headers: for .cpp files of
+// trace-tools, not for its public headers.
 #pragma once
 
 #include "trace-tools/otf2/archive.hpp"
