@@ -19,9 +19,9 @@ void add_manual(base::Options& options);
 // the guardian was started with. Returns the exit code.
 int guard(Guardian::Duty duty, const char* word);
 
-// When memory runs out, the kernel should kill this program rather than the training beside it. Puts this process, and
-// those that it starts later, first in the kernel's order of victims (oom_score_adj 1000, proc(5)); no privilege is
-// needed. Returns the kernel's value afterwards, which differs where it must not be changed, as in some containers.
+// When memory runs out, the kernel should kill this program rather than the training. Makes this process, and those
+// that it starts later, the kernel's first choice (oom_score_adj 1000, proc(5)); this needs no privilege. Returns the
+// kernel's value afterwards, which differs where it must not be changed, as in some containers.
 int be_first_victim();
 
 }  // namespace noisegen

@@ -28,11 +28,11 @@ struct Request {
     Budgets budgets;
     std::filesystem::path limits_file;  // limits for rates like 60%; empty: the default file
     std::filesystem::path out;          // the run's directory
-    std::filesystem::path control_run;  // the run whose control file asks the training and counts its steps
+    std::filesystem::path control_run;  // the run whose control file is used, for requests and the step count
     std::set<pid_t> victims = {};       // processes of the job; none: those in the control file
-    std::filesystem::path openmetrics;  // a file that says what is on, while it runs; empty: none
-    bool designed = false;              // refuse a schedule of which interference could make no report
-    bool json = false;                  // print the whole record in the end, instead of a line for each level
+    std::filesystem::path openmetrics;  // OpenMetrics file that shows what is on; empty: none
+    bool designed = false;              // refuse a schedule that interference could not analyse
+    bool json = false;                  // print the whole record at the end, instead of a line for each level
 };
 
 struct Plan {
@@ -57,9 +57,9 @@ Plan plan(Request request, bool placed);
 // Makes the table of a schedule with slot=auto once the slot length is known.
 void set_slot(Plan& plan, base::Nanoseconds slot);
 
-// Noise beside a training is meant to be analysed, so a schedule that cannot be analysed is refused now instead of at
-// the training's end. Throws UsageError if interference could not report on the run, provided that a report was
-// requested or a training is present; warns if the report will not be trusted.
+// Refuses a schedule that cannot be analysed now instead of at the training's end. Throws UsageError if interference
+// could not report on the run, provided that a report was requested or a training is running; warns if the report will
+// not be trusted.
 void check_designed(const Plan& plan);
 
 // Prepares a run after this process has claimed its part of the run's directory: turns rates that are a share of a

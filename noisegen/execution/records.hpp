@@ -20,7 +20,7 @@ class Records {
             const std::vector<int>& cpus);
 
     // The next four functions are called by the CPU's thread. The column `cpu` is the CPU that the thread runs on at
-    // that time, since somebody may move it. Writes a row, and metrics on the CPU's location, within a slot.
+    // that time, since it may be moved from outside. Writes a row, and metrics on the CPU's location, within a slot.
     void sample(std::size_t cpu_index, const SlotDone& so_far, const Sample& sample);
     // A level that follows the training was switched on or off: writes a region inside that of the phase, and then a
     // row.

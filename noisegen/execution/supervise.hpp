@@ -16,7 +16,7 @@ namespace noisegen {
 std::string supervise(const Plan& plan, std::int64_t start_ns, Team& team, OverlapWatch& watch,
                       TrainingWatch& training);
 
-// Prints one line for each CPU whose noise was moved by somebody since the last call.
+// Prints one line for each CPU whose noise thread was moved to other CPUs since the last call.
 void warn_of_moved_noise(Team& team);
 
 }  // namespace noisegen

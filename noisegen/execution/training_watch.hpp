@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notices if the training that the noise is for does not start, stops making progress, or has ended.
+// Reports if the training did not start, stops making progress, or has ended.
 #pragma once
 
 #include "base/contract/control_file.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// noisegen probe: under each stressor, the share of memory bandwidth that a small victim on a CPU keeps and how much
-// longer its loads take, beside the stressor's own traffic. A stressor's bytes per second do not measure its damage.
+// noisegen probe: the share of memory bandwidth that a small victim on one CPU keeps under each stressor, how much
+// longer its loads take, and the stressor's own traffic. A stressor's bytes per second do not measure its damage.
 #pragma once
 
 #include "noisegen/measure/probe_run.hpp"

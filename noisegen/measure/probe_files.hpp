@@ -17,8 +17,8 @@ void write_probe_csv(const std::filesystem::path& folder, const DamageReport& re
 // `record` is base::run_record() with the probe's options.
 void write_probe_json(const std::filesystem::path& folder, nlohmann::ordered_json record, const DamageReport& report);
 
-// Draws probe.svg, with its script and data beside it. Returns false if there is nothing to show, or if gnuplot failed
-// (reported on stderr).
+// Draws probe.svg, and keeps its script and data in the same folder. Returns false if there is nothing to show, or if
+// gnuplot failed (reported on stderr).
 bool draw_probe(const std::filesystem::path& folder, const DamageReport& report);
 
 // Positions for labels: as near to `wanted` as a distance of `gap` between them allows, within 0 .. 1; in the same

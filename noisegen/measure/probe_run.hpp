@@ -54,7 +54,7 @@ void check_probe(const Probe& probe, Schedule& schedule, const Victim::Setup& se
 ProbeRun run_noise(const Probe& probe, const Schedule& schedule, const std::string& what,
                    const std::function<void()>& start_victim);
 
-// Runs the noise beside the victim that works in slices.
+// Runs the noise and, on its own CPU, the victim that works in slices.
 ProbeRun run_probe(const Probe& probe, const Schedule& schedule, const Victim::Setup& setup);
 
 // Host, time and options of the probe.

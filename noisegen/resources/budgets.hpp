@@ -37,8 +37,8 @@ constexpr std::int64_t most_files_of_a_process = 100'000;
 // and are reported on stderr.
 void check_demands(const std::vector<Demand>& demands, const Budgets& budgets, int processes = base::local_rank().size);
 
-// Raises RLIMIT_NOFILE so that this process can open as many files as the demands say, beside its own. Throws
-// UsageError if that exceeds the hard limit.
+// Raises RLIMIT_NOFILE so that this process can open the files of the demands in addition to its own. Throws UsageError
+// if that exceeds the hard limit.
 void allow_descriptors(const std::vector<Demand>& demands);
 
 }  // namespace noisegen

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choice of the noise CPUs, given or idle ones beside avoided CPUs, and of the stressor that each of them runs.
+// Chooses the noise CPUs (given ones, or idle ones that are not avoided), and the stressor that runs on each of them.
 #pragma once
 
 #include "base/cli/options.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pilot for slot=auto: tests beside the training, before the run begins, whether noise has effects beyond its slot.
+// Pilot for slot=auto: tests with the running training, before the run begins, whether noise has effects beyond its
+// slot.
 #pragma once
 
 #include "noisegen/schedule/slot_length.hpp"

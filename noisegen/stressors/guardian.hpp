@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A second process that sets right what noisegen leaves undone when it is killed: removes its scratch directory, lets
-// processes continue that it had stopped, ends a neighbour's job, gives a job its CPUs back.
+// A second process that cleans up when noisegen is killed: removes its scratch directory, continues processes that it
+// had stopped, ends a neighbour's job, gives a job its CPUs back.
 //
 // The guardian is this program again, in a hidden mode, started with posix_spawn. Unlike a plain fork, that is safe
 // while MPI has threads and memory that a network card writes to, and it copies nothing. The guardian has a session of

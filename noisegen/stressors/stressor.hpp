@@ -71,10 +71,10 @@ struct Shared {
 // The CPU and context of an instance.
 struct Place {
     int cpu = 0;
-    std::size_t index = 0;              // this CPU's place among those that run the stressor in this process
-    std::size_t count = 1;              // how many do
-    std::vector<int> cpus = {};         // all of them
-    std::filesystem::path control_run;  // the run whose control file asks the training; empty if none was given
+    std::size_t index = 0;              // index of this CPU among those that run the stressor in this process
+    std::size_t count = 1;              // number of these CPUs
+    std::vector<int> cpus = {};         // these CPUs
+    std::filesystem::path control_run;  // the run whose control file is used; empty if none was given
     std::set<pid_t> victims = {};       // processes of the job, instead of those in the control file
     std::filesystem::path noise;        // the run's directory of noise; empty outside of a run
     base::JobRank job;
@@ -111,8 +111,8 @@ struct StressorCard {
     base::Role role = base::Role::treatment;
     std::vector<base::OptionCard> options = {};
     Cpus cpus = Cpus::own;
-    bool acts_on_the_job = false;  // on processes of --victim, or of the control file
-    bool counts_bytes = false;     // what its `rate` may limit
+    bool acts_on_the_job = false;  // acts on the processes of --victim or of the control file
+    bool counts_bytes = false;     // `rate` may be in bytes/s; below: in operations/s
     bool counts_operations = false;
 
     // Reads every option; throws UsageError for an invalid value. Called before anything runs.
@@ -121,7 +121,7 @@ struct StressorCard {
     // Makes the state that the instances share; `place` is that of the first instance. May be empty.
     std::function<std::unique_ptr<Shared>(const base::Settings&, const Place&)> share = {};
 
-    // Makes nothing for a stressor whose stress is sleep, at all or on this CPU.
+    // Returns null if the instance has nothing to do: its stress is to sleep, or it has no work on this CPU.
     std::function<std::unique_ptr<Stressor>(const base::Settings&, const Place&)> make = {};
 };
 

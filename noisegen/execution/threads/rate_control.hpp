@@ -11,10 +11,10 @@
 namespace noisegen {
 
 // Virtual scheduling (the "leaky bucket as a meter" of ITU-T I.371): `due` is when the work done so far would have
-// ended at the exact rate; the stressor sleeps until then. After a stall of up to `jitter_ns`, typically another
-// thread's turn on the CPU, missed work is made up for at once, since most windows of a tenth of a second contain both
-// and so keep the requested rate. After a longer stall the missed work is owed and is made up for at `haste` above the
-// rate. Debt beyond `most_owed_ns` is dropped, so no long stall is followed by a burst.
+// ended at the exact rate; the stressor sleeps until then. Work missed in a stall of up to `jitter_ns`, typically
+// another thread's time slice, is done immediately, since most windows of a tenth of a second contain both and so keep
+// the requested rate. Work missed in a longer stall is owed, and done at `haste` above the rate. Debt beyond
+// `most_owed_ns` is dropped, so that no long stall is followed by a burst.
 class RateControl {
  public:
     static constexpr double jitter_ns = 10e6;
@@ -42,7 +42,7 @@ class RateControl {
     // Time at which the next step may begin.
     std::int64_t due() const { return begin_ns_ + std::llround(due_ns_); }
 
-    // Called when a step begins: from its lateness decides how much missed work is made up for.
+    // Called when a step begins: decides by its lateness whether missed work is done immediately or owed.
     void before(std::int64_t now_ns)
     {
         const double now = static_cast<double>(now_ns - begin_ns_);

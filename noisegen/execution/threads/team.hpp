@@ -69,7 +69,7 @@ class Team {
     // reported once, after about a second of its stress.
     std::vector<std::pair<std::size_t, double>> newly_short();
 
-    // Noise threads that were taken off their CPUs by somebody (taskset, a cpuset). Each CPU is reported once.
+    // Noise threads that were moved off their CPUs from outside (taskset, a cpuset). Each CPU is reported once.
     std::vector<MovedNoise> newly_moved() { return places_.newly_moved(); }
     const std::vector<MovedNoise>& moved() const { return places_.all(); }  // all moves reported so far
 

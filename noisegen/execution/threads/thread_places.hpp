@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that noise threads are still bound to their CPUs; somebody may move them (taskset, a cpuset).
+// Checks that noise threads are still bound to their CPUs; they may be moved from outside (taskset, a cpuset).
 #pragma once
 
 #include "base/system/cpus.hpp"

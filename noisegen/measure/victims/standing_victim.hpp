@@ -35,7 +35,7 @@ std::unique_ptr<StandingVictim> make_fsync_victim(int cpu, const std::filesystem
 // Sends messages of 64 KiB over TCP and loopback, both ends in one thread; the amount counts messages.
 std::unique_ptr<StandingVictim> make_tcp_victim(int cpu);
 
-// Path of the ddl-train beside this program. Throws Unavailable if there is none.
+// Path of ddl-train in this program's directory. Throws Unavailable if there is none.
 std::filesystem::path training_program();
 
 // Starts training_program() with the model, bound to the CPU; the amount counts steps. Waits for its first steps.

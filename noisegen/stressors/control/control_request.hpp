@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking the training, through the control file, for what control.* wants of its steps, or job.* of its background
-// work.
+// Requests of control.* and job.* stressors to the training, through the control file: a delay in its steps, or
+// background work.
 #pragma once
 
 #include "base/contract/control_file.hpp"
@@ -10,8 +10,9 @@
 
 namespace noisegen {
 
-// Asks during each slot, with the value that belongs to the request. An operation is a step that looked (control.*), or
-// a slot whose work the training has taken up (job.*). Ends with the slot, and 20 ms after noisegen was killed.
+// A stressor that sets this request, with its parameter `value`, during each of its slots. Operations are the steps
+// that read it (control.*), or the slots whose work the training started (job.*). The request expires at the end of the
+// slot, or 20 ms after noisegen was killed.
 std::unique_ptr<Stressor> asking_for(base::ControlRequest request, const Place& place, std::uint32_t value = 0);
 
 }  // namespace noisegen

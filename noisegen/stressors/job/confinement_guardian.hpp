@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of noisegen to the guardian of a job's CPUs, and its action: the job gets them back at the end of the slot,
-// even if noisegen was killed or stopped.
+// The guardian of a confined job: gives the job its CPUs back at the end of the slot, even if noisegen was killed or
+// stopped. noisegen sends it the messages below.
 #pragma once
 
 #include "noisegen/stressors/job/confinement.hpp"
@@ -13,15 +13,15 @@
 
 namespace noisegen {
 
-// One message; shorter than PIPE_BUF, so it comes whole.
+// One message; shorter than PIPE_BUF, so it is read as a whole.
 struct ConfinementNews {
-    static constexpr std::size_t most_cpus = 8192;  // of any Linux kernel
+    static constexpr std::size_t most_cpus = 8192;  // the most that Linux supports
     using Mask = std::bitset<most_cpus>;
 
     enum class Kind : std::int32_t {
-        begin,  // the threads of the next messages are confined from now on, `since` that tick and until `until_ns`
+        begin,  // confinement begins at tick `since` and ends at `until_ns`; its threads follow in `add` messages
         add,    // `thread` is about to be confined
-        end,    // all have their CPUs back
+        end,    // all threads have their CPUs back
     };
     Kind kind = Kind::end;
     pid_t thread = 0;
@@ -37,11 +37,12 @@ static_assert(sizeof(ConfinementNews) < PIPE_BUF);
 
 ConfinementNews::Mask mask_of(const base::CpuSet& cpus);
 
-// So much later than announced the guardian gives a job its CPUs back.
+// The guardian restores the CPUs this long after the announced end.
 constexpr std::int64_t confinement_grace_ns = 500'000'000;
 
-// Reads news until the pipe closes. Restores a confinement that noisegen did not end: at its time and the grace, and
-// when the pipe closes. Is not the kernel's first victim, as noisegen is.
+// Reads messages until the pipe closes. Restores a confinement that noisegen did not end: after the announced end and
+// the grace time, or when the pipe closes. Unlike noisegen it does not put itself first among the kernel's
+// out-of-memory victims.
 void end_confinement(int pipe);
 
 }  // namespace noisegen
