@@ -26,7 +26,7 @@ namespace ddl {
 struct CheckpointPlan {
     std::int64_t every_steps = 0;  // 0: not by number of steps
     base::Nanoseconds every_time{0};
-    bool beside = false;  // async: the training waits for copies of the tensors, not for the files
+    bool beside = false;  // written in the background: the training waits until its tensors are copied
     bool sharded = false;
     bool durable = true;
     std::int64_t keep = 3;  // 0: keep all
@@ -39,10 +39,11 @@ void parse_checkpoint_every(const std::string& text, CheckpointPlan& plan);
 
 // Each rank's report to all other ranks, once a step.
 struct CheckpointNews {
-    std::int64_t due = 0;      // rank 0: it is time for one
-    std::int64_t written = 0;  // steps done in the newest checkpoint of which this rank's shard is complete
-    std::int64_t failed = 0;   // .. or could not be written
-    base::ControlRequest requested = base::ControlRequest::none;  // rank 0: of noisegen, to be written after this step
+    std::int64_t due = 0;      // rank 0: a checkpoint is due
+    std::int64_t written = 0;  // steps done at the newest checkpoint whose shard this rank has completed
+    std::int64_t failed = 0;   // the same for a shard that could not be written
+    // Rank 0: requested by noisegen, to be written after this step.
+    base::ControlRequest requested = base::ControlRequest::none;
 };
 
 // Assigns tensors to ranks, by index: tensors equal on all ranks are distributed by size, tensors of rank 0 stay with
@@ -74,7 +75,8 @@ class Checkpointer {
     // True if the latest checkpoint begun is the one after `steps_done` steps.
     bool began(std::int64_t steps_done) const { return meta_.step == steps_done; }
 
-    // Collective. `state` may change as soon as this returns: when all is written, or `beside` the next steps.
+    // Collective. `beside`: the tensors are copied, and written while the next steps run; else they are written now. In
+    // both cases `state` may change as soon as this returns.
     void write(const CheckpointMeta& meta, std::span<const StateTensor> state, bool beside);
 
     // Collective: removes checkpoints of more than `steps_done` steps, as if they had never been written.
@@ -102,10 +104,10 @@ class Checkpointer {
     bool asked_ = false;   // rank 0: news() has requested a checkpoint
     bool wanted_ = false;  // the received reports request a checkpoint
 
-    CheckpointMeta meta_;  // of the last one begun
-    bool beside_ = false;  // is it written beside the next steps?
+    CheckpointMeta meta_;  // of the checkpoint begun last
+    bool beside_ = false;  // that checkpoint is written in the background
     std::vector<std::vector<std::string>> paths_of_shards_;
-    bool shards_open_ = false;  // some shards of it are not known to be complete
+    bool shards_open_ = false;  // some of its shards are not known to be complete
     std::vector<std::byte> copies_;
     std::atomic<std::int64_t> written_share_ = 0;  // steps of the checkpoint whose share this rank wrote
     std::atomic<std::int64_t> failed_share_ = 0;

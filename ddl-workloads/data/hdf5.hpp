@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the HDF5 wrappers of soft-errors available in this room's namespace.
+// Makes the HDF5 wrappers of soft-errors available in namespace ddl.
 #pragma once
 
 #include "soft-errors/state/hdf5.hpp"

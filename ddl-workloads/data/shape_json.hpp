@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of samples as JSON, for formats that store it beside the samples.
+// The shape of samples as JSON, for formats that store it in a file of its own.
 #pragma once
 
 #include "ddl-workloads/data/sample_shape.hpp"

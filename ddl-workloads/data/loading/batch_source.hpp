@@ -20,12 +20,12 @@ class BatchSource : public Source {
     void go_to(std::int64_t steps_done) override;
     std::int64_t steps_per_epoch() const override;
 
-    // From now on so many threads read and decode, 0: next() itself, ahead of the steps after so many. What was read
-    // ahead is read again.
+    // Sets the number of threads that read and decode; 0: next() does it. The next batch is the one after `steps_done`
+    // steps. Batches that were read ahead are discarded and read again.
     void set_readers(int readers, std::int64_t steps_done);
     int readers() const { return plan_.readers; }
 
-    // Ends its threads; next() then throws, until go_to().
+    // Stops the loader's threads; next() then throws until go_to() is called.
     void stop() { loader_->stop(); }
 
     const Records& records() const { return *plan_.records; }
