@@ -34,7 +34,7 @@ struct CollectedEffect {
     std::optional<base::Interval> interval;  // 95 %, Student's t over blocks; none for a single block
     double p_holm = 1.0;                     // over all effects of the campaign
     std::string verdict;                     // safe, unsafe, undecided
-    std::string comparison;                  // comparison page beside the report, or empty
+    std::string comparison;                  // name of the comparison page in the report's folder, or empty
 };
 
 // Effect of a factor from a designed run.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One designed run from start to end: the job, the noise beside it, the report.
+// One designed run from start to end: the job, the noise, the report.
 #pragma once
 
 #include "crosstalk/run/request/request.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The evidence beside a job: a trace-os on each node that records what the operating system does to the job's threads.
-// A run without it continues.
+// Runs trace-os on each node of a job, to record what the operating system does to the job's threads. The run continues
+// if that is not possible.
 #pragma once
 
 #include "crosstalk/launchers/launcher.hpp"
@@ -14,16 +14,16 @@ namespace crosstalk {
 
 class EvidenceProcess {
  public:
-    // Both must outlive it.
+    // Both arguments must outlive this object.
     EvidenceProcess(const Request& request, const Launcher& launcher) : request_{request}, launcher_{launcher} {}
 
-    // The command; empty where no evidence is wanted. pid: of the job, or text for people.
+    // The command line; empty if no evidence is wanted. `pid`: process id of the job, or a placeholder to be printed.
     Words words(const Placement& placement, const std::string& pid) const;
 
-    // Returns once all of them record, or one has failed.
+    // Returns when all trace-os processes record, or when one has failed.
     void start(const Placement& placement, pid_t job);
 
-    // SIGTERM lets it finish its archive. Says in one line what the evidence lacks.
+    // Ends trace-os by SIGTERM, after which it completes its archive. Prints one line if the evidence is incomplete.
     void end();
 
  private:

@@ -29,7 +29,7 @@ class Job {
 
     void start();
 
-    // Adds the processes of its ranks to the record of a job that writes none itself, where they are known.
+    // Records the processes of the job's ranks, if they are known and the job does not record them itself.
     void write_ranks() const;
 
     bool started() const { return child_ != nullptr; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The noise beside a job: one noisegen, or a launcher of several.
+// The noise of a run: one noisegen, or a launcher that starts several.
 #pragma once
 
 #include "crosstalk/launchers/launcher.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one designed run: the job, the noise beside it, and their records.
+// Carries out one designed run: starts the job and the noise, and collects their records.
 #pragma once
 
 #include "crosstalk/run/evidence_process.hpp"

@@ -14,11 +14,11 @@ namespace crosstalk {
 // The processes that control.pause stops, with their descendants: those that launchers started, or the job itself.
 std::set<pid_t> victims_of(pid_t job);
 
-// The processes of its ranks, in the order that their launcher gave them; of a job without a launcher the one behind
-// its shells. Empty where they are not known.
+// The processes of the job's ranks, in their launcher's order. Without a launcher: the first process that is no shell.
+// Empty if they are not known.
 std::vector<pid_t> ranks_of(pid_t job);
 
-// Whether each of them does something of its own at SIGTERM, such as ending in good order.
+// True if every process handles SIGTERM itself, for example to end in good order.
 bool handle_sigterm(const std::set<pid_t>& processes);
 
 // CPUs outside of `given` that processes of the job have bound themselves to.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of a campaign: the noise, the training beside it, and the check that the run counts.
+// One run of a campaign: starts the noise and the training, and checks that the run counts.
 #pragma once
 
 #include "crosstalk/campaign/plan.hpp"

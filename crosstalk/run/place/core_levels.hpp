@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of cores that a run of job.cores leaves each rank of a job.
+// The numbers of cores that job.cores tries: how many cores each rank keeps.
 #pragma once
 
 #include "base/system/cpus.hpp"
@@ -13,21 +13,22 @@
 
 namespace crosstalk {
 
-// 1, 2, 3, 4, 6, 8, 12, 16, 24, .. and `most`: half as many between powers of two, so that a number that is enough is
-// at most half again what is needed.
+// 1, 2, 3, 4, 6, 8, 12, 16, 24, .. and `most`: powers of two and the numbers halfway between them. The smallest
+// sufficient level is then at most one and a half times the number really needed.
 std::vector<std::size_t> core_levels(std::size_t most);
 
-// The physical cores that each of these processes can keep: the fewest that one may use; where they share CPUs, at most
-// its part of them.
+// Number of physical cores that every rank can keep: the minimum over ranks of the cores that it may use; if ranks
+// share CPUs, each has only its part of them.
 std::size_t cores_of_a_rank(const std::set<pid_t>& ranks);
 
-// "job.cores[keep=auto,neighbour=memory.stream]"; without levels keep=auto, to be replaced once the ranks are known.
+// "job.cores[keep=1|2|4,neighbour=memory.stream]"; without levels keep=auto, which is replaced once the ranks are
+// known.
 std::string noise_of_cores(const std::vector<std::size_t>& levels, const std::string& neighbour);
 
 // Does the schedule take cores from the job?
 bool takes_cores(const std::string& schedule);
 
-// The schedule with the levels for this many cores of a rank, where it has keep=auto.
+// The schedule with keep=auto replaced by the levels for ranks that can keep `most` cores.
 std::string with_core_levels(const std::string& schedule, std::size_t most);
 
 }  // namespace crosstalk

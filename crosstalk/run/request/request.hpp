@@ -45,7 +45,7 @@ struct Request {
     // For a set of runs: seed of swap_neighbours(), which divides cores between job and noise. 0: not swapped.
     std::uint64_t cores_seed = 0;
 
-    // Evidence of the operating system that is recorded beside the job: an evidence_word.
+    // Which evidence of the operating system is recorded during the run: an evidence_word.
     std::string evidence = "auto";
 
     // The known delay of a job that cooperates: a time, a share of its quiet step, or 0 for none.
