@@ -13,8 +13,8 @@
 
 namespace analysis {
 
-// Reads the archives in a child process, so that a bad archive cannot crash this one, and writes the report into `out`,
-// which must not exist yet. Several runs, or several parts of one run, give one report. Returns the exit code.
+// Makes the report in `out`, which must not exist yet. Several runs, or several parts of one run, give one report. The
+// archives are read in a child process, so that a bad archive cannot crash this one. Returns the exit code.
 int designed_report(const std::vector<RunParts>& runs, const std::filesystem::path& out, const Settings& settings);
 
 // Prints the report in `out` in the format of --format. scope: what the intervals cover. print_text prints the report

@@ -23,8 +23,8 @@ class Observe : public base::Command {
     std::string out_;
 };
 
-// Writes the report on a training (an archive or a table of steps) beside noise logs and archives. Returns the exit
-// code: exit_promise_not_kept where nothing can be compared.
+// Reports on a training (an archive or a table of steps) and the logs or archives of noise that ran with it. Returns
+// the exit code: exit_promise_not_kept if there is nothing to compare.
 int observed_report(const std::filesystem::path& train, const std::vector<std::filesystem::path>& noise,
                     const std::filesystem::path& out, const Settings& settings);
 

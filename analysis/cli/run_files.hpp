@@ -12,13 +12,13 @@
 
 namespace analysis {
 
-// One training with the noise beside it.
+// One training, with the noise that ran with it.
 struct RunFiles {
     std::string name;  // "run-2"; for an added part "run-2/part-2"
     std::filesystem::path directory;
     std::filesystem::path train;
     std::vector<std::filesystem::path> noise;
-    Settings settings;     // from the command line; else as `crosstalk run` recorded them beside the files
+    Settings settings;     // from the command line, else from request.json of `crosstalk run`
     std::string pruned{};  // when the training's archive was replaced by a table of its steps; empty if it was not
 };
 
@@ -49,8 +49,8 @@ std::vector<std::filesystem::path> archives_of(const std::vector<RunParts>& runs
 // Archives of other tools have no records, so for them it is empty.
 std::string lost_noise_record(const Record& record);
 
-// Reads the record DIR/name beside a table of steps or an archive DIR/trace/traces.otf2. A record only adds to the
-// report, so a bad one is skipped with a note.
+// Reads a record: DIR/name, for a table of steps or an archive DIR/trace/traces.otf2 in that directory. Records are
+// optional, so a bad one is skipped with a note.
 Record record_beside(const std::filesystem::path& archive, const std::string& what, const std::string& name,
                      std::vector<std::string>& notes);
 

@@ -22,8 +22,8 @@ struct Settings {
     std::string warm_up_text = "10";
     std::int64_t warm_up = 10;          // in steps
     base::Nanoseconds warm_up_time{0};  // used instead of warm_up if greater than 0
-    bool warm_up_until_noise = false;   // the warm-up is at least warm_up steps, and all steps that end before the
-                                        // first slot
+    // The warm-up is at least warm_up steps, and all steps that end before the first slot.
+    bool warm_up_until_noise = false;
     base::Nanoseconds guard{0};
     int draws = 9999;
     std::uint64_t seed = 1;

@@ -12,16 +12,17 @@ namespace analysis {
 
 struct Advice {
     std::string text;
-    std::vector<std::string> commands{};  // and settings, for readers to copy; in the order in which they stand in it
+    std::vector<std::string> commands{};  // commands and settings to copy, in the order in which the text names them
 };
 
-// verdict: safe, unsafe, undecided. What each setting does: docs/slurm.md.
+// `verdict`: safe, unsafe or undecided. docs/slurm.md describes what each setting does.
 Advice advice(const std::string& stressor, const Cause& cause, const std::string& verdict);
 
-// Levels without a limit, against which others are compared.
+// Levels that stand for "no limit"; other levels of the factor are compared with them.
 inline constexpr const char* unlimited_levels[] = {"limit=none", "sched=other"};
 
-// The setting that a level tries and an operator can make: "io.max:50MiB/s" of "limit=io.max:50MiB/s", or "sched=idle".
+// The setting behind a level that an operator can also make: "io.max:50MiB/s" for "limit=io.max:50MiB/s", or
+// "sched=idle".
 std::optional<std::string> tried_setting(const std::string& level);
 
 }  // namespace analysis

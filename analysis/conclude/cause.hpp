@@ -15,11 +15,12 @@ enum class Mechanism { unknown, input, compute, transfer, checkpoint };
 std::string text(Mechanism mechanism);  // "compute"; empty for unknown
 
 struct Cause {
-    std::string phase;  // phase, or GPU measure, with most of the effect; empty if none was found
+    std::string phase;  // phase or GPU measure with most of the effect; empty if none was found
     Mechanism mechanism = Mechanism::unknown;
-    std::string sentence;    // for an operator
-    std::string evidence{};  // the cause of os.csv that is a third of the slowdown or more; empty if none is
-    std::optional<Decomposition> made_of{};  // the slowdown; none where the run does not say what steps were made of
+    std::string sentence;    // one sentence for an operator
+    std::string evidence{};  // cause in os.csv that explains a third of the slowdown or more; empty if none
+    // Parts of the slowdown; none if the run does not record the parts of its steps.
+    std::optional<Decomposition> made_of{};
 };
 
 // The cause of an effect on the step. No cause is named where the interval includes zero, or where p is above 0.05

@@ -25,26 +25,27 @@ struct Change {
 enum class Resource { unknown, memory, network, io, cpu, gpu };
 std::string text(Resource resource);  // "memory", "I/O", "GPU"; empty for unknown
 
-inline constexpr const char* unexplained = "unexplained";  // name of the part that no other part explains
+inline constexpr const char* unexplained = "unexplained";  // name of the rest that no other part explains
 
 struct Decomposition {
     double step_percent = 0.0;
     Interval step_interval;
 
-    // The rank whose own work, input and checkpoints together grew most, if that growth differs from zero. Else no rank
-    // is critical, and `rank` is the first.
+    // The rank whose own work, input and checkpoints together grew most, if that growth differs from zero; otherwise
+    // none, and `rank` is 0.
     std::optional<int> critical_rank;
-    int rank = 0;                  // the rank to which the parts belong
-    std::string region;            // region in which its own work grew most; empty without a critical rank
-    double region_percent = 0.0;   // growth of that region
-    std::vector<Change> parts;     // own work, input, checkpoint, waiting, transfer, unexplained. They add up to
-                                   // step_percent; the last has no interval
+    int rank = 0;                 // the rank to which the parts belong
+    std::string region;           // region in which its own work grew most; empty without a critical rank
+    double region_percent = 0.0;  // growth of that region
+    // Own work, input, checkpoint, waiting, transfer, unexplained. They add up to step_percent; the last has no
+    // interval.
+    std::vector<Change> parts;
     std::optional<Change> waits;   // the rank that waits longer for the critical rank, if one does
     std::vector<Change> of_ranks;  // parts of each rank's step
     std::vector<Change> own;       // own work of each rank, by region
 
     Resource resource = Resource::unknown;
-    bool by_design = false;  // true: the resource that the stressor is made for; false: named by the noise's signature
+    bool by_design = false;  // true: named after the stressor; false: inferred from what the noise changed
     std::string evidence;    // why this resource is named
 };
 

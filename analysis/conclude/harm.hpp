@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds harm of a noise that its effect does not include.
+// Finds harm of a noise outside of its measured effect.
 #pragma once
 
 #include "analysis/estimate/analyse.hpp"
@@ -9,11 +9,11 @@
 
 namespace analysis {
 
-// Confidence beyond which a control or a rank is distrusted: high, so that chance alone rarely does it.
+// Confidence for distrusting a control or a rank; high, so that chance alone rarely causes distrust.
 constexpr double distrust_confidence = 0.999;
 
-// Why a noise cannot be called safe although the interval of its effect lies below the budget: long or shorter steps in
-// the slots after it, what all noises leave alike, its cost without the other noises, or its cost to a single rank.
+// Why a noise cannot be called safe although the interval of its effect is below the budget: long or shorter steps in
+// the slots after it, a state that all noises leave behind, its cost when it runs alone, or its cost to a single rank.
 std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& effect, double budget_percent,
                                        double confidence);
 

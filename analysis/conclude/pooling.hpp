@@ -11,7 +11,7 @@
 
 namespace analysis {
 
-// One training with the noise beside it, analysed separately.
+// One training with its noise, analysed separately.
 struct AnalysedPart {
     std::string name;
     const Analysis* analysis = nullptr;
@@ -22,7 +22,7 @@ struct AnalysedPart {
 using AnalysedRun = std::vector<AnalysedPart>;
 
 struct PooledEffect {
-    Effect effect;            // percent: over all runs; p: of its t test; the rest as in a single run
+    Effect effect;  // percent: pooled over all runs; p: of that estimate's t test; the rest as for a single run
     std::vector<Mean> runs;   // [run]: mean over the run's parts, which are strata
     std::vector<Mean> parts;  // effects of the parts of all runs, in order
 
@@ -40,10 +40,10 @@ struct PooledRuns {
     Verdict verdict;
 };
 
-// Pools one or more runs, each of one or more parts. A part weighs as the time of its blocks; the interval of a single
-// run lacks what changes between its parts. Runs are random draws, so the interval of several runs includes what
-// changes between them. A control's estimate is pooled over all parts; a control whose 99.9 % interval excludes the
-// truth in any part is a reason for distrust.
+// Pools one or more runs, each of one or more parts. Parts are weighted by the time of their blocks. Runs are random
+// draws, so the interval of several runs includes differences between them; that of a single run does not include
+// differences between its parts. A control's estimate is pooled over all parts; a control whose 99.9 % interval
+// excludes the truth in any part is a reason for distrust.
 PooledRuns pool(const std::vector<AnalysedRun>& runs, const VerdictRules& rules);
 
 }  // namespace analysis

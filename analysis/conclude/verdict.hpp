@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verdict: what may run beside the training, and whether the run's controls make it trustworthy.
+// The verdict: which noise may run with the training, and whether the run's controls make it trustworthy.
 #pragma once
 
 #include "analysis/conclude/advice.hpp"
@@ -21,9 +21,9 @@ struct Control {
     Interval interval;  // at the confidence of the report
     double true_percent = 0.0;
     bool holds = true;      // false: a reason for distrust
-    bool found = true;      // of a delay or pause: its interval excludes zero and includes the truth
+    bool found = true;      // for a delay or pause: its interval includes the truth and excludes zero
     bool connected = true;  // false: the training did not act on the control, so there is no truth
-    bool judged = true;     // false: the control is only shown
+    bool judged = true;     // false: shown, but neither trusted nor distrusted
     // Share of the host's delay during which GPUs computed. At most this share of the delay may be hidden by queued GPU
     // work and so not lengthen the step.
     double covered_percent = 0.0;
@@ -36,7 +36,7 @@ struct FactorVerdict {
     std::string stressor;
     Kind kind = Kind::alone;
     std::string verdict;  // safe, unsafe, undecided, insensitive, untrusted
-    std::string why;      // why the noise is not called safe, if it is not unsafe either
+    std::string why;      // why the noise is neither safe nor unsafe
     double percent = 0.0;
     Interval interval;
     Interval at_worst;         // see Effect::at_worst
@@ -45,14 +45,15 @@ struct FactorVerdict {
     double p_holm = 1.0;
     std::optional<Forecast> forecast;  // of an undecided noise with enough blocks
     Cause cause;
-    Advice setting;  // of Slurm or of the node, to act on
+    Advice setting;  // setting of Slurm or of the node that an operator can make
 };
 
 struct VerdictRules {
     double budget_percent = 1.0;
     double confidence = 0.95;
-    bool looked = false;  // the run may have been ended at a look; `confidence` is then that of all verdicts together
-    // From the records of the noise: why no noise can be called safe, and, by factor and level, why a noise cannot.
+    bool looked = false;  // the run may have ended at a look; `confidence` is then that of all verdicts together
+    // Reasons in the noise's records why no noise can be called safe; `lacked`: why the noise of this factor and level
+    // cannot.
     std::vector<std::string> insensitive{};
     std::map<std::pair<std::string, std::string>, std::string> lacked{};
 };
@@ -63,23 +64,24 @@ constexpr int blocks_before_first_look = 10;
 struct Verdict {
     bool observed = false;  // the noise had no design: nothing is judged, and `reasons` lists possible confounders
     bool trustworthy = true;
-    bool fixed_order = false;              // slots are not in random order: no noise is unsafe
-    bool covered = true;                   // noise was on each node during 90 % of the training's time after its
-                                           // warm-up, and really ran in 90 % of the time in which it was assigned
+    bool fixed_order = false;  // slots are not in random order: no noise is unsafe
+    // Noise was on, on each node, during 90 % of the training's time after warm-up, and ran in 90 % of its assigned
+    // time.
+    bool covered = true;
     std::vector<std::string> reasons;      // why the run is not trustworthy
-    std::vector<std::string> insensitive;  // why the run could not have seen any slowdown
-    std::vector<std::string> recorded;     // those of `insensitive` that come from records: VerdictRules::insensitive
-    // VerdictRules::lacked, and the noises that do harm which their effect does not include.
+    std::vector<std::string> insensitive;  // why the run could not have shown any slowdown
+    std::vector<std::string> recorded;     // the entries of `insensitive` that come from VerdictRules::insensitive
+    // VerdictRules::lacked, and noises with harm that their effect does not include.
     std::map<std::pair<std::string, std::string>, std::string> lacked;
     double budget_percent = 1.0;
     double confidence = 0.95;
-    double confidence_each = 0.95;  // the highest confidence of a verdict's interval; above `confidence` where the run
-                                    // ended at a look
+    // The highest confidence of a verdict's interval: above `confidence` if the run ended at a look.
+    double confidence_each = 0.95;
     bool looked = false;
     double quiet_step_ms = 0.0;
     double run_minutes = 0.0;  // length of the training
-    // Every control of the schedule is judged. Of several of one kind, the first that fails is shown here, else the
-    // first.
+    // Every control of the schedule is judged. If there are several of one kind, this is the first that fails, or else
+    // the first.
     std::optional<Control> placebo;
     std::optional<Control> delay;  // effect against the sham
     std::optional<Control> sham;   // effect against quiet, the cost of the control; it has no truth and is not judged
@@ -92,24 +94,24 @@ struct Verdict {
 Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vector<std::string>& promises_broken,
                 const VerdictRules& rules);
 
-// Confidence of each verdict's interval. A run that ends when all verdicts are decided divides its chance of error
-// equally among them; a verdict that is decided at its share leaves that to the others (Holm 1979). Where intervals
-// hold at all looks, this may be done at each look.
+// Confidence of each verdict's interval. A run that ends once all verdicts are decided divides its error probability
+// equally among them; a verdict decided at its share passes the share on to the others (Holm 1979). If intervals hold
+// at all looks, this may be done at each look.
 std::vector<double> confidences(const std::vector<Mean>& effects, const VerdictRules& rules);
 
 // The effects that get a verdict: one of each treatment, of the kind by which it is judged.
 std::vector<const Effect*> judged_effects(const Analysis& analysis);
 
-// Sets the verdict's word for an effect, and why. Unsafe needs only an interval above the budget. Safe needs a
-// trustworthy run that found its positive control, an interval whose half width is at most the budget, steps of each
-// stratum beside the noise, and an upper bound below the budget also with accidents and carry-over. An interval below
-// zero is not safe either: noise should not speed a training up.
+// Sets the verdict on an effect, and the reason. Unsafe: the interval lies above the budget. Safe: the run is
+// trustworthy and found its positive control, the half width of the interval is at most the budget, steps of each
+// stratum ran under the noise, and the upper bound is below the budget even with accidents and carry-over. An interval
+// below zero is not safe either: noise should not speed a training up.
 void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict);
 
 // True if every judged noise is safe or unsafe.
 bool decided(const Verdict& verdict);
 
-// How much of a delay of the host does not appear in the step, in percent of the delay, with its interval. Needs a true
+// The part of a host's delay that does not appear in the step, in percent of the delay, with its interval. Needs a true
 // delay above 0.
 struct Absorbed {
     double percent = 0.0;

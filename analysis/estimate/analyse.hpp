@@ -36,15 +36,15 @@ struct Analysis {
     LongSteps long_steps;
     std::vector<CarryOver> carry_over;
     std::optional<SharedState> shared_state;
-    int blocks = 0;          // number of complete blocks
-    double blocks_s = 0.0;   // time that they last
-    int dropped_blocks = 0;  // number of blocks that an end of the training cuts off, or that lack a treatment in the
-                             // schedule
+    int blocks = 0;         // number of complete blocks
+    double blocks_s = 0.0;  // time that they last
+    // Number of blocks that the training's end cuts off, or that lack a treatment of the schedule.
+    int dropped_blocks = 0;
     double quiet_step_ms = 0.0;
     EffectTable effects;                       // with p_holm
     std::vector<AccidentRate> accident_rates;  // quiet first, then each single factor
-    std::map<LeftOut, std::size_t> counts;     // number of steps by the reason for leaving out them or a part of them;
-                                               // LeftOut::no: used
+    // Number of steps by the reason why they, or a part of them, are left out; LeftOut::no: used.
+    std::map<LeftOut, std::size_t> counts;
     // Share of the training's time after warm-up that slots cover, on the rank with the smallest share. Up to 10 s
     // before the noise begins do not count: noisegen is started beside the training, and may measure its step first.
     double covered_share = 0.0;

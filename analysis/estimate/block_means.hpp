@@ -10,25 +10,26 @@
 
 namespace analysis {
 
-// Sums over steps, within blocks: a column is zero for a step that quiet has to itself.
+// Sums over steps within blocks. Columns are the treatments except quiet: a step wholly in quiet has zeros.
 struct WithinBlocks {
     double steps = 0.0;
-    Eigen::VectorXd columns;   // sums
-    Eigen::RowVectorXd time;   // of each measure
-    Eigen::MatrixXd squares;   // of the columns around their means in the block
-    Eigen::MatrixXd products;  // of columns and measures likewise
+    Eigen::VectorXd columns;   // sums of the columns
+    Eigen::RowVectorXd time;   // sums of the measures
+    Eigen::MatrixXd squares;   // sums of products of columns, around their means in the block
+    Eigen::MatrixXd products;  // sums of products of columns and measures, likewise
 
     void add(const WithinBlocks& other, double sign);
 };
 
-// Makes sums of products of one block those around the block's means.
+// Turns a block's sums of products into sums around the block's means.
 void centre(WithinBlocks& block);
 
-// The measures of a quiet step, and below them what one of each column adds; none if the steps do not separate them.
+// Row 0: measures of a quiet step. Rows below: what one unit of each column adds. None if the steps do not separate the
+// columns.
 std::optional<Eigen::MatrixXd> solve(const WithinBlocks& all);
 
-// Sets fit.mean_ms and each block's influence from the blocks' gram and time. Throws Error where a treatment has no
-// step that can be separated from those of the others.
+// Sets fit.mean_ms and each block's influence, from the blocks' `gram` and `time`. Throws Error if a treatment has no
+// step that can be separated from those of other treatments.
 void solve_means(Fit& fit, const Experiment& plan);
 
 }  // namespace analysis

@@ -19,7 +19,7 @@ struct CarryOver {
     std::string stressor;
     base::Role role = base::Role::treatment;
     int slots = 1;           // number of slots after the noise in which carry-over is looked for
-    Mean percent;            // of a noise that is on all the time, in percent of the quiet mean step
+    Mean percent;            // as if the noise were on all the time, in percent of the quiet mean step
     double p = 1.0;          // by re-randomisation; by the t test if there are no draws
     double p_holm = 1.0;     // over all noises, levels and windows that were tested
     std::int64_t steps = 0;  // number of steps in slots after a slot with the noise
@@ -30,8 +30,9 @@ struct CarryOver {
     Debt debt;             // time that the noise adds to recurring long steps after it
     bool surely = false;   // beyond doubt: p_holm <= 0.001 at this level or another one
     bool counted = false;  // part of the noise's effect: above 0 and p_holm <= 0.05, at this level or another one
-    bool helps = false;    // steps are shorter after the noise (p_holm <= 0.05): not part of its effect, but the noise
-                           // is not called safe
+    // Steps are shorter after the noise (p_holm <= 0.05). This is not part of its effect, but the noise is not called
+    // safe.
+    bool helps = false;
 };
 
 constexpr double significant_carry_over = 0.05;
@@ -41,12 +42,12 @@ constexpr double sure_carry_over = 0.001;
 // dirty pages).
 inline constexpr std::array<int, 3> lasting_windows{1, 3, 8};
 
-// Estimates for each noise and level how much longer steps are in a slot after slots with the noise than after quiet
-// slots, whatever treatment is on: see Lasting. The window with the clearest carry-over counts; where none is found,
-// the slot after the noise. Empty where the order of slots does not separate carry-over from effects (a fixed
-// sequence), and with fewer than three blocks.
+// For each noise and level: how much longer steps are in a slot after slots with the noise than after quiet slots,
+// whatever treatment is on (see Lasting). The window with the clearest carry-over counts; if none is found, the slot
+// after the noise. Empty if the order of slots does not separate carry-over from effects (a fixed sequence), or with
+// fewer than three blocks.
 //
-// p: by exchange of the slots' residuals under the hypothesis of no carry-over, within each block (Freedman and Lane
+// p: by exchange of the slots' residuals within each block under the hypothesis of no carry-over (Freedman and Lane
 // 1983).
 std::vector<CarryOver> carry_over(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws,
                                   bool looked);

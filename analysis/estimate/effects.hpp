@@ -38,35 +38,35 @@ struct Effect {
     int rank = all_ranks;
     Kind kind = Kind::alone;
     Mean percent;  // in percent of the rank's quiet mean step
-    // Effect on the job's step with accidents and carry-over, whether they count in `percent` or not: a noise is safe
-    // only by this interval. Equals `percent` for other measures.
+    // Effect on the job's step including accidents and carry-over, whether or not `percent` includes them. A noise is
+    // safe only if this interval allows it. Equals `percent` for other measures.
     Mean at_worst;
-    // Effect on the job's step with nothing assumed and nothing left out: with all accidents, and with recurring long
-    // steps as frequent under the noise as they were. Equals `percent` for other measures.
+    // Effect on the job's step without any assumption or omission: with all accidents, and with recurring long steps as
+    // frequent under the noise as observed. Equals `percent` for other measures.
     Mean whole;
-    // Where carry-over counts: the larger of the direct effect and the carry-over into one slot. Their sum is the cost
-    // of a noise that is on all the time if each slot adds its own carry-over, but a state such as cold caches costs
-    // only once. Else equals `percent`. A noise is unsafe only if this and `whole` exceed the budget, too.
+    // If carry-over counts: the larger of the direct effect and the carry-over into one slot. A state such as cold
+    // caches costs only once, so the sum of the two, the cost of a noise that is on all the time, may be too high.
+    // Otherwise equals `percent`. A noise is unsafe only if this and `whole` exceed the budget, too.
     Mean at_least;
     bool lacks_a_stratum = false;  // no step of some stratum began under the noise, so its effect on these is unknown
     double p = 1.0;          // by re-randomisation; by t test if the order was not random or labels cannot be exchanged
     double p_holm = 1.0;     // over the factors and phases of the same rank
-    Smallest smallest_p{};   // that the test can give
+    Smallest smallest_p{};   // smallest p that the test can give
     std::int64_t steps = 0;  // number of used steps mostly under a treatment with the factor
 };
 
 // True if accidents count in a contrast with these weights: if they are charged to any of its treatments.
 bool accidents_count(const Eigen::VectorXd& weights, const LongSteps& steps);
 
-// The estimate in all tables, in percent of the quiet mean step. It includes the accidents that are charged to its
-// treatments and the carry-over of its noises, if they have any. Where either is not beyond doubt, the estimate leaves
-// it out, and the interval also spans that of the estimate with it.
+// The estimate in all tables, in percent of the quiet mean step. It includes accidents that are charged to its
+// treatments and the carry-over of its noises. If one of these is not beyond doubt, it is left out of the estimate, and
+// the interval also spans the estimate with it.
 Mean estimated_percent(const Fit& fit, const Eigen::VectorXd& weights, Eigen::Index measure, const StepsOf& steps);
-// The effect under the assumptions by which the noise costs most: always with accidents; with or without carry-over;
-// long steps shared among the treatments that they meet or not; and as frequent as they were under the noise, where
-// that is more than elsewhere.
+// The largest effect over all assumptions: always with accidents; with or without carry-over; with long steps shared
+// among the treatments under which they ran, or not; with long steps as frequent as observed, if that is more than
+// elsewhere.
 Mean percent_at_worst(const Fit& fit, const Eigen::VectorXd& weights);
-// The effect with all accidents, and with long steps as frequent under each noise as they were.
+// The effect with all accidents, and with long steps as frequent under each noise as observed.
 Mean whole_percent(const Fit& fit, const Eigen::VectorXd& weights, const StepsOf& steps);
 
 // All effects of a run; those of the job come first.

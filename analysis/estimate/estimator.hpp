@@ -26,12 +26,13 @@ Eigen::MatrixXd time_shares(const StepOverlaps& shares, std::span<const Eigen::I
 // treatment's mean step. With time shares alone a true 100 % comes out as 98 %: docs/statistics.md, rule 3.
 Eigen::MatrixXd work_shares(const Eigen::MatrixXd& time_shares, const Eigen::VectorXd& mean_ms);
 
-// A weighted sum of treatments, and of the carry-over of noises; with the latter, the means are those of Lasting.
+// A weighted sum of the means of treatments and, optionally, of the carry-over of noises (then with the means of
+// Lasting).
 struct Combination {
     Eigen::VectorXd treatments;
     Eigen::VectorXd carried{};    // weight of each noise's carry-over, or empty
     bool strata_met = false;      // use Fit::strata_met for the strata
-    bool strata_counted = false;  // count strata as frequent under each noise as they were
+    bool strata_counted = false;  // count strata as frequent under each noise as observed
 
     Combination(Eigen::VectorXd of_treatments) : treatments{std::move(of_treatments)} {}
     Combination(Eigen::VectorXd of_treatments, Eigen::VectorXd of_carried)
@@ -59,8 +60,8 @@ struct Estimate {
     Eigen::VectorXd influence;        // [block]: influence of ordinary steps; sums to about zero
     double variance = 0.0;            // variance of the strata's part
     double degrees_of_freedom = 0.0;  // degrees of freedom of that variance
-    bool lacks_a_stratum = false;     // no step of some stratum began under a treatment with weight, so the stratum
-                                      // does not count for it
+    // No step of some stratum began under a treatment with weight, so the stratum is not included.
+    bool lacks_a_stratum = false;
 };
 Estimate estimate(const Fit& fit, const Combination& weights, Eigen::Index measure, bool with_accidents);
 

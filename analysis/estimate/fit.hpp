@@ -31,17 +31,17 @@ struct StepsOf {
     base::LongColumn<int> block;             // [step]: its block; -1 if it is not used
     std::vector<Assigned> lasting{};         // noises with carry-over, which is part of their effect
     std::vector<Assigned> surely_lasting{};  // noises whose carry-over is beyond doubt
-    std::vector<int> windows{};              // [noise]: number of slots that it may last, see Lasting; empty: one slot
-                                             // each
+    // [noise]: number of slots that it may last, see Lasting; empty: one slot each.
+    std::vector<int> windows{};
 };
 
 // A block's share of the normal equations, and its long steps' excess time.
 struct BlockSums {
     int block = 0;
-    Eigen::MatrixXd gram;       // treatments x treatments: products of work shares
-    Eigen::MatrixXd time;       // treatments x measures: products of work shares and measures, for ordinary steps
-    Eigen::MatrixXd accidents;  // treatments x measures: accidents' time beyond an ordinary step, by where the step
-                                // begins
+    Eigen::MatrixXd gram;  // treatments x treatments: products of work shares
+    Eigen::MatrixXd time;  // treatments x measures: products of work shares and measures, for ordinary steps
+    // Treatments x measures: accidents' time beyond an ordinary step, by the treatment in which the step begins.
+    Eigen::MatrixXd accidents;
     // Treatments x measures: the block's influence on the means, times the number of blocks, by the delete-a-block
     // jackknife, whose variance is not too small with few blocks.
     Eigen::MatrixXd influence;
@@ -53,12 +53,12 @@ struct BlockSums {
 // carry-over of a noise that is on all the time.
 struct Lasting {
     std::vector<Assigned> noises;
-    Eigen::MatrixXd of_treatment;            // treatments x noises: 1 where the treatment has the noise
-    Eigen::MatrixXd mean_ms;                 // treatments x measures: mean ordinary step after slots without noise
-    Eigen::MatrixXd carried_ms;              // noises x measures: how much longer a step is if all slots before had the
-                                             // noise
-    std::vector<Eigen::MatrixXd> influence;  // [block]: influence on mean_ms, above that on carried_ms; by the
-                                             // delete-a-block jackknife
+    Eigen::MatrixXd of_treatment;  // treatments x noises: 1 where the treatment has the noise
+    Eigen::MatrixXd mean_ms;       // treatments x measures: mean ordinary step after slots without noise
+    // Noises x measures: how much longer a step is if all slots of the window had the noise.
+    Eigen::MatrixXd carried_ms;
+    // [block]: influence on mean_ms (rows first), then on carried_ms; by the delete-a-block jackknife.
+    std::vector<Eigen::MatrixXd> influence;
 };
 
 // The means of a run. All time of the used steps counts: ordinary parts, the strata's excess and accidents add up to
@@ -68,13 +68,14 @@ struct Fit {
     Eigen::MatrixXd mean_ms;        // treatments x measures: mean of ordinary steps
     Eigen::VectorXd work;           // [treatment]: work, in steps
     std::vector<StratumSums> strata;
-    std::vector<StratumSums>
-        strata_met;                    // the same, steps longer than a fiftieth of a slot shared among what they meet
-    Eigen::MatrixXd accidents;         // treatments x measures: their time
-    Eigen::MatrixXd accident_squares;  // likewise: the larger of its variance as Poisson events, and over blocks
-    Eigen::VectorXd largest_accident;  // [treatment]: of the step, that it had or could have had, for steps without
-                                       // noise have such
-    std::optional<Lasting> lasting;    // none if the order of slots does not separate it from effects
+    // The same, but steps longer than a fiftieth of a slot are shared among the treatments under which they ran.
+    std::vector<StratumSums> strata_met;
+    Eigen::MatrixXd accidents;  // treatments x measures: time of accidents
+    // Treatments x measures: variance of that time, the larger of Poisson's and that over blocks.
+    Eigen::MatrixXd accident_squares;
+    // [treatment]: largest accident of the step measure; without one, the largest in steps without noise.
+    Eigen::VectorXd largest_accident;
+    std::optional<Lasting> lasting;  // none if the order of slots does not separate carry-over from effects
     Eigen::Index treatments() const { return mean_ms.rows(); }
 };
 

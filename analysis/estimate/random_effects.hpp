@@ -12,10 +12,11 @@ namespace analysis {
 
 // An effect that may differ between runs of one design.
 struct RandomEffects {
-    Mean mean;             // over all runs of the design; its interval is Hartung and Knapp's, with runs - 1 degrees of
-                           // freedom
-    double between = 0.0;  // tau: standard deviation of the true effect between runs, by Paule and Mandel (1982): the
-                           // value at which the weighted squares equal their expectation
+    // Over all runs of the design; its interval is Hartung and Knapp's, with runs - 1 degrees of freedom.
+    Mean mean;
+    // tau: standard deviation of the true effect between runs, by Paule and Mandel (1982), who choose it so that the
+    // weighted squares equal their expectation.
+    double between = 0.0;
     std::vector<double> weights;  // [run]: weight in the mean; they sum to 1
 };
 
@@ -23,15 +24,15 @@ struct RandomEffects {
 // Hartung and Knapp (2001): it may be narrower than that of a model with equal effects.
 RandomEffects random_effects(std::span<const Mean> runs);
 
-// Interval of the true effect of one more run; none with fewer than three runs. The variance between runs is uncertain:
-// at the true variance, the weighted squares are chi-squared with runs - 1 degrees of freedom (Viechtbauer 2007: Q
-// profile). So each quantile of that distribution gives a variance, and with it a normal distribution of one more run
-// around the mean. The interval is that of the mixture of these, as Nagashima, Noma and Furukawa (2019) draw it. If
-// runs have no errors of their own, it is Student's t interval of one more value.
+// Interval of the true effect in one more run; none with fewer than three runs. It allows for the uncertain variance
+// between runs: given the true variance, the weighted squares are chi-squared with runs - 1 degrees of freedom (the Q
+// profile of Viechtbauer 2007), so each quantile of that distribution gives a variance, and with it a normal
+// distribution of the effect. The interval is that of the mixture of these distributions (Nagashima, Noma and Furukawa
+// 2019). If runs have no errors of their own, it equals Student's t interval of one more value.
 std::optional<Interval> prediction(std::span<const Mean> runs, double confidence);
 
-// Mean of two or more runs with given weights, which sum to 1; its interval, as that of random_effects(), is from how
-// the runs differ. With the weights of one quantity, the means of its parts add up to its mean.
+// Mean of two or more runs with given weights, which sum to 1. Its interval follows from the differences between runs,
+// as in random_effects(). With equal weights for a quantity and its parts, the means of the parts add up to the mean.
 Mean mean_of_runs(std::span<const Mean> runs, std::span<const double> weights);
 
 // Mean of the estimates of parts with fixed weights. Each part has its own blocks. The parts are strata: differences

@@ -27,7 +27,7 @@ Eigen::VectorXd rerandomised_p(const Contrast& contrast, const Fit& fit, const S
 // The smallest p-value that the test can give; zero where nothing limits it.
 struct Smallest {
     double by_draws = 0.0;
-    double by_blocks = 0.0;  // with every order of every block drawn
+    double by_blocks = 0.0;  // if every order of every block were drawn
 };
 Smallest smallest_p(const Contrast& contrast, const Fit& fit, const Experiment& plan, const Draws& draws);
 

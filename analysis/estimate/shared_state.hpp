@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A state of the node that all noises of a schedule cause alike.
+// A state of the node that all noises of a schedule leave behind alike.
 #pragma once
 
 #include "analysis/estimate/carry_over.hpp"
@@ -10,16 +10,16 @@
 
 namespace analysis {
 
-// A state that lasts for some slots after any noise, and that the next noise does not deepen, such as cold caches.
-// Quiet slots within that time have it as slots with noise do, so it is in no effect.
+// A state such as cold caches that lasts for some slots after any noise, and that further noise does not deepen. Quiet
+// slots within that time have it, too, so no noise's effect includes it.
 struct SharedState {
-    int slots = 1;              // number of slots after a noise in which it lasts
-    double percent = 0.0;       // how much longer steps without noise are then, in percent of the quiet mean step
+    int slots = 1;         // number of slots after a noise in which it lasts
+    double percent = 0.0;  // how much longer steps without noise are in that time, in percent of the quiet mean step
     double high_percent = 0.0;  // upper bound of its 95 % interval
 };
 
-// Looks for a shared state beside the carry-over, at 5 % over all lengths. None if none is found, and where the order
-// of slots does not separate it.
+// Looks for a shared state in addition to carry-over, at a level of 5 % over all lengths. None if there is none, or if
+// the order of slots does not separate it.
 std::optional<SharedState> shared_state(const Series& series, const StepsOf& steps, const Fit& fit,
                                         const std::vector<CarryOver>& carried, std::uint64_t seed);
 

@@ -25,11 +25,11 @@ struct Simulation {
     double stall_ms = 20.0;               // length of one stall
     double slot_s = 1.0;
     double run_s = 120.0;
-    std::vector<std::string> levels{};         // if any: the levels of a single factor "f"; else each effect is of its
-                                               // own factor
+    // If not empty: levels of a single factor "f", one for each effect; else each effect has its own factor.
+    std::vector<std::string> levels{};
     std::vector<double> carry_over_percent{};  // [factor]: slowdown that is left at the begin of the next slot
-    double carry_over_s = 0.0;                 // time constant: after it 1/e of the slowdown is left; 0: constant until
-                                               // the slot ends
+    // Time constant, after which 1/e of the slowdown is left; 0: it stays constant until the slot ends.
+    double carry_over_s = 0.0;
 };
 
 struct SimulatedRun {

@@ -12,18 +12,18 @@
 namespace analysis {
 
 // The time of a stratum's steps beyond an ordinary step, by the treatment in which they begin. Steps longer than slots
-// are shared among the treatments that they meet, because each acts on its part.
+// are shared among the treatments under which they ran, because each acts on its part.
 struct StratumSums {
     std::vector<StratumShare> assumed;  // for each treatment: share of its used steps that belong to the stratum
     std::vector<StratumShare> counted;  // the same, without the assumption that noise does not change the share
-    bool shared = false;                // true: a step counts for all treatments that it meets; false: for the one in
-                                        // which it begins
-    Eigen::VectorXd count;              // [treatment]: number of steps, or sum of their shares
-    Eigen::MatrixXd sum;                // treatments x measures: sum of the excess times
-    Eigen::MatrixXd squares;            // treatments x measures: sum of their squares
-    Eigen::MatrixXd gram;               // treatments x treatments: products of shares
+    // True: a step counts for all treatments under which it ran; false: for the one in which it begins.
+    bool shared = false;
+    Eigen::VectorXd count;    // [treatment]: number of steps, or sum of their shares
+    Eigen::MatrixXd sum;      // treatments x measures: sum of the excess times
+    Eigen::MatrixXd squares;  // treatments x measures: sum of their squares
+    Eigen::MatrixXd gram;     // treatments x treatments: products of shares
 
-    // Steps that began in one slot. They may have more in common than the slot's treatment.
+    // Steps that began in one slot. They may have more in common than their treatment.
     struct InSlot {
         std::size_t slot = 0;
         Eigen::Index treatment = 0;
@@ -41,14 +41,14 @@ struct StratumSums {
 // A stratum without steps yet.
 StratumSums no_sums(const StepStratum& stratum, const LongSteps& steps, Eigen::Index measures);
 
-// A long step that may meet several treatments.
+// A long step that may run under several treatments.
 struct Straddling {
     Eigen::VectorXd time;       // [treatment]: share of the step's time
     Eigen::RowVectorXd beyond;  // [measure]: time beyond an ordinary step
 };
 
-// Share of a step's time under each treatment. A control acts only on steps that begin in its slot; to a step that
-// began earlier its slot is quiet, as is time without a slot.
+// Share of a step's time under each treatment. A control acts only on steps that begin in its slot; for a step that
+// began earlier, its slot counts as quiet, as does time outside of slots.
 Eigen::VectorXd met(const Overlaps& overlaps, const Experiment& plan);
 
 // Divides the work of the steps among treatments, from the time shares, as work_shares() does for ordinary steps.

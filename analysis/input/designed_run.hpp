@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run whose noise followed a plan: the training's steps and the slots beside them.
+// A run whose noise followed a plan: the training's steps, and the slots of the noise.
 #pragma once
 
 #include "analysis/input/evidence.hpp"
@@ -18,7 +18,7 @@ struct DesignedRun {
     StepTable steps;
     std::vector<std::vector<Slot>> slots;  // [rank]: the job's slot table on the clock of the rank's node
     Experiment plan;
-    std::vector<std::vector<TimeSpan>> stopped;  // [rank]: spans in which control.pause stopped it, same clock
+    std::vector<std::vector<TimeSpan>> stopped;  // [rank]: spans in which control.pause stopped it, on the same clock
     bool computes_while_stopped = false;         // as on a GPU: a pause then costs less than its length
     bool computes_on_gpu = false;                // a delay of the host may then be hidden by queued work
 

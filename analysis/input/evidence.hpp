@@ -28,7 +28,7 @@ struct JobReading {
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
     std::string cause;  // throttled, steal, pressure
-    std::string by;     // of pressure: "cpu some"
+    std::string by;     // for pressure: "cpu some"
     std::int64_t ns = 0;
 };
 
@@ -37,16 +37,16 @@ struct Evidence {
     std::vector<std::string> names;    // causes, which exclude each other
     LongTable ms;                      // job's steps x names: mean over ranks
     std::vector<JobReading> readings;  // of the first rank's host
-    std::string throttled_lacks;       // why throttled time is not known there; empty if it is
+    std::string throttled_lacks;       // why throttled time is unknown on that host; empty if it is known
 
     bool known() const { return !names.empty(); }
 };
 
-// The processes of the ranks stand in the record of the training. Empty where the run's directory has no os/. A row
-// that reaches over several steps is divided over them by time: exact for an interruption, an even spread for a sum.
-// Where the kernel's programs recorded, only their rows count; else waits for a disk by delay accounting and waits for
-// a CPU by schedstat, of which as much is `throttled` as the job's quota throttled it. Throws Error if the record does
-// not name the ranks' processes, or the table is damaged.
+// Reads os.csv of each rank's host; the training's record names the ranks' processes. Empty without os/ in the run's
+// directory. A row that spans several steps is divided among them by time, which is exact for an interruption, and an
+// even spread for a sum. If eBPF programs recorded, only their rows count. Otherwise waits for a disk come from delay
+// accounting and waits for a CPU from schedstat; of the latter, the time that the job's quota was used up is
+// `throttled`. Throws Error if the record does not name the ranks' processes, or if a table is damaged.
 Evidence read_evidence(const std::filesystem::path& run, const nlohmann::ordered_json& training_record,
                        const StepTable& steps);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins a training with the noise beside it: finds for each node the noise process that reads the same clock.
+// Joins a training with its noise: finds for each node the noise process that reads the same clock.
 #pragma once
 
 #include "analysis/input/designed_run.hpp"
@@ -15,7 +15,7 @@ namespace analysis {
 
 struct Joined {
     DesignedRun run;
-    std::vector<std::string> promises_broken;  // noise missing on a node, or not on as assigned: the run proves less
+    std::vector<std::string> promises_broken;  // noise missing on a node, or not on as assigned: reasons for distrust
     std::vector<std::string> notes;            // remarks for the report, no reasons for distrust
 };
 

@@ -14,8 +14,8 @@ namespace analysis {
 
 struct Noise {
     std::filesystem::path archive;
-    std::string clock;  // identity of its node's clock; empty if the archive does not say
-    std::string host;   // empty if the archive does not say
+    std::string clock;  // identity of its node's clock; empty if the archive does not state it
+    std::string host;   // empty if the archive does not state it
     Design design = Design::sequence;
     std::string schedule;  // as given on the command line
     std::string seed;

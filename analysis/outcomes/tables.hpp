@@ -56,7 +56,7 @@ struct RuinedRuns {
 struct OutcomeReport {
     std::vector<ClassedTrial> trials;  // trials without noise
     std::vector<double> weights;       // [trial]: weight in shares of its target and number of flips; 1 for other kinds
-    std::vector<ClassedTrial> noisy;   // trials beside noise; only null trials are used, for guard costs
+    std::vector<ClassedTrial> noisy;   // trials with noise; only null trials are used, for guard costs
     std::string noise;                 // the noise of `noisy`
     std::vector<ClassShare> shares;
     std::vector<std::string> not_trustworthy;  // reasons why the trials cannot be trusted

@@ -25,7 +25,7 @@ struct TrialRun {
     double chance = 0.0;        // accuracy of blind guessing
     std::optional<double> parameters;
     int ranks = 1;
-    std::string noise = {};  // schedule of the noise beside the training, in DIR/noise; empty: quiet
+    std::string noise = {};  // schedule of the noise that ran with the training, in DIR/noise; empty: quiet
 };
 
 // Reads DIR/train/{trials.csv, outcomes.csv, run.json}, and the first DIR/noise/*/noise.json, if there is one. Throws

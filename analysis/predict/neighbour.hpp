@@ -21,7 +21,7 @@ struct Neighbour {
 // Reads a file written by noisegen probe --command. Throws Error for any other file.
 Neighbour read_neighbour(const std::filesystem::path& file);
 
-// Slowdown of a training's step by the levels of a stressor beside it.
+// Slowdown of a training's step by a stressor at several levels.
 struct MeasuredCurve {
     std::string factor;
     std::string stressor;

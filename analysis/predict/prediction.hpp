@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicts the cost of a neighbour that never ran beside the training, from its pressure and the training's curves.
+// Predicts the cost of a neighbour that never ran with the training, from its pressure and the training's curves.
 #pragma once
 
 #include "analysis/estimate/inference.hpp"
@@ -10,7 +10,7 @@
 
 namespace analysis {
 
-// A level of a stressor beside the training: the achieved amount per second, and the slowdown of the step.
+// A level of a stressor in a run of the training: the achieved amount per second, and the slowdown of the step.
 struct MeasuredLevel {
     double level = 0.0;
     double percent = 0.0;

@@ -29,7 +29,7 @@ Identity identity(const Report& report);
 // The identity in one line: "resnet18, ddp, 2 ranks on node1, 2026-11-21T05:44:58Z".
 std::string text(const Identity& identity);
 
-// Removes records that belong to another run than the archive beside them, and adds a note for each.
+// Removes records of another run than that of the archive next to them, and adds a note for each.
 void drop_foreign_records(Report& report, const Training& training, const std::vector<Noise>& noise);
 
 }  // namespace analysis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of what a run can show, from the records beside its archives.
+// Limits of what a run can show, from the records of its programs.
 #pragma once
 
 #include "analysis/results/report.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where training and noise ran on each node, from the records beside the archives.
+// Where training and noise ran on each node, from their records.
 #pragma once
 
 #include "analysis/results/report.hpp"

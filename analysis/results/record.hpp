@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads members of the records beside the archives. Records may come from anywhere: a member of a wrong type counts as
+// Reads members of the records of a run's programs. Records may come from anywhere: a member of a wrong type counts as
 // missing.
 #pragma once
 

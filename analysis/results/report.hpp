@@ -17,7 +17,7 @@
 
 namespace analysis {
 
-// A record beside an archive: train/run.json, noise/<host>.<rank>/noise.json.
+// A record of a program: train/run.json, noise/<host>.<rank>/noise.json.
 struct Record {
     std::string what;  // "training", "noise"
     std::filesystem::path archive;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A section answers one question of a report beside its verdicts. Its folder holds the code for that answer, from
+// A section answers one question of a report besides its verdicts. Its folder holds the code for that answer, from
 // reading to text, and ends in a card. sections.inc lists the cards in the order in which all writers visit them.
 #pragma once
 
@@ -37,8 +37,8 @@ struct SectionInput {
 struct Section {
     void (*read)(Report& report, const SectionInput& input) = nullptr;      // called before the run is analysed
     void (*estimate)(Report& report, const SectionInput& input) = nullptr;  // called when there is a verdict
-    void (*complete)(Report& report, const SectionInput& input) = nullptr;  // called if the report is on this training
-                                                                            // alone
+    // Called only if the report is on a single training.
+    void (*complete)(Report& report, const SectionInput& input) = nullptr;
 
     std::vector<Table> (*tables)(const Report& report) = nullptr;
     // The page has `sentences` under "How much, how long, how sure", tables `below` these, tables and plots "In

@@ -16,12 +16,12 @@ struct AccidentRate {
     double percent_of_steps = 0.0;
     double percent_of_time = 0.0;  // their whole time, in percent of all steps' time
     double excess_percent = 0.0;   // their time beyond ordinary steps, in percent of the time of ordinary steps
-    double p = 1.0;                // probability that chance alone gives the noise this much more excess time than
-                                   // quiet
-    bool charged = false;          // the excess time counts as an effect of the noise
-    bool only_here = false;        // steps without noise have no accidents at all
-    double unmet_one_in = 0.0;     // N: stalls in one of N steps may have been missed (97.5 %); 0 if there are
-                                   // accidents
+    // Probability that chance alone gives the noise at least this much more excess time than quiet.
+    double p = 1.0;
+    bool charged = false;    // the excess time counts as an effect of the noise
+    bool only_here = false;  // steps without noise have no accidents at all
+    // N: stalls in one of N steps may have been missed (97.5 %); 0 if there are accidents.
+    double unmet_one_in = 0.0;
 };
 
 // Decides to which treatments accidents are charged (LongSteps::charged), by their time, not by their number. The

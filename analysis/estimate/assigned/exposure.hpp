@@ -59,7 +59,7 @@ enum class LeftOut : std::uint8_t { no, warm_up, not_covered, guard, control_bor
 std::string text(LeftOut reason);  // empty for LeftOut::no
 
 struct ExposureRules {
-    std::int64_t warm_up_steps = 10;  // number of first steps, whatever their step numbers
+    std::int64_t warm_up_steps = 10;  // number of first steps that are left out, whatever their own numbers
     base::Nanoseconds guard{0};       // steps that begin within this time after a slot's begin are left out
 };
 
@@ -77,11 +77,11 @@ struct Exposures {
 
 // slots[r]: the job's slot table in times of the clock of rank r's node. The steps must outlive the exposures.
 //
-// A step belongs to the slot in which it begins. A step that reaches into the next slots is kept, however long it is:
-// dropping it would select against long steps. A control acts on steps that begin in its slot, which mark that with
-// phase control_settle. Steps that begin in a slot of control.delay or control.sham without that phase, or have it
-// elsewhere, are left out: near the end of its slot a control asks for nothing. If no step has the phase, the control
-// was not connected, and all steps that begin in its slots count as under it.
+// A step belongs to the slot in which it begins. A step that reaches into later slots is kept, however long it is:
+// dropping it would select against long steps. A control acts on steps that begin in its slot and that contain phase
+// control_settle. Steps that begin in a slot of control.delay or control.sham without that phase, or that have the
+// phase elsewhere, are left out: a control requests nothing near the end of its slot. If no step has the phase, the
+// control was not connected, and all steps that begin in its slots count as under it.
 Exposures expose(const StepTable& steps, std::span<const std::vector<Slot>> slots, const Experiment& plan,
                  const ExposureRules& rules);
 

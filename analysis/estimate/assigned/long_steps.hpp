@@ -18,9 +18,9 @@ namespace analysis {
 struct StratumShare {
     std::vector<std::size_t> treatments;
     double value = 0.0;
-    double of = 0.0;  // number of these steps; 0: the share is exact
+    double of = 0.0;  // number of these steps; 0: the share is known exactly
 
-    // Binomial variance. Where none or all of the steps belong to the stratum, as if one more, or one less, did.
+    // Binomial variance. If none or all of the steps belong to the stratum, computed as if one more, or one fewer, did.
     double variance() const
     {
         if (of <= 1.0) return 0.0;
@@ -40,8 +40,8 @@ struct StepStratum {
     // Shares by treatment if there is no period, else empty: see settle_shares().
     std::vector<StratumShare> assumed{};
     std::vector<StratumShare> counted{};
-    bool spans_slots = false;  // its steps are longer than slots
-    bool straddles = false;    // they are longer than a fiftieth of a slot
+    bool spans_slots = false;  // longer than slots
+    bool straddles = false;    // longer than a fiftieth of a slot
 };
 
 struct LongSteps {

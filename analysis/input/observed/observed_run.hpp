@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training beside noise without a design.
+// A training and noise that ran with it without a design.
 #pragma once
 
 #include "analysis/input/designed_run.hpp"

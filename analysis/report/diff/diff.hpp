@@ -61,7 +61,7 @@ struct Diff {
     DiffSide after;
     double confidence_percent = 95.0;
     std::vector<NoiseDiff> noises;
-    std::vector<std::string> limits;  // what else changed, or is missing from the intervals
+    std::vector<std::string> limits;  // other changes, and what the intervals do not include
 };
 
 // Throws UsageError for reports that cannot be compared: of the same run, or of different schedules, steps or

@@ -27,9 +27,9 @@ struct NoiseInRun {
 
 // Number of cores that a job must keep, by the run's report.
 struct CoresInRun {
-    std::optional<int> keep;  // none: the run does not say
+    std::optional<int> keep;  // none: the report gives no number
     int at_least = 0;
-    int most = 0;  // that were measured
+    int most = 0;  // largest number that was measured
     std::string neighbour;
 };
 

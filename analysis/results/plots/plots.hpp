@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws SVG plots with gnuplot; its script and data stay beside each plot.
+// Draws SVG plots with gnuplot; script and data are kept next to each plot.
 #pragma once
 
 #include "analysis/estimate/sets/comparison.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings by which an operator leaves a job so many cores.
+// Settings with which an operator guarantees a job a number of cores.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace analysis {
 
-// A node on which each rank keeps so many cores. Numbers that no record says are 0.
+// A node on which each rank keeps `cores_of_rank` cores. Numbers are 0 if they are not recorded.
 struct CoresKept {
     int cores_of_rank = 0;
-    int cpus_of_rank = 0;   // with SMT siblings
-    int cpus_of_node = 0;   // all of it
+    int cpus_of_rank = 0;   // the same in CPUs, SMT siblings included
+    int cpus_of_node = 0;   // all CPUs of the node
     int kept_of_node = 0;   // CPUs that its ranks keep together
-    std::string kept_list;  // those
+    std::string kept_list;  // list of these CPUs
     bool rank_is_gpu = false;
 };
 
@@ -22,7 +22,7 @@ struct CoreSetting {
     std::string text;
 };
 
-// docs/slurm.md says what each does.
+// The settings for each system; docs/slurm.md describes what each does.
 std::vector<CoreSetting> core_settings(const CoresKept& kept);
 
 }  // namespace analysis

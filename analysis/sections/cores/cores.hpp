@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many cores a job needs: from the effects of noise that leaves it fewer.
+// The number of cores that a job needs, from the effects of job.cores, noise that takes cores away.
 #pragma once
 
 #include "analysis/conclude/verdict.hpp"
@@ -10,30 +10,31 @@
 
 namespace analysis {
 
-// Numbers are physical cores that each rank keeps.
+// All numbers are physical cores that each rank keeps.
 struct CoresNeeded {
-    int most = 0;  // of the levels that were run
+    int most = 0;  // largest number that was measured
 
-    // The fewest at which, and at all measured numbers above, the verdict is *safe* and the upper bound of the monotone
-    // curve is below the budget. None: not even with the most.
+    // The smallest measured number that is enough: from it upwards, every measured number has the verdict *safe*, and
+    // the upper bound of the monotone curve is below the budget. None: not even the largest number is.
     std::optional<int> enough;
 
-    // The fewest at which the curve itself is within the budget, likewise.
+    // The same by the curve's estimate alone, without its interval.
     std::optional<int> by_the_curve;
 
-    // One more than the most at which all of the curve's interval is above the budget; the fewest that were run, if
-    // none is.
+    // Smallest number that could be enough: one more than the largest number whose interval lies above the budget, or
+    // the smallest measured number if there is none.
     int at_least = 0;
 
-    // The most, in the unbroken row from the fewest up, that cost more than chance explains; none if nothing does.
+    // Largest number with a cost beyond chance, such that all smaller measured numbers have one, too; none if there is
+    // none.
     std::optional<int> break_point;
 
-    // Between the next lower number that was run, where that is shown to be too few, and `enough`.
+    // Unmeasured numbers between `enough` and the next smaller measured number, if that one is too few.
     std::vector<int> not_measured;
 };
 
-// Needs a curve that falls, and the verdict on its levels. Numbers between two that were run are never called enough:
-// nothing says how the curve runs there.
+// Needs a curve that falls with the number of cores, and the verdicts on its levels. An unmeasured number is never
+// called enough, since the curve between measured numbers is unknown.
 CoresNeeded cores_needed(const ResponseCurve& curve, const Verdict& verdict);
 
 }  // namespace analysis

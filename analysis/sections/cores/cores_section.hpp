@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many cores the job needs: the number, its settings, the curve, and what a neighbour gets of the others.
+// How many cores the job needs: the number, the settings for it, the curve, and what a neighbour gets from the others.
 #pragma once
 
 #include "analysis/sections/cores/cores.hpp"
@@ -9,7 +9,7 @@
 
 namespace analysis {
 
-// cores.svg from cores_points.csv, a panel for each curve.
+// Draws cores.svg from cores_points.csv, a panel for each curve.
 Plot draw_cores(const std::filesystem::path& folder, const Report& report);
 
 }  // namespace analysis

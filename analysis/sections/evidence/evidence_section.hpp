@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of each slowdown by what kept main threads from running, and pressure on the job beside them.
+// Parts of each slowdown by what kept main threads from running, and the pressure on the job in that time.
 #pragma once
 
 #include "analysis/results/plots/plots.hpp"
@@ -12,19 +12,20 @@
 
 namespace analysis {
 
-// Effects on the job's step.
+// Effects of noise on the job's step.
 std::vector<const Effect*> effects_on_step(const Report& report);
 
-// The part of that effect, or nullptr.
+// The part of that effect with this cause; null if there is none.
 const Effect* effect_on(const Report& report, const Effect& step, const std::string& cause);
 
-// The slowdown without its parts, percent of the quiet mean step.
+// The slowdown minus its parts, in percent of the quiet mean step.
 double unexplained_of(const Report& report, const Effect& step);
 
-// evidence.svg from evidence_parts.csv: from the quiet step to that under each noise.
+// Draws evidence.svg from evidence_parts.csv: how the causes add up from the quiet step to the step under each noise.
 Plot draw_evidence(const std::filesystem::path& folder, const Report& report);
 
-// Time under each treatment in which the job was throttled, under pressure, or its CPUs were stolen, as pressure.csv.
+// Writes pressure.csv: for each treatment, the time in which the job was throttled or under pressure, or its CPUs were
+// stolen.
 void write_pressure(const std::filesystem::path& file, const Report& report);
 NoiseTable pressure_table(const Report& report);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Harvest of noise beside the training, compared with an empty node and with the noise without a limit.
+// Harvest: the work of noise that ran with the training, compared with an empty node and with the noise without a
+// limit.
 #pragma once
 
 #include "analysis/conclude/verdict.hpp"
@@ -23,8 +24,8 @@ struct Harvested {
     std::string stressor;
     bool bytes = false;
     double per_s = 0.0;                  // mean over the level's slots
-    std::optional<Share> of_empty_node;  // share of that on an empty node; none if not measured there
-    std::optional<Share> of_unlimited;   // for a level that is a setting: share of the harvest without the setting
+    std::optional<Share> of_empty_node;  // percent of the harvest on an empty node; none if not measured there
+    std::optional<Share> of_unlimited;   // for a level that sets a limit: percent of the harvest without it
 };
 
 // Compares mean speeds; the slot is the unit. The interval of a ratio is the delta method's on its logarithm, from

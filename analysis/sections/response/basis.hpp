@@ -13,18 +13,18 @@ namespace analysis {
 struct CurveRules {
     double budget_percent = 1.0;
     double confidence = 0.95;
-    bool looked = false;     // as Rules::looked
-    std::uint64_t seed = 1;  // of the draws
+    bool looked = false;     // see Rules::looked
+    std::uint64_t seed = 1;  // seed of the random draws
 };
 
-// One part of a run, analysed separately; a run and the parts that were added to it.
+// One part of a run, analysed separately. A run consists of its first part and the parts added to it.
 struct PartOfCurve {
     const DesignedRun* run = nullptr;
     const Analysis* analysis = nullptr;
 };
 using RunOfCurve = std::vector<PartOfCurve>;
 
-// [part], of all runs in order: weights of its treatments.
+// Weights of the treatments in each part, for the parts of all runs in order.
 using Weights = std::vector<Eigen::VectorXd>;
 
 // The fit of each part of each run.
@@ -34,13 +34,13 @@ class Basis {
 
     const CurveRules& rules() const { return rules_; }
     Mean effect(const Weights& weights) const { return together(weights, Way::estimated).mean; }
-    // The highest that the effect can be, with what may or may not be chance: see Effect::at_worst.
+    // Upper bound of the effect over all assumptions: see Effect::at_worst.
     double highest(const Weights& weights) const { return highest(weights, Way::at_worst); }
-    // Likewise with all accidents, and with carry-over only where it counts: see Effect::whole.
+    // Upper bound with all accidents, and with carry-over only if it counts: see Effect::whole.
     double highest_with_accidents(const Weights& weights) const { return highest(weights, Way::whole); }
     Interval interval(const Mean& percent) const { return percent.interval(rules_.confidence); }
 
-    // [block, of several runs: run]: what it moves the effect by, times their number.
+    // Influence of each block (of each run, if there are several) on the effect, times their number.
     Eigen::VectorXd influence(const Weights& weights) const
     {
         return runs_.size() == 1 ? influence_of_blocks(weights) : influence_of_runs(weights);

@@ -10,10 +10,10 @@
 
 namespace analysis {
 
-// Adds the curves of the runs on which the report's verdict is.
+// Adds the curves of the runs behind the report's verdict.
 void add_curves(Report& report, const std::vector<RunOfCurve>& runs);
 
-// Curves of noise that costs more with its level, and of cores kept, where more of them cost less.
+// Curves of noises whose cost grows with the level, and of cores kept, whose cost falls with it.
 const std::vector<ResponseCurve>& curves_of(const Report& report);
 const std::vector<ResponseCurve>& falling_curves_of(const Report& report);
 

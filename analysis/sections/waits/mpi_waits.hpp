@@ -34,8 +34,8 @@ struct PathPart {
 struct MpiWaits {
     std::vector<PatternWaits> patterns;                        // wait states that occurred
     std::vector<std::pair<std::string, double>> efficiencies;  // with the names in trace-waits' pop.csv
-    std::vector<PathPart> path;                                // by falling seconds; empty if no message joins the
-                                                               // ranks
+    // By falling seconds; empty if no message links the ranks.
+    std::vector<PathPart> path;
 };
 
 // Reads all events once more. None if the archive has no MPI calls. step_region: the chosen region for an archive whose
