@@ -35,9 +35,9 @@ struct ControlPage {
 
     std::atomic<std::uint32_t> magic;
     std::atomic<std::uint32_t> version;
-    alignas(
-        64) std::atomic<std::int64_t> on_until_ns;  // written by noisegen: `request` holds until then (CLOCK_MONOTONIC)
-    std::atomic<std::uint32_t> request;             // written by noisegen: a ControlRequest
+    // Written by noisegen: `request` holds until then (CLOCK_MONOTONIC).
+    alignas(64) std::atomic<std::int64_t> on_until_ns;
+    std::atomic<std::uint32_t> request;     // written by noisegen: a ControlRequest
     std::atomic<std::int64_t> slot_end_ns;  // written by noisegen: a step that would end later ignores the request
     std::atomic<std::uint32_t> value;  // written by noisegen: parameter of the request, such as a number of threads
     alignas(64) std::atomic<std::uint64_t> acknowledged;  // written by training: number of steps that read on_until_ns

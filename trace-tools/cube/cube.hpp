@@ -25,8 +25,8 @@ struct CubeMetric {
     Kind kind = Kind::exclusive;
     Type type = Type::real;
     std::string expression = {};  // CubePL: "metric::a()/metric::b()"
-    std::optional<std::size_t> parent =
-        {};  // index into CubeProfile::metrics, before this one; has these values in its
+    // Index into CubeProfile::metrics of an earlier metric, whose values include those of this one.
+    std::optional<std::size_t> parent = {};
     std::map<std::size_t, std::vector<double>> rows = {};  // by call path: a value per location; missing rows are 0
 };
 

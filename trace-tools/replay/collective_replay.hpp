@@ -38,8 +38,8 @@ class CollectiveReplay {
         std::uint32_t root = otf2::no_root;
         std::vector<MpiCall, Recycled<MpiCall>> calls;  // by rank
         std::size_t ended = 0;
-        std::optional<Arrival>
-            awaited;  // arrival that ends the waits: the last one, the root's or the last start; so far
+        // The arrival that ends the waits, as known so far: the last one, the root's, or the last start.
+        std::optional<Arrival> awaited;
     };
 
     struct Instances {
