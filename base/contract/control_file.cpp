@@ -133,7 +133,8 @@ ControlFile ControlFile::open(const std::filesystem::path& run, const std::strin
     struct stat status {};
     void* memory = MAP_FAILED;
     check_errno(::fstat(file, &status), "look at ", path.string());
-    // The file names the processes that control.pause stops, and root could stop anybody's.
+    // The file names the processes that control.pause stops. If root read another user's file, that user could have any
+    // process stopped.
     if (::geteuid() == 0 && status.st_uid != 0) fail(path.string(), " belongs to another user: root does not use it");
     const bool other_size = status.st_size != 0 && status.st_size != page_bytes;
     int why = 0;

@@ -150,7 +150,7 @@ CpuSet affinity_of(pid_t task)
 {
     KernelMask mask;
     CpuSet cpus;
-    // Unlike sched_getaffinity() it says how many bytes the kernel has: few of those that a mask may have.
+    // The system call, unlike glibc's wrapper, returns how many bytes the kernel wrote: fewer than a mask may have.
     const long bytes = ::syscall(SYS_sched_getaffinity, task, KernelMask::size(), mask.get());
     for (int cpu = 0; cpu < 8 * bytes; ++cpu)
         if (CPU_ISSET_S(static_cast<std::size_t>(cpu), KernelMask::size(), mask.get())) cpus.insert(cpu);
