@@ -14,9 +14,9 @@ namespace {
 constexpr std::int64_t renewal_ns = 5'000'000;
 constexpr std::int64_t ahead_ns = 20'000'000;
 
-// A training reads a request as a step begins, follows it with the next one, and answers before the one after that.
+// A training reads a request as a step begins, executes it in the next step, and answers before the step after that.
 constexpr std::uint64_t steps_to_answer = 3;
-constexpr std::uint64_t most_unanswered = 10;  // at most one slot in so many, for whatever reason
+constexpr std::uint64_t most_unanswered = 10;  // one unanswered slot in ten is tolerated, whatever the reason
 
 class Asking final : public Stressor {
  public:
@@ -70,7 +70,7 @@ class Asking final : public Stressor {
         return base::join("the training did so in ", answered_, " of ", slots_, " slots");
     }
 
-    // The end of the noise may cut off one slot. A step that is longer than its slot cannot answer within it.
+    // The end of the noise may cut off one slot, and a step that is longer than its slot cannot answer within it.
     std::string not_kept() const override
     {
         if (of_steps_ || (missed_ <= 1 && slots_ - answered_ <= 1 + slots_ / most_unanswered)) return {};
@@ -82,15 +82,15 @@ class Asking final : public Stressor {
 
     base::ControlRequest request_;
     std::uint32_t value_;
-    bool of_steps_;  // each step answers; else the slot is answered once
+    bool of_steps_;  // each step answers; otherwise there is one answer per slot
     base::ControlFile control_;
     std::int64_t deadline_ns_ = 0;
     std::uint64_t answers_ = 0;
     std::uint64_t answered_ = 0;
-    std::uint64_t answered_before_ = 0;  // .. this slot
-    std::uint64_t first_step_ = 0;       // the training's, as this slot began
+    std::uint64_t answered_before_ = 0;  // answers before this slot
+    std::uint64_t first_step_ = 0;       // the training's step when this slot began
     std::uint64_t slots_ = 0;
-    std::uint64_t missed_ = 0;  // slots in which the training had time to answer, and did not
+    std::uint64_t missed_ = 0;  // slots without an answer although the training had time for one
     bool asking_ = false;
 };
 

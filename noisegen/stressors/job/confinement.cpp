@@ -13,7 +13,7 @@ namespace noisegen {
 
 namespace {
 
-// Threads may be born between a look at the threads and the binding of their creator.
+// Threads may be created after the threads are listed and before their creator is bound, so passes are repeated.
 constexpr int most_passes = 100;
 
 base::CpuSet in_both(const base::CpuSet& a, const base::CpuSet& b)
@@ -23,7 +23,7 @@ base::CpuSet in_both(const base::CpuSet& a, const base::CpuSet& b)
     return cpus;
 }
 
-// False for a thread that has ended.
+// An error because the thread has ended does not count.
 bool refused_to_bind(pid_t thread, const base::CpuSet& cpus)
 {
     return !base::bind_thread(thread, cpus) && errno != ESRCH;
@@ -35,8 +35,9 @@ const ConfinedThread* on_record(const Confined& confined, pid_t id, const base::
     return found != confined.threads.end() && found->second.started == thread.started ? &found->second : nullptr;
 }
 
-// The recorded thread whose mask a thread without record has inherited; none if it was not born since the begin, or has
-// given itself another mask. The first thread of its own process comes before others, that before the rank's.
+// The recorded thread from which this thread, which is not recorded, inherited its mask. None if it is older than the
+// confinement, or has changed its mask. Threads of the same process take precedence, their first thread before others,
+// then the first thread of the rank.
 const ConfinedThread* creator_of(const Confined& confined, pid_t rank, pid_t process, const base::Process& thread,
                                  const base::CpuSet& mask)
 {
@@ -55,7 +56,7 @@ const ConfinedThread* creator_of(const Confined& confined, pid_t rank, pid_t pro
     return nearest;
 }
 
-// By rank: recorded processes that still live.
+// By rank: recorded processes that are still running.
 std::map<pid_t, std::set<pid_t>> living(const Confined& confined, const std::map<pid_t, base::Process>& all)
 {
     std::map<pid_t, std::set<pid_t>> ranks;
@@ -117,7 +118,7 @@ std::size_t confine(const KeptCpus& kept, Confined& confined,
     for (int pass = 0; any_new && pass < most_passes; ++pass) {
         any_new = false;
         const std::map<pid_t, base::Process> all = base::processes();
-        std::map<pid_t, std::set<pid_t>> ranks = living(confined, all);  // also what a parent that ended has left
+        std::map<pid_t, std::set<pid_t>> ranks = living(confined, all);  // includes children of parents that have ended
         for (const auto& [rank, cpus] : kept) {
             ranks[rank].insert(rank);
             const std::set<pid_t> family = base::with_descendants(ranks[rank], all);
@@ -126,7 +127,7 @@ std::size_t confine(const KeptCpus& kept, Confined& confined,
                 for (const auto& [id, thread] : base::threads_of(pid)) {
                     if (on_record(confined, id, thread) != nullptr) continue;
                     const base::CpuSet mask = base::affinity_of(id);
-                    if (mask.empty()) continue;  // it has ended
+                    if (mask.empty()) continue;  // the thread has ended
                     ConfinedThread one{
                         .rank = rank, .process = pid, .started = thread.started, .before = mask, .within = {}};
                     if (const ConfinedThread* creator = creator_of(confined, rank, pid, thread, mask))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Background work of the training's own as noise: a checkpoint, or another number of loader threads, in its slots.
+// Background work of the training itself as noise: a checkpoint, or another number of loader threads, in its slots.
 #include "base/cli/option_checks.hpp"
 #include "base/error.hpp"
 #include "noisegen/stressors/control/control_request.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Confines the job to fewer cores while its slot lasts; a neighbour takes what is freed. Measures how many cores a job
-// needs.
+// Confines the job to fewer cores in its slots, and runs a neighbour on the freed cores: measures how many cores the
+// job needs.
 #include "base/contract/job_cores.hpp"
 
 #include "base/contract/control_file.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 namespace contract = base::job_cores;
 
-// The stressor that takes what is freed.
+// The stressor that runs on the freed cores.
 struct Neighbour {
     const StressorCard* card = nullptr;
     base::Settings settings;
@@ -52,7 +52,7 @@ std::size_t cores_to_keep(const base::Settings& settings)
     return static_cast<std::size_t>(keep);
 }
 
-// Processes of the job on this host: each is a rank.
+// Processes of the job on this host; each is a rank.
 std::map<pid_t, base::Process> ranks_of(const Place& place)
 {
     if (!place.victims.empty()) return base::processes(place.victims);
@@ -60,11 +60,11 @@ std::map<pid_t, base::Process> ranks_of(const Place& place)
     return base::processes(base::training_processes(control.page()));
 }
 
-// Shared by the instances: who keeps what, and the neighbour's own shared part.
+// Shared by the instances: the CPUs that each rank keeps, and the neighbour's own shared state.
 struct FreedCores : Shared {
     std::map<pid_t, base::Process> ranks;
     KeptCpus kept;
-    std::vector<int> freed;  // noise CPUs on cores of which none is kept
+    std::vector<int> freed;  // noise CPUs on cores that no rank keeps
     std::optional<Neighbour> neighbour;
     std::unique_ptr<Shared> of_neighbour;
 };
@@ -81,7 +81,7 @@ std::vector<int> without_kept_cores(const std::vector<int>& cpus, const KeptCpus
     return left;
 }
 
-// The neighbour's place, on the CPU that is freed as number `index`.
+// The neighbour's Place on the freed CPU with this index.
 Place place_of_neighbour(const Place& place, const FreedCores& cores, std::size_t index)
 {
     Place freed = place;
@@ -118,7 +118,7 @@ std::unique_ptr<FreedCores> share_cores(const base::Settings& settings, const Pl
     return cores;
 }
 
-// Confines the job from begin() to end(), or to the end of this process. One noise process of a host is enough.
+// Confines the job from begin() to end(), or until this process ends. One noise process per host does this.
 class Confiner {
  public:
     explicit Confiner(const FreedCores& cores) : cores_{cores}, guardian_{Guardian::Duty::cores, "", {}} {}
@@ -137,7 +137,7 @@ class Confiner {
         threads_ = std::max(threads_, confined_.threads.size());
     }
 
-    // Confines and records threads and processes that came since the last look.
+    // Confines processes and threads that were started since the last call, and records them.
     void look_again()
     {
         KeptCpus kept;
@@ -206,7 +206,8 @@ class Confiner {
     std::size_t bound_otherwise_ = 0;
 };
 
-// The neighbour on this CPU, if it is freed; on the last noise CPU, which is freed first, also the confinement.
+// Runs the neighbour on this CPU if it is freed. The instance on the last noise CPU, which is freed first, also
+// confines the job.
 class JobCores final : public Stressor {
  public:
     JobCores(std::unique_ptr<Stressor> neighbour, const FreedCores* to_confine) : neighbour_{std::move(neighbour)}
