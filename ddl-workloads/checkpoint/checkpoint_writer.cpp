@@ -45,7 +45,7 @@ hdf5::DataSet make_set(hid_t file, const StateTensor& tensor, hid_t links, hid_t
               "make ", tensor.path)};
 }
 
-// HDF5's metadata is written before and after all tensors, as tensors evict everything else from the CPU caches.
+// HDF5's metadata is written before and after all tensors, since tensors evict everything else from the CPU caches.
 // Checksums are computed while the kernel copies the tensors.
 void write_tensors(hid_t file, hdf5::Output& output, std::span<const StateTensor> tensors)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints, as phases of the steps after which they are due: by --checkpoint-every, or for job.checkpoint of
-// noisegen.
+// Checkpoints, as phases of the steps after which they are due: by --checkpoint-every, or when job.checkpoint of
+// noisegen requests one.
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
@@ -15,7 +15,8 @@ namespace ddl {
 
 namespace {
 
-// There is no state, or one file cannot hold it; empty: neither. The same on all ranks.
+// Why no checkpoint is possible: there is no state, or a single file cannot hold it. Empty if it is possible. The same
+// on all ranks.
 std::string why_not(const TrainingPlan& plan, const std::vector<StateTensor>& state)
 {
     if (state.empty()) return base::join("--checkpoint-every: ", plan.model, " has no state");
@@ -107,8 +108,8 @@ class Checkpoints : public Hook {
     bool ranks_are_equal_;
     NewsBoard::Slot<CheckpointNews> slot_;
     Checkpointer checkpointer_;
-    base::ControlRequest requested_ = base::ControlRequest::none;  // by noisegen: to be written after this step
-    std::int64_t slot_end_ns_ = 0;                                 // rank 0: of the last slot with a request
+    base::ControlRequest requested_ = base::ControlRequest::none;  // by noisegen, for after this step
+    std::int64_t slot_end_ns_ = 0;                                 // rank 0: end of the last slot with a request
     bool over_ = false;
 };
 
@@ -120,7 +121,7 @@ std::shared_ptr<Hook> make_checkpoints(const HookParts& parts)
     if (!on && !parts.plan.trials.empty()) return nullptr;
     const std::string reason = why_not(parts.plan, training_state(parts.model, parts.ranks_are_equal));
     if (on && !reason.empty()) base::fail_usage(reason);
-    if (!reason.empty()) return nullptr;  // a request of noisegen is not taken up
+    if (!reason.empty()) return nullptr;  // noisegen's requests are not answered then
     return std::make_shared<Checkpoints>(parts);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other numbers of loader threads while job.loaders of noisegen asks for them.
+// Changes the number of loader threads while job.loaders of noisegen requests it.
 #include "base/system/clock.hpp"
 #include "ddl-workloads/hooks/make_hooks.hpp"
 
@@ -11,10 +11,10 @@ namespace {
 
 struct LoaderNews {
     std::int64_t readers = 0;
-    std::int64_t slot_end_ns = 0;  // 0: not requested, these are the plan's
+    std::int64_t slot_end_ns = 0;  // 0: no request, `readers` is the plan's number
 };
 
-// Rank 0 reads the request; all ranks follow it with the next step.
+// Rank 0 reads the request; all ranks execute it in the next step.
 class Loaders : public Hook {
  public:
     explicit Loaders(const HookParts& parts)

@@ -85,13 +85,13 @@ void Loader::run(const std::function<void()>& work) noexcept
 
 void Loader::read_batches(int reader, const std::stop_token& stop)
 {
-    Sampler sampler = sampler_;  // one of its own: it keeps its place in the order
+    Sampler sampler = sampler_;  // a copy, which has its own position in the order
     RawBatch raw;
     while (read_batch(reader, sampler, raw, stop)) {
     }
 }
 
-// False once no more are needed.
+// Returns false if no more batches are needed.
 bool Loader::read_batch(int reader, Sampler& sampler, RawBatch& raw, const std::stop_token& stop)
 {
     const std::optional<std::int64_t> step = queue_.ticket();
