@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The directories DIR/seed-1, DIR/seed-2, .. beside the trials.
+// The directories DIR/seed-1, DIR/seed-2, .. next to those of the trials.
 std::vector<fs::path> seeds_in(const std::vector<std::string>& directories)
 {
     std::vector<fs::path> seeds;

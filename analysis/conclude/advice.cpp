@@ -91,7 +91,7 @@ const std::vector<Knob> knobs{
      "-m`)"},
 };
 
-// By what kept the training's threads from running: goes before the kind of the noise.
+// Advice by what kept the training's threads from running; it precedes the advice by the noise's kind.
 struct EvidenceKnob {
     std::string_view cause;
     std::string_view words;
@@ -147,7 +147,7 @@ std::string limit(const std::string& stressor, const Cause& cause)
     return words.empty() ? base::join("K", keep_away.substr(1), ".") : base::join(words, ". Or ", keep_away, ".");
 }
 
-// The words without their backquotes, and what stood between two of them.
+// Removes the backquotes from the text, and lists the texts between each two of them as commands.
 Advice advice_in(std::string_view words)
 {
     Advice advice;

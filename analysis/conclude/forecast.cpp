@@ -8,8 +8,8 @@ namespace analysis {
 
 namespace {
 
-// The mean of `times` as many blocks with the same spread. More blocks will rule out the other estimates that the
-// present ones do not.
+// The mean if there were `times` as many blocks with the same spread. Alternatives that the present data do not rule
+// out are dropped, since more data will.
 Mean of_more_blocks(Mean percent, double times)
 {
     percent.standard_error /= std::sqrt(times);

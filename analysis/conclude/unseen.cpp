@@ -14,7 +14,8 @@ namespace analysis {
 
 namespace {
 
-// [slot]: true if the slot is in the training, but only steps that began before it, outside of strata, are in it.
+// [slot]: true if the slot lies in the training, but contains no step's begin, only steps that began before it (outside
+// of strata).
 std::vector<bool> without_own_steps(const DesignedRun& run, const Analysis& analysis)
 {
     const std::vector<Slot>& slots = run.slots.front();

@@ -9,8 +9,8 @@ namespace analysis {
 
 namespace {
 
-// The columns are the treatments but quiet. The shares of a step add up to one, so that the sums of the columns follow
-// from their products.
+// Sums of one block. Columns are the treatments except quiet; since the shares of a step add up to one, sums of the
+// columns follow from their products.
 WithinBlocks within(const Eigen::MatrixXd& gram, const Eigen::MatrixXd& time)
 {
     const Eigen::Index others = gram.cols() - 1;
@@ -20,7 +20,7 @@ WithinBlocks within(const Eigen::MatrixXd& gram, const Eigen::MatrixXd& time)
     return sums;
 }
 
-// By treatment, from what quiet has and the others add.
+// Means by treatment, from the mean of quiet (row 0) and the differences of the others from it.
 Eigen::MatrixXd means_of(const Eigen::MatrixXd& solved)
 {
     Eigen::MatrixXd means = solved;
@@ -28,7 +28,7 @@ Eigen::MatrixXd means_of(const Eigen::MatrixXd& solved)
     return means;
 }
 
-// To first order, what a block moves the means by.
+// Change of the means that one block causes, to first order.
 Eigen::MatrixXd moved_by(const WithinBlocks& block, const WithinBlocks& all, const Eigen::MatrixXd& solved)
 {
     const Eigen::MatrixXd added = solved.bottomRows(solved.rows() - 1);
@@ -89,7 +89,7 @@ void solve_means(Fit& fit, const Experiment& plan)
     }
     std::optional<Eigen::MatrixXd> solved = solve(all);
     const bool blocks_apart = solved.has_value();
-    if (!blocks_apart) {  // too few steps for a mean of each block
+    if (!blocks_apart) {  // too few steps for a mean of each block: one mean for all
         all = within(gram, time);
         solved = solve(all);
     }

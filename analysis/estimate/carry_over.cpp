@@ -127,8 +127,9 @@ struct Settled {
 };
 
 // Chooses windows by forward selection, so that carry-over of one noise into one slot does not hide that of another
-// into eight. The clearest significant candidate sets the window for all levels of its noise; the other noises are
-// tested again beside it, at 1 %, because more tests would make intervals of noises without carry-over too short.
+// into eight. The clearest significant candidate sets the window for all levels of its noise; then the other noises are
+// tested again with that window in the model, at 1 %, because more tests would make intervals of noises without
+// carry-over too narrow.
 Settled settle_windows(Looks& looks, const std::vector<Assigned>& noises)
 {
     Settled settled{std::vector<int>(noises.size(), 1), std::vector<double>(noises.size(), 1.0)};

@@ -58,8 +58,8 @@ bool any_of_contrast(const Eigen::VectorXd& weights, const std::vector<bool>& tr
     return false;
 }
 
-// p by exchange. Where it is in doubt that a noise causes outliers, the interval spans the effects with and without
-// them, and p is the larger of both: outliers by chance would else be significant.
+// p by exchange. If it is in doubt that a noise causes outliers, the interval spans the effects with and without them,
+// and p is the larger of both; otherwise outliers by chance could be significant.
 Eigen::VectorXd p_by_exchange(const Contrast& contrast, const Fit& fit, const Series& series, const StepsOf& steps,
                               const Draws& draws)
 {
@@ -123,7 +123,7 @@ Mean percent_at_worst(const Fit& fit, const Eigen::VectorXd& weights)
         if (fit.strata.empty()) continue;
         way.strata_counted = true;
         Mean counted = percent_of_quiet(fit, way, 0, true);
-        // Long steps that happened to be rare beside a noise are no evidence that it is safe.
+        // Long steps that happened to be rare under a noise are no evidence that it is safe.
         counted.value = std::max(counted.value, assumed.value);
         take(counted);
     }

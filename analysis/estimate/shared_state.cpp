@@ -16,7 +16,7 @@ bool has_noise(const Experiment& plan, std::size_t slot)
     return std::any_of(on.begin(), on.end(), [](const Assigned& one) { return one.role == base::Role::treatment; });
 }
 
-// [slot]: 1 where the slot has no noise, and one of this number of slots before has any.
+// [slot]: 1 if the slot has no noise, but one of the `slots` slots before it has.
 Eigen::VectorXd soon_after_noise(const Experiment& plan, int slots)
 {
     Eigen::VectorXd soon = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(plan.treatment_of.size()));

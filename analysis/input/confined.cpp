@@ -9,7 +9,7 @@ namespace analysis {
 
 namespace {
 
-// Size of a file without holes, which hold no event and no row.
+// Size of a file on disk: holes, which hold no event and no row, do not count.
 std::uint64_t bytes_on_disk(const std::filesystem::path& file)
 {
     struct stat found {};

@@ -48,7 +48,7 @@ std::string host_of_first(const PlaceOfRank& places)
     return first == places.end() ? "" : first->first.first;
 }
 
-// Empty if throttled time is known.
+// Why throttled time is unknown; empty if it is known.
 std::string what_throttled_lacks(const fs::path& record)
 {
     if (!fs::is_regular_file(record)) return base::join("there is no ", record.string());
@@ -64,11 +64,11 @@ bool is_of_job(const os::Row& row)
            (row.source == "cpu_stat" && row.cause == os::cause::throttled);
 }
 
-// Time for which the job's control group was throttled, by begin and end of the reading.
+// Throttled time of the job's control group, by begin and end of the reading.
 using Throttled = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
 
-// schedstat counts the time in which a thread is throttled as a wait for a CPU. The group's time is that of all of its
-// threads, so this is the most that it can be of one.
+// schedstat counts a thread's throttled time as a wait for a CPU. The group's throttled time is an upper bound for each
+// of its threads.
 void split_off_throttled(std::vector<os::Row>& waits, const Throttled& throttled)
 {
     const std::size_t count = waits.size();
@@ -84,7 +84,7 @@ void split_off_throttled(std::vector<os::Row>& waits, const Throttled& throttled
 }
 
 struct HostRows {
-    std::vector<os::Row> rows;  // of main threads: of the programs in the kernel, else of its counters
+    std::vector<os::Row> rows;  // rows of main threads: from the eBPF programs, or else from counters
     std::vector<JobReading> readings;
 };
 

@@ -23,7 +23,7 @@ bool same_clock(const std::string& a, const std::string& b)
     return !a.empty() && a == b;
 }
 
-// The noise process on the rank's node. It is found by the clock, or by the host if the training is a table or an
+// The noise process on the rank's node. It is found by its clock, or by its host if the training is a table or an
 // offset between clocks is given. Files without host names must come from a single node.
 const Noise* noise_beside(const Training& training, std::size_t rank, const std::vector<Noise>& noise,
                           bool offset_stated)

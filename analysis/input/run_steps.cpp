@@ -34,7 +34,7 @@ fs::path steps_file(const fs::path& run)
 
 namespace {
 
-// The training's run.json, beside or above its archive or table; null if there is none.
+// The training's run.json, in the directory of its archive or table or above; null if there is none.
 nlohmann::ordered_json record_beside_steps(const fs::path& file)
 {
     for (const fs::path& folder : {file.parent_path(), file.parent_path().parent_path()}) {

@@ -23,7 +23,7 @@ std::string latency_text(const GuardRow& row)
                       fixed(row.latency_interval->high, 1), ")");
 }
 
-// Cost in quiet and, if measured, beside noise.
+// Cost in quiet and, if measured, with noise.
 std::string cost_text(const GuardRow& row, const std::string& noise)
 {
     std::string text = row.cost_percent ? range(row.cost_percent->interval(0.95)) : std::string{};

@@ -85,7 +85,7 @@ std::size_t cores_of(const Json& noise, const base::CpuSet& cpus)
     return cores.empty() ? cpus.size() : cores.size();
 }
 
-// Is all noise of the kind that takes cores from the job, and runs on these alone?
+// True if all noise is job.cores, which runs only on cores that it takes from the job.
 bool takes_cores(const Json& noise)
 {
     bool any = false;
@@ -146,7 +146,7 @@ void add_what_noise_lacked(std::vector<std::string>& limits, const Json& noise)
 void add_counted_outliers(std::vector<std::string>& limits, const Report& report)
 {
     const Analysis& analysis = report.analysis;
-    if (!analysis.long_steps.rare) return;  // then they are no accidents, which the checks report
+    if (!analysis.long_steps.rare) return;  // otherwise they are no accidents, and the checks report them
     const std::vector<AccidentRate>& rates = analysis.accident_rates;
     for (const AccidentRate& rate : rates)
         if (rate.charged)

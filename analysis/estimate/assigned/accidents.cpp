@@ -126,7 +126,7 @@ std::vector<AccidentRate> charge_accidents(const Measures& step_ms, const Exposu
             rate.percent_of_time = 100.0 * times.accidents_ms[t] / times.all_ms[t];
             rate.excess_percent = 100.0 * times.excess_ms[t] / (times.all_ms[t] - times.excess_ms[t]);
         }
-        constexpr double none_met = 3.69;  // with 0 of N, the rate is at most 3.69 / N: chi-square's 97.5 %, halved
+        constexpr double none_met = 3.69;  // 0 of N: the rate is at most 3.69 / N, half of chi-square's 97.5 % quantile
         if (steps.accidents[t] == 0) rate.unmet_one_in = static_cast<double>(steps.used[t]) / none_met;
         std::vector<bool> others = baseline;
         others[t] = false;

@@ -10,14 +10,14 @@ namespace analysis {
 
 namespace {
 
-constexpr std::size_t fewest_members = 5;  // for a slope: three degrees of freedom
+constexpr std::size_t fewest_members = 5;  // for a slope: three degrees of freedom are left
 
-// Long steps of one kind: how long they take beyond ordinary ones, and what came before.
+// Long steps of one kind: their time beyond ordinary steps, and the noise before them.
 struct Members {
     std::vector<double> excess_ms;
     std::vector<std::size_t> treatment;
-    std::vector<Eigen::VectorXd> since;        // [noise]: number of steps beside it since the previous member
-    std::vector<Eigen::VectorXd> slot_before;  // [noise]: 1 if it was on in the previous slot
+    std::vector<Eigen::VectorXd> since;  // [noise]: number of steps under it since the previous long step of this kind
+    std::vector<Eigen::VectorXd> slot_before;  // [noise]: 1 if it was on in the slot before
 };
 
 bool has(const Treatment& treatment, const Assigned& noise)
@@ -61,7 +61,7 @@ Members members_of(int kind, const Measures& step_ms, const Exposures& exposures
     return members;
 }
 
-// By how many ms a member is longer for one more of a noise before it; none where all have the same before them.
+// The slope of the excess time over one noise's column of `before`, in ms per unit; none if the column is constant.
 std::optional<base::Mean> slope_alone(const Members& members, const std::vector<Eigen::VectorXd>& before,
                                       Eigen::Index noise)
 {
@@ -87,7 +87,7 @@ std::optional<base::Mean> slope_alone(const Members& members, const std::vector<
     return base::Mean{xy / xx, std::sqrt(std::max(0.0, yy - xy * xy / xx) / degrees / xx), degrees};
 }
 
-// [noise]: by how many ms a member would be longer for one more of a noise before it, were that all of its excess.
+// [noise]: the slope if the noise caused all of the excess time, in ms per unit of `before`.
 std::vector<double> most_per_step(const Members& members, const std::vector<Eigen::VectorXd>& before)
 {
     std::vector<double> most;
@@ -103,7 +103,8 @@ std::vector<double> most_per_step(const Members& members, const std::vector<Eige
     return most;
 }
 
-// [noise]: by how many ms a member is longer for one more of `before`; empty where the members are too few.
+// [noise]: slopes of the excess time over the columns of `before`, in ms per unit; empty if there are too few long
+// steps.
 std::vector<base::Mean> slopes(const Members& members, const std::vector<Eigen::VectorXd>& before,
                                std::size_t treatments)
 {

@@ -150,7 +150,7 @@ class Begins {
     const Experiment& plan_;
     std::vector<bool> touched_;
     std::vector<bool> controls_;  // [treatment]
-    std::vector<bool> obeyed_;    // [treatment]: true if any step in its slots has phase control_settle
+    std::vector<bool> obeyed_;    // [treatment]: acted on: some step in its slots has phase control_settle
 };
 
 // [block]: true if every treatment has a slot of which at least half is within the training after its warm-up.

@@ -326,8 +326,8 @@ LongSteps find_long_steps(const StepTable& steps, const Measures& step_ms, const
         const bool all = period.length > 0 && std::all_of(numbers.begin(), numbers.end(), [&](std::int64_t number) {
                              return number % period.length == period.first;
                          });
-        // If all checkpoints have one period, the step number decides: one that is skipped beside a noise is then a
-        // short one.
+        // If all checkpoints have one period, the step number decides membership; a checkpoint that is skipped under a
+        // noise is then a short member.
         add_stratum({.name = checkpoint, .period = all ? period.length : 0, .first = period.first},
                     [&](std::size_t i) { return all ? steps.numbers[i] % period.length == period.first : (*has)[i]; });
     }

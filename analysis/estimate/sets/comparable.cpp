@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t longest_value = 40;
 constexpr double same_work = 0.01;  // relative difference of the work
 
-// Compares the emulated work: calibrated beside noise it is less, which hides the effect of the noise.
+// Compares the emulated work. Work that was calibrated while other programs ran is smaller, which hides the effect of
+// noise.
 void check_work(const RunSteps& a, const RunSteps& b)
 {
     const double own = static_cast<double>(a.piece.count());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds differences between runs in the records beside their archives.
+// Finds differences between runs in their records.
 #include "analysis/report/pooled/pooled_report.hpp"
 #include "analysis/results/node_placement.hpp"
 #include "analysis/results/numbers.hpp"

@@ -9,7 +9,7 @@ namespace {
 
 using base::join;
 
-// A partition without GPUs never takes the CPUs that the ranks keep.
+// The setting by which a partition without GPUs never gets the CPUs that the ranks keep.
 std::string partition_limit(const CoresKept& kept)
 {
     const int left = kept.cpus_of_node - kept.kept_of_node;

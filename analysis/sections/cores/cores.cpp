@@ -13,7 +13,7 @@ int cores_at(const CurvePoint& point)
     return static_cast<int>(std::lround(point.dose));
 }
 
-// The last point of the row from the most cores down that is enough.
+// From the largest number of cores down: the last number before the first that is not enough.
 template <class IsEnough>
 std::optional<int> fewest(const ResponseCurve& curve, const IsEnough& is_enough)
 {

@@ -28,7 +28,7 @@ using base::join;
 namespace contract = base::job_cores;
 using CoresJson = nlohmann::ordered_json;
 
-// "job.cores" of noise.json with so many cores kept; a null value if there is none.
+// The entry of job.cores in noise.json with this number of cores kept; null if there is none.
 CoresJson stressor_of(const CoresJson& noise, int keep)
 {
     for (const CoresJson& stressor : list_in(noise, "stressors"))
@@ -47,9 +47,9 @@ std::string neighbour_of(const Report& report, const ResponseCurve& curve)
     return contract::no_neighbour;
 }
 
-// Ranks of a host, and the CPUs that they keep together.
+// Ranks on a host, and the CPUs that they keep together.
 struct Ranks {
-    std::size_t count = 0;  // 0: its record does not say
+    std::size_t count = 0;  // 0: not recorded
     base::CpuSet cpus;
 };
 
@@ -68,7 +68,7 @@ Ranks ranks_in(const CoresJson& noise, int keep)
     }
 }
 
-// The cores that the first node kept; all nodes are taken to be alike.
+// The cores kept on the first node; all nodes are assumed to be alike.
 CoresKept kept_of(const Report& report, int cores)
 {
     CoresKept kept{.cores_of_rank = cores, .kept_list = {}, .rank_is_gpu = report.run.computes_on_gpu};
@@ -84,7 +84,7 @@ CoresKept kept_of(const Report& report, int cores)
     return kept;
 }
 
-// Why the run cannot say; empty if it can.
+// Why the run does not answer how many cores are needed; empty if it does.
 std::string why_not(const Report& report)
 {
     const Verdict& verdict = report.verdict;

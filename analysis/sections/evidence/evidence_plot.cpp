@@ -21,7 +21,7 @@ constexpr const char* evidence_gp =
 #include "analysis/sections/evidence/evidence.gp.inc"
     ;
 
-// Slowdowns that verdicts speak of. Known delays and pauses would dwarf them.
+// Effects that verdicts are about. Known delays and pauses would dwarf them.
 std::vector<const Effect*> drawn_effects(const Report& report)
 {
     std::vector<const Effect*> drawn;
@@ -38,7 +38,7 @@ double part_of(const Report& report, const Effect& step, const std::string& caus
     return part == nullptr ? 0.0 : part->percent.value;
 }
 
-// Causes that are a hundredth of the greatest slowdown somewhere.
+// Causes that are a hundredth of the largest slowdown or more in some effect.
 std::vector<std::string> drawn_causes(const Report& report, const std::vector<const Effect*>& steps)
 {
     constexpr double least_share = 0.01;

@@ -99,8 +99,8 @@ void write_steps_evidence(const fs::path& file, const Report& report)
     table.finish();
 }
 
-// The run's directory, of DIR/train/trace/traces.otf2 or DIR/train/steps.csv; empty where neither evidence nor a
-// request for it lies above.
+// The run's directory, above DIR/train/trace/traces.otf2 or DIR/train/steps.csv; empty if no directory above has
+// evidence, or a request for it.
 fs::path run_of(const fs::path& training)
 {
     fs::path above = training.parent_path();
@@ -109,7 +109,7 @@ fs::path run_of(const fs::path& training)
     return {};
 }
 
-// Evidence that crosstalk run wanted and did not get.
+// Adds a note if crosstalk run requested evidence and none was recorded.
 void note_failure(Report& report, const fs::path& run)
 {
     const fs::path request = run / base::file::request;

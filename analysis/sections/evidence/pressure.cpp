@@ -37,7 +37,7 @@ std::size_t pressure_column_of(const JobReading& reading)
     return static_cast<std::size_t>(found - pressure_columns.begin());
 }
 
-// By treatment. A reading over two slots is divided by time.
+// By treatment. A reading that spans two slots is divided by time.
 std::vector<Percentages> pressure_of(const Report& report)
 {
     const std::vector<Slot>& slots = report.run.slots.front();

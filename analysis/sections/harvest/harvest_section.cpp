@@ -30,7 +30,7 @@ struct CpusOfNodes {
 
 struct Done {
     std::vector<Harvested> harvest;
-    std::optional<Harvests> beside;  // harvest beside the training, from which `harvest` is computed
+    std::optional<Harvests> beside;  // harvest during the training, from which `harvest` is computed
     std::optional<Harvests> alone;   // harvest on an empty node
     CpusOfNodes cpus;                // of the first run, if there are several
     double node_hour_cost = 0.0;     // 0: not given

@@ -53,7 +53,7 @@ TakenTogether Basis::together(const Weights& weights, Way way) const
     return take_together(effects, weights_);
 }
 
-// Each part's by the share that it has in the mean, so that the squares of all give the variance of the mean.
+// Influences of blocks, scaled by each part's share in the mean so that their squares give the variance of the mean.
 Eigen::VectorXd Basis::influence_of_blocks(const Weights& weights) const
 {
     const auto blocks_of = [](const OfPart& part) { return static_cast<double>(part.fitted.blocks.size()); };
@@ -75,7 +75,7 @@ Eigen::VectorXd Basis::influence_of_blocks(const Weights& weights) const
     return all;
 }
 
-// As the squares in Hartung and Knapp's variance.
+// Influences of runs, scaled so that their squares give Hartung and Knapp's variance.
 Eigen::VectorXd Basis::influence_of_runs(const Weights& weights) const
 {
     const TakenTogether effect = together(weights, Way::estimated);

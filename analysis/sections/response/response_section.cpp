@@ -59,7 +59,7 @@ bool has_verdict(const Verdict& verdict, const std::string& factor, const std::s
     });
 }
 
-// The highest dose up to which all that were run are safe by their verdicts, too; none: not even the lowest is.
+// The highest dose such that all measured doses up to it are safe by their verdicts; none: not even the lowest is.
 std::optional<double> safe_up_to(const ResponseCurve& curve, const Verdict& verdict)
 {
     std::optional<double> safe;
