@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "1|2|4" or "1,2,4": each once, in order.
+// Parses "1|2|4" or "1,2,4"; returns each number once, in ascending order.
 std::vector<int> read_numbers(const char* option, const std::string& text)
 {
     constexpr int most = 8192;
@@ -38,7 +38,7 @@ std::vector<int> read_numbers(const char* option, const std::string& text)
     return {numbers.begin(), numbers.end()};
 }
 
-// A program by its whole path, as the noise is started elsewhere.
+// The neighbour's name; a program gets its absolute path, since noisegen runs in another directory.
 std::string neighbour_of(const std::string& text)
 {
     std::error_code unknown;
@@ -69,7 +69,7 @@ CoresCommand::CoresCommand()
     options.add("threads", threads_, "also restart the job with each of these OMP_NUM_THREADS: a run for each", "LIST");
     options.add("duration", duration_, "how long noise runs; a job that takes longer gets SIGTERM", "TIME");
     options.add("first-step", first_step_, "timeout of the job's first steps", "TIME");
-    request_.slot = "1s";  // not ten steps: with fewer cores they take longer
+    request_.slot = "1s";  // not ten steps, which take longer with fewer cores
     options.add("slot", request_.slot, "length of a slot: ten steps or more with the fewest cores", "TIME");
     options.add("seed", request_.seed, "seed of the random order", "NUMBER");
     options.add("cpus", cpus_,

@@ -30,7 +30,7 @@ constexpr const char* threads_variable = "OMP_NUM_THREADS";
 
 // The report of one run.
 struct CoresReport {
-    int threads = 0;  // 0: as the job chooses
+    int threads = 0;  // 0: the job's own choice
     fs::path run;
     Json json;
 };
@@ -42,7 +42,7 @@ std::optional<CoresReport> report_of(const fs::path& run, int threads)
     return CoresReport{threads, run, base::read_json(file)};
 }
 
-// The only noise of such a run.
+// The entry of job.cores, the only noise of such a run.
 const Json& answer_in(const CoresReport& report)
 {
     return report.json.at("cores").at(0);
@@ -58,7 +58,7 @@ double quiet_step_ms(const CoresReport& report)
     return report.json.at("quiet_step_ms").get<double>();
 }
 
-// The report that needs the fewest cores, and then the fewest threads, of those whose quiet step is within the budget
+// The report that needs the fewest cores, then the fewest threads, among those whose quiet step is within the budget
 // of the fastest. Null if no run has an answer.
 const CoresReport* best_of(const std::vector<CoresReport>& reports)
 {
@@ -87,7 +87,7 @@ void print_answer(const CoresReport& report)
     std::cout << "\n";
 }
 
-// The rows of all reports' cores.csv, behind their number of threads.
+// Writes the rows of all reports' cores.csv, each preceded by its number of threads.
 void write_rows(const fs::path& file, const std::vector<CoresReport>& reports)
 {
     std::optional<base::CsvWriter> rows;

@@ -155,7 +155,7 @@ Finding cgroups()
     return finding;
 }
 
-// trace-os says itself what it can observe here.
+// trace-os reports which sources it can read here.
 void add_evidence(std::vector<Finding>& findings)
 {
     const auto missing = [&](const std::string& advice) {

@@ -19,7 +19,7 @@ namespace crosstalk {
 
 namespace {
 
-// Keeps no terminal or pipe open, since a reader might wait for the end of it.
+// Closes terminals and pipes, since a reader might wait for their end.
 [[noreturn]] void wait_for_a_kill(int life, const std::filesystem::path& mark)
 {
     ::setsid();

@@ -30,13 +30,13 @@ std::vector<fs::path> hosts_in(const fs::path& run)
     return hosts;
 }
 
-// Why the names of tasks are not known there; empty if they are.
+// Why trace-os cannot name the tasks on that host; empty if it can.
 std::string lacks_names(const fs::path& host)
 try {
     const auto sources = base::read_json(host / base::os::record).at("sources");
     const auto kernel = sources.find("bpf");
     return kernel != sources.end() && kernel->is_string() ? kernel->get<std::string>() : "";
-} catch (const std::exception& error) {  // it was killed
+} catch (const std::exception& error) {  // its os.json is incomplete, as after a kill
     return error.what();
 }
 
@@ -49,7 +49,7 @@ Words EvidenceProcess::words(const Placement& placement, const std::string& pid)
     words.insert(words.end(), {path_of_program("trace-os").string(), "--out", request_.out.string()});
     words.insert(words.end(), {"--cpus", base::format_cpus(placement.cores.noise)});
     if (request_.evidence == base::evidence_word::cheap) words.insert(words.end(), {"--bpf", "off"});
-    // On other nodes the job has processes of its own, which the control file of each node names.
+    // On other nodes, trace-os finds the job's processes in the node's control file.
     if (launcher_.is_parent() && request_.noise_launch.empty()) words.insert(words.end(), {"--pid", pid});
     return words;
 }
@@ -89,7 +89,7 @@ bool EvidenceProcess::is_recording() const
 
 void EvidenceProcess::end()
 {
-    constexpr std::int64_t patience_ns = 30'000'000'000;  // while it writes its archive
+    constexpr std::int64_t patience_ns = 30'000'000'000;  // time to write its archive
     if (process_ == nullptr) return;
     if (runs()) launcher_.end_evidence(*process_);
     if (!base::wait_until([this] { return !runs(); }, patience_ns, look_again_ns)) {

@@ -47,7 +47,7 @@ void Job::write_record() const
     const fs::path part = source_->part();
     fs::create_directories(part);
     nlohmann::ordered_json record = base::run_record("crosstalk");
-    // The CPUs are those that the job was given, whatever ranks it has.
+    // The CPUs given to the job as a whole, not those of each rank.
     record["cpus_allowed"] = base::format_cpus(job_.cpus);
     record["result"]["each_rank"] = {
         {{"rank", 0}, {"host", record.at("host")}, {"cpus", base::format_cpus(job_.cpus)}}};

@@ -30,8 +30,8 @@ bool has_noise(const fs::path& run)
     return false;
 }
 
-// The command that takes the recorded steps, else the MPI call that rank 0 makes most often as steps; empty if there is
-// neither.
+// A command that analyses the recorded steps or, if there are none, takes the MPI call that rank 0 makes most often as
+// steps; empty if there is neither.
 std::string analyse_by_archive(const std::string& analyse, const fs::path& anchor)
 {
     const Answer answer = answer_of({program("trace-info"), "--json", anchor}, Errors::in_the_text);

@@ -193,8 +193,7 @@ void RunDriver::rest() const
     base::sleep_until_ns(base::now_ns() + look_again_ns);
 }
 
-// A job that turned out to mark its steps gets another schedule, and so does one whose ranks have other numbers of
-// cores than was assumed.
+// Plans again for a job that turned out to mark its steps, or whose ranks have another number of cores than assumed.
 void RunDriver::plan_anew()
 {
     const std::string schedule =
@@ -217,7 +216,7 @@ std::set<pid_t> RunDriver::ranks() const
     return base::training_processes(base::ControlFile::open(request_.out, base::host_name()).page());
 }
 
-// A launcher may bind ranks to CPUs that it was not given; the noise leaves these CPUs.
+// A launcher may bind ranks to CPUs that were not assigned to the job; the noise avoids these CPUs.
 void RunDriver::keep_noise_off_the_job()
 {
     if (cores_.shared || !launcher_->is_parent()) return;
@@ -234,7 +233,7 @@ void RunDriver::keep_noise_off_the_job()
                base::format_cpus(cores_.noise));
 }
 
-// Before the noise, so that what it records has quiet steps, too.
+// Starts the evidence before the noise, so that it also covers quiet steps.
 void RunDriver::start_evidence()
 {
     if (request_.evidence == base::evidence_word::off) return;

@@ -21,7 +21,7 @@ bool is_launcher(const base::Process& process)
     return names.contains(process.name);
 }
 
-// Programs that wait for the one that they start.
+// Programs that start another program and wait for it.
 bool is_wrapper(const base::Process& process)
 {
     static const std::set<std::string> names{"sh", "bash", "dash", "ksh", "zsh", "timeout", "time"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs with slots of noise and quiet in random order beside one training, by crosstalk run.
+// Designed runs of a campaign, with slots of noise and quiet in random order, by crosstalk run.
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs with constant noise beside a training, or without noise, and the check that the noise covered the training.
+// Runs with constant noise, or without noise, and the check that the noise covered the training.
 #include "base/contract/campaign_directory.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"

@@ -8,7 +8,7 @@ namespace crosstalk {
 
 namespace {
 
-// The first time and every `every`-th after it.
+// Every `every`-th time, beginning with the first.
 LineTimes each(const LineTimes& at_ns, std::size_t every)
 {
     LineTimes kept;
