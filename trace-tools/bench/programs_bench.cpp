@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of trace-waits, trace-path and trace-cube as users run them, with tables and the search for the steps: CPU
-// time beside the least that OTF2's own global reader can do, and time by the clock with two threads beside one. In
-// pairs of whole processes.
+// Cost of trace-waits, trace-path and trace-cube as users run them, with tables and the search for the steps: CPU time
+// compared with the least that OTF2's own global reader needs, and elapsed time with two threads compared with one.
+// Whole processes, measured in pairs.
 #include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
@@ -66,7 +66,7 @@ void measure(const Program& program, const Shape& shape, const fs::path& anchor,
              testing::at_most(0.6));
 }
 
-// An archive of 100 million events: time by the clock and memory, once.
+// Elapsed time and memory for an archive of 100 million events, measured once.
 void measure_large(const fs::path& bin, testing::BenchRows& rows)
 {
     const Shape shape{.ranks = 16, .events = 100'000'000, .numbered = false};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of reading beside the least that OTF2's own reader can do, in pairs: time an event on archives of 2, 64 and
-// 1,024 locations, what a second thread brings, and peak memory.
+// Cost of reading compared with the least that OTF2's own reader needs, measured in pairs: time per event on archives
+// of 2, 64 and 1,024 locations, the gain from a second thread, and peak memory.
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
@@ -26,7 +26,7 @@ constexpr std::size_t pairs = 11;
 
 struct Shape {
     int locations;
-    int visits;  // on each
+    int visits;  // visits on each location
     double events() const { return 2.0 * locations * visits; }
 };
 
@@ -91,7 +91,7 @@ std::uint64_t profile(const std::filesystem::path& anchor, std::size_t threads)
     return 2 * visits;
 }
 
-// Speed of the machine: arithmetic, shared out among threads.
+// Speed of the machine in arithmetic that is divided among threads.
 double seconds_of_arithmetic(std::uint64_t threads)
 {
     constexpr std::uint64_t rounds = 300'000'000;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of recording, beside the permitted cost, the clock and OTF2's bare writer: ns per event with a time stamp, the
-// slowest of a thousand events, when recording is off, and bytes in the file.
+// Cost of recording, compared with the permitted cost, the clock and OTF2's bare writer: ns per event with a time
+// stamp, the slowest of a thousand events, events while recording is off, and bytes in the file.
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "base/units.hpp"
@@ -18,7 +18,7 @@
 
 namespace {
 
-constexpr std::size_t rounds = 801;  // short ones: most are not interrupted
+constexpr std::size_t rounds = 801;  // short rounds, most of which are not interrupted
 constexpr int visits = 1000;
 constexpr std::size_t long_rounds = 21;
 constexpr int many_visits = 100'000;
@@ -42,7 +42,7 @@ double ns_per_look()
     return static_cast<double>(base::now_ns() - begin_ns) / (2.0 * visits);
 }
 
-// Cost of events one by one, each between two reads of the clock.
+// Cost of single events, each between two clock readings.
 template <class Location>
 double slowest_of_1000_ns(Location& location, otf2::RegionRef region)
 {
@@ -77,7 +77,7 @@ OTF2_FlushType flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool)
     return OTF2_FLUSH;
 }
 
-// OTF2's own writer with a clock read an event, and nothing else: the least that recording can cost.
+// OTF2's own writer with one clock reading per event, and nothing else: the lower bound of the cost of recording.
 class BareWriter {
  public:
     explicit BareWriter(const std::filesystem::path& directory)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of wait states, phases and POP's efficiencies, and the critical path beside the least that OTF2's own global
-// reader can do, in pairs of CPU time; and their peak memory. On archives of a training made up for it, whose waiting
-// is known.
+// CPU time of wait states, phases, POP's efficiencies and the critical path, compared with the least that OTF2's own
+// global reader needs, measured in pairs; and their peak memory. The archives are generated, so their waits are known.
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
@@ -53,7 +52,7 @@ Found replayed(const std::filesystem::path& anchor, bool critical_path)
     return found;
 }
 
-// CPU time, since all that is measured runs in one thread: other work on the machine lengthens it least.
+// CPU time, because everything measured runs in one thread, and other processes affect CPU time least.
 template <class Work>
 double ns_per_event(const Shape& shape, const Work& work)
 {

@@ -239,8 +239,7 @@ class Merge {
         otf2::check(OTF2_Archive_CloseDefFiles(output_.get()), "write local definitions");
     }
 
-    // Returns the clock offsets of the training's location beside the noise, shifted by --clock-offset if clocks
-    // differ.
+    // Clock offsets of the training's location that belongs to the noise, shifted by --clock-offset if clocks differ.
     std::vector<RawClockOffset> offsets_of_noise(const MergeInput& noise, const otf2::Location& location) const
     {
         const Beside there = beside(training(), noise, location, clock_offset_ns_.has_value());

@@ -33,8 +33,8 @@ static void charge(__u32 tid, __u64 begin, __u64 end, __u32 number)
     }
 }
 
-// Is the task, which is this CPU's, in an exception and not in a system call? Of those that wait for I/O this is a
-// fault of a page that comes from a disk. Faults of the kernel itself, in the arguments of a call, are the call's.
+// True if this CPU's task is in an exception rather than a system call. A task that waits for I/O in an exception waits
+// for a page from a disk. Page faults of the kernel itself, on arguments of a system call, count for the call.
 static __always_inline __u32 in_fault(struct task_struct* task)
 {
     if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) return 0;
@@ -46,7 +46,7 @@ static __always_inline __u32 in_fault(struct task_struct* task)
     return 0;
 }
 
-// The end of a wait in a run queue, or of a part of it.
+// Records the end of a wait in a run queue, or of a part of it.
 static void ends_to_wait(__u32 tid, const struct waiting* waited, __u64 now)
 {
     if (waited->throttled) {

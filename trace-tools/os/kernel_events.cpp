@@ -74,7 +74,7 @@ const char* cause_of_wait(const who& by, const std::string& name)
     if (by.pid == 0) return cause::idle_cpu;
     if (by.kind == of_this_job) return cause::own_thread;
     if (by.kind == somebody_else) return cause::neighbour;
-    return name.starts_with("ksoftirqd/") ? cause::softirq : cause::kernel_thread;  // where they are too many
+    return name.starts_with("ksoftirqd/") ? cause::softirq : cause::kernel_thread;  // it executes softirqs
 }
 
 void explain(Row& row, std::uint32_t why, std::uint32_t number, const who& by)

@@ -31,10 +31,10 @@ constexpr std::array events{
     Event{base::os::cause::migrations, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS},
 };
 
-// The threads after these are not counted: each takes a descriptor an event.
+// Maximum number of threads that are counted, because each needs one file descriptor per event.
 constexpr std::size_t most_threads = 200;
 
-// Not inherited: threads that the thread starts are counted themselves.
+// Children of the thread do not inherit the counter, because they are counted themselves.
 base::Descriptor open_event(const Event& event, pid_t thread)
 {
     perf_event_attr wanted{};
@@ -42,13 +42,14 @@ base::Descriptor open_event(const Event& event, pid_t thread)
     wanted.type = event.type;
     wanted.config = event.config;
     wanted.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-    const bool of_program = event.type == PERF_TYPE_HARDWARE;  // the kernel moves threads
+    const bool of_program = event.type == PERF_TYPE_HARDWARE;  // migrations happen in the kernel
     wanted.exclude_kernel = of_program;
     wanted.exclude_hv = of_program;
     return static_cast<int>(::syscall(SYS_perf_event_open, &wanted, thread, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-// Where more events are wanted than the processor has counters, each counts for a part of the time.
+// If there are more events than hardware counters, the kernel counts each for a part of the time; this scales the
+// count.
 std::int64_t scaled_count(int file)
 {
     struct {
@@ -120,7 +121,7 @@ std::vector<Row> PerfCounters::read(const Job& job, std::int64_t now_ns)
     now_ns_ = now_ns;
     std::vector<Row> rows;
     for (auto& [thread, counters] : threads_) read_thread(thread, counters, rows);
-    // One that has ended has given its last count.
+    // Threads that have ended were read for the last time.
     std::erase_if(threads_, [&](const auto& thread) { return !job.threads.contains(thread.first); });
     for (const auto& [thread, about] : job.threads)
         if (threads_.size() < most_threads && !threads_.contains(thread)) open(thread);

@@ -124,7 +124,7 @@ class Parser {
         said_.push_back(words.head);
     }
 
-    // Only now the number of ranks is known.
+    // Called when the number of ranks is known, which times "on 1,3" need.
     void begin_program()
     {
         if (begun_) return;
@@ -141,7 +141,7 @@ class Parser {
 
     std::vector<int> parse_ranks(std::string_view text) const
     {
-        const base::CpuSet ranks = base::parse_cpus(text);  // lists of numbers are written alike
+        const base::CpuSet ranks = base::parse_cpus(text);  // lists of ranks are written like lists of CPUs
         std::vector<int> list;
         for (const int rank : ranks) list.push_back(rank);
         for (const int rank : list)
@@ -187,13 +187,13 @@ class Parser {
     void add(What what)
     {
         open_.back().body.push_back({std::move(what)});
-        if (open_.size() > 1) return;  // the block around it counts it
+        if (open_.size() > 1) return;  // counted with the enclosing block
         events_ += events(open_.back().body.back());
         if (events_ > most_events)
             base::fail("the program makes ", events_, " events, more than the ", most_events, " allowed");
     }
 
-    // At most: not every rank may have something to wait for. Not a whole number, as it can be anything.
+    // Upper bound, since not every rank may have to wait. A double, since the number may exceed any integer.
     double events(const Statement& statement) const
     {
         return std::visit([this](const auto& what) { return this->events(what); }, statement.what);
@@ -378,7 +378,7 @@ class Parser {
     std::vector<std::pair<std::string, ClockError>> clocks_;
     std::vector<std::pair<std::string, std::string>> communicators_;
     std::vector<std::string> requests_;
-    std::vector<std::string> said_;  // settings that are said once
+    std::vector<std::string> said_;  // settings that may be given only once
     double events_ = 0.0;
     std::vector<Block> open_{1};
     bool begun_ = false;

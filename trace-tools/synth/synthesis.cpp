@@ -18,13 +18,13 @@ namespace synth {
 
 namespace {
 
-constexpr std::int64_t call_ns = 1'000;  // the least that an MPI call takes
+constexpr std::int64_t call_ns = 1'000;  // shortest duration of an MPI call
 
 struct Pending {
     enum class What { collective, send, receive };
     What what = What::collective;
     std::int64_t complete_ns = 0;
-    Moment awaited = {};  // the last rank that started the collective; the sender; the receiver
+    Moment awaited = {};  // who is awaited: the last rank that starts the collective, the sender, or the receiver
     std::uint64_t number = 0;
     std::string communicator = {};
     otf2::CollectiveEnd collective = {};
@@ -101,7 +101,7 @@ class Synthesis {
 
     struct Arrivals {
         std::vector<std::int64_t> ns;  // by rank in the communicator
-        int last = 0;                  // rank of the last arrival; of several the first
+        int last = 0;                  // rank that arrives last; the first one of several
         Moment latest;
     };
 
@@ -119,7 +119,7 @@ class Synthesis {
         const SynthCommunicator& communicator = spec_.communicators[call.communicator];
         if (!call.request.empty()) return start(call, communicator);
         const Arrivals all = arrivals(communicator.members);
-        std::vector<Moment> awaited;  // by rank in the communicator: whose start ends its wait
+        std::vector<Moment> awaited;  // by rank in the communicator: the arrival that ends its wait
         for (std::size_t i = 0; i < communicator.members.size(); ++i) awaited.push_back(awaited_by(i, call, all));
         std::vector<std::int64_t> left;
         for (std::size_t i = 0; i < communicator.members.size(); ++i)
@@ -241,8 +241,8 @@ class Synthesis {
 
     // ------------------------------------------------------------------------------------------------------- messages
 
-    // Scalasca's: a send waits for its receiver from when the call began that ends the send to when the call began that
-    // posts the receive, and not at all if the send was over by then.
+    // Late receiver, as Scalasca defines it: the sender waits from the begin of the call that completes the send until
+    // the receiver begins the call that posts the receive; it does not wait if the send completed before that.
     static Moment late_receiver(const Moment& receiver, std::int64_t send_left_ns)
     {
         return receiver.ns < send_left_ns ? receiver : Moment{};

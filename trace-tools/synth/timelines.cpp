@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t least_begin_ns = 1'000'000'000;
 
-// No clock, however far behind, shows a time before 0.
+// The earliest begin at which no rank's clock shows a negative time.
 std::int64_t begin_of(const SynthSpec& spec)
 {
     std::int64_t begin_ns = least_begin_ns;
@@ -63,7 +63,7 @@ std::pair<replay::PathTimes, std::int64_t> Timelines::end_program()
     visit(finalise_);
     const auto earlier = [](const Rank& one, const Rank& other) { return one.now_ns < other.now_ns; };
     const auto last = std::max_element(ranks_.begin(), ranks_.end(), earlier);
-    true_ns_ = std::max(last->now_ns, begin_ns_ + 1);  // OTF2 reads no clocks that were compared twice at one time
+    true_ns_ = std::max(last->now_ns, begin_ns_ + 1);  // OTF2 rejects two clock comparisons at the same time
     return {last->path.times(), last->now_ns - begin_ns_};
 }
 
@@ -92,7 +92,7 @@ void Timelines::set_up(int rank)
     define(*mine.recorder);
 }
 
-// In the same order on all ranks, so that all have the same numbers.
+// Defines regions and communicators in the same order on all ranks, so that they get the same numbers.
 void Timelines::define(otf2::Recorder& recorder)
 {
     std::vector<otf2::RegionRef> regions;
@@ -120,7 +120,7 @@ std::int64_t Timelines::own_time(int rank, std::int64_t true_ns) const
     return begin_ns_ - error.offset_ns + std::llround(since / (1.0 + error.drift));
 }
 
-// On all ranks, without taking time.
+// Enters and leaves the region on all ranks, in no time.
 void Timelines::visit(const std::optional<otf2::RegionRef>& region)
 {
     if (!region) return;
@@ -137,7 +137,7 @@ void Timelines::work(int rank, std::size_t region, std::int64_t ns)
     leave(rank, region);
 }
 
-// Adds all time. No sum overflows: none is longer than the longest trace.
+// Advances the rank's time. Sums cannot overflow, because programs are at most longest_ns long.
 void Timelines::pass(int rank, std::size_t region, std::int64_t until_ns)
 {
     if (until_ns - begin_ns_ > longest_ns)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace-merge: puts a training and the noise beside it on one time line, for Vampir and other readers of OTF2.
+// trace-merge: puts a training and its noise on one time line, for Vampir and other readers of OTF2.
 #include "base/cli/option_checks.hpp"
 #include "base/cli/options.hpp"
 #include "base/contract/run_directory.hpp"

@@ -54,7 +54,7 @@ struct Wanted {
     bool json = false;
 };
 
-// The ranks that the training in a run's directory has on this host.
+// The ranks of the training in a run's directory that run on this host.
 std::set<pid_t> ranks_in(const fs::path& run)
 {
     const std::string host = base::host_name();
@@ -75,7 +75,7 @@ std::set<pid_t> processes_of(const std::string& text)
     return pids;
 }
 
-// Starts the programs in the kernel, and appends what they lack.
+// Starts the eBPF programs, and appends them to the sources with what they lack.
 std::unique_ptr<os::KernelEvents> start_events(const Wanted& wanted, const os::Job& job,
                                                std::vector<os::Source>& sources)
 {
@@ -93,7 +93,7 @@ std::vector<os::Source> sources_for(const os::Job& job)
     return sources;
 }
 
-// Those of this process.
+// Lists the sources for this process.
 int list_sources(const Wanted& wanted)
 {
     const os::Job own = os::job_of({::getpid()});
@@ -114,7 +114,7 @@ int list_sources(const Wanted& wanted)
     return base::exit_fine;
 }
 
-// The job that is watched, and the sums of what was seen.
+// The observed job, and sums of the observations.
 struct Watch {
     os::Job job;
     std::vector<os::Source> sources;

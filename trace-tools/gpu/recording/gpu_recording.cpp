@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Path of libcrosstalk-cupti.so: beside the library that contains this code, if another program has loaded it;
+// Path of libcrosstalk-cupti.so: next to the library that contains this code, if another program has loaded it;
 // otherwise where our own programs have their libraries.
 fs::path path_of_source()
 try {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t definition_chunk_bytes = 4 << 20;
 
-// Removes the slash that shells append, so that unfinished() lies beside the directory, not in it.
+// Removes the slash that shells append, so that unfinished() is a sibling of the directory, not inside it.
 fs::path without_trailing_slash(fs::path directory)
 {
     while ((!directory.has_filename() || directory.filename() == ".") && directory.parent_path().has_filename())
