@@ -120,8 +120,8 @@ TEST_CASE("a slot of another length than the others of its design is refused")
 TEST_CASE("noise that runs on while none is assigned is said and not trusted")
 {
     const testing::Scratch scratch;
-    // Noise stays on for 0.8 slots after its own. Five slots in six are of quiet and controls, so for 16 % of that
-    // time.
+    // Noise continues for 0.8 slots after its own slot. Five of six slots are quiet or controls, so it disturbs 16 % of
+    // that time.
     write_short_run(scratch / "run", {.achieved = 1.8});
     const testing::Outcome outcome = analyse_quickly(scratch / "run");
     CHECK(outcome.status == 3);

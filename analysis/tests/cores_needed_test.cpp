@@ -15,7 +15,7 @@ struct Kept {
     double at_worst;
 };
 
-// From the most cores down, as curves that fall are.
+// Points in the order of curves that fall: from the most cores down.
 analysis::ResponseCurve curve(const std::vector<Kept>& kept)
 {
     analysis::ResponseCurve curve;
@@ -33,7 +33,7 @@ analysis::ResponseCurve curve(const std::vector<Kept>& kept)
     return curve;
 }
 
-// All numbers whose upper bounds are below the budget are safe, but for this one.
+// Numbers whose upper bound is below the budget have the verdict safe, except this one.
 analysis::CoresNeeded cores_needed(const std::vector<Kept>& kept, int undecided = 0)
 {
     analysis::Verdict verdict;

@@ -53,8 +53,8 @@ Judged judged(const analysis::DesignedRun& run)
     return all;
 }
 
-// True if the slot `back` slots before this one had the noise. `slot` need not be in `slots`, but begins as one of
-// them.
+// True if the slot `back` slots earlier had the noise. `slot` need not be an element of `slots`, but begins when one of
+// them does.
 bool had(const std::vector<Slot>& slots, const Slot& slot, std::ptrdiff_t back, const std::string& noise)
 {
     const auto in =
@@ -128,7 +128,7 @@ TEST_CASE("a noise that harms alone is not safe because others undo it")
 
 TEST_CASE("what a noise leaves in several slots is part of its effect")
 {
-    // Net costs 0.5 % in each of the three slots after it and nothing in its own: 1.5 % if it is on all the time.
+    // Net costs 0.5 % in each of the three slots after its own, and nothing in its own: 1.5 % if it is on all the time.
     const std::vector<Slot> slots = calm_and_net(150, 400.0);
     const analysis::DesignedRun run = laid(slots, [&](std::int64_t number, const Slot& slot) {
         double left = 1.0;
@@ -170,7 +170,7 @@ TEST_CASE("stalls in the slots after a noise forbid to call it safe")
 
 TEST_CASE("a noise whose debts the next checkpoint pays is not called safe")
 {
-    // Every 50th step saves for 80 ms, and for 1 ms more per step beside net since the last save: 5 % of a step.
+    // Every 50th step saves for 80 ms, plus 1 ms for each step under net since the last save: 5 % of a step.
     const std::vector<Slot> slots = calm_and_net(100, 400.0);
     double debt_ms = 0.0;
     const analysis::DesignedRun run = laid(slots, [&](std::int64_t number, const Slot& slot) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records beside archives of noise that are complete, cut off or missing.
+// Records of noise that are complete, cut off or missing.
 #include "base/files.hpp"
 #include "testing/interference_runs.hpp"
 #include "testing/synthetic_run.hpp"

@@ -191,7 +191,7 @@ TEST_CASE("checkpoints that a noise doubles are its effect by the training's own
 
 TEST_CASE("a noise that makes checkpoints rarer saves what they take")
 {
-    // One step in ten saves for 80 ms, beside net one in a hundred: 20.8 ms instead of 28 ms on average.
+    // One step in ten saves for 80 ms, under net one in a hundred: 20.8 ms instead of 28 ms on average.
     const analysis::DesignedRun run =
         laid(calm_and_net(100, 1000.0), {"backward", "checkpoint"}, [&](std::int64_t number, const Slot& slot) {
             const bool saves = number % 10 == 7 && (!has(slot, "net") || number % 100 == 7);
@@ -207,7 +207,7 @@ TEST_CASE("a noise that makes checkpoints rarer saves what they take")
 
 TEST_CASE("long steps whose numbers count samples have the share that they have among steps")
 {
-    // Every 25th step saves for 80 ms, beside net for 160 ms; step numbers increase by 32.
+    // Every 25th step saves for 80 ms, under net for 160 ms; step numbers increase by 32.
     analysis::DesignedRun run =
         laid(calm_and_net(100, 1000.0), {"backward", "checkpoint"}, [&](std::int64_t number, const Slot& slot) {
             const double saves = number % 25 == 7 ? (has(slot, "net") ? 160.0 : 80.0) : 0.0;
@@ -222,8 +222,8 @@ TEST_CASE("long steps whose numbers count samples have the share that they have 
 
 TEST_CASE("long steps whose numbers leap with each epoch have the share that they have among steps")
 {
-    // Epochs of 25 steps are numbered 0 to 24, 1000 to 1024 and so on; the last step of each takes 80 ms more, 160 ms
-    // by net.
+    // Epochs of 25 steps are numbered 0 to 24, 1000 to 1024 and so on; the last step of each takes 80 ms more, under
+    // net 160 ms.
     analysis::DesignedRun run = laid(calm_and_net(100, 1000.0), [&](std::int64_t number, const Slot& slot) {
         return 20.0 * (1.0 + jitter(number)) + (number % 25 == 24 ? (has(slot, "net") ? 160.0 : 80.0) : 0.0);
     });
@@ -237,8 +237,8 @@ TEST_CASE("long steps whose numbers leap with each epoch have the share that the
 
 TEST_CASE("checkpoints that are left out beside a noise shorten its steps, though their numbers have a period")
 {
-    // Every 25th step saves for 80 ms, but every second one under net does not: 23.2 ms, and 1.05 x 20 + 1.6 ms beside
-    // net.
+    // Every 25th step saves for 80 ms, but every second one under net does not: 23.2 ms in quiet, and 1.05 x 20 + 1.6
+    // ms under net.
     std::int64_t of_net = 0;
     const analysis::DesignedRun run =
         laid(calm_and_net(100, 1000.0), {"backward", "checkpoint"}, [&](std::int64_t number, const Slot& slot) {
@@ -283,7 +283,7 @@ TEST_CASE("validations longer than slots are shared among the treatments that th
 
 TEST_CASE("checkpoints longer than slots that a noise doubles where they begin are doubled in the estimate")
 {
-    // Every 100th step writes for 3 s, three slots, and for 6 s if it begins beside net: (20 + 60) / (20 + 30) - 1.
+    // Every 100th step writes for 3 s, three slots, and for 6 s if it begins under net: (20 + 60) / (20 + 30) - 1.
     const analysis::DesignedRun run =
         laid(calm_and_net(150, 1000.0), {"backward", "other"}, [&](std::int64_t number, const Slot& slot) {
             const double writes = number % 100 == 50 ? 3000.0 * (has(slot, "net") ? 2.0 : 1.0) : 0.0;

@@ -30,7 +30,7 @@ TEST_CASE("common steps are those of every rank, in whatever order each recorded
     CHECK(common.numbers == base::LongColumn<std::int64_t>{1, 3, 9});
     CHECK(common.rows[0] == base::LongColumn<std::size_t>{1, 0, 4});
     CHECK(common.rows[1] == base::LongColumn<std::size_t>{0, 1, 2});
-    CHECK(common.rows[2] == base::LongColumn<std::size_t>{4, 2, 0});  // of two rows with one number, the first counts
+    CHECK(common.rows[2] == base::LongColumn<std::size_t>{4, 2, 0});  // if two rows have one number, the first counts
 }
 
 TEST_CASE("the place of a step is found in whatever order places are asked for")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of cores that a run of job.cores leaves each rank of a job.
+// The numbers of cores that job.cores tries, and the noise's schedule with them.
 #include "crosstalk/run/place/core_levels.hpp"
 
 #include "crosstalk/run/noise_command.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interference of other programs with a running noisegen, and its consideration for them.
+// Other programs that disturb a running noisegen, and noisegen's consideration for them.
 #include "base/contract/control_file.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/launcher.hpp"

@@ -167,7 +167,8 @@ TEST_CASE("communicators are known whatever made them, between groups there is o
         const bool known = zero[i + 1] == "collective begins";
         ++barriers[known ? zero[i + 2].substr(0, zero[i + 2].find(" sent")) : "only time"];
     }
-    // Nine ways to create a communicator and MPI_Intercomm_merge, in turn; one beside another; and each rank's own.
+    // Nine ways to create a communicator and MPI_Intercomm_merge, in turn, under one number; one while another exists;
+    // and each rank's own.
     CHECK(barriers == Counts{{"barrier on MPI_COMM_WORLD", 3},
                              {"barrier on MPI_COMM_SELF", 1},
                              {"barrier on communicator 0.1", 10},

@@ -108,7 +108,7 @@ Signalled signalled(const testing::Scratch& scratch, const Lines& words, int sig
     const std::int64_t deadline = base::now_ns() + 60'000'000'000;
     while (!fs::exists(ready) && base::now_ns() < deadline) base::sleep_until_ns(base::now_ns() + 20'000'000);
     REQUIRE_MESSAGE(fs::exists(ready), text_of(scratch / "err"));
-    base::sleep_until_ns(base::now_ns() + 300'000'000);  // until it is in the call that never returns
+    base::sleep_until_ns(base::now_ns() + 300'000'000);  // by then it is in the call that never returns
     child.signal(signal);
     const std::optional<int> status = child.wait(60s);
     REQUIRE(status);

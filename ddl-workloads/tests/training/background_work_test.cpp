@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Background work that noisegen asks a training for: a checkpoint, other numbers of loader threads.
+// Background work that noisegen requests from a training: a checkpoint, other numbers of loader threads.
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
@@ -56,7 +56,7 @@ TEST_CASE("noisegen gets one checkpoint a slot, synchronous or not, and the trai
         INFO(run.err);
         REQUIRE(run.status == 0);
         CHECK(control.page().served == 1);
-        CHECK(steps_with_checkpoint(out) == std::vector<int>{1});  // asked in step 0, known to all in step 1
+        CHECK(steps_with_checkpoint(out) == std::vector<int>{1});  // requested in step 0, known to all ranks in step 1
         CHECK(run.result["checkpoints"]["written"] == 1);
         const std::vector<fs::path> written = ddl::checkpoints_in(out / "train/checkpoints");
         REQUIRE(written.size() == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// job.checkpoint and job.loaders: what noisegen asks a training for, once a slot.
+// job.checkpoint and job.loaders: the request that noisegen makes to a training, once per slot.
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"
 #include "base/system/clock.hpp"
@@ -26,10 +26,10 @@ std::vector<std::string> noise_words(const Scratch& scratch, const std::string& 
 
 struct Asked {
     Outcome outcome;
-    std::set<std::uint32_t> values;  // of the requests
+    std::set<std::uint32_t> values;  // parameters of the requests
 };
 
-// Noise beside a thread that takes up each request of the kind once, as a training does.
+// Runs noise and a thread that answers each request of this kind once, as a training does.
 Asked noise_that_asks(const Scratch& scratch, const std::string& schedule, base::ControlRequest kind)
 {
     base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
@@ -90,8 +90,8 @@ TEST_CASE("requests that no training takes up are a promise that noise did not k
 
 namespace {
 
-// Noise beside a training of short steps that does not answer the fifth and the fifteenth request: it is in a step that
-// outlasts their slots, or makes steps all the same.
+// Runs noise and a training of short steps that does not answer the fifth and the fifteenth request: either it is in a
+// step longer than their slots, or it makes steps without answering.
 Outcome noise_beside_two_missed(const Scratch& scratch, bool in_a_long_step)
 {
     base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());

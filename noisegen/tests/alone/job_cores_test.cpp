@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// job.cores: a job has fewer cores in its slots, and has all of them back whatever happens.
+// job.cores: a job has fewer cores in its slots, and gets all of them back however the noise ends.
 #include "base/csv.hpp"
 #include "base/system/cpus.hpp"
 #include "base/system/environment.hpp"
@@ -98,7 +98,7 @@ Outcome refusal(const Scratch& scratch, const std::string& schedule, const std::
     return run_noisegen(words);
 }
 
-// Has the neighbour done anything with one core kept, so far?
+// Has the neighbour done any work so far while one core was kept?
 bool has_worked(const std::filesystem::path& noise)
 {
     if (!has_rows(noise, 1)) return false;

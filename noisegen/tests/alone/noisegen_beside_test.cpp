@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// noisegen beside a training, avoided processes, and other processes of its job.
+// noisegen while a training runs, avoided processes, and other processes of its job.
 #include "base/contract/control_file.hpp"
 #include "base/csv.hpp"
 #include "base/system/cpus.hpp"

@@ -55,7 +55,7 @@ TEST_CASE("without a training there is no step")
     CHECK(!noisegen::measure_step(scratch.path(), "here", 100ms).has_value());
 }
 
-// A neighbour whose after-effects last 150 ms: until then the training takes three times as long.
+// A neighbour whose after-effects last 150 ms; until then a step takes three times as long.
 TEST_CASE("slots are doubled where a neighbour's traces outlast its slot")
 {
     const testing::Scratch scratch;
