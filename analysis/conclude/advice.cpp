@@ -54,7 +54,7 @@ const std::vector<Knob> knobs{
      "The training reads its input over the same network: bring it to the node's own disk first (sbcast), or limit "
      "how many network-heavy jobs run at once: `Licenses=network:4` in slurm.conf, `sbatch -L network:1`"},
     {"network", Mechanism::checkpoint,
-     "Checkpoints go over the same network: write them beside the next steps, or limit how many network-heavy jobs "
+     "Checkpoints go over the same network: write them asynchronously, or limit how many network-heavy jobs "
      "run at once: `Licenses=network:4` in slurm.conf, `sbatch -L network:1`"},
     {"network", Mechanism::unknown,
      "Limit how many network-heavy jobs run at once: `Licenses=network:4` in slurm.conf, `sbatch -L network:1`; or "
@@ -63,7 +63,7 @@ const std::vector<Knob> knobs{
      "The training waits for its input: bring it to another disk than the neighbours' (sbcast), or cap them: `echo "
      "'259:0 rbps=500000000 wbps=500000000' > io.max` in their cgroup; on Lustre with NRS TBF by job id"},
     {"io", Mechanism::checkpoint,
-     "Checkpoints share the disk: write them beside the next steps or to another one, or cap the neighbours: `echo "
+     "Checkpoints share the disk: write them asynchronously or to another disk, or cap the neighbours: `echo "
      "'259:0 wbps=500000000' > io.max` in their cgroup; on Lustre with NRS TBF by job id"},
     {"io", Mechanism::compute,
      "The kernel's work for the disk runs on the training's cores: keep it off (`echo MASK > "
@@ -83,8 +83,8 @@ const std::vector<Knob> knobs{
      "Bind jobs to whole cores of their own: `ConstrainCores=yes` in cgroup.conf, `SelectTypeParameters=CR_Core`, "
      "`--hint=nomultithread`; keep a core for the training's helpers (`CoreSpecCount=1` for the node in slurm.conf)"},
     {"gpu", Mechanism::input,
-     "Input goes to the GPU by the PCI Express that the neighbours use: give them GPUs behind another switch, or "
-     "none (`nvidia-smi topo -m` shows which share one), and the training pinned input"},
+     "Input reaches the GPU over the PCI Express that the neighbours use: give them GPUs behind another switch, or "
+     "none (`nvidia-smi topo -m` shows which share one), and use pinned memory for the input"},
     {"gpu", Mechanism::unknown,
      "Give no job a GPU that a training uses: --gpus-per-node with `ConstrainDevices=yes` in cgroup.conf, neither "
      "MPS nor gres/shard on these nodes; jobs with GPUs of their own behind another PCIe switch (`nvidia-smi topo "
@@ -116,8 +116,8 @@ const std::vector<EvidenceKnob> evidence_knobs{
      "The kernel works on the training's cores: keep it off (`echo MASK > /sys/devices/virtual/workqueue/cpumask`), "
      "and a core for it (`CoreSpecCount=1` for the node in slurm.conf)"},
     {base::os::cause::runqueue_wait,
-     "Bind the training to cores of its own: `--cpu-bind=cores`, `ConstrainCores=yes` in cgroup.conf; trace-os as root "
-     "says who has them"},
+     "Bind the training to cores of its own: `--cpu-bind=cores`, `ConstrainCores=yes` in cgroup.conf; run trace-os as "
+     "root to see who uses them"},
     {base::os::cause::interrupt, interrupts_elsewhere},
     {base::os::cause::softirq, interrupts_elsewhere},
     {base::os::cause::throttled,

@@ -59,10 +59,10 @@ std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& e
             continue;
         if (harms(of_rank, distrust_confidence))
             return base::join("steps of rank ", of_rank.rank, " take ", base::percent(of_rank.percent.value),
-                              " longer beside it, and the slowest rank sets the speed of the job");
+                              " longer under it, and the slowest rank sets the speed of the job");
         if (most(effect) < budget_percent && most(of_rank) >= budget_percent)
             return base::join("steps of rank ", of_rank.rank, " may take up to ", base::percent(most(of_rank)),
-                              " longer beside it, and the slowest rank sets the speed of the job");
+                              " longer under it, and the slowest rank sets the speed of the job");
     }
     return std::nullopt;
 }

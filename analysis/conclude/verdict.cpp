@@ -130,9 +130,9 @@ void check_nodes(Verdict& verdict, const DesignedRun& run, const Exposures& expo
         const double apart = base::median(std::move(later));
         if (std::abs(apart) > most)
             return distrust(verdict,
-                            base::join("noise beside rank ", run.steps.ranks[r].rank, " began ",
+                            base::join("noise on the host of rank ", run.steps.ranks[r].rank, " began ",
                                        base::fixed(std::abs(apart), 2), apart > 0.0 ? " slots later" : " slots earlier",
-                                       " than beside rank ", run.steps.ranks.front().rank));
+                                       " than on that of rank ", run.steps.ranks.front().rank));
     }
 }
 
@@ -288,7 +288,7 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
     };
     if (factor.interval.low > budget && at_least_as_it_was() <= budget)
         return say(base::verdict_word::undecided,
-                   base::join("long steps may be rarer beside it; including all of them it costs ",
+                   base::join("long steps may be rarer under it; including all of them it costs ",
                               base::percent(effect.whole.value), " ± ", base::percent(effect.whole.standard_error)));
     if (factor.interval.low > budget && verdict.fixed_order)
         return say(base::verdict_word::undecided,
@@ -303,7 +303,7 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
         return say(base::verdict_word::insensitive, lacked->second);
     if (effect.lacks_a_stratum)
         return say(base::verdict_word::insensitive,
-                   "this training has recurring long steps, none of which began beside this noise or in quiet");
+                   "this training has recurring long steps, none of which began under this noise or in quiet");
     if (factor.at_worst.high >= budget)
         return say(factor.at_worst.high - effect.at_worst.value > budget ? base::verdict_word::insensitive
                                                                          : base::verdict_word::undecided,
@@ -311,7 +311,7 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
     if (factor.interval.high < 0.0 && factor.p_holm <= 1.0 - verdict.confidence)
         return say(
             base::verdict_word::undecided,
-            "steps are faster beside it than without, which is unexpected: check clock frequency and CPU placement");
+            "steps are faster under it than without, which is unexpected: check clock frequency and CPU placement");
     if (!verdict.trustworthy) return say(base::verdict_word::untrusted, "the run is not trustworthy");
     say(base::verdict_word::safe, "");
 }

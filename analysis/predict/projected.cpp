@@ -90,7 +90,7 @@ std::string no_interval_of(const TreatedTimes& treated, const Groups& groups)
     for (const auto& [group, count] : steps)
         if (const std::size_t left = treated.block.size() - count; left < least_projected_steps)
             return base::join("without one of its blocks ", treated.treatment, " has ", left,
-                              " steps left, and it takes ", least_projected_steps);
+                              " steps left, fewer than the required ", least_projected_steps);
     return {};
 }
 

@@ -136,14 +136,14 @@ void print(std::ostream& out, const Projection& projection)
         << (measured.ranks == 1 ? "" : "s") << " on " << measured.nodes << " node" << (measured.nodes == 1 ? "" : "s")
         << ", to " << projection.ranks_per_node << " a node\n";
     out << base::table_text(lines_of(projection), 1);
-    out << "amplified: slowdown of the step over that of a rank's own work. slack: what a rank waits for the last, on\n"
-           "average. absorbed: of a delay of one rank by a standard deviation of its own work, what others do not "
-           "feel.\n"
+    out << "amplified: slowdown of the step divided by that of a rank's own work. slack: mean wait of a rank for the\n"
+           "last one. absorbed: the part of a rank's delay, by a standard deviation of its own work, that the step "
+           "hides.\n"
            "tail: the slowest tenth, or hundred, of the steps on a node have a fitted generalised Pareto tail of this\n"
-           "shape; alone: more nodes than steps were measured, so that nothing but the fit speaks.\n"
+           "shape; alone: more nodes than measured steps, so only the fitted tail is used.\n"
            "Assumed: nodes are alike, independent, and vary as the measured ones did; their ranks have "
         << fixed(100.0 * correlation_inside_nodes(quiet), 0)
-        << " % of the\nvariance in common; what follows the last rank's work ("
+        << " % of the\nvariance in common; the time after the last rank's work ("
         << ms(quiet.rest_ms.dot(quiet.weight) / quiet.weight.sum()) << ", transfer included) stays as it was on "
         << measured.ranks << " rank" << (measured.ranks == 1 ? "" : "s") << ".\n";
     if (projection.ranks_per_node > measured.ranks_per_node)

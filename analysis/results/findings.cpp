@@ -136,18 +136,19 @@ std::vector<Check> control_checks(const Report& report)
     const Verdict& verdict = report.verdict;
     const Analysis& analysis = report.analysis;
     std::vector<Check> all;
-    all.push_back(
-        check_of("Placebo", "Placebo: noise that does nothing", verdict.placebo, "0 %", "Must measure as nothing."));
+    all.push_back(check_of("Placebo", "Placebo: noise that does nothing", verdict.placebo, "0 %",
+                           "The measured effect must be zero."));
     if (verdict.delay || !verdict.pause)
-        all.push_back(
-            check_of("Known delay", "Control: a delay of known length", verdict.delay, truth_of(verdict.delay),
-                     "Asked of the training, and recorded by it. Must measure, against its sham, as what it was." +
-                         cost_of_sham(verdict) + with_blank_before(absorption(report))));
-    if (verdict.pause)
         all.push_back(check_of(
-            "Known pause", "Control: pauses of known length", verdict.pause, truth_of(verdict.pause),
-            verdict.pause->judged ? "All processes of the training stopped. Must measure as what was stopped."
-                                  : "Not judged: the training computes while its processes are stopped, as on a GPU."));
+            "Known delay", "Control: a delay of known length", verdict.delay, truth_of(verdict.delay),
+            "Requested from the training, which records it. Measured against its sham, it must equal the record." +
+                cost_of_sham(verdict) + with_blank_before(absorption(report))));
+    if (verdict.pause)
+        all.push_back(
+            check_of("Known pause", "Control: pauses of known length", verdict.pause, truth_of(verdict.pause),
+                     verdict.pause->judged
+                         ? "All processes of the training stopped. The measured effect must equal the stopped time."
+                         : "Not judged: the training computes while its processes are stopped, as on a GPU."));
     all.push_back({grade_of(verdict.covered), "Coverage", "Noise covered the training",
                    fixed(100.0 * analysis.covered_share, 1) + " % after its warm-up",
                    "By the noise's own record, on the clock of each node."});

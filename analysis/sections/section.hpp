@@ -79,7 +79,7 @@ try {
 } catch (const base::Error& error) {
     report.notes.push_back(what + " left out: " + error.what());
 } catch (const std::bad_alloc&) {
-    report.notes.push_back(what + " left out: it would take more memory than reading may");
+    report.notes.push_back(what + " left out: reading it would exceed the memory limit");
 }
 
 }  // namespace analysis

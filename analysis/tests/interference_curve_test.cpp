@@ -60,7 +60,7 @@ TEST_CASE("levels of a noise give a curve with the level that the budget tolerat
     CHECK(left.rows() == 3);  // noises only; carry-over of controls is not estimated
     const std::string page = base::read_whole(scratch / "run/report/index.html");
     CHECK(page.find("mem is safe up to ") != std::string::npos);
-    CHECK(page.find("What is left in the slots after a noise") != std::string::npos);
+    CHECK(page.find("Effect of a noise on the slots after it") != std::string::npos);
     CHECK(page.find("Tails and variability") != std::string::npos);
     if (!std::filesystem::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not installed");
     CHECK(std::filesystem::exists(scratch / "run/report/response.svg"));
@@ -109,5 +109,5 @@ TEST_CASE("a ramp that was run twice ends in a report with its curve")
     CHECK(verdict.at("factors").at("mem").at("tolerated_level").get<double>() / gib_per_s ==
           doctest::Approx(3.0).epsilon(0.15));
     CHECK(base::read_whole(scratch / "run/report/index.html")
-              .find("What mem may do without harm, this run does not say") != std::string::npos);
+              .find("This run does not show up to which level mem is harmless") != std::string::npos);
 }

@@ -61,7 +61,7 @@ double number(const base::CsvTable& table, std::size_t row, const char* column)
 
 }  // namespace
 
-TEST_CASE("runs with levels give one curve whose intervals hold what changes from run to run")
+TEST_CASE("runs with levels give one curve whose intervals include variation from run to run")
 {
     const testing::Scratch scratch;
     write_levels(scratch / "set/run-1", 1, 3.0, 10.0);

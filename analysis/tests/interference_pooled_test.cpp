@@ -91,7 +91,7 @@ TEST_CASE("runs of one design are pooled with the run as the unit and what chang
     const std::string page = base::read_whole(scratch / "set/report/index.html");
     CHECK(page.find("run-3") != std::string::npos);
     CHECK(page.find("CPUs of the noise") != std::string::npos);
-    CHECK(page.find("hold what changes from run to run") != std::string::npos);
+    CHECK(page.find("include variation from run to run") != std::string::npos);
 }
 
 TEST_CASE("parts that were added to a run are strata with the block as the unit")

@@ -123,12 +123,12 @@ std::string headline(const CampaignDirectory& campaign, const Collection& all)
 
 base::page::Trust placebo_check(const Collection& all)
 {
-    base::page::Trust check{"Placebo", Grade::not_tested, "No run had a placebo beside it for two blocks"};
+    base::page::Trust check{"Placebo", Grade::not_tested, "Fewer than two blocks have a run with a placebo"};
     for (const CollectedEffect& effect : all.effects) {
         if (effect.of.noise != placebo || !effect.interval) continue;
         if (check.grade == Grade::not_held) break;
         check.grade = effect.interval->contains(0.0) ? Grade::held : Grade::not_held;
-        check.value = "Must measure as nothing: " + range(effect.interval->low, effect.interval->high);
+        check.value = "The measured effect must be zero: " + range(effect.interval->low, effect.interval->high);
     }
     return check;
 }

@@ -137,7 +137,7 @@ std::string why_not_covered(const TrainingByNode& training, const NoiseByNode& n
         if (part.steps < least_steps)
             return base::join("only ", part.steps, " steps after the warm-up on ", node, ": increase its duration");
     if (asked.none)
-        return noise.empty() ? "" : base::join("noise ran on ", noise.begin()->first, " beside a quiet run");
+        return noise.empty() ? "" : base::join("noise ran on ", noise.begin()->first, " during a quiet run");
     for (const auto& [node, part] : training) {
         const auto beside = noise.find(node);
         if (beside == noise.end() || beside->second.empty()) return base::join("no noise ran on ", node);

@@ -143,7 +143,7 @@ void check(const Spec& spec)
          {std::pair{"models", &spec.models}, std::pair{"strategies", &spec.strategies}, std::pair{"noise", &spec.noise},
           std::pair{"cores", &spec.cores}, std::pair{"designed", &spec.designed}})
         if (std::find(list->begin(), list->end(), "") != list->end())
-            base::fail_usage(name, ": empty item beside a comma");
+            base::fail_usage(name, ": empty item next to a comma");
     if (spec.ranks.empty()) base::fail_usage("ranks must not be empty");
     for (const std::string& stressor : spec.noise) base::parse_plug_in(stressor);
     for (const std::string& schedule : spec.designed)

@@ -72,8 +72,8 @@ CoresCommand::CoresCommand()
     request_.slot = "1s";  // not ten steps, which take longer with fewer cores
     options.add("slot", request_.slot, "length of a slot: ten steps or more with the fewest cores", "TIME");
     options.add("seed", request_.seed, "seed of the random order", "NUMBER");
-    options.add("cpus", cpus_,
-                "CPUs of the job in quiet slots, of which the neighbour gets what is freed (default: all)", "LIST");
+    options.add("cpus", cpus_, "CPUs of the job in quiet slots; the neighbour gets those that are freed (default: all)",
+                "LIST");
     options.add("control-delay", request_.control_delay, "known delay as positive control, see crosstalk run", "DELAY");
     options.add_switch("dry-run", dry_run_, "print the commands without running them, and exit");
     add_step_options(options, request_);
@@ -83,8 +83,8 @@ CoresCommand::CoresCommand()
     options.example("crosstalk cores --neighbour ./simulation --levels 1,2,4,6,8 -- crosstalk-python train.py");
     options.example("crosstalk cores --threads '1|2|4' --budget 2% -- ddl-train");
     options.epilogue(
-        "The number is the fewest of the measured ones from which on the slowdown is shown to be below the budget; a "
-        "run that cannot show it gives none, and says why. Exit codes: as of crosstalk run.");
+        "The answer is the smallest measured number such that it and all larger ones are shown to cost less than the "
+        "budget. A run that cannot show this prints the reason. Exit codes: as of crosstalk run.");
     options.see_also("crosstalk-run(1), noisegen(1), interference(1)");
 }
 

@@ -57,7 +57,7 @@ void check_folder(const char* option, const std::filesystem::path& folder)
 class RunCommand : public base::Command {
  public:
     RunCommand()
-        : Command{"crosstalk run", "runs a job beside noise in random order, and reports the slowdown by each noise"}
+        : Command{"crosstalk run", "runs a job with noise in random slots, and reports the slowdown by each noise"}
     {
         options.add_positional("COMMAND", request_.command, "the job and its arguments, behind --", 0);
         options.synopsis("[options] -- COMMAND [ARGUMENT...]");
@@ -75,8 +75,8 @@ class RunCommand : public base::Command {
             "N runs, DIR/run-1, DIR/run-2, .., each with a new start, order of noise and cores; one pooled report",
             "NUMBER");
         options.add_switch("quick", quick_,
-                           "a coarse answer, within a minute from the first step: 30 s of two noises; says what it "
-                           "could have seen");
+                           "a coarse answer within a minute of the first step: 30 s of two noises; reports which "
+                           "effects it could have seen");
         options.add(
             "extend", extend_,
             "add --duration to the run in DIR, or --runs to the set in DIR: same job and noise, new random order, "
@@ -115,8 +115,8 @@ class RunCommand : public base::Command {
         options.add_choice(
             "evidence", request_.evidence,
             {base::evidence_word::by_rights, base::evidence_word::cheap, base::evidence_word::off},
-            "what trace-os records beside the job. auto: by eBPF who takes its CPUs, where this user may load that, "
-            "else as cheap: the kernel's counters; off: nothing");
+            "evidence that trace-os records during the job. auto: by eBPF programs, which name who takes its CPUs, if "
+            "this user may load them, else as cheap; cheap: the kernel's counters; off: none");
         options.add_switch("dry-run", dry_run_, "print the commands without running them, and exit");
         crosstalk::add_step_options(options, request_);
         options.group("The result");
@@ -237,7 +237,7 @@ class RunCommand : public base::Command {
         std::error_code unknown;
         const fs::file_status found = fs::symlink_status(file, unknown);
         if (fs::exists(found) && !fs::is_regular_file(found))
-            base::fail_usage(option, ": ", text, " is there, and is not a regular file");
+            base::fail_usage(option, ": ", text, " exists and is not a regular file");
         check_folder(option, folder);
         return file;
     }

@@ -66,10 +66,10 @@ PruneCommand::PruneCommand()
     options.example("crosstalk prune --dry-run DIR");
     options.example("crosstalk prune --older-than 30d runs/*");
     options.epilogue(
-        "Reports, records, steps.csv, and all that the noise recorded stay; so interference analyse still comes to the "
-        "same effects. Where steps stand in the archive alone, trace-steps makes steps.csv of it first. A run that is "
-        "being written, that did not end, that has no report, and links are left alone. DIR/pruned.json says what went, "
-        "and when. Exit codes: 0 fine, 1 failed, 2 wrong usage, or a directory that holds no run.");
+        "Reports, records, steps.csv and everything that the noise recorded are kept, so interference analyse still "
+        "finds the same effects. If only the archive has the steps, trace-steps first writes steps.csv. Links, and "
+        "runs that are being written, have not ended or have no report, are skipped. DIR/pruned.json lists what was "
+        "removed, and when. Exit codes: 0 fine, 1 failed, 2 wrong usage, or a directory that holds no run.");
     options.see_also("interference-analyse(1), trace-steps(1)");
 }
 

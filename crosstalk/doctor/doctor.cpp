@@ -161,7 +161,7 @@ void add_evidence(std::vector<Finding>& findings)
     const auto missing = [&](const std::string& advice) {
         findings.push_back({.what = "evidence", .state = State::missing, .advice = advice});
     };
-    if (!fs::exists(path_of_program("trace-os"))) return missing("no trace-os beside this program: build it");
+    if (!fs::exists(path_of_program("trace-os"))) return missing("no trace-os next to this program: build it");
     const Answer answer = answer_of({program("trace-os"), "--sources", "--json"}, Errors::in_the_text);
     const auto said = nlohmann::ordered_json::parse(answer.text, nullptr, false);
     if (!said.is_object() || !said.contains("sources")) return missing(std::string{base::trim(answer.text)});
@@ -201,7 +201,7 @@ Finding own_program(const char* name, bool needed, const std::string& advice)
     return {.what = name,
             .state = there ? State::there : State::missing,
             .needed = needed,
-            .found = there ? "beside this program" : "",
+            .found = there ? "next to this program" : "",
             .advice = there ? "" : advice};
 }
 

@@ -91,7 +91,7 @@ bool is_run(const fs::path& directory)
 std::string still_going(const fs::path& run)
 {
     const auto training = record_in(run / base::part::train / base::file::run_record);
-    if (!training) return "the record of its training is missing, or not whole";
+    if (!training) return "the record of its training is missing or incomplete";
     if (training->value("program", "") == "ddl-train" && !training->contains("result"))
         return "its training has not ended, or was killed";
     for (const fs::path& process : entries_of(run / base::part::noise)) {

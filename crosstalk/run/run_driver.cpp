@@ -340,7 +340,7 @@ void RunDriver::watch()
         }
         rest();
     }
-    if (!asked && job_.exit_code() != 0) throw ended_by_itself(job_, "beside the noise");
+    if (!asked && job_.exit_code() != 0) throw ended_by_itself(job_, "during the noise");
     const base::Nanoseconds on{base::now_ns() - noise_on_ns_};
     was_too_short_ = on < needed_;
     if (!asked && was_too_short_)

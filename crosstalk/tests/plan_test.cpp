@@ -172,7 +172,7 @@ TEST_CASE_FIXTURE(SpecFile, "a wrong spec is refused with its line and the right
           "spec.ini: ranks needs models; a command is given complete: mpirun -n 4 ./mine");
     CHECK(complaint("models = a\nstep-line = x\nnoise = io.write\n") ==
           "spec.ini: step-line needs a command; ddl-train records its own steps");
-    CHECK(complaint("models = a,,b\nnoise = io.write\n") == "spec.ini: models: empty item beside a comma");
+    CHECK(complaint("models = a,,b\nnoise = io.write\n") == "spec.ini: models: empty item next to a comma");
     CHECK(complaint("models\n") == "spec.ini line 1: 'models' is not NAME = VALUE");
     CHECK(complaint("models = a\ndesigned = io.write\n") ==
           "spec.ini: designed: 'io.write' is neither rotation(..) nor factorial(..)");

@@ -22,8 +22,8 @@ std::string why_not(const TrainingPlan& plan, const std::vector<StateTensor>& st
     if (state.empty()) return base::join("--checkpoint-every: ", plan.model, " has no state");
     const auto own = [](const StateTensor& tensor) { return tensor.owner == Owner::each; };
     if (plan.checkpoint.sharded || std::none_of(state.begin(), state.end(), own)) return {};
-    return base::join("--checkpoint-by rank0: not all of the state of ", plan.model,
-                      " is there; use --checkpoint-by sharded");
+    return base::join("--checkpoint-by rank0: the state of ", plan.model,
+                      " is divided over the ranks; use --checkpoint-by sharded");
 }
 
 class Checkpoints : public Hook {

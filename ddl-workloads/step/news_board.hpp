@@ -18,7 +18,7 @@ class NewsBoard {
     // A hook's slot on the board. The board must outlive it.
     template <class News>
     class Slot {
-        static_assert(std::is_trivially_copyable_v<News>, "news travel as bytes");
+        static_assert(std::is_trivially_copyable_v<News>, "reports travel as bytes");
 
      public:
         // Sets the report that this rank sends in the next and all later exchanges.

@@ -96,7 +96,8 @@ class Calibrate : public base::Command {
         options.add("round", calibration_.round, "length of one measurement", "TIME");
         options.add("seed", calibration_.seed, "seed of the random order in each round", "NUMBER");
         options.add("victim", victim_,
-                    "also try all shapes of memory.stream beside a victim on this CPU, for shape=worst", "CPU");
+                    "also measure how much each shape of memory.stream slows a victim on this CPU, for shape=worst",
+                    "CPU");
         options.group("Where");
         add_placement(options, wish_, avoid_);
         options.group("How much");
@@ -228,7 +229,7 @@ class ProbeCommand : public base::Command {
         options.example("noisegen probe --command './app --fast' --cpus 4-7 --out app");
         options.example("    app/probe/pressure.json; first: noisegen calibrate --cpus 4-7");
         options.example("noisegen probe --victim bandwidth,llc --peer 'stress-ng --cache 1' cache.llc --cpus 1");
-        options.example("    slowdown of victims beside cache.llc and beside another program, alternating");
+        options.example("    slowdown of victims by cache.llc and by another program, alternating");
         options.see_also("noisegen(1), noisegen-calibrate(1)");
     }
 

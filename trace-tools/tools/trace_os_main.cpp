@@ -280,7 +280,8 @@ try {
     options.add_choice("bpf", wanted.bpf, {"auto", "off"},
                        "programs in the kernel that know by whom: auto: if this user may load them");
     options.add("cpus", wanted.cpus, "CPUs on which trace-os itself runs: those of the noise, not of the job", "LIST");
-    options.add_switch("sources", wanted.sources, "list what can be observed here, and what the rest lacks");
+    options.add_switch("sources", wanted.sources,
+                       "list what can be observed on this machine, and what is missing for the rest");
     options.add_switch("json", wanted.json, "with --sources: as JSON");
     options.section(
         {.title = "Causes",
@@ -290,7 +291,7 @@ try {
                       "ran on the CPU meanwhile: a process outside of the job, inside, a kernel thread"},
                      {"idle_cpu", "the CPU idled: a wake-up under way"},
                      {"interrupt, softirq", "by number and name, or by vector; ksoftirqd counts as softirq"},
-                     {"unknown_task", "a task whose name is not known ran, since the wait was long or begun before"},
+                     {"unknown_task", "an unknown task ran: the wait was long, or began before the recording"},
                      {"block_io, reclaim", "blocked in I/O; looking for memory"},
                      {"major_faults", "blocked until a page comes from a disk"},
                      {"runqueue_wait", "all waits for a CPU, as schedstat counts them"},

@@ -159,7 +159,7 @@ ObservedRun observed_run(const Training& training, const std::vector<NoiseLog>& 
     run.extra_names = training.extra_names;
     run.plan = experiment(Design::sequence, run.slots.front());
     if (std::all_of(training.host.begin(), training.host.end(), [](const std::string& host) { return host.empty(); }))
-        observed.notes.emplace_back("the training's file does not name its hosts: all noise counts as beside it");
+        observed.notes.emplace_back("the training's file does not name its hosts: all noise is assumed to run on them");
     if (clock_offset_ns)
         observed.notes.push_back(base::join("clocks were aligned by --clock-offset ", *clock_offset_ns, " ns"));
     if (!training.steps_are.empty()) observed.notes.push_back(training.steps_are);

@@ -113,15 +113,15 @@ void add_limits(Diff& diff)
         const auto other = after.identity.find(name);
         if (name == "started" || name == "seed" || other == after.identity.end() || other->second == text) continue;
         diff.limits.push_back(join("another ", name == "cpu_model" ? "CPU model" : name, " (", text, ", then ",
-                                   other->second, "): the differences hold what that changes, too"));
+                                   other->second, "): the differences include its effect"));
     }
     if (before.runs.empty() || after.runs.empty())
         diff.limits.push_back(
             join(before.runs.empty() && after.runs.empty() ? "one run on each side"
                  : before.runs.empty()                     ? "one run before the change"
                                                            : "one run after the change",
-                 ": the intervals hold nothing of what changes from run to run; crosstalk run --runs 3 on both sides "
-                 "does"));
+                 ": the intervals do not include variation from run to run; those of crosstalk run --runs 3 on both "
+                 "sides do"));
     const double ratio = after.quiet_step_ms / before.quiet_step_ms;
     if (std::abs(ratio - 1.0) > quiet_steps_differ)
         diff.limits.push_back(join("a quiet step takes ", signed_percent(100.0 * (ratio - 1.0), 1),

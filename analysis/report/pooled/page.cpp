@@ -121,8 +121,8 @@ std::string not_said_of_all(const PooledReport& report)
             "narrow.");
     else if (!report.all.verdict.looked)
         sentences.emplace_back(
-            "To add to a run because it was undecided is another look at it, which an interval of a length fixed "
-            "beforehand does not allow for: docs/statistics.md says how often that misleads.");
+            "Adding to a run because it was undecided is another look, for which the interval of a run of fixed "
+            "length does not allow: docs/statistics.md says how often that misleads.");
     return plain_list(sentences);
 }
 
@@ -137,7 +137,7 @@ std::string harvest_section(const PooledReport& report)
 std::string curves_section(const PooledReport& report, const PooledPlots& plots, const std::filesystem::path& folder)
 {
     if (curves_of(report.all).empty()) return "";
-    const std::string unit = report.of_runs() ? "runs: they hold what changes from run to run" : "blocks of all parts";
+    const std::string unit = report.of_runs() ? "runs: they include variation from run to run" : "blocks of all parts";
     return fill(R"({}{}<p class="small">Levels of all together; intervals are of the {}. Doses are means over them.</p>
 )",
                 {plain_list(curve_sentences(report.all)), plots.response ? figure(*plots.response, folder) : "", unit});

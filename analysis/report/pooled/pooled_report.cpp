@@ -260,13 +260,13 @@ std::string scope(const PooledReport& report)
 {
     if (report.of_runs())
         return join(
-            "The intervals hold what changes from run to run as well as what changes within one: they are of the "
-            "mean effect over such runs, of which there were ",
+            "The intervals include variation from run to run and within runs: they are of the mean effect over "
+            "such runs, of which there were ",
             report.runs.size(), ". One more run is expected in the prediction interval, not in these.",
             report.runs.size() < 3 ? " Two runs give none."
                                    : " Where runs hardly differ, that interval is wider than it has to be.");
-    return "The intervals are of this run: they hold nothing of what changes from run to run (placement, pages, clock, "
-           "neighbours of a virtual machine). Its parts count as one run each as long as it is.";
+    return "The intervals are of this run: they do not include variation from run to run (placement, pages, clock, "
+           "neighbours of a virtual machine). Its parts count together as one run, each by its length.";
 }
 
 std::string heterogeneity(const PooledReport& report, const PooledEffect& effect)

@@ -124,10 +124,10 @@ std::string why_trusted(const Verdict& verdict)
     const bool hidden = verdict.delay && verdict.delay->covered_percent > 0.0 && verdict.delay->true_percent > 0.0 &&
                         absorbed_of(*verdict.delay).low_percent > 0.0;
     return fill(
-        "<p>Doing nothing measured as nothing, {}, and the noise was there when it should be.</p>\n",
-        {hidden                        ? "a known delay cost what work queued on GPUs did not hide"
-         : verdict.insensitive.empty() ? "a known delay measured as what it was"
-                                       : "a known delay measured as what it was or as nothing, for this run is not "
+        "<p>The placebo had no effect, {}, and noise covered the training.</p>\n",
+        {hidden                        ? "a known delay cost what queued GPU work did not hide"
+         : verdict.insensitive.empty() ? "a known delay was measured correctly"
+                                       : "a known delay was measured correctly or not seen, since this run is not "
                                          "sensitive"});
 }
 

@@ -44,7 +44,7 @@ std::vector<std::string> carry_over_sentences(const Report& report)
 std::vector<NoiseTable> carry_over_table(const Report& report)
 {
     if (report.analysis.carry_over.empty()) return {};
-    NoiseTable table{.title = "What is left in the slots after a noise",
+    NoiseTable table{.title = "Effect of a noise on the slots after it",
                      .head = {"Noise", "slots", "carry-over", "p"},
                      .rows = {},
                      .note =

@@ -114,12 +114,12 @@ std::string numbers(const std::vector<int>& cores)
 std::string answer_of(const Report& report, const ResponseCurve& curve)
 {
     if (const std::string why = why_not(report); !why.empty())
-        return join("How many cores the job needs, this run does not say: ", why, ".");
+        return join("This run does not show how many cores the job needs: ", why, ".");
     const double budget = report.verdict.budget_percent;
     const CoresNeeded needed = cores_needed(curve, report.verdict);
     const std::string at = join(" at ", budget, " %");
     if (!needed.enough)
-        return join("How many cores the job needs, this run does not say: not even with all ", needed.most,
+        return join("This run does not show how many cores the job needs: not even with all ", needed.most,
                     " is the cost shown to be below ", budget, " %. Measure longer.");
     std::string text = join("Keep ", *needed.enough, *needed.enough == 1 ? " core" : " cores", of_a_rank(report, curve),
                             " for this job (", 100.0 * report.verdict.confidence_each, " %: ");
@@ -135,8 +135,8 @@ std::string answer_of(const Report& report, const ResponseCurve& curve)
 std::string break_of(const ResponseCurve& curve, const Verdict& verdict)
 {
     const CoresNeeded needed = cores_needed(curve, verdict);
-    return needed.break_point ? join("With ", *needed.break_point, " or fewer it costs more than chance explains.")
-                              : "With no number that was run, the fewest included, it costs more than chance explains.";
+    return needed.break_point ? join("With ", *needed.break_point, " or fewer the cost is beyond chance.")
+                              : "With no measured number, the smallest included, the cost is beyond chance.";
 }
 
 std::vector<CoreSetting> settings_of(const Report& report, const ResponseCurve& curve)

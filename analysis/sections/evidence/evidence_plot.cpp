@@ -135,7 +135,7 @@ Plot draw_evidence(const std::filesystem::path& folder, const Report& report)
     variables.set("low", low);
     variables.set("high", high);
     Plot plot{.name = "evidence",
-              .title = "From the quiet step to that beside each noise",
+              .title = "From the quiet step to the step under each noise",
               .caption =
                   "Each bar begins where the one above it ends: causes that kept main threads from running, then what "
                   "is unexplained; the last is the slowdown. Lines: intervals.",

@@ -155,7 +155,7 @@ void estimate_harvest(Report& report, const SectionInput& input)
         own = read_harvests(rows);
     } catch (const base::Error& error) {  // the harvest is optional
         if (alone) throw;
-        report.notes.push_back(join("what the noise got done is left out: ", error.what()));
+        report.notes.push_back(join("the noise's harvest is left out: ", error.what()));
         return;
     }
     kept.beside = std::move(own);

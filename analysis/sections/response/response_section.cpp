@@ -93,7 +93,7 @@ std::string budget_part(const ResponseCurve& curve, const std::vector<std::strin
 std::string break_part(const ResponseCurve& curve, const std::vector<std::string>& too_much)
 {
     if (!curve.break_point.value && !too_much.empty()) return "single levels cost more than the budget, out of order";
-    if (!curve.break_point.value) return "at no level, the highest included, is there more than chance explains";
+    if (!curve.break_point.value) return "no level, the highest included, costs more than chance explains";
     return join("from ", dose_text(curve, *curve.break_point.value), interval_text(curve, curve.break_point),
                 " on it costs more than chance explains");
 }
@@ -108,9 +108,9 @@ std::string curve_sentence(const ResponseCurve& curve, const Verdict& verdict)
             too_much.push_back(point.level);
     const bool may_say = verdict.trustworthy && verdict.insensitive.empty() && !doubtful;
     return join(may_say ? join(curve.factor, " is ", safe_part(curve, verdict))
-                        : join("What ", curve.factor, " may do without harm, this run does not say"),
+                        : join("This run does not show up to which level ", curve.factor, " is harmless"),
                 "; ", budget_part(curve, too_much), "; ", break_part(curve, too_much), ". Levels are ",
-                curve.achieved ? "what was achieved." : "what was asked for.");
+                curve.achieved ? "as achieved." : "as requested.");
 }
 
 // Achieved dose at each level, mean over noise processes.

@@ -25,7 +25,7 @@ base::CpuSet first_cores(const base::CpuSet& cpus, const std::string& count)
     std::vector<base::Core> cores = base::physical_cores(cpus);
     const auto wanted = base::parse<std::uint64_t>(count);
     if (wanted > cores.size())
-        base::fail_usage("noise is to get ", count, " cores, and there are ", cores.size(), ": ",
+        base::fail_usage("noise needs ", count, " cores, but there are only ", cores.size(), ": ",
                          base::format_cpus(cpus));
     cores.resize(wanted);
     return base::cpus_of(cores);

@@ -77,7 +77,7 @@ fs::path find_digits()
         fs::path file = (programs / folder / "digits.csv.gz").lexically_normal();
         if (fs::exists(file)) return file;
     }
-    base::unavailable("there is not a digits.csv.gz beside the programs in ", programs.string(), ": ", how_to_get);
+    base::unavailable("no digits.csv.gz next to the programs in ", programs.string(), ": ", how_to_get);
 }
 
 std::vector<Digit> read_digits(const fs::path& file)

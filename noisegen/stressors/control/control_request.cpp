@@ -67,14 +67,14 @@ class Asking final : public Stressor {
     std::string note() const override
     {
         if (of_steps_) return answered_ > 0 ? "the training acknowledged" : "no training acknowledged";
-        return base::join("the training did so in ", answered_, " of ", slots_, " slots");
+        return base::join("the training answered in ", answered_, " of ", slots_, " slots");
     }
 
     // The end of the noise may cut off one slot, and a step that is longer than its slot cannot answer within it.
     std::string not_kept() const override
     {
         if (of_steps_ || (missed_ <= 1 && slots_ - answered_ <= 1 + slots_ / most_unanswered)) return {};
-        return base::join(slots_ - answered_, " of ", slots_, " requests that the training did not take up");
+        return base::join(slots_ - answered_, " of ", slots_, " requests that the training did not answer");
     }
 
  private:

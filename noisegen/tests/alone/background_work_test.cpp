@@ -83,7 +83,7 @@ TEST_CASE("requests that no training takes up are a promise that noise did not k
     const Scratch scratch;
     const Outcome outcome = testing::run(noise_words(scratch, "job.checkpoint 300ms; quiet 200ms"));
     CHECK(outcome.status == 3);
-    CHECK(outcome.err.find("3 of 3 requests that the training did not take up") != std::string::npos);
+    CHECK(outcome.err.find("3 of 3 requests that the training did not answer") != std::string::npos);
     CHECK(run_noisegen({"job.checkpoint[mode=later]", "1s"}).status == 2);
     CHECK(run_noisegen({"job.loaders[workers=-1]", "1s"}).status == 2);
 }
