@@ -134,7 +134,7 @@ std::optional<Again> again(const Report& report)
     const auto fails = [](const std::optional<Control>& control) {
         return control && control->connected && control->judged && !control->holds;
     };
-    if (fails(report.verdict.pause) || fails(report.verdict.delay)) return std::nullopt;  // a longer run is no better
+    if (fails(report.verdict.pause) || fails(report.verdict.delay)) return std::nullopt;  // a longer run would not help
     const Forecast* longest = nullptr;
     for (const FactorVerdict& factor : report.verdict.factors)
         if (factor.forecast && (longest == nullptr || factor.forecast->minutes > longest->minutes))

@@ -62,7 +62,7 @@ TEST_CASE("two strategies are compared on the trials of both")
         analysis::outcome_report({ddp, cycle}, band(), analysis::ProportionInterval::wilson, std::nullopt);
     REQUIRE(report.comparisons.size() == 1);
     CHECK(report.comparisons[0].pairs == 3);
-    CHECK(report.comparisons[0].only_first == 0);  // strategy cycle
+    CHECK(report.comparisons[0].only_first == 0);  // ruined with cycle only
     CHECK(report.comparisons[0].only_second == 1);
     CHECK(report.comparisons[0].p == 1.0);
 }

@@ -55,7 +55,7 @@ std::string neighbour_of(const std::string& text)
 CoresCommand::CoresCommand()
     : Command{"crosstalk cores", "measures how many cores a job must keep, and what a neighbour gets of the others"}
 {
-    options.add_positional("COMMAND", request_.command, "the job and its arguments, behind --", 0);
+    options.add_positional("COMMAND", request_.command, "the job and its arguments, after --", 0);
     options.synopsis("[options] -- COMMAND [ARGUMENT...]");
     options.group("The run");
     options.add("out", out_, "directory of the run (default: crosstalk-NUMBER, the first free one)", "DIR");

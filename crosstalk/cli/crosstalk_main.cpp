@@ -59,7 +59,7 @@ class RunCommand : public base::Command {
     RunCommand()
         : Command{"crosstalk run", "runs a job with noise in random slots, and reports the slowdown by each noise"}
     {
-        options.add_positional("COMMAND", request_.command, "the job and its arguments, behind --", 0);
+        options.add_positional("COMMAND", request_.command, "the job and its arguments, after --", 0);
         options.synopsis("[options] -- COMMAND [ARGUMENT...]");
         options.group("The run");
         options.add("out", out_, "directory of the run (default: crosstalk-NUMBER, the first free one)", "DIR");

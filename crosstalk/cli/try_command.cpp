@@ -16,7 +16,7 @@ namespace crosstalk {
 TryCommand::TryCommand()
     : Command{"crosstalk try", "runs a job without noise for some seconds to see how a run would be"}
 {
-    options.add_positional("COMMAND", request_.command, "the job and its arguments, behind --", 0);
+    options.add_positional("COMMAND", request_.command, "the job and its arguments, after --", 0);
     options.synopsis("[options] -- COMMAND [ARGUMENT...]");
     options.group("The try");
     options.add("duration", duration_, "time from the first step until the job gets SIGTERM", "TIME");

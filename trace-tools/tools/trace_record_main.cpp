@@ -100,7 +100,7 @@ try {
     Wanted wanted;
     std::vector<std::string> without_dashes;
     base::Options options{"trace-record", "records the MPI calls of a program into an OTF2 archive"};
-    options.add_positional("PROGRAM", without_dashes, "the program and its arguments, behind --", 0);
+    options.add_positional("PROGRAM", without_dashes, "the program and its arguments, after --", 0);
     options.synopsis("[options] -- PROGRAM [ARGUMENT...]");
     options.add("out,o", wanted.out, "directory of the archive (default: a new one, named after program and job)",
                 "DIR");

@@ -85,7 +85,7 @@ void Report::print(std::ostream& out) const
                        : base::join(count_, count_ == 1 ? " step" : " steps", devices == 1 ? "" : " of them together"))
         << formatted(", %.6f s in all: computing %.2f %%, idle %.2f %%\n", static_cast<double>(all.wall) / 1e9,
                      percent(all.busy, all.wall), percent(all.wall - all.busy, all.wall));
-    out << formatted("exchange kernels %.2f %%, of that %.2f %% beside computing; copies %.2f %%, of that %.2f %%\n",
+    out << formatted("exchange kernels %.2f %%, of that %.2f %% during computing; copies %.2f %%, of that %.2f %%\n",
                      percent(all.exchange, all.wall), percent(all.exchange_overlapped, all.exchange),
                      percent(all.copy, all.wall), percent(all.copy_overlapped, all.copy));
     out << formatted("%-24s %14s %7s\n", "GPU idle, cause", "seconds", "%");
