@@ -113,8 +113,8 @@ void add_settings(base::Options& options, Settings& settings)
     add_format(options, settings);
     options.add_switch("pdf", settings.pdf, "also write the page as report.pdf, with chromium");
     options.epilogue(
-        "Exit codes: 0 fine, 1 failed, or --fail-on is met, 2 wrong usage, 3 noise did not cover the training (this "
-        "goes before --fail-on), 77 no chromium for --pdf.");
+        "Exit codes: 0 fine, 1 failed, or --fail-on is met, 2 wrong usage, 3 noise did not cover the training, "
+        "whatever --fail-on says, 77 no chromium for --pdf.");
 }
 
 std::optional<std::int64_t> Settings::clock_offset_ns() const

@@ -59,7 +59,7 @@ TEST_CASE("the rank that got slower is named in archives without phases")
     CHECK(causes.text(0, "critical_rank") == "1");
     CHECK(causes.text(0, "region") == "work");
     CHECK(causes.text(0, "waiting_rank") == "0");
-    // 2.005 of 4.105 ms.
+    // Rank 1's work grew, and rank 0 waited for it, by 2.005 ms of a quiet step of 4.105 ms.
     CHECK(causes.get<double>(0, "region_percent") == doctest::Approx(48.8).epsilon(0.01));
     CHECK(causes.get<double>(0, "waiting_percent") == doctest::Approx(48.8).epsilon(0.01));
     CHECK(causes.text(0, "largest_part") == "own work");

@@ -255,8 +255,8 @@ std::vector<Source> Counters::sources(const Job& job) const
         source("interrupts", "interrupts by name", there(root_ / "proc/interrupts"), "there is no /proc/interrupts"),
         source("cpu_stat", "throttling by the job's quota",
                !quota.empty() && (number_after(quota, "throttled_usec") || number_after(quota, "throttled_time")),
-               "the job's control group has no cpu.stat with throttled time: a group of its own with the cpu "
-               "controller (Slurm: TaskPlugin=task/cgroup)"),
+               "the job's control group has no cpu.stat with throttled time: give the job a group of its own with "
+               "the cpu controller (Slurm: TaskPlugin=task/cgroup)"),
         source("psi", "pressure on CPU, memory, I/O", there(pressure_file(root_, job, "cpu")),
                "no pressure stall information: boot option psi=1"),
         source("cpufreq", "clock rates", there(root_ / "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"),
