@@ -28,7 +28,7 @@ $(in_lines "${packages_to_build[@]}" "${packages_to_run[@]}")
    Without root, prints the missing ones and exits. Nothing else on the machine is changed.
 2. Builds the programs for this into build/release (some minutes the first time, on two cores).
 3. Measures for ten seconds how a neighbour slows a core here.
-4. Trains beside noise until each verdict is decided, at most $longest, and leaves the report in results/quickstart.
+4. Trains under noise until each verdict is decided, at most $longest, and leaves the report in results/quickstart.
    An earlier report is kept. The budget is $budget of a step, which minutes can decide on a small or busy
    machine. For a finer one:
    crosstalk run --budget 1% --duration 15min -- mpirun -n 2 ddl-train
@@ -91,7 +91,7 @@ fi
 say "how a neighbour slows a core on this machine:"
 guard_run "$programs/noisegen" probe memory.stream cache.llc --blocks 5 || say "not on this machine"
 
-say "measuring a training beside noise until all is decided, at most $longest, with a budget of $budget of a step:"
+say "measuring a training under noise until all is decided, at most $longest, with a budget of $budget of a step:"
 run=results/quickstart
 
 # An earlier result is kept beside the new one, numbered.

@@ -59,7 +59,7 @@ MeasuredTimes measured_times(const RunFiles& files)
 Predict::Predict() : Command{"interference predict", "predicts the slowdown by a neighbour, or on more ranks"}
 {
     options.add_positional("DIR", directory_, "the run's directory, with train/ and noise/");
-    options.group("A neighbour that was not measured beside it");
+    options.group("A neighbour that was not measured with it");
     options.add(
         "neighbour", neighbour_,
         "pressure.json of noisegen probe --command; its slowdown is read from the response curves of DIR/report",

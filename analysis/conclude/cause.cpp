@@ -224,7 +224,7 @@ constexpr std::array gpu_reasons{
     GpuReason{"gpu_idle_input", "GPUs wait longer for input", Mechanism::input},
     GpuReason{"gpu_idle_launch", "GPUs wait longer for a host that launches late", Mechanism::compute},
     GpuReason{"gpu_idle_host_wait", "GPUs wait longer while the host waits", Mechanism::compute},
-    GpuReason{"gpu_idle_nothing", "GPUs have no work for longer", Mechanism::compute},
+    GpuReason{"gpu_idle_nothing", "GPUs are without work for longer", Mechanism::compute},
     GpuReason{"gpu_idle_copy", "GPUs wait longer for copies", Mechanism::unknown},
     GpuReason{"gpu_idle_queued", "GPUs start launched work later", Mechanism::unknown}};
 

@@ -29,7 +29,7 @@ std::string cost_text(const GuardRow& row, const std::string& noise)
     std::string text = row.cost_percent ? range(row.cost_percent->interval(0.95)) : std::string{};
     if (row.noisy_cost_percent)
         text +=
-            base::join(text.empty() ? "" : "; ", "beside ", noise, ": ", range(row.noisy_cost_percent->interval(0.95)));
+            base::join(text.empty() ? "" : "; ", "under ", noise, ": ", range(row.noisy_cost_percent->interval(0.95)));
     return text;
 }
 
@@ -51,8 +51,8 @@ std::string strategy_table(const OutcomeReport& report)
                         number(base::join(one.pairs)), number(base::join(one.only_first)),
                         number(base::join(one.only_second)), number(p_value(one.p)),
                         number(one.least_difference ? base::join(*one.least_difference) : "none")});
-    return "<p>Trials that ruin the training with one strategy alone; McNemar's exact test, and the smallest difference "
-           "that so many could show.</p>\n" +
+    return "<p>Trials that ruin the training with one strategy alone; McNemar's exact test, and the smallest "
+           "difference that this number of trials could show.</p>\n" +
            dense(
                table({"strategies", "target", "pairs", "first alone", "second alone", "p", "least difference"}, rows));
 }
@@ -118,7 +118,7 @@ std::string answer_of(const OutcomeReport& report)
         "not its count divided by its trials, because trials of bits that were tried more often count less.{}</p>\n",
         {list(items),
          guarded > 0 ? base::join(" ", guarded,
-                                  " trials with a guard that repairs or rolls back are in the table of guards alone.")
+                                  " trials with a guard that repairs or rolls back are only in the table of guards.")
                      : std::string{}});
 }
 

@@ -173,7 +173,7 @@ std::vector<PredictedPart> predict_parts(const MeasuredCurves& measured, const N
         const auto found = std::find_if(measured.curves.begin(), measured.curves.end(), of_stressor);
         const auto others = std::count_if(measured.curves.begin(), measured.curves.end(), of_stressor);
         if (found == measured.curves.end())
-            notes.push_back(pressure.stressor + " was not measured beside this training: its path is excluded");
+            notes.push_back(pressure.stressor + " was not measured with this training: its path is excluded");
         else if (!pressure.felt)
             notes.push_back("the probe's victim was not slowed by " + pressure.stressor + ": its path is excluded");
         else
@@ -182,7 +182,7 @@ std::vector<PredictedPart> predict_parts(const MeasuredCurves& measured, const N
             notes.push_back("several factors use " + pressure.stressor + "; the first is taken: " + found->factor);
         if (found != measured.curves.end() && found->curve.size() == 1)
             notes.push_back(pressure.stressor +
-                            " had one level beside this training: assuming a straight line from zero");
+                            " had one level in this training's run: assuming a straight line from zero");
     }
     return parts;
 }

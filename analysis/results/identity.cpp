@@ -60,7 +60,7 @@ void drop_foreign_records(Report& report, const Training& training, const std::v
     const auto drop = [&](Record& record, const std::string& why) {
         if (why.empty()) return;
         report.notes.push_back(
-            join("the record beside ", record.archive.string(), " is of another run, so it is not shown: ", why));
+            join("the record next to ", record.archive.string(), " is of another run, so it is not shown: ", why));
         record.json = nullptr;
     };
     const auto differs = [](const std::string& recorded, const std::string& archived) {

@@ -146,12 +146,12 @@ void add_what_noise_lacked(std::vector<std::string>& limits, const Json& noise)
 void add_counted_outliers(std::vector<std::string>& limits, const Report& report)
 {
     const Analysis& analysis = report.analysis;
-    if (!analysis.long_steps.rare) return;  // otherwise they are no accidents, and the checks report them
+    if (!analysis.long_steps.rare) return;  // frequent ones are no accidents, and the checks report them
     const std::vector<AccidentRate>& rates = analysis.accident_rates;
     for (const AccidentRate& rate : rates)
         if (rate.charged)
             limits.push_back(
-                join("outliers take ", fixed(rate.percent_of_time, 2), " % of the time beside ",
+                join("outliers take ", fixed(rate.percent_of_time, 2), " % of the time under ",
                      base::factor_name(rate.factor, rate.level), " and ", fixed(rates.front().percent_of_time, 2),
                      " % in quiet slots: ", rate.excess_percent < rates.front().excess_percent ? "less" : "more",
                      " than chance explains, so they count in its slowdown"));
@@ -163,7 +163,7 @@ void add_uncertain_strata(std::vector<std::string>& limits, const Report& report
         if (!stratum.counted.empty())
             limits.push_back(
                 join("long steps (", stratum.name,
-                     ") do not recur at a fixed number of steps: intervals assume equal frequency beside noise and in "
+                     ") do not recur at a fixed number of steps: intervals assume equal frequency under noise and in "
                      "quiet unless the difference is significant; safe noises are also below the budget without this "
                      "assumption"));
 }

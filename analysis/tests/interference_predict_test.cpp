@@ -88,7 +88,7 @@ TEST_CASE("a neighbour's cost is read off the training's curves")
         predict({run, "--neighbour", scratch / "pressure.json", "--out", scratch / "predicted.csv"});
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
-    CHECK(outcome.out.find("cache.llc was not measured beside this training") != std::string::npos);
+    CHECK(outcome.out.find("cache.llc was not measured with this training") != std::string::npos);
     CHECK(outcome.out.find("io.write had one level") != std::string::npos);
     const base::CsvTable table{scratch / "predicted.csv"};
     REQUIRE(table.rows() == 3);

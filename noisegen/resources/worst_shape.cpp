@@ -45,7 +45,7 @@ WorstShape worst_shape_from(const nlohmann::ordered_json& json)
 std::string text(const WorstShape& worst)
 {
     const auto round = [](double value) { return std::round(value * 100.0) / 100.0; };
-    return base::join("the worst shape of memory.stream is ", worst.shape, ": beside CPUs ", worst.noise_cpus,
+    return base::join("the worst shape of memory.stream is ", worst.shape, ": with noise on CPUs ", worst.noise_cpus,
                       " the bandwidth of a victim on CPU ", worst.victim, " takes ", round(worst.slowdown),
                       " times as long (", round(worst.low), " to ", round(worst.high), ")");
 }

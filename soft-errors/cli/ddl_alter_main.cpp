@@ -67,7 +67,7 @@ class Alter : public base::Command {
         options.add("out", out_, "alter a copy, which appears when complete; FILE is unchanged", "COPY");
         options.add_switch("in-place", in_place_, "alter the file itself");
         options.add("record", record_,
-                    "record of the changes, with .csv and .undo beside it (default: COPY.alteration.json or "
+                    "record of the changes, with .csv and .undo next to it (default: COPY.alteration.json or "
                     "FILE.alteration.json)",
                     "R.json");
         options.add("undo", undo_, "restore the values before the alteration of this record", "R.json");

@@ -60,9 +60,9 @@ try {
              {"MPI_Send 0>1 1ms tag=7",
               "and the MPI_Recv on rank 1, both on 'world'; MPI_Ssend waits for the receiver"},
              {"MPI_Iallreduce 5ms request=grad", "overlaps what follows; also Ibarrier"},
-             {"MPI_Isend 1>0 1ms request=news", "and the MPI_Irecv on rank 0"},
+             {"MPI_Isend 1>0 1ms request=block", "and the MPI_Irecv on rank 0"},
              {"MPI_Wait grad", "on all ranks that have started it"},
-             {"MPI_Wait news on 1", "on some of them"},
+             {"MPI_Wait block on 1", "on the named ranks only"},
          }});
     options.section(
         {.title = "Truth",

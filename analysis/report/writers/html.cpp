@@ -183,7 +183,7 @@ std::string record_html(const Record& record)
     const std::string title = fill("<h3>{}</h3>\n", {escape(record.what + (host.empty() ? "" : " on " + host))});
     if (!record.json.is_object())
         return title +
-               fill("<p class=\"small\">No record was found beside {}.</p>\n", {escape(record.archive.string())});
+               fill("<p class=\"small\">No record was found next to {}.</p>\n", {escape(record.archive.string())});
     std::vector<std::vector<Cell>> levels;
     for (const LevelDone& level : levels_done(record.json))
         levels.push_back({words(base::factor_name(level.factor, level.level)), words(level.stressor),

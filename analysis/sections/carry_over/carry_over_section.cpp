@@ -48,8 +48,8 @@ std::vector<NoiseTable> carry_over_table(const Report& report)
                      .head = {"Noise", "slots", "carry-over", "p"},
                      .rows = {},
                      .note =
-                         "How much longer a step is if this noise was on in so many slots before, whatever is on "
-                         "now: percent of the quiet step. p after Holm's correction."};
+                         "How much longer a step is if this noise was on in this number of slots before, whatever "
+                         "is on now: percent of the quiet step. p after Holm's correction."};
     for (const CarryOver& one : report.analysis.carry_over)
         table.rows.push_back({one.factor,
                               one.level,

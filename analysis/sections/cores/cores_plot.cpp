@@ -50,8 +50,8 @@ Plot draw_cores(const std::filesystem::path& folder, const Report& report)
     Plot plot{.name = "cores",
               .title = "What fewer cores cost the job",
               .caption =
-                  "Dots: the slowdown with so many cores kept, with its interval. Line: the monotone curve. Red: "
-                  "the budget. Shaded: numbers of cores that are shown to be enough."};
+                  "Dots: the slowdown with this number of cores kept, with its interval. Line: the monotone "
+                  "curve. Red: the budget. Shaded: numbers of cores that are shown to be enough."};
     plot.data = {"cores_points.csv"};
     plot.drawn = base::draw("interference", folder, plot.name, variables, cores_gp);
     return for_people(folder, plot);

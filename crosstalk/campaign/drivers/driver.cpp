@@ -110,7 +110,7 @@ class Driver {
         status["nodes"] = launcher_.nodes();
         status["exit_code"] = why.empty() ? base::exit_fine : base::exit_promise_not_kept;
         status["reason"] = why.empty() ? "noise covered the training" : why;
-        if (run.noise == base::campaign::no_noise && why.empty()) status["reason"] = "no noise ran beside the training";
+        if (run.noise == base::campaign::no_noise && why.empty()) status["reason"] = "no noise ran during the training";
         status["covered"] = why.empty();
         status["campaign"] = campaign_.path().filename().string();
         status["run"] = run.name;
