@@ -122,7 +122,7 @@ ClaimedPart::~ClaimedPart()
 
 namespace {
 
-// Removes temporary directories beside `wanted` whose process was killed. A live process on another host holds the
+// Removes temporary directories next to `wanted` whose process was killed. A live process on another host holds the
 // lock.
 void remove_left_overs(const fs::path& wanted)
 {

@@ -48,7 +48,7 @@ class ClaimedPart {
     bool kept_ = false;
 };
 
-// A directory that appears by rename once it is complete. Until then it has a temporary name beside the final one. If
+// A directory that appears by rename once it is complete. Until then it has a temporary name in the same directory. If
 // the program fails, the temporary directory is removed; if the program is killed, the next program removes it.
 class WholeDirectory {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// synthetic-run DIR [EXAMPLE [NUMBER]]: writes a run directory as a training and a noise process beside it would, with
+// synthetic-run DIR [EXAMPLE [NUMBER]]: writes a run directory as a training and a noise process would, with
 // known effects. Without EXAMPLE it is a small run of two ranks, which the attacks in fuzz/attacks damage. The examples
 // are the runs in the pictures of the tutorial. NUMBER, at most 28, is the seed and the day of November on which the
 // run began.

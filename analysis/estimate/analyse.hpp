@@ -46,7 +46,7 @@ struct Analysis {
     // Number of steps by the reason why they, or a part of them, are left out; LeftOut::no: used.
     std::map<LeftOut, std::size_t> counts;
     // Share of the training's time after warm-up that slots cover, on the rank with the smallest share. Up to 10 s
-    // before the noise begins do not count: noisegen is started beside the training, and may measure its step first.
+    // before the noise begins do not count: noisegen starts while the training runs, and may measure its step first.
     double covered_share = 0.0;
 };
 

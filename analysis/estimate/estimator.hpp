@@ -78,7 +78,7 @@ double quiet_step_ms(const Fit& fit, bool with_accidents);
 //
 // One means model with a mean of its own for each block, so that the steps of a block are compared with one another. A
 // slot lasts a fixed time: where the length of steps changes in a run and a noise slows the short ones, pooled means
-// would hold fewer of those beside the noise (13.6 % for a true 9 %). Blocks count by their steps, not alike: when
+// would hold fewer of those under the noise (13.6 % for a true 9 %). Blocks count by their steps, not alike: when
 // steps happen to be slow fewer of them fit into a slot.
 Fit fit(const Series& series, const StepsOf& steps);
 

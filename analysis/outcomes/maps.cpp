@@ -79,7 +79,7 @@ std::string drawing(int width, int height, const std::string& title, const std::
                       base::escape_markup(title), "</title>\n", body, "</svg>\n");
 }
 
-// Width of the labels beside the rows, for the longest of them.
+// Width of the labels next to the rows, for the longest of them.
 int label_width(std::size_t longest)
 {
     constexpr std::size_t shortest = 15;

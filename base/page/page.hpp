@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A page with two levels: the answer, which fits on one screen, and the evidence, whose contents list stays in view.
-// The page refers only to files beside it, and is complete without scripts.
+// The page refers only to files in its directory, and is complete without scripts.
 #pragma once
 
 #include <string>

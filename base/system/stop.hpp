@@ -10,12 +10,12 @@ namespace base {
 // Writing to such a stream fails, as it should.
 void occupy_closed_streams();
 
-// SIGTERM, SIGINT and SIGHUP set the flag that stop_requested() returns. A second Ctrl-C ends the process at once if it
-// comes a second or more later (launchers may deliver one Ctrl-C twice).
+// SIGTERM, SIGINT and SIGHUP set the flag that stop_requested() returns. A second Ctrl-C ends the process immediately
+// if it comes a second or more later (launchers may deliver one Ctrl-C twice).
 void stop_on_signals();
 
 // Asks the kernel to send SIGTERM when the parent (at the time of the call) dies. If it is dead already, the flag is
-// set at once.
+// set immediately.
 void stop_with_parent();
 
 bool stop_requested();

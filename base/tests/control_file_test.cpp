@@ -62,7 +62,8 @@ TEST_CASE("who sleeps on the phase is woken by the next one")
     sleeper.join();
     CHECK(seen == TrainingPhase::backward);
     CHECK(noise.page().updated_ns > 0);
-    CHECK(sleep_on_phase(noise.page(), TrainingPhase::load, INT64_MAX) == TrainingPhase::backward);  // returns at once
+    CHECK(sleep_on_phase(noise.page(), TrainingPhase::load, INT64_MAX) ==
+          TrainingPhase::backward);  // returns immediately
     CHECK(sleep_on_phase(noise.page(), TrainingPhase::backward, now_ns()) == TrainingPhase::backward);
 }
 

@@ -150,8 +150,8 @@ class StepLauncher : public Launcher {
         return words;
     }
 
-    // scancel without a signal, and any signal to the step's srun, would kill the step at once, without a trace. If the
-    // controller does not answer, the call is repeated.
+    // scancel without a signal, and any signal to the step's srun, would kill the step immediately, without a trace. If
+    // the controller does not answer, the call is repeated.
     void end_step(const std::string& name) const
     {
         constexpr int times = 20;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a training's checkpoints: decides when one is due and which rank writes what, and writes at once or in the
+// Writes a training's checkpoints: decides when one is due and which rank writes what, and writes immediately or in the
 // background.
 #pragma once
 

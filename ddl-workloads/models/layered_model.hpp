@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models whose layers can be computed one by one, on different ranks and for several parts of a batch at once, as
-// pipelines and coded products need.
+// Models whose layers can be computed one by one, on different ranks and for several parts of a batch simultaneously,
+// as pipelines and coded products need.
 #pragma once
 
 #include "ddl-workloads/data/loading/batch.hpp"

@@ -89,7 +89,7 @@ std::optional<ExchangeThread::Call> ExchangeThread::next_after_rounds(Transport&
         const bool everywhere = rounds_->round(transport, call_waits);
         round_due_ = rounds_->due();
         if (!everywhere) continue;
-        round_due_ = {};  // the queued call is made at once
+        round_due_ = {};  // the queued call is made immediately
         lock.lock();
         return front();
     }

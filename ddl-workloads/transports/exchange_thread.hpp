@@ -66,7 +66,7 @@ class ExchangeThread {
  public:
     // Starts the thread and runs `connect` on it (which calls MPI_Init, for example). Throws what `connect` throws.
     explicit ExchangeThread(std::function<std::unique_ptr<Transport>()> connect);
-    // Makes the calls that are still in the line, then disconnects.
+    // Makes the calls that are still queued, then disconnects.
     ~ExchangeThread();
     ExchangeThread(const ExchangeThread&) = delete;
     ExchangeThread& operator=(const ExchangeThread&) = delete;
@@ -76,8 +76,8 @@ class ExchangeThread {
     const nlohmann::ordered_json& description() const { return description_; }
     std::int64_t bytes_averaged() const { return bytes_averaged_; }
 
-    // Each of these adds a call to the line and returns at once. The future throws what the call threw. Memory behind a
-    // span must stay valid until the future is ready.
+    // Each of these queues a call and returns immediately. The future throws what the call threw. The memory of a span
+    // must stay valid until the future is ready.
 
     // The mean over all ranks, in place: the sum times 1/ranks, computed the same way for every strategy. Before the
     // future becomes ready, `done` (if given) is called on the transport thread with the failure, or null.
@@ -114,7 +114,7 @@ class ExchangeThread {
     // used on the transport thread (see post()), and lives as long as this object.
     Transport& group(const std::vector<int>& ranks);
 
-    // The transport's mailbox, whose calls are queued in the line like any other: a wait blocks all calls that are
+    // The transport's mailbox, whose calls are queued like any other: a wait blocks all calls that are
     // queued after it. An error of a call that does not wait is thrown by the next call.
     Mailbox& mailbox() { return mailbox_; }
 
@@ -124,11 +124,11 @@ class ExchangeThread {
     // Collective: starts these rounds; null stops them. `rounds` must outlive their use.
     void go_round(Rounds* rounds);
 
-    // Like average(), but executed at once; call it on the transport thread.
+    // Like average(), but executed immediately; call it on the transport thread.
     void average_now(Transport& transport, std::span<float> values, BucketTag tag,
                      Precision precision = Precision::full);
 
-    // Sets the observer of all later calls in the line; null: none. The observer must outlive its use.
+    // Sets the observer of all later queued calls; null: none. The observer must outlive its use.
     void observe(ExchangeObserver* observer);
 
     // Ends the whole job with exit code `code` because this rank failed, so that no rank waits for it. Does not return.

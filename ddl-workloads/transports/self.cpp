@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A single process without MPI: every exchange completes at once.
+// A single process without MPI: every exchange completes immediately.
 #include "base/error.hpp"
 #include "ddl-workloads/transports/inbox_mailbox.hpp"
 #include "ddl-workloads/transports/transport.hpp"

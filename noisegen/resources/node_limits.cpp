@@ -149,7 +149,7 @@ bool same(const StressorLimit& a, const StressorLimit& b)
     base::fail("cannot create ", path, ": ", why, "; give another place with --limits FILE or XDG_CACHE_HOME=DIR");
 }
 
-// A lock among the processes of this host. The lock file lies beside the limits file, which each write replaces.
+// A lock among the processes of this host. The lock file lies next to the limits file, which each write replaces.
 class Lock {
  public:
     explicit Lock(const fs::path& file)

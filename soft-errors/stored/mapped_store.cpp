@@ -56,7 +56,7 @@ void MappedStore::write(std::uint64_t at, std::span<const std::byte> bytes) noex
     size_ = std::max(size_, at + bytes.size());
 }
 
-// The file only grows: bytes behind HDF5's own end stay.
+// The file only grows: bytes past HDF5's own end stay.
 void MappedStore::resize(std::uint64_t size) noexcept
 {
     too_large_ = too_large_ || size > room_;

@@ -18,7 +18,7 @@ namespace soft_errors {
 
 namespace {
 
-// Reads single bytes directly, and many that lie close together at once.
+// Reads single bytes directly, and close ones in one read.
 class Window {
  public:
     explicit Window(const StoredFile& file)

@@ -145,7 +145,7 @@ void cover_growth(std::vector<Patch>& patches, std::uint32_t file, std::uint64_t
 void refuse_unproven_cut(const std::vector<Patch>& patches, std::uint32_t file, std::uint64_t bytes,
                          std::uint64_t bytes_after, const fs::path& path)
 {
-    std::map<std::uint64_t, std::uint64_t> made;  // begin and end of zeros behind the old end
+    std::map<std::uint64_t, std::uint64_t> made;  // begin and end of zeros past the old end
     for (const Patch& patch : patches) {
         if (patch.file != file || patch.end() <= bytes) continue;
         const std::uint64_t from = std::max(patch.at, bytes);

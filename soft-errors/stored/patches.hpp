@@ -27,7 +27,7 @@ std::string packed_patches(const std::vector<Patch>& patches);
 // Throws Error, with the name `source`, for other content.
 std::vector<Patch> unpacked_patches(const std::string& content, const std::filesystem::path& source);
 
-// Adds zeros for the bytes behind the old end of a file that no patch has, so that undo() knows all bytes that the
+// Adds zeros for the bytes past the old end of a file that no patch has, so that undo() knows all bytes that the
 // alteration added. The patches are in order.
 void cover_growth(std::vector<Patch>& patches, std::uint32_t file, std::uint64_t bytes);
 

@@ -12,7 +12,7 @@ enum class Marked {
     all             // all effects that are significant or called unsafe, those on phases and single ranks included
 };
 
-// Writes traces.marker beside the anchor: a marker for each slot of the noise schedule and each effect of its factor
+// Writes traces.marker next to the anchor: a marker for each slot of the noise schedule and each effect of its factor
 // that is to be marked (significant: 5 % after Holm's correction). It spans the first to the last used step that the
 // factor covered for at least half of the step's length, on the location of the rank's steps, or globally for an effect
 // on the whole job. The markers' group says if the report is not trustworthy. `others`: number of processes that

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 const std::string program = testing::bin / "../tests/mark-program";
 
-// Returns a shell command that runs all ranks at once. The output of rank R goes to the file RUN.out.R.
+// Returns a shell command that runs all ranks simultaneously. The output of rank R goes to the file RUN.out.R.
 std::string ranks(int size, const fs::path& run, const std::string& arguments, const std::string& variables = "")
 {
     std::string script;

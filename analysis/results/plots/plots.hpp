@@ -18,7 +18,7 @@ Plot draw_effects(const std::filesystem::path& folder, const Report& report);
 // Draws effects.svg (each factor's effect on the step) and phases.svg (its effect on each phase).
 std::vector<Plot> draw_effects_and_phases(const std::filesystem::path& folder, const Report& report);
 
-// Draws timeline.svg (step time over time, with the noise behind it), heat_map.svg and phases_over_time.svg.
+// Draws timeline.svg (step time over time, with the noise in the background), heat_map.svg and phases_over_time.svg.
 std::vector<Plot> draw_steps(const std::filesystem::path& folder, const Report& report);
 
 // Draws, for compared runs, effects.svg (on the step and on each phase) and aligned.svg (steps by number, from

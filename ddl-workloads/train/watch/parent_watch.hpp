@@ -11,7 +11,7 @@ namespace ddl {
 
 constexpr std::chrono::seconds orphan_patience{3};
 
-// The parent's death sends SIGTERM to this process at once (base::stop_with_parent) and ends the process
+// The parent's death sends SIGTERM to this process immediately (base::stop_with_parent) and ends the process
 // `orphan_patience` later. The watching thread sleeps until the parent dies.
 class ParentWatch {
  public:

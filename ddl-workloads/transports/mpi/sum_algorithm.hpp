@@ -9,9 +9,9 @@
 namespace ddl {
 
 // By default Open MPI adds in place over a binomial tree: of two ranks, one adds all numbers while the other waits. Its
-// other algorithms let all ranks add at once. If the number of ranks is a power of two, all of them add neighbours
-// first, so that the sums have the same bits. This class selects them by Open MPI's control variable, unless the user
-// has set it. For other numbers of ranks, and in other libraries, the library chooses.
+// other algorithms let all ranks add simultaneously. If the number of ranks is a power of two, all of them add
+// neighbours first, so that the sums have the same bits. This class selects them by Open MPI's control variable, unless
+// the user has set it. For other numbers of ranks, and in other libraries, the library chooses.
 class SumAlgorithm {
  public:
     SumAlgorithm();

@@ -39,7 +39,7 @@ class GpuContext {
     base::cuda::Context context_ = nullptr;
 };
 
-// Memory as text: "71.2 of 81.6 GB free beside it; its context stays while it is off".
+// Memory as text: "71.2 of 81.6 GB of GPU memory free; ..".
 std::string text_of(const GpuContext::Memory& memory);
 
 // Memory of a GPU. Throws Error.

@@ -23,7 +23,7 @@ int open_unnamed(const fs::path& directory)
 {
     const int file = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
-    // File systems without unnamed files (NFS, some parallel ones): create a named file and unlink it at once.
+    // File systems without unnamed files (NFS, some parallel ones): create a named file and unlink it immediately.
     const fs::path path = directory / base::join(".noisegen.", ::getpid(), ".", std::random_device{}());
     const int named = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (named >= 0) ::unlink(path.c_str());

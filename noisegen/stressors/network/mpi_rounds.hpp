@@ -26,7 +26,7 @@ class Pattern {
     virtual ~Pattern() = default;
 
     // Begins round 0, 1, ...; the number is the same on all ranks. Adds the requests to wait for to `requests`, and
-    // returns at once.
+    // returns immediately.
     virtual void begin(long round, MPI_Comm communicator, std::vector<MPI_Request>& requests) = 0;
 
     // Work of this rank in the round.

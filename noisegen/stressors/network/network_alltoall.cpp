@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every MPI rank sends to every other rank at once, as in the transposition of a distributed FFT: contends for the
-// network's bisection bandwidth.
+// Every MPI rank sends to every other rank simultaneously, as in the transposition of a distributed FFT: contends for
+// the network's bisection bandwidth.
 #include "base/system/launcher.hpp"
 #include "noisegen/stressors/network/message_options.hpp"
 #include "noisegen/stressors/network/mpi_exchange.hpp"

@@ -120,7 +120,7 @@ TEST_CASE("a pause stops the victim for the time that is recorded")
         const auto begin = pauses.get<std::int64_t>(row, "begin_ns");
         const auto end = pauses.get<std::int64_t>(row, "end_ns");
         CHECK(end - begin >= 10'000'000);
-        // A stop takes effect at once, so the victim read the clock for the last time at most a moment later.
+        // A stop takes effect immediately, so the victim read the clock for the last time at most a moment later.
         const bool seen = std::any_of(gaps.begin(), gaps.end(), [&](const auto& gap) {
             return gap.first < begin + 2'000'000 && gap.second > end;
         });

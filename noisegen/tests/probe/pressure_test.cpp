@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pressure: from slowdowns with known answers, and of a real program beside a real victim.
+// Pressure: from slowdowns with known answers, and of a real program and a real victim.
 #include "noisegen/measure/pressure.hpp"
 
 #include "base/random.hpp"

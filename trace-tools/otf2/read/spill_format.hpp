@@ -78,7 +78,7 @@ inline bool is_continued(char byte)
     return (static_cast<unsigned char>(byte) & 0x80U) != 0;
 }
 
-// Reads the number at `at`, which then points behind it.
+// Reads the number at `at`, which then points past it.
 inline std::uint64_t number_at(const char*& at)
 {
     std::uint64_t number = 0;

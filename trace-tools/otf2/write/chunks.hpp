@@ -15,7 +15,7 @@ namespace otf2 {
 
 constexpr std::uint64_t event_chunk_bytes = 256 << 10;  // OTF2's minimum; a flush takes about 0.1 ms
 
-// Each location has at least one chunk. If the memory is bounded, all chunks are allocated and touched at once; a
+// Each location has at least one chunk. If the memory is bounded, all chunks are allocated and touched immediately; a
 // location takes further chunks while more than a quarter is free, and the rest is reserved for the first chunks of new
 // locations.
 class EventMemory {

@@ -13,7 +13,7 @@ class DeviceGraph {
     // Calls `work` and records what it queues, without executing it. `work` must not wait for the device; its tensors
     // keep their addresses.
     virtual void record(const std::function<void()>& work) = 0;
-    // Queues the recorded work behind all work that this thread has queued so far.
+    // Queues the recorded work after all work that this thread has queued so far.
     virtual void replay() = 0;
 };
 

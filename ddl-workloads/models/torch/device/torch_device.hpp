@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device that a network computes on, and copies between its memory and the host's. Copies run on their own streams,
-// beside the stream that computes. Uses LibTorch's events and streams, and includes no CUDA headers.
+// next to the stream that computes. Uses LibTorch's events and streams, and includes no CUDA headers.
 #pragma once
 
 #include "ddl-workloads/devices/device_plan.hpp"
@@ -39,8 +39,8 @@ class TorchDevice {
     // Host memory with the shape and type of `like`; pinned if the device is a GPU.
     torch::Tensor host_memory(const torch::Tensor& like) const;
 
-    // Both return at once if the host's memory is pinned. The copy starts after the work that this thread has queued so
-    // far. Work that it queues later starts after the copy to the device.
+    // Both return immediately if the host's memory is pinned. The copy starts after the work that this thread has
+    // queued so far. Work that it queues later starts after the copy to the device.
     std::unique_ptr<Arrival> to_host(const torch::Tensor& from, const torch::Tensor& to) const;
     void to_device(const torch::Tensor& from, const torch::Tensor& to) const;
 
@@ -77,7 +77,7 @@ class TorchDevice {
 
     DevicePlan plan_;
     torch::Device place_;
-    std::optional<Streams> streams_;  // none: copies are made at once
+    std::optional<Streams> streams_;  // none: copies are made immediately
 };
 
 // Enables autocast to bfloat16 for its lifetime, if the plan asks for bf16.
