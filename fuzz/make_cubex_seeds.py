@@ -11,9 +11,9 @@ import struct
 import tarfile
 import zlib
 
-# main calls a and b, a calls c: depth first it is main a c b, with children side by side main a b c.
-VISITS = {0: (1, 1), 1: (2, 3), 2: (4, 0), 3: (7, 300)}  # of main, a, c, b on two threads
-TIME = {0: (10.5, 11.25), 1: (4.0, 5.0), 2: (1.0, 0.0), 3: (6.0, 6.125)}  # inclusive
+# main calls a and b, a calls c: depth first the order is main a c b, breadth first main a b c.
+VISITS = {0: (1, 1), 1: (2, 3), 2: (4, 0), 3: (7, 300)}  # visits of main, a, c, b on two threads
+TIME = {0: (10.5, 11.25), 1: (4.0, 5.0), 2: (1.0, 0.0), 3: (6.0, 6.125)}  # inclusive times
 EXCLUSIVE_ROWS = [0, 1, 2, 3]
 INCLUSIVE_ROWS = [0, 1, 3, 2]
 
@@ -90,7 +90,7 @@ def tar(files):
             header = tarfile.TarInfo(name)
             header.mode, header.size = 0o600, len(content)
             archive.addfile(header, io.BytesIO(content))
-            # As Cube's C writer: one block more after whole blocks.
+            # As in Cube's C writer: one more block after whole blocks.
             if len(content) % 512 == 0:
                 out.write(bytes(512))
                 archive.offset += 512

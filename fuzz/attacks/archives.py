@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged archives through every program that reads archives: an answer, or one line; and nobody computes from what
-trace-info --check calls unsound."""
+"""Damaged archives for every program that reads archives: each gives an answer or one line, and none computes from an
+archive that trace-info --check calls unsound."""
 import os
 import shutil
 
@@ -8,7 +8,7 @@ from context import damage
 
 NEEDS = ("interference", "trace-info", "synthetic-run")
 
-# What a program does with an archive; OUT is a name that is not there yet.
+# The arguments of each program for an archive; OUT is a name that does not exist yet.
 READERS = {
     "trace-info": ("X",),
     "trace-waits": ("X", "--out", "OUT"),
@@ -21,7 +21,7 @@ HOLE = 5 << 30
 
 
 def attempts(context, count):
-    planted = PLANTED if context.sanitized else GROWN + PLANTED  # sanitizers leave no limit on memory
+    planted = PLANTED if context.sanitized else GROWN + PLANTED  # sanitizers do not work under a memory limit
     for number in context.numbers(count):
         run = context.copied_run()
         archive = run / context.random.choice(("train/trace", "noise/here.0/trace"))

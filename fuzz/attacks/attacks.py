@@ -17,7 +17,7 @@ import time
 
 from context import Context
 
-# What share of the tries each part gets. A part whose file or whose programs are missing leaves its share to the others.
+# Share of the tries of each part. If the file or the programs of a part are missing, the other parts get its share.
 SHARES = {
     "archives": 700,
     "flips": 400,
@@ -34,7 +34,7 @@ SHARES = {
 
 
 def load(names):
-    """The parts that are there, by name."""
+    """The available parts, by name."""
     parts = {}
     for name in names:
         try:
@@ -51,7 +51,7 @@ def counts_of(parts, tries):
 
 
 def attack(name, part, context, count, show):
-    """Returns how many tries there were and how many of them failed."""
+    """Returns the number of tries and of failures."""
     tried = failures = 0
     for what, failure in part.attempts(context, count):
         tried += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged checkpoints: a training goes on after the newest sound one, with the same weights, or refuses in one line."""
+"""Damaged checkpoints: a training resumes from the newest sound one, with the same weights, or refuses in one line."""
 import json
 import shutil
 
@@ -42,7 +42,7 @@ def _result(outcome):
 
 def _resumed(context, run, truth):
     outcome = _train(context, context.directory / "resumed", "--steps", 30, "--resume", run)
-    # What it passed over is said, a line each, before the line that says why it ended.
+    # The checkpoints that it skipped are named, one a line, before the line with the reason for its end.
     if outcome.code == 0:
         failure = context.judge(outcome)
         if not failure and _result(outcome)["checksum"] != truth:

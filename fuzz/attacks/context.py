@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every part of the attacks uses: programs, a recorded run, a directory for each try, and the judge of outcomes."""
+"""Common parts of all attacks: programs, a recorded run, a directory for each try, and the judgement of outcomes."""
 import dataclasses
 import os
 import pathlib
@@ -12,7 +12,7 @@ import tempfile
 import time
 
 MOST_RSS = 1 << 30
-LONGEST_LINE = 1000  # of an error, paths included
+LONGEST_LINE = 1000  # of an error line, paths included
 
 
 @dataclasses.dataclass
@@ -27,12 +27,13 @@ class Outcome:
 
     @property
     def said(self):
-        """The lines of stderr that are no sanitizer's."""
+        """The lines of stderr that are not of a sanitizer."""
         return [line for line in self.err.splitlines() if line.strip()]
 
 
 class Context:
-    """Of one run of the attacks. `random` is of the present try; `directory` is the try's own, empty at its start."""
+    """State of one run of the attacks. `random` is that of the current try; `directory` belongs to the try, and is
+    empty at its start."""
 
     def __init__(self, options):
         self.bin = options.bin.resolve()
@@ -60,7 +61,7 @@ class Context:
         self.part = part
 
     def numbers(self, count):
-        """Goes through a part's tries: sets `number`, `random` and an empty `directory` for each."""
+        """Iterates over the tries of a part: sets `number`, `random` and an empty `directory` for each."""
         for number in range(self.first, self.first + count):
             self.number = number
             self.random = random.Random(f"{self.seed} {self.part} {number}")
@@ -72,11 +73,11 @@ class Context:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def keep(self):
-        """Puts the files of the present try aside and returns where they are."""
+        """Moves the files of the current try to the folder of failures, and returns their path."""
         target = self.kept / f"{self.part}-{self.seed}-{self.number}"
         shutil.rmtree(target, ignore_errors=True)
         if self.directory.exists():
-            # A file with a hole in it stays one.
+            # Sparse files stay sparse.
             self.kept.mkdir(parents=True, exist_ok=True)
             subprocess.run(["cp", "-a", "--sparse=always", self.directory, target], check=False)
         return target
@@ -85,14 +86,14 @@ class Context:
         return time.monotonic() > self.deadline
 
     def program(self, name):
-        """Its path, or None if this build has none."""
+        """The path of a program, or None if this build lacks it."""
         for folder in (self.bin, self.tests):
             if (folder / name).exists():
                 return folder / name
         return None
 
     def run(self, *command, timeout=None, cwd=None, env=None, limits=()):
-        """Runs a program and waits; a hang is ended. limits: pairs of a resource and its value."""
+        """Runs a program and waits; one that hangs is killed. limits: pairs of a resource and its value."""
         words = [str(self.program(command[0]) or command[0]), *map(str, command[1:])]
 
         def prepare():
@@ -109,7 +110,7 @@ class Context:
                            time.monotonic() - begin, usage.ru_maxrss * 1024, hung)
 
     def judge(self, outcome, quiet_codes=(), codes=(0, 1, 2, 3, 77)):
-        """What is wrong with how a program ended, or None. quiet_codes: those that need no line on stderr."""
+        """What is wrong with the end of a program, or None. quiet_codes: exit codes that need no line on stderr."""
         wrong = self._wrong(outcome, quiet_codes, codes)
         return f"{wrong}: {' '.join(outcome.command)}" if wrong else None
 
@@ -132,7 +133,7 @@ class Context:
         return None
 
     def recorded_run(self):
-        """A run directory of two ranks and one noise process, written once and not to be changed."""
+        """A run directory of two ranks and one noise process, written once; must not be changed."""
         if self._run is None:
             self._run = self.scratch / "recorded"
             written = self.run("synthetic-run", self._run, timeout=120)
@@ -141,7 +142,7 @@ class Context:
         return self._run
 
     def copied_run(self, name="run"):
-        """A copy of it that the present try may damage."""
+        """A copy of the recorded run, which the current try may damage."""
         target = self.directory / name
         shutil.copytree(self.recorded_run(), target)
         return target
@@ -177,14 +178,16 @@ def first_report(text):
 
 
 def blames_otf2(text):
-    """Wrong memory is OTF2's if one of the two innermost functions is; programs read archives in a child for that."""
+    """A memory error is OTF2's if one of the two innermost functions is; for that case programs read archives in a
+    child."""
     third = text.find("\n    #2 ")
     library = text.find("libopen-trace-format2")
     return library >= 0 and (third < 0 or library < third)
 
 
 def mutated(content, rng):
-    """Bytes changed in one place: a bit, a byte, some bytes overwritten, lost, doubled, or the rest cut off."""
+    """Changes bytes in one place: flips a bit, replaces a byte, overwrites, removes or repeats some, or cuts off the
+    rest."""
     if not content:
         return bytes([rng.randrange(256)])
     at = rng.randrange(len(content))
@@ -210,7 +213,7 @@ def flipped(content, at, bit):
 
 
 def damage(path, rng, times=1):
-    """Damages a file; returns what was done, for a name."""
+    """Damages a file; returns a description for the try's name."""
     content = path.read_bytes()
     for _ in range(times):
         content = mutated(content, rng)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged data sets, and pipes and devices in their place: ddl-data says what is wrong, in one line."""
+"""Damaged data sets, and pipes and devices instead of files: ddl-data names what is wrong in one line."""
 import shutil
 
 import replaced
@@ -44,7 +44,7 @@ def _read(context, kind, path):
     commands = (("info", "--check", path), ("info", name),
                 ("convert", name, "--to", "shards", "--out", context.directory / "converted"))
     for command in commands:
-        # Records of 5 GiB are read whole: three seconds a GiB where memory is slow.
+        # Records of 5 GiB are read completely: three seconds a GiB if memory is slow.
         outcome = context.run("ddl-data", *command, timeout=3 * context.patience)
         failure = context.judge(outcome, quiet_codes=(1,) if "--check" in command and outcome.out else ())
         if failure:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Disks that are full, small or read-only, files that may not grow, few descriptors: one line, the right exit code, and
-nothing under its final name that is not complete."""
+"""Full, small or read-only disks, limits on file size, few descriptors: one line, the right exit code, and no
+incomplete file under its final name."""
 import contextlib
 import os
 import resource
@@ -135,7 +135,7 @@ def _no_rights(context):
 
 @contextlib.contextmanager
 def _short_files(context):
-    most = int(2 ** context.random.uniform(11, 21))  # what is said goes into files, too
+    most = int(2 ** context.random.uniform(11, 21))  # output goes into files, too
     yield f"files of at most {most} bytes", context.directory, ((resource.RLIMIT_FSIZE, most),)
 
 

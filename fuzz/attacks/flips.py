@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One bit of a run's archives is wrong: interference refuses the run, distrusts it with a reason, or says the same."""
+"""A flipped bit in a run's archives: interference refuses the run, distrusts it with a reason, or gives the same
+answer."""
 import json
 
 from context import flipped
@@ -26,7 +27,7 @@ def _truth(context):
 
 
 def _flip_one(context, run):
-    """Of all bits of all files each as likely; but half of the flips hit what is not events."""
+    """Flips one bit. Each bit of all files is equally likely, but half of the flips are outside of events."""
     files = sorted(path for path in run.glob("**/trace/**/*") if path.is_file())
     if context.random.random() < 0.5:
         files = [path for path in files if path.suffix != ".evt"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kill -9 at a random moment: afterwards nothing runs, scratch is gone, tables are whole, archives are complete, absent or
-refused in one line, and the same can be done again."""
+"""kill -9 at a random moment: afterwards no process runs, scratch files are gone, tables have whole rows, archives are
+complete, absent or refused in one line, and the same command works again."""
 import os
 import pathlib
 import signal
@@ -17,13 +17,13 @@ TRAINING = ("--model", "emulated[compute=5ms,gradients=64KiB]", "--data", "synth
 
 
 class Victim:
-    """One way to start something, and what is to be true of what it leaves."""
+    """One way to start a program, and the conditions on what it leaves."""
 
     def __init__(self, name, programs, command, longest_s, again=None, check=None):
         self.name = name
         self.programs = programs
-        self.command = command  # of context, out: the words
-        self.longest_s = longest_s  # the kill comes before
+        self.command = command  # of (context, out): the command
+        self.longest_s = longest_s  # the kill comes earlier
         self.again = again or (lambda context, out: command(context, out.with_name(out.name + "2")))
         self.check = check
 
@@ -128,7 +128,7 @@ def _kill_after(context, victim, out, after_s):
 
 
 def _rank_of(mpirun):
-    """A rank that mpirun has started, else mpirun itself."""
+    """A rank that mpirun has started, or else mpirun itself."""
     for child in pathlib.Path(f"/proc/{mpirun}/task/{mpirun}/children").read_text().split():
         try:
             if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == "ddl-train":
@@ -139,8 +139,8 @@ def _rank_of(mpirun):
 
 
 def _scratch_left(context):
-    # OpenMPI's own session directories stay when it is killed; so does what noisegen and its guardian left together,
-    # until the next noisegen comes: after this one's run that is judged again.
+    # Open MPI's session directories stay if it is killed. So does what noisegen and its guard left if both were killed,
+    # until the next noisegen starts: it is checked again after that.
     left = [path.name for path in (context.directory / "tmp").iterdir() if not path.name.startswith("ompi.")]
     left += [path.name for path in (context.directory / "io").iterdir()]
     return f"scratch is left: {left}" if left else None
@@ -148,7 +148,7 @@ def _scratch_left(context):
 
 def _again(context, victim, out):
     report = context.directory / "run/report"
-    if victim.name == "interference" and report.exists():  # it was over before the kill
+    if victim.name == "interference" and report.exists():  # it had ended before the kill
         report.rename(report.with_name("report.first"))
     words = victim.again(context, out)
     outcome = context.run(*words, timeout=90, cwd=context.directory, env=_environment(context, "tmp2"))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run leaves on disk, judged: tables end with a whole row, archives are complete, absent or refused in one line."""
+"""Files that a run leaves on disk: tables end with a whole row; archives are complete, absent or refused in one
+line."""
 import dataclasses
 import os
 import pathlib
@@ -12,7 +13,8 @@ MARK = "CROSSTALK_ATTACK"
 
 
 def judged(context, outcome):
-    """What is wrong with how a program ended, or None. What it noted on its way is no failure, and not why it failed."""
+    """What is wrong with the end of a program, or None. Notes that it printed before are neither a failure nor its
+    reason."""
     lines = outcome.err.splitlines()
     program = pathlib.Path(outcome.command[0]).name
     if not outcome.hung and outcome.code in (0, 3) and not reports_sanitizer(outcome.err):
@@ -23,11 +25,11 @@ def judged(context, outcome):
 
 
 def broken_tables(directory):
-    """The first CSV below it that does not consist of whole rows, or None."""
+    """The first CSV below `directory` that does not consist of whole rows, or None."""
     for path in sorted(pathlib.Path(directory).rglob("*.csv")):
         content = path.read_bytes()
         if not content:
-            continue  # its header is on its way
+            continue  # its header is still being written
         lines = content.decode(errors="replace").split("\n")
         width = lines[0].count(",")
         if lines[-1] != "" or any('"' not in line and line.count(",") != width for line in lines[:-1]):
@@ -36,7 +38,7 @@ def broken_tables(directory):
 
 
 def broken_archives(context, directory):
-    """The first archive below it that is neither read nor refused in one line, or None."""
+    """The first archive below `directory` that is neither read nor refused in one line, or None."""
     for anchor in sorted(pathlib.Path(directory).rglob("traces.otf2")):
         failure = context.judge(context.run("trace-info", anchor), codes=(0, 1))
         if failure:
@@ -56,7 +58,7 @@ def incomplete_archives(context, directory):
 
 
 def marked(value):
-    """Processes that were started with the mark; a zombie has no environment and does not count."""
+    """Processes that were started with the mark. Zombies have no environment, so they do not count."""
     word = f"{MARK}={value}".encode()
     found = []
     for entry in os.listdir("/proc"):
@@ -71,7 +73,7 @@ def marked(value):
 
 
 def alive_after(value, seconds):
-    """What is said of marked processes that still run then, or None. They are ended."""
+    """Names the marked processes that still run after a while, or None. They are killed."""
     end = time.monotonic() + seconds
     while marked(value):
         if time.monotonic() > end:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Neighbours of job.run that leave their control group, and keepers that are killed or stopped: all of it ends, and what was
-not frozen is said."""
+"""Programs of job.run that leave their control group, and keepers that are killed or stopped: all processes end, and
+those that were not frozen are named."""
 import json
 import os
 import pathlib
@@ -21,7 +21,7 @@ def attempts(context, count):
 
 
 def _freezer():
-    """Where processes of a group are named, of the kind that freezes here; None without one that may be written."""
+    """The file with the processes of a group, of the kind of freezer of this machine; None if none is writable."""
     for path in ("/sys/fs/cgroup/freezer/cgroup.procs", "/sys/fs/cgroup/cgroup.procs"):
         if os.access(path, os.W_OK):
             return path
@@ -41,12 +41,13 @@ def _noise(context, job, length):
 
 
 def _environment(context):
-    # A keeper comes before others on its CPU: beside it the leak sanitizer waits for ever.
+    # The keeper takes precedence on its CPU; on the same CPU the leak sanitizer would never finish.
     return {leftovers.MARK: str(context.directory), "ASAN_OPTIONS": "detect_leaks=0"}
 
 
 def _leaves(context):
-    """Its work goes where a container's runtime takes it: it rests all the same in others' slots."""
+    """The program moves its processes to another group, as a container's runtime does: they are frozen in other slots
+    nevertheless."""
     group = _freezer()
     if group is None:
         return "no control group to leave", None
@@ -66,7 +67,7 @@ def _record(context):
 
 
 def _keeper(context):
-    """Its keeper is killed, or stopped while noise is asked to end."""
+    """The keeper is killed, or stopped while noise is asked to end."""
     kill = context.random.random() < 0.6
     after_s = context.random.uniform(0.1, 1.5)
     with open(context.directory / "said", "wb") as said:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links, pipes and directories that others planted, hostile names, values that are commands: nothing outside of a run's
-directory changes, nothing is executed, nothing hangs, and what is refused is refused in one line."""
+"""Planted links, pipes and directories, hostile names, values that are shell commands: nothing outside of a run's
+directory changes, nothing is executed, nothing hangs, and a refusal is one line."""
 import os
 import pathlib
 
@@ -12,7 +12,7 @@ NAMES = ("$(touch {canary})", "`touch {canary}`", "; touch {canary};", "| touch 
          'x"; touch {canary}; "', "a[$(touch {canary})]", "${{IFS}}", "-dash", "--", "-rf", "a b", "new\nline", "tab\t",
          "\x1b[31mred", "%s%n", "\udcff\udcfe", "'", '"', "\\", "*", "~", "é" * 40, "x" * 255, "x" * 300, ".", "..",
          "a/../b", "/proc/nowhere/at/all", "")
-# What stands in for the programs where a script's handling of text is what matters.
+# Stand-ins for the programs in tests of how scripts handle text.
 STAND_INS = {
     "ddl-train": """while [[ $1 != --out ]]; do shift; done
 mkdir -p -- "$2/train"
@@ -57,7 +57,7 @@ def _name(context):
 
 
 def _touched(context):
-    """What happened outside of where it may, or None."""
+    """A change outside of the permitted directories, or None."""
     victim = context.directory / "victim"
     if _canary(context).exists() or (context.directory / "work/executed").exists():
         return "text was executed"
@@ -70,7 +70,7 @@ def _run(context, words, env=None):
     environment = {leftovers.MARK: str(context.directory), **(env or {})}
     try:
         outcome = context.run(*words, cwd=context.directory / "work", env=environment, timeout=20)
-    except ValueError:  # a name that no argument can have
+    except ValueError:  # no argument can have such a name
         return None
     finally:
         alive = leftovers.alive_after(context.directory, 5)
@@ -93,7 +93,7 @@ def _program(context, out):
 
 
 def _planted(context):
-    """Something stands where a program is to write."""
+    """A link, pipe or directory stands where a program is to write."""
     host = os.uname().nodename.split(".")[0]
     places = ["noise", "noise/plan.json", "noise/token", f"noise/{host}.0", f"noise/{host}.0/noise.csv", "control",
               f"control/{host}", "train", "train/steps.csv", "train/trace", "train/run.json", "."]
@@ -113,7 +113,7 @@ def _planted(context):
     path = context.directory / "work/run" / place
     path.parent.mkdir(parents=True, exist_ok=True)
     plants[name](path)
-    # A run's directory may be a link: whoever gives it means what it leads to.
+    # A run's directory may be a link, which is then followed on purpose.
     if place == "." and "link to" in name:
         victim = None
     failure = _run(context, _program(context, "run"))
@@ -134,20 +134,20 @@ def _forget(path):
 
 
 def _named(context):
-    """The run has a hostile name, and so has where temporary files go."""
+    """The run and the directory of temporary files have hostile names."""
     name = _name(context)
     return f"--out {name!r}", _run(context, _program(context, name), env={"TMPDIR": _name(context) or "/tmp"})
 
 
 def _host(context):
-    """The node has one."""
+    """The node has a hostile name."""
     name = context.random.choice((_name(context), "../../../victim/evil", "../../../victim/precious", "a/b", "node\n1"))
     outcome = _run(context, _program(context, "run"), env={"SLURMD_NODENAME": name})
     return f"SLURMD_NODENAME {name!r}", outcome
 
 
 def _label(context):
-    """A label or an option of the schedule has one."""
+    """A label or an option of the schedule is hostile."""
     name = _name(context)
     schedule = context.random.choice((f"{name}=memory.stream[bytes=2MiB] 20ms", f"memory.stream[bytes={name}] 20ms",
                                       f"io.write[directory={name},size=1MiB] 20ms", f"{name} 20ms",
@@ -166,7 +166,7 @@ def _stand_ins(context, attack):
 
 
 def _sbatch(context):
-    """The batch script gets commands for numbers, from its environment and from what noise recorded."""
+    """The batch script gets shell commands instead of numbers, from its environment and from what noise recorded."""
     attack = context.random.choice(("9[$(touch {canary})]", "$(touch {canary})", "1;touch {canary}", "`touch {canary}`",
                                     "08", "-0", "99999999999999999999", "1", "x")).format(canary=_canary(context))
     env = {"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "1", **_stand_ins(context, attack)}
@@ -180,7 +180,7 @@ def _sbatch(context):
 
 
 def _script(context):
-    """And so does local.sh, from its options, from TMPDIR and from what the training recorded."""
+    """So does local.sh, from its options, from TMPDIR and from what the training recorded."""
     attack = context.random.choice(("1000000", "9[$(touch {canary})]", "`touch {canary}`", "nan",
                                     "")).format(canary=_canary(context))
     env = {**_stand_ins(context, attack), "TMPDIR": _name(context) or "/tmp"}
@@ -193,7 +193,7 @@ def _script(context):
 
 
 def _shell(context, words, env):
-    """Scripts tell what they do: of several lines the last one says why."""
+    """Scripts print what they do, so of several lines the last one has the reason."""
     environment = {leftovers.MARK: str(context.directory), **env}
     outcome = context.run(*words, cwd=context.directory / "work", env=environment, timeout=60)
     alive = leftovers.alive_after(context.directory, 5)

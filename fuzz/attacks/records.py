@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged records of alter, foreign archives: --undo gives the file back to the byte, or refuses and leaves it as it is."""
+"""Damaged records of ddl-alter and foreign archives: --undo restores the file to the byte, or refuses and leaves it
+unchanged."""
 import hashlib
 import zipfile
 
@@ -29,7 +30,8 @@ def attempts(context, count):
 
 
 def _state(context):
-    """A stored state to be altered: by h5py, with tensors that become longer, else by ddl-train; a build may lack both."""
+    """A stored state to be altered: written by h5py, with tensors that become longer, or else by ddl-train; a build may
+    lack both."""
     file = context.scratch / "stored.h5"
     if h5py is not None:
         with h5py.File(file, "w") as state:
@@ -48,7 +50,7 @@ def _state(context):
 
 
 def _altered(context, sound):
-    """A file, its record, and what the file is now."""
+    """A file, its record, and its bytes after the alteration."""
     file = context.directory / "state.h5"
     file.write_bytes(sound)
     record = context.directory / "r.json"
@@ -70,7 +72,7 @@ def _undone(context, file, record, sound):
 
 
 def _digit(context, sound):
-    """One digit of R.json is another."""
+    """One digit of R.json is changed."""
     file, record = _altered(context, sound)
     text = record.read_text()
     at = context.random.choice([at for at, letter in enumerate(text) if letter.isdigit()])
@@ -86,12 +88,12 @@ def _damaged(context, sound):
 
 
 def _archive(context, sound):
-    """A .keras archive that is damaged where its directory and its sizes are: no memory is written that is not its own."""
+    """A .keras archive with a damaged directory or sizes: no memory outside of its own is written."""
     file = context.directory / "model.keras"
     with zipfile.ZipFile(file, "w", context.random.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))) as archive:
         archive.writestr("model.weights.h5", sound)
     content = bytearray(file.read_bytes())
-    content[6] |= context.random.choice((0, 8))  # its sizes come behind its bytes
+    content[6] |= context.random.choice((0, 8))  # its sizes follow its bytes
     for _ in range(context.random.choice((1, 3))):
         end = context.random.choice((60, len(content)))
         content[-1 - context.random.randrange(min(end, 120))] = context.random.randrange(256)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other things in the place of a file."""
+"""Links, pipes, devices and directories instead of a file."""
 import os
 
 

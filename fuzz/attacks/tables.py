@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON, CSV, INI, cubex and Kineto's traces from anywhere, the same run twice, and names that a shell, a terminal, a browser or gnuplot
-would obey."""
+"""Hostile JSON, CSV, INI, .cubex and Kineto traces, the same run twice, and names that a shell, a terminal, a browser
+or gnuplot would interpret."""
 import csv
 import json
 import math
@@ -26,7 +26,7 @@ def attempts(context, count):
         yield kind(context, number // len(kinds))
 
 
-# -- JSON beside the archives: it only adds to the report, so the verdict stays what it is.
+# -- JSON next to the archives: it only adds to the report, so it does not change the verdict.
 
 def _deep(file):
     file.write_text('{"host": ' + "[" * 100_000 + "]" * 100_000 + "}")
@@ -78,7 +78,7 @@ def _record(context, number):
         what = "damaged"
     outcome = _analyse(context, run)
     failure = context.judge(outcome, quiet_codes=(3,))
-    # Without the noise's record it is unknown whether noise ran as planned: there is a report, which is not trusted.
+    # Without the noise's record it is unknown whether noise ran as planned: the report is not trustworthy.
     untrusted = file.name == "noise.json" and outcome.code == 3 and "noise.json, cannot be read" in outcome.out
     if not failure and outcome.code != 0 and not untrusted:
         failure = f"exit code {outcome.code}: {outcome.err}"
@@ -189,7 +189,7 @@ def _names_of_directories(context, number):
 
 
 def _names_in_archive(context, number):
-    """A factor is called by a name of the same length as `mem`, so that the archive stays whole."""
+    """A factor gets a hostile name as long as `mem`, so that the archive stays readable."""
     names = ["<i>", "'a'", '"b"', "`c`", "$x;", "\x1b[m", "a\nb", "%s%", "&a;", "\\a\\", "a,b", "]]>", "{a}", "\u00e9\\"]
     name = names[number % len(names)].encode()
     run = context.copied_run()
@@ -244,7 +244,7 @@ def _cubex(context, _number):
 
 
 def _kineto(context, _number):
-    """A trace that can be read, though damaged, makes a sound archive, and that a trace for Perfetto."""
+    """A damaged trace that is still readable becomes a sound archive, and that a trace for Perfetto."""
     seed = context.random.choice(sorted((SEEDS / "kineto").iterdir()))
     file = context.directory / seed.name
     shutil.copy(seed, file)

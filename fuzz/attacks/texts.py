@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts of strangers: escape sequences in records reach no terminal, names that are no UTF-8 lose no report, sizes of a job
-that make no sense end no program, and what was packed and cut off is not taken for whole."""
+"""Hostile texts: escape sequences in records reach no terminal, names that are not UTF-8 lose no report, impossible
+sizes of a job end no program, and a truncated compressed file is not taken for complete."""
 import gzip
 import json
 import os
@@ -26,7 +26,7 @@ def attempts(context, count):
 
 
 def _shown(text):
-    """What a terminal would obey, or None."""
+    """What a terminal would interpret, or None."""
     found = sorted({ord(letter) for letter in text if ord(letter) in CODES})
     return f"on the terminal: {[hex(code) for code in found]}" if found else None
 
@@ -55,7 +55,7 @@ def _record(context):
 
 
 def _name(context):
-    """The run lies in a folder whose name is no UTF-8: it is analysed all the same."""
+    """A run in a folder whose name is not UTF-8 is analysed nevertheless."""
     folder = os.fsencode(context.directory) + b"/caf" + bytes([context.random.choice((0xE9, 0xFF, 0xC3))])
     os.mkdir(folder)
     os.rename(context.copied_run(), folder + b"/run")
@@ -72,7 +72,7 @@ def _mark_library(context):
 
 
 def _job_size(context):
-    """The variables of a launcher hold anything: the user's program goes on to its end."""
+    """The variables of a launcher have arbitrary values: the user's program runs to its end."""
     rank, size = context.random.choice((("RANK", "WORLD_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
                                         ("PMI_RANK", "PMI_SIZE")))
     values = ("0", "-1", "2147483648", "999999999999", "x", "", "1e9", "2000000000", " 1")
@@ -87,7 +87,7 @@ def _job_size(context):
 
 
 def _packed(context):
-    """A trace that is packed and cut off, or damaged."""
+    """A compressed trace that is truncated or damaged."""
     events = [{"ph": "X", "name": f"n{i}", "cat": "cpu_op", "pid": 1, "tid": 2, "ts": 10 * i, "dur": 5}
               for i in range(2000)]
     name = context.random.choice(("t.json.gz", "t.jsonl.gz"))
