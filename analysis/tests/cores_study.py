@@ -23,7 +23,7 @@ try:
     import otf2
     from otf2.enums import LocationGroupType, LocationType, Type
     import _otf2
-except ImportError as missing:  # Debian has them for its own Python
+except ImportError as missing:  # Debian packages them for its own Python only
     print(f"skipped: {missing} (python3-numpy, python3-otf2)", file=sys.stderr)
     sys.exit(77)
 
@@ -34,7 +34,7 @@ STEP = 20.0  # ms, with all cores
 LEVELS = (1, 2, 3, 4, 6, 8, 12, 16)
 CONTROLS = {"placebo": "placebo", "control.delay": "delay", "control.sham": "sham"}
 
-# Cores that the job needs, and what a neighbour on all others costs it beside that, in percent.
+# Cores that the job needs, and the slowdown by a neighbour on all other cores in addition to that, in percent.
 SCENARIOS = {
     "needs 2": {"need": 2, "neighbour": 0.0},
     "needs 3": {"need": 3, "neighbour": 0.0},
@@ -47,13 +47,13 @@ BUDGET = 1.0
 
 
 def slowdown(scenario, keep):
-    """In percent; a neighbour costs most with one core kept."""
+    """Slowdown in percent; a neighbour costs most when one core is kept."""
     share = (CPUS - keep) / (CPUS - 1)
     return 100 * (max(1.0, scenario["need"] / keep) * (1 + scenario["neighbour"] / 100 * share) - 1)
 
 
 def truth(scenario):
-    """The least measured number from which on the slowdown is within the budget."""
+    """The smallest measured number such that there, and at all larger ones, the slowdown is within the budget."""
     return min(keep for keep in LEVELS if all(slowdown(scenario, more) < BUDGET for more in LEVELS if more >= keep))
 
 
@@ -69,13 +69,14 @@ def train(random, scenario, slots, slot_ms, start):
     while now < start + slot_ms * len(slots) - 2 * STEP * CPUS:
         place = math.floor((now - start) / slot_ms)
         on = slots[place][2] if 0 <= place < len(slots) else None
-        if now + 2 * STEP > start + (place + 1) * slot_ms:  # as trainings do: a step that may not end in its slot is plain
+        # As in ddl-train: no control in a step that may not end within its slot.
+        if now + 2 * STEP > start + (place + 1) * slot_ms:
             on = None
         delay = 1.0 if on == "control.delay" else 0.0
         settle = 0.8 if on in ("control.delay", "control.sham") else 0.0
         work = STEP * max(0.2, 1 + 0.03 * random.standard_normal())
         at = now + settle + delay
-        while work > 0:  # at the pace of each slot that the step is in
+        while work > 0:  # work proceeds at the pace of each slot that the step spans
             place = math.floor((at - start) / slot_ms)
             inside = 0 <= place < len(slots)
             border = start if at < start else start + (place + 1) * slot_ms if inside else math.inf
@@ -142,7 +143,7 @@ def write_run(run, random, scenario, blocks):
 
 
 def one(job):
-    """The number, or why there is none."""
+    """The recommended number, or why there is none."""
     program, name, blocks, seed = job
     random = numpy.random.default_rng([seed, *name.encode()])
     with tempfile.TemporaryDirectory() as scratch:

@@ -22,7 +22,7 @@ COLUMNS = "begin_ns,end_ns,source,cause,by,by_process,thread,cpu,count,ns"
 
 
 def interruptions(rows, slots, start, slot_ms):
-    """What kept the main thread, number 77, from running: rows of os.csv."""
+    """Rows of os.csv: what kept the main thread, number 77, from running."""
     def row(begin, ms, cause, by):
         at = ORIGIN + round(begin * MS)
         return f"{at},{at + round(ms * MS)},bpf,{cause},{by},,77,0,1,{round(ms * MS)}"
@@ -36,7 +36,7 @@ def interruptions(rows, slots, start, slot_ms):
             beside = min(end, start + (number + 1) * slot_ms) - first
             if beside > 0:
                 yield row(first, beside * SLOW / (1 + SLOW), "neighbour", "taker")
-    for number, (_, _, on) in enumerate(slots):  # pressure half of the time beside `mem`, throttled a tenth
+    for number, (_, _, on) in enumerate(slots):  # pressure half of the time under `mem`, throttling a tenth of it
         for begin, share in ((0.0, 0.5), (0.5, 0.5)):
             at = ORIGIN + round((start + (number + begin) * slot_ms) * MS)
             until = at + round(0.5 * slot_ms * MS)
@@ -93,7 +93,7 @@ def main(program):
         at, throttled = (50.0, 10.0) if treatment == "mem" else (0.0, 0.0)
         assert abs(float(row["cpu_pressure_percent"]) - at) < 0.1, pressure
         assert abs(float(row["throttled_percent"]) - throttled) < 0.1, pressure
-    bars = [row for row in parts_drawn if row["name"] == "mem"]  # each begins where the one before ends
+    bars = [row for row in parts_drawn if row["name"] == "mem"]  # each part begins where the previous one ends
     assert [row["cause"] for row in bars][-2:] == ["unexplained", "step"], bars
     for before, after in zip(bars[:-2], bars[1:-1]):
         assert before["end_percent"] == after["begin_percent"], bars

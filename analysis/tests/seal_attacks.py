@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trainings in which a noise's harm is not where an estimator looks for it; seal_study.py writes and analyses them."""
+"""Trainings whose harm by noise lies where an estimator may miss it; seal_study.py writes and analyses them."""
 import math
 
 NOISES = ("mem", "net")
@@ -8,7 +8,8 @@ STEP = 20.0  # ms
 
 
 def draw_slots(random, blocks):
-    """[(block, position, treatment or None)]: each treatment once in a block, quiet three times, in random order."""
+    """Draws [(block, position, treatment or None)]: each treatment once in a block, quiet three times, in random
+    order."""
     treatments = [*NOISES, *CONTROLS]
     quiet = math.ceil(math.sqrt(len(treatments)))
     slots = []
@@ -19,8 +20,8 @@ def draw_slots(random, blocks):
 
 
 class Training:
-    """Steps in slots of `slot` steps. A step is f(training, number, beside mem) -> (number in the table, length, time
-    beyond it, whether that is a checkpoint), in quiet steps."""
+    """Steps in slots of `slot` steps. A step is f(training, number, under mem) -> (number in the table, length, time
+    beyond it, whether it is a checkpoint); times in quiet steps."""
 
     def __init__(self, random, blocks, slot, spread=0.02, delay=1.0):
         self.random, self.spread, self.delay, self.settle = random, spread, delay, 0.8 * delay
@@ -68,7 +69,7 @@ def slowed(training, percent):
 
 
 def epochs(random):
-    """Numbers jump with each epoch of 25 steps, whose last one has a validation that mem doubles."""
+    """Step numbers jump after each epoch of 25 steps, whose last step has a validation that mem doubles."""
     training = Training(random, 30, 10)
     return training, training.rows(
         lambda _, i, mem, now: (i // 25 * 1000 + i % 25, 1, (8.0 if mem else 4.0) if i % 25 == 24 else 0.0, False),
@@ -76,14 +77,14 @@ def epochs(random):
 
 
 def fewer_accidents(random):
-    """Accidents happen but beside mem, which slows all steps by 3 %."""
+    """Accidents happen except under mem, which slows all steps by 3 %."""
     training = Training(random, 60, 10)
     return training, training.rows(
         lambda t, i, mem, now: (i, 1, 2.5 if not mem and t.random.random() < 0.02 else 0.0, False), slowed(training, 3))
 
 
 def checkpoints_oftener(random):
-    """Checkpoints by time, a quarter more often beside mem."""
+    """Checkpoints by time, a quarter more often under mem."""
     training, due = Training(random, 30, 10), [0.0]
 
     def step(_, i, mem, now):
@@ -96,7 +97,7 @@ def checkpoints_oftener(random):
 
 
 def checkpoints_skipped(random):
-    """Half of the checkpoints are skipped beside mem, which slows all steps by 5 %."""
+    """Half of the checkpoints are skipped under mem, which slows all steps by 5 %."""
     training = Training(random, 60, 10)
 
     def step(t, i, mem, now):
@@ -107,7 +108,7 @@ def checkpoints_skipped(random):
 
 
 def debts(random):
-    """Each step beside mem adds 5 % of a step to the next checkpoint, in whatever slot."""
+    """Each step under mem adds 5 % of a step to the next checkpoint, in whatever slot that is."""
     training, debt = Training(random, 100, 10), [0.0]
 
     def step(_, i, mem, now):
@@ -121,7 +122,7 @@ def debts(random):
 
 
 def hidden_remains(random):
-    """mem lasts for three slots, net for one, but more."""
+    """The effect of mem lasts for three slots; that of net for one slot, but is larger."""
     training = Training(random, 100, 10)
     on = training.on
     return training, training.rows(
@@ -131,7 +132,7 @@ def hidden_remains(random):
 
 
 def slots_differ(random):
-    """A fifth of the steps is longer by a chance that a slot's steps share; mem adds 7.2 % to that."""
+    """A fifth of the steps is longer by a random amount that all steps of a slot share; mem adds 7.2 % to it."""
     training, by_slot = Training(random, 60, 50), {}
 
     def step(t, i, mem, now):
@@ -144,7 +145,7 @@ def slots_differ(random):
 
 
 def two_lengths(random):
-    """Steps of 15 and 25 ms in pairs of random order; mem slows all by 1.1 %."""
+    """Steps of 15 and 25 ms in pairs of random order; mem slows all of them by 1.1 %."""
     training, order = Training(random, 400, 10), []
 
     def step(t, i, mem, now):
@@ -156,7 +157,7 @@ def two_lengths(random):
 
 
 def two_blocks(random):
-    """Two blocks: mem slows by 0.3 %, and by 5 % in the slot after it."""
+    """Two blocks: mem slows steps by 0.3 %, and by 5 % in the slot after it."""
     training = Training(random, 2, 200, 0.01)
     on = training.on
     return training, training.rows(
@@ -169,29 +170,29 @@ def plain(t, i, mem, now):
 
 
 def state_stays(random, blocks=100, percent=0.75):
-    """Cold cache: steps are slower beside mem and in the slot after it (until it is warm again), but no colder than
-    cold: mem after mem adds nothing. Truth = percent."""
+    """Cold cache: steps are slower under mem and in the slot after it (until the cache is warm again), but mem after
+    mem adds nothing, because a cold cache gets no colder. Truth = percent."""
     t = Training(random, blocks, 10)
     on = t.on
     return t, t.rows(plain, lambda p: 1 + percent / 100 * (on(p) == "mem" or (p > 0 and on(p - 1) == "mem")))
 
 
 def state3(random, blocks=100, percent=0.4):
-    """Likewise, for three slots after mem: cold is cold. Truth = percent."""
+    """The same for three slots after mem. Truth = percent."""
     t = Training(random, blocks, 10)
     on = t.on
     return t, t.rows(plain, lambda p: 1 + percent / 100 * any(p >= j and on(p - j) == "mem" for j in range(4)))
 
 
 def somewhat_fewer_accidents(random, blocks=60, rate=0.02, length=2.0, less=0.5, percent=2.5):
-    """Accidents (2 %, two steps) are half as frequent beside mem, whose ordinary steps are slower."""
+    """Accidents (2 % of steps, two steps long) are half as frequent under mem, whose ordinary steps are slower."""
     t = Training(random, blocks, 10)
     return t, t.rows(lambda t, i, mem, now: (
         i, 1, length * (t.random.random() < rate * (less if mem else 1)), False), slowed(t, percent))
 
 
 def somewhat_fewer_checkpoints(random, blocks=60, every=50, length=4.0, less=0.7, percent=3.0):
-    """Checkpoints by time or by event (phase, random), 30 % rarer beside mem, whose ordinary steps are slower."""
+    """Checkpoints by time or by event (phase, random), 30 % rarer under mem, whose ordinary steps are slower."""
     t = Training(random, blocks, 10)
 
     def step(t, i, mem, now):
@@ -202,7 +203,7 @@ def somewhat_fewer_checkpoints(random, blocks=60, every=50, length=4.0, less=0.7
 
 
 def vague_debts(random, blocks=60, every=200, length=8.0, spread=1.0, debt=0.03):
-    """Each step beside mem adds 3 % of a step to the next checkpoint (each 200 steps, 8 +- 1 steps)."""
+    """Each step under mem adds 3 % of a step to the next checkpoint (every 200 steps, which take 8 +- 1 steps)."""
     t, owed = Training(random, blocks, 10), [0.0]
 
     def step(t, i, mem, now):
@@ -216,8 +217,8 @@ def vague_debts(random, blocks=60, every=200, length=8.0, spread=1.0, debt=0.03)
 
 
 def checkpoint_after(random, blocks=120, every=100, length=8.0, more=0.4, spread=0.05):
-    """A checkpoint (each 100 steps, 8 long) takes 40 % longer in the slot after mem (dirty pages), and in mem that
-    follows mem, but not in the first slot of mem itself."""
+    """A checkpoint (every 100 steps, 8 steps long) takes 40 % longer in the slot after mem (dirty pages), and in a slot
+    of mem that follows mem, but not in the first slot of mem."""
     t = Training(random, blocks, 10)
 
     def step(t, i, mem, now):
@@ -231,7 +232,7 @@ def checkpoint_after(random, blocks=120, every=100, length=8.0, more=0.4, spread
 
 
 def steps_that_wait(random, every=7, percent=1.15):
-    """Work is queued: rows of 2 ms, each seventh waits for all that was queued since; mem slows all work."""
+    """Work is queued: rows of 2 ms, each seventh of which waits for all work queued before it; mem slows all work."""
     t = Training(random, 200, 10, delay=0.3)
     rows, queued = t.rows(plain, slowed(t, percent)), []
     for first in range(0, len(rows) - every + 1, every):
@@ -245,7 +246,7 @@ def steps_that_wait(random, every=7, percent=1.15):
 
 
 def one_evaluation(random, after=5500, length=2000, harm=0.06):
-    """An evaluation between steps as long as a quarter of the run, a little slower while mem is on."""
+    """One evaluation between steps, as long as a quarter of the run, is a little slower while mem is on."""
     t = Training(random, 100, 10)
     rows, now = [], 0.0
     while now < t.end - 2 * STEP:
@@ -259,14 +260,14 @@ def one_evaluation(random, after=5500, length=2000, harm=0.06):
 
 
 def unlabelled_checkpoints(random):
-    """Checkpoints at random, whose phase is not recorded beside mem, which does nothing else."""
+    """Random checkpoints, whose phase is not recorded under mem; mem does nothing else."""
     t = Training(random, 100, 10)
     rows = t.rows(lambda t, i, mem, now: (i, 1, 4.0 * (t.random.random() < 0.04), True), slowed(t, 0))
     return t, [(*row[:6], 0.0, *row[7:]) if t.on(t.place(row[2])) == "mem" else row for row in rows]
 
 
 def writes_above_a_threshold(random):
-    """A fifth of the steps writes for a fifth of a step, which the phase shows from 0.18 on; beside mem writes take 40 %
+    """A fifth of the steps writes for a fifth of a step, which the phase shows from 0.18 on; under mem writes take 40 %
     less, and ordinary work 2 % more."""
     t = Training(random, 200, 10)
 
@@ -277,7 +278,7 @@ def writes_above_a_threshold(random):
     return t, t.rows(step, slowed(t, 2.0))
 
 
-# By name: the training, and the slowdown in percent of one that has mem beside it all the time.
+# By name: the training, and its slowdown in percent if mem were on all the time.
 ATTACKS = {
     "numbers leap with each epoch": (epochs, 100 * 4 / 29),
     "fewer accidents beside the noise": (fewer_accidents, 100 * (1.03 / 1.05 - 1)),

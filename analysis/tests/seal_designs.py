@@ -32,7 +32,7 @@ def levels(factor, option, values):
 
 
 def rotation(rng, treatments, blocks):
-    """[(block, position, what is on)]"""
+    """Draws [(block, position, treatment that is on)]."""
     cell = [(one,) for one in [*treatments, *CONTROLS]]
     cell += [()] * math.ceil(math.sqrt(len(cell)))
     return [(b, p, cell[i]) for b in range(blocks) for p, i in enumerate(rng.permutation(len(cell)))]
@@ -57,11 +57,12 @@ def noisy(clock, place):
 
 
 def training(rng, clock, pace, step=STEP, cv=0.02, stalls=lambda now: 0.0):
-    """Rows of one rank: steps under a pace by slot, some with a stall of so many ms; the known delay is 5 % of a step."""
+    """Rows of one rank: steps under a pace by slot, some with a stall of a given length in ms; the known delay is 5 %
+    of a step."""
     rows, now, number = [], 0.0, 0
     while now < clock.end - 2.5 * step:
         place = clock.place(now)
-        fits = now + 2 * step < clock.start + (place + 1) * clock.slot_ms  # else no control, as trainings do
+        fits = now + 2 * step < clock.start + (place + 1) * clock.slot_ms  # else no control, as in ddl-train
         delay = 0.05 * step if fits and has(clock, place, "control.delay") else 0.0
         settle = 0.04 * step if fits and (delay or has(clock, place, "control.sham")) else 0.0
         begin, stall = now + delay + settle, stalls(now)
@@ -105,7 +106,7 @@ def write_noise(folder, clock, design, host):
 
 
 def write_run(run, rows, design, clocks):
-    """clocks: {host: its clock}; a rank is on the host of its place."""
+    """clocks: {host: its clock}; the clock of a rank is that of its host."""
     (run / "train").mkdir(parents=True)
     hosts = list(clocks)
     with open(run / "train" / "steps.csv", "w") as table:
@@ -121,7 +122,7 @@ def write_run(run, rows, design, clocks):
 # ---- kinds: f(rng, where) -> {(factor, level): truth in percent}; runs are `where`/run, or run-1, run-2 ..
 
 def cold_caches(rng, where, treatments, percent, slots, blocks=40, draw=rotation):
-    """Steps are slower beside any noise and for some slots after it; cold caches get no colder."""
+    """Steps are slower under any noise and for some slots after it; a cold cache gets no colder."""
     clock = Clock(draw(rng, treatments, blocks), 10 * STEP)
     pace = lambda p: 1 + percent / 100 * any(noisy(clock, p - back) for back in range(slots + 1))
     write_run(where / "run", training(rng, clock, pace), draw.__name__, {"node": clock})
@@ -129,22 +130,22 @@ def cold_caches(rng, where, treatments, percent, slots, blocks=40, draw=rotation
 
 
 def levels_state(rng, where):
-    """Eight levels, three slots, 3 %."""
+    """Eight levels, whose effect lasts for three slots, 3 %."""
     return cold_caches(rng, where, levels("memory.stream", "rate", [f"{2**k}GiB/s" for k in range(8)]), 3.0, 3)
 
 
 def noises_state(rng, where):
-    """Four noises, three slots, 1.5 %."""
+    """Four noises, whose effect lasts for three slots, 1.5 %."""
     return cold_caches(rng, where, noises("mem", "net", "io", "cpu"), 1.5, 3)
 
 
 def noise_state(rng, where):
-    """One noise, eight slots, 3 %."""
+    """One noise, whose effect lasts for eight slots, 3 %."""
     return cold_caches(rng, where, noises("mem"), 3.0, 8, 60)
 
 
 def factorial_state(rng, where):
-    """Two noises at once, two slots, 1.8 %."""
+    """Two simultaneous noises, whose effect lasts for two slots, 1.8 %."""
     return cold_caches(rng, where, noises("mem", "net"), 1.8, 2, 60, factorial)
 
 
@@ -152,7 +153,7 @@ ORDER = [(), tuple(noises("net")), tuple(noises("mem")), (), *[(one,) for one in
 
 
 def sequence_pool(rng, where):
-    """Three runs of a fixed order, in which net leaves 3 % in its next slot, that of mem, which does nothing."""
+    """Three runs of a fixed order, in which net slows its next slot by 3 %, which is that of mem; mem does nothing."""
     for number in (1, 2, 3):
         clock = Clock(sequence(ORDER, 20), 2000.0)
         pace = lambda p, clock=clock: 1 + 0.03 * has(clock, p - 1, "net")
@@ -161,10 +162,11 @@ def sequence_pool(rng, where):
 
 
 def sequence_agent(rng, where):
-    """An agent slows steps by 8 % for half a second of each 8, always in the slot of mem, in a fixed order of 8 s."""
+    """An agent slows steps by 8 % for half a second of every 8 s, always in the slot of mem, in a fixed order of 8
+    s."""
     order = [(), tuple(noises("mem")), (), (CONTROLS[0],), (), (CONTROLS[1],), (), (CONTROLS[2],)]
     clock = Clock(sequence(order, 40), 1000.0)
-    pace = lambda p: 1 + 0.04 * has(clock, p, "mem")  # which is the agent's doing
+    pace = lambda p: 1 + 0.04 * has(clock, p, "mem")  # caused by the agent, not by mem
     write_run(where / "run", training(rng, clock, pace), "sequence", {"node": clock})
     return {("mem", ""): 0.0}
 
@@ -189,12 +191,13 @@ def curve_one_low(rng, where):
 
 
 def curve_knee(rng, where):
-    """Nothing at the lowest level, 3 % at all others: where between them it begins, nobody knows."""
+    """Nothing at the lowest level, 3 % at all others: where between them the effect begins is unknown."""
     return curve(rng, where, [0.0, 3.0, 3.0])
 
 
 def cores(rng, where, percent, stall=lambda keep: 0.0, blocks=30):
-    """percent and share of stalls (four steps long) by the number of cores kept; one step in 100 stalls anyway."""
+    """Slowdown in percent and share of stalls (four steps long) by the number of cores kept; one step in 100 stalls
+    anyway."""
     keeps = (1, 2, 3, 4, 6, 8, 12, 16)
     clock = Clock(rotation(rng, levels("job.cores", "keep", keeps), blocks), 50 * STEP)
     keep_of = lambda p: next((int(on.level[5:]) for on in clock.slots[p][2] if on.factor == "job.cores"), None)
@@ -211,17 +214,18 @@ def needs_2(keep):
 
 
 def cores_stall(rng, where):
-    """With 2 cores, which are enough else, one step in 160 stalls: 2.4 %."""
+    """With 2 cores, which are enough otherwise, one step in 160 stalls: 2.4 %."""
     return cores(rng, where, needs_2, lambda keep: 0.006 if keep == 2 else 0.0)
 
 
 def cores_odd(rng, where):
-    """With 4 cores it costs 1.5 %, with 3 and 2 nothing."""
+    """Keeping 4 cores costs 1.5 %, keeping 3 or 2 costs nothing."""
     return cores(rng, where, lambda keep: 1.5 if keep == 4 else needs_2(keep))
 
 
 def parts(rng, where, percents):
-    """A run whose second part has steps and slots three times as long, and as much time: percents by part."""
+    """A run whose second part has steps and slots three times as long, and lasts as long as the first; slowdown in
+    percent by part."""
     for number, (step, blocks, percent) in enumerate(zip((20.0, 60.0), (60, 20), percents), 1):
         clock = Clock(rotation(rng, noises("mem", "net"), blocks), 10 * step)
         pace = lambda p, clock=clock, percent=percent: 1 + percent / 100 * has(clock, p, "mem")
@@ -265,13 +269,13 @@ KINDS = {kind.__name__: kind for kind in (
 
 
 def judged(verdict):
-    """{(factor, level): what the verdict says of it}"""
+    """The verdicts: {(factor, level): verdict}."""
     return {(factor, level): one for factor, of in verdict["factors"].items()
             for level, one in (of.get("levels") or {"": of}).items()}
 
 
 def contradictions(report, verdict):
-    """What a curve or cores.json says although the verdicts do not."""
+    """Statements of a curve or of cores.json that the verdicts do not support."""
     all_judged = judged(verdict)
     found = []
     for factor, of in verdict["factors"].items():
@@ -289,7 +293,7 @@ def contradictions(report, verdict):
 
 
 def one(program, kind, seed):
-    """(verdict.json or the error, truths, contradictions) of one run or pool."""
+    """The result of one run or pool: (verdict.json or the error, truths, contradictions)."""
     with tempfile.TemporaryDirectory() as scratch:
         where = pathlib.Path(scratch)
         truth = KINDS[kind](np.random.default_rng([seed, *kind.encode()]), where)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs of known truth in which trustworthy reports were once wrong: steps whose length changes within the run, a few
-long evaluations, debts that few checkpoints or a timed flush pay, a fixed order. One row per kind; fails where a
-trustworthy report is wrong.
+long evaluations, costs that appear in few later checkpoints or in a timed flush, a fixed order. One row per kind; fails
+where a trustworthy report is wrong.
 
     seal_regimes.py INTERFERENCE [--runs N] [KIND..]
 
@@ -41,7 +41,7 @@ def draw_slots(rng, blocks, noises=("mem", "net"), fixed=None, controls=CONTROLS
 
 
 class Clock:
-    """Slots of slot_ms from start on; what is on at a time; when work is done under a pace by slot."""
+    """Slots of slot_ms from `start` on; which treatment is on at a time; when work ends under a pace by slot."""
     def __init__(self, slots, slot_ms, start=600.0):
         self.slots, self.slot_ms, self.start = slots, slot_ms, start
         self.end = start + slot_ms * len(slots)
@@ -65,7 +65,7 @@ class Clock:
         return self.slots[p][2] if p >= 0 else None
 
     def until(self, at, work, pace):
-        """Pauses stop all work; call in the order of time."""
+        """When the work ends; pauses stop all work. Calls must be in the order of time."""
         while True:
             while self.next_pause < len(self.pauses) and self.pauses[self.next_pause][1] <= at:
                 self.next_pause += 1
@@ -89,7 +89,7 @@ def control(c, now, delay):
 
 
 def one_rank(c, parts, delay=1.0, stop=40.0):
-    """parts(number, now) -> [(work ms, pace by slot, is checkpoint)] in the order in which they are done."""
+    """Rows of a rank. parts(number, now) -> [(work ms, pace by slot, is checkpoint)] in the order of execution."""
     rows, now, i = [], 0.0, 0
     while now < c.end - stop:
         d, s = control(c, now, delay)
@@ -157,7 +157,8 @@ def mem(c, percent, noise="mem"):
 # ---- kinds: f(rng) -> clock, rows, {noise: truth in percent} [, noises, design, options]
 
 def regimes(rng, order, harm, blocks=100, cv=0.02, slot=1000.0):
-    """order: [(share of time, step ms)], one after the other by step NUMBER; harm: percent by regime beside mem."""
+    """order: [(share of time, step ms)], one after the other by step NUMBER; harm: slowdown in percent by regime under
+    mem."""
     c = Clock(draw_slots(rng, blocks, ("mem", "net", "io"), controls=PAUSED), slot).draw_pauses(rng)
     numbers, ends = 0, []
     for share, ms in order:
@@ -168,7 +169,7 @@ def regimes(rng, order, harm, blocks=100, cv=0.02, slot=1000.0):
         ms = order[r][1]
         return [(ms * max(.2, 1 + cv * rng.standard_normal()), mem(c, harm[r]), False)]
     rows = one_rank(c, parts)
-    # truth: time of exactly these steps with mem all the time
+    # truth: the time of exactly these steps if mem were on all the time
     total = sum(s for s, _ in order)
     return c, rows, {"mem": sum(s / total * h for (s, _), h in zip(order, harm)), "net": 0.0, "io": 0.0}, \
         ("mem", "net", "io")
@@ -234,9 +235,8 @@ def fixed_sequence(rng):
 
 
 def few_debts(rng, debt=.03, checkpoints=10, blocks=60, length=3.0, cv=.02):
-    """Each step beside mem leaves 3 % of a step (dirty pages) to the next of only ten checkpoints (phase, each 3
-    steps).
-    """
+    """Each step under mem adds 3 % of a step (dirty pages) to the next of only ten checkpoints (phase, each 3
+    steps)."""
     c, owed = Clock(draw_slots(rng, blocks), 200.0), [0.0]
     every = int(c.end / 20.0 / 1.02 / (checkpoints + .5))
     def parts(i, now):
@@ -250,9 +250,8 @@ def few_debts(rng, debt=.03, checkpoints=10, blocks=60, length=3.0, cv=.02):
 
 
 def timed_flush(rng, debt=.05, every=5000.0, blocks=200, slot=10, cv=.02):
-    """Each step beside mem leaves 5 % of a step of dirty pages; each 5 s (wall clock, 25 slots) the step of that moment
-    stalls until they are written.
-    """
+    """Each step under mem leaves dirty pages worth 5 % of a step; every 5 s (wall clock, 25 slots) the current step
+    stalls until they are written."""
     c, state = Clock(draw_slots(rng, blocks), 20.0 * slot), [0.0, every * rng.random()]
     def parts(i, now):
         state[0] += debt * (c.on(c.place(now)) == "mem")
@@ -269,7 +268,7 @@ KINDS = {kind.__name__: kind for kind in (
 
 
 def one(program, kind, seed):
-    """(trustworthy or None, verdict.json or the error, truths) of one run."""
+    """The result of one run: (trustworthy or None, verdict.json or the error, truths)."""
     clock, rows, truth, *more = KINDS[kind](np.random.default_rng([seed, *kind.encode()]))
     noises, design, options = [*more, *(("mem", "net"), "rotation", [])[len(more):]]
     with tempfile.TemporaryDirectory() as scratch:

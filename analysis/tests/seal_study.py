@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of known truth that try to make a report say TRUSTWORTHY and be wrong: where is the harm that it leaves out?
+"""Runs of known truth that try to make a report say TRUSTWORTHY and be wrong: harm in places that the report may leave
+out.
 
     seal_study.py INTERFERENCE [--runs N] [--jobs N] [SCENARIO..]
 
@@ -24,19 +25,19 @@ try:
     import otf2
     from otf2.enums import LocationGroupType, LocationType, Type
     import _otf2
-except ImportError as missing:  # Debian has them for its own Python
+except ImportError as missing:  # Debian packages them for its own Python only
     print(f"skipped: {missing} (python3-numpy, python3-otf2)", file=sys.stderr)
     sys.exit(77)
 
 MS = 1_000_000
 ORIGIN = 5_000_000_000_000  # ns
 
-# What a scenario may say; the rest is calm. Times in quiet steps of 20 ms.
+# Keys of a scenario; those not given are as in a calm run. Times in quiet steps of 20 ms.
 CALM = {"blocks": 30, "slot": 10.0, "spread": 0.03, "memory": 0.3, "accidents": 0.0, "slow": 0.0, "left": 0.0,
         "left_slots": 1, "stall": None, "stall_net": None, "lost": False, "after": None, "every": None, "often": None,
         "stride": 1, "gap": None, "validation": None, "ranks": 1}
 
-# Slowdown in percent of a training that has the noise beside it all the time.
+# Slowdown in percent of a training under the noise all the time.
 SCENARIOS = {
     "calm": ({}, 0.0),
     "calm with accidents": ({"accidents": 0.01}, 0.0),
@@ -61,8 +62,8 @@ SCENARIOS = {
     "validations of five slots": ({"validation": (200, 50.0, 1.3), "blocks": 150},
                                   100 * 0.3 * (50 / 200) / (1 + 50 / 200)),
 }
-MAY_MISS = {"rare stalls"}  # where a run may meet none
-# Where the effect leaves the harm out, which the report then says in place of a verdict.
+MAY_MISS = {"rare stalls"}  # where a run may have none
+# Scenarios whose harm is not in the effect; the report then has to say so instead of a verdict.
 HELD_OUT = {"stalls in the slot after", "checkpoints a quarter more often", "debts that the next checkpoint pays",
             "two blocks", "a state that stays for a slot", "a state that stays for three slots",
             "accidents half as frequent", "checkpoints a third rarer", "debts that vary",
@@ -86,7 +87,7 @@ def train(random, what, slots):
         before = slots[max(0, place - what["left_slots"]):place]
         return slow + what["left"] * sum(on == "mem" for _, _, on in before)
 
-    def until(at, work, pace=pace):  # when so much work is done that begins then
+    def until(at, work, pace=pace):  # end of this amount of work that begins at `at`
         while True:
             _, place = treatment(at)
             border = start if at < start else math.inf if place < 0 else start + (place + 1) * slot_ms
@@ -234,7 +235,7 @@ def main():
                   f"{', '.join(f'{count} {word}' for word, count in words.items())}; intervals hold it in {held}; "
                   f"wrong {wrong}", flush=True)
 
-            def least(share):  # of so many, three standard errors below
+            def least(share):  # for this number of runs, three standard errors below
                 return len(sure) * share - 3 * math.sqrt(len(sure) * share * (1 - share))
             if len(reports) < asked.runs:
                 failed.append(f"{name}: {asked.runs - len(reports)} without a report: "

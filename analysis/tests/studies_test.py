@@ -39,7 +39,7 @@ def check(row, low, high):
 def check_differences():
     for row in rows("differences"):
         if row["quantity"] == "coverage of the difference":
-            check(row, 0.92 - chance(0.95), 1.0)  # joined intervals of few runs cover more often
+            check(row, 0.92 - chance(0.95), 1.0)  # joined intervals cover more often with few runs
         else:
             check(row, 0.0, 0.05 + chance(0.05))
 

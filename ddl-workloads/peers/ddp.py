@@ -87,7 +87,7 @@ class Gpt(nn.Module):
 
 
 def batches_of(model, batch, length):
-    """Endless pairs of input and answers, from a few that are made once."""
+    """Endless pairs of input and labels, from a few that are made once."""
     generator = torch.Generator().manual_seed(1)
     if model == "gpt":
         tokens = [torch.randint(0, 256, (batch, length + 1), generator=generator) for _ in range(8)]

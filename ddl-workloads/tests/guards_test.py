@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Guards of a real training catch what was altered, where it was, and nothing else; what they repair is as if it had
-never been altered.
+"""Guards of a real training find what was altered, and where, and nothing else; after a repair the training ends as if
+it had never been altered.
 
     guards_test.py BIN [all]     exit code 77: no python3-h5py, no mpirun, or ddl-train has no mlp
     DEVICE=staged guards_test.py BIN     the same with --device staged
@@ -29,7 +29,7 @@ except ImportError:
 BIN = pathlib.Path(sys.argv[1])
 ALL_CASES = sys.argv[2:] == ["all"]
 ALL = "range=2,norm=10x,checksum,replicas"
-WEIGHT = "model/layers.0.weight"  # replaced by what the model has
+WEIGHT = "model/layers.0.weight"  # replaced by a path of the model
 HERE = None
 COUNT = 0
 
@@ -38,7 +38,7 @@ IMAGES = ("mlp[hidden=16]", "synthetic[samples=480,channels=1,height=8,width=8]"
 
 
 def train(*words, ranks=2, steps=20, code=0, strategy="ddp", trace="off", of=IMAGES):
-    """Where it wrote, its result (what it said on stderr if it ended with a usage error)."""
+    """Its output directory and result (or stderr, if it ended with a usage error)."""
     global COUNT
     COUNT += 1
     out = HERE / f"{COUNT}"
@@ -48,7 +48,8 @@ def train(*words, ranks=2, steps=20, code=0, strategy="ddp", trace="off", of=IMA
         "--data", of[1], "--weight-decay", 0, "--trace", trace, "--json", "--strategy", strategy,
         "--steps", steps, "--out", out, "--device", os.environ.get("DEVICE", "cpu"), *words)]
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                       ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0")  # MPI's own
+                       # MPI leaks
+                       ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0")
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
     assert done.returncode == code, f"{command}: {done.returncode}: {done.stderr[-2000:]}"
     return out / "train", json.loads(done.stdout.splitlines()[0]) if code in (0, 3) else done.stderr
@@ -74,7 +75,7 @@ def caught(train_part):
 
 
 def traced(train_part, kind, name):
-    """A metric or region of the archive, as trace-info sums it up."""
+    """A metric or region of the archive, as in trace-info's summary."""
     done = subprocess.run([str(BIN / "trace-info"), "--json", str(train_part / "trace/traces.otf2")], check=True,
                           capture_output=True, text=True)
     found, = (one for one in json.loads(done.stdout)[kind] if one["name"] == name)
@@ -89,7 +90,7 @@ def tensors_of(checkpoint):
 
 
 def without_alterations(truth):
-    """No guard catches anything, and none changes anything."""
+    """Without alterations no guard finds anything, and none changes the result."""
     for strategy in cases("ddp", "naive", "cycle", "zero1"):
         out, result = train("--guard", ALL, "--on-guard", "rollback=4", strategy=strategy)
         assert set(result["guards"]["caught"].values()) == {0}, (strategy, result["guards"])
@@ -101,7 +102,7 @@ def without_alterations(truth):
 
 
 def one_rank_diverges():
-    """The first comparison not before the alteration names the rank, if there are three, and the tensor."""
+    """The first comparison after the alteration names the tensor and, of three ranks, the rank."""
     momentum = WEIGHT.replace("model/", "optimizer/momentum/")
     for path, ranks in cases((WEIGHT, 3), (WEIGHT, 2), (momentum, 3)):
         out, result = train("--alter", f"1:7:{flip(path, 5, 9)}", "--replicas-every", 5, ranks=ranks,
@@ -109,7 +110,7 @@ def one_rank_diverges():
         found = rows(out, "divergence.csv")
         assert found[0]["step"] == "10" and found[0]["rank"] == ("1" if ranks == 3 else ""), found
         assert {row["tensor"] for row in found} == {path, WEIGHT}, found
-        if path == WEIGHT and ranks == 3:  # compared five times on three ranks, and three times one tensor of one
+        if path == WEIGHT and ranks == 3:  # three ranks compare five times, and three times one tensor of one
             metric = traced(out, "metrics", "replicas_differ")
             assert metric["values"] == 15 and metric["most"] == 1 and abs(metric["mean"] - 3 / 15) < 1e-9, metric
             assert traced(out, "regions", "guard replicas")["visits"] == 15
@@ -123,7 +124,7 @@ def one_rank_diverges():
 
 
 def state_is_watched():
-    """`checksum` catches any flip, `range` at 2 any of bit 1, in its step; `replicas` too."""
+    """In the altered step `checksum` finds every flip, `range` at 2 every flip of bit 1; so does `replicas`."""
     for strategy, rank, step, bit in cases(("ddp", 1, 3, 1), ("naive", 0, 0, 31), ("cycle", 0, 9, 0),
                                            ("zero1", 1, 19, 20)):
         out, result = train("--alter", f"{rank}:{step}:{flip(WEIGHT, 7, bit)}", "--guard", "checksum,range=2",
@@ -132,14 +133,14 @@ def state_is_watched():
         assert ("checksum", step, str(rank), WEIGHT) in found, (strategy, found)
         assert (("range", step, str(rank), WEIGHT) in found) == (bit == 1), (strategy, found)
         assert [row for row in found if row[0] == "checksum"] == [("checksum", step, str(rank), WEIGHT)], found
-    # Found in step 3, reported in step 4, heard in step 5, which is the last.
+    # Found in step 3, reported in step 4, known to all ranks in step 5, which is the last.
     out, result = train("--alter", f"1:3:{flip(WEIGHT, 7, 1)}", "--guard", "range=2", "--on-guard", "stop", code=3)
     assert result["ended_by"] == "guard" and result["steps"] == 6 and result["guards"]["stopped"], result
     assert caught(out)[0] == ("range", 3, "1", WEIGHT) and rows(out, "guards.csv")[0]["done"] == "stopped"
 
 
 def state_is_repaired(truth, truth_of_three):
-    """Where a rank is sound the training ends as if nothing had been altered."""
+    """If one rank's copy is sound, the training ends as if nothing had been altered."""
     for bit, guards, ranks, end in cases((12, "replicas", 3, truth_of_three), (1, "range=2", 2, truth),
                                          (12, "checksum", 2, truth)):
         out, result = train("--alter", f"1:7:{flip(WEIGHT, 5, bit)}", "--guard", guards, "--on-guard", "repair",
@@ -154,14 +155,14 @@ def state_is_repaired(truth, truth_of_three):
 
 
 def steps_are_taken_back(truth):
-    """What was altered once is not altered when the steps are made again."""
+    """After a rollback the repeated steps are not altered again."""
     gradient = "gradient/" + WEIGHT[6:]
     for path, guards, strategy in cases((WEIGHT, "range=2", "ddp"), (gradient, "norm=10x", "naive"),
                                         (WEIGHT, "checksum", "cycle")):
         out, result = train("--alter", f"1:10:{flip(path, 5, 1)}", "--guard", guards, "--on-guard", "rollback=4",
                             "--checkpoint-every", 5, "--checkpoint-by", "sharded", strategy=strategy)
         back = 8
-        seen = 11 if path == gradient else 10  # of a gradient ranks agree before the next forward
+        seen = 11 if path == gradient else 10  # a gradient is compared before the next forward
         assert result["guards"]["rollbacks"] == 1 and result["steps"] == 20 + seen - back, result
         assert result["checksum"] == truth, (path, strategy, caught(out))
         assert rows(out, "guards.csv")[0]["done"] == f"rolled back to {back} steps done"
@@ -171,7 +172,7 @@ def steps_are_taken_back(truth):
 
 
 def transformer_is_watched():
-    """In every tensor of a transformer the highest bit of an exponent: `range` finds each, and makes it good."""
+    """A flip of the highest exponent bit in every tensor of a transformer: `range` finds and repairs each."""
     (HERE / "text").write_bytes(bytes(range(32, 127)) * 60)
     gpt = ("gpt[layers=2,width=32,heads=2]", f"text[path={HERE / 'text'},length=16]")
     out, result = train("--checkpoint-every", 10, of=gpt)
@@ -192,11 +193,11 @@ def transformer_is_watched():
 
 
 def propagation(golden, checkpoint, altered):
-    """What the table says is what h5py reads in the checkpoints of both."""
+    """The table has what h5py reads in the checkpoints of both trainings."""
     out, result = train("--alter", f"0:12:{flip(WEIGHT, 5, 8)}", "--golden", golden, "--checkpoint-every", 10,
                         "--checkpoint-by", "sharded", trace="on")
     metric = traced(out, "metrics", "weight_distance")
-    assert metric["values"] == 4 and metric["least"] == 0 and metric["most"] > 0, metric  # twice on two ranks
+    assert metric["values"] == 4 and metric["least"] == 0 and metric["most"] > 0, metric  # once on each of two ranks
     found = rows(out, "propagation.csv")
     assert {row["step"] for row in found} == {"20"} and {row["rank"] for row in found} == {"0", "1"}, found
     was = tensors_of(golden / "train/checkpoints/step-000000020")
@@ -220,7 +221,7 @@ def propagation(golden, checkpoint, altered):
             assert abs(float(row["largest"]) / largest - 1) < 1e-9, (row, largest)
     out, result = train("--golden", golden, "--guard", "range")
     assert not rows(out, "propagation.csv")
-    # An altered checkpoint is the same on all ranks. Not finite from the beginning, it has nothing to go back to.
+    # An altered checkpoint is the same on all ranks. Not finite from the beginning, it has no sound copy to return to.
     out, result = train("--resume", altered, "--guard", "replicas,range", steps=15)
     assert {row[0] for row in caught(out)} == {"range"}, caught(out)
     out, result = train("--resume", altered, "--guard", "range", "--on-guard", "rollback", steps=15, code=3)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A bit flips in one rank of a real training: what becomes of it on the other ranks follows from how SGD updates.
+"""A bit flips in one rank of a real training: what happens to it on the other ranks follows from how SGD updates.
 
     live_alteration_test.py BIN     exit code 77: no python3-h5py, no mpirun, or ddl-train has no mlp
     DEVICE=staged live_alteration_test.py BIN     the same with --device staged
@@ -26,7 +26,7 @@ except ImportError:
 
 BIN = pathlib.Path(sys.argv[1])
 RATE, MOMENTUM, STEPS = 0.01, 0.9, 200
-BRIEF = 60  # steps of a training of which only is asked whether its ranks agree
+BRIEF = 60  # steps of a training that only has to show whether its ranks agree
 TWO_RANKS = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "2"]
 TRAIN = [BIN / "ddl-train", "--model", "mlp[hidden=32]", "--data", "synthetic[samples=1600,channels=1,height=8,width=8]",
          "--lr", RATE, "--momentum", MOMENTUM, "--weight-decay", 0, "--trace", "off", "--json", "--device", os.environ.get("DEVICE", "cpu")]
@@ -35,14 +35,15 @@ TRAIN = [BIN / "ddl-train", "--model", "mlp[hidden=32]", "--data", "synthetic[sa
 def train(out, *words, code=0, steps=STEPS, start=TWO_RANKS):
     command = [str(word) for word in (*start, *TRAIN, "--steps", steps, "--out", out, *words)]
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                       ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0")  # MPI's own
+                       # MPI leaks
+                       ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0")
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
     assert done.returncode == code or (code == 1 and done.returncode != 0), f"{command}: {done.returncode}: {done.stderr[-2000:]}"
     return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else done.stderr
 
 
 def states(out):
-    """Of both ranks in the end, by path."""
+    """States of both ranks at the end, by path."""
     checkpoint = sorted((out / "train/checkpoints").iterdir())[-1]
     found = []
     for rank in (0, 1):
@@ -54,14 +55,14 @@ def states(out):
 
 
 def sequence(directory, path, *sites):
-    """A record of what flips: (index, bit) of each site."""
+    """A record of flips: (index, bit) of each place."""
     record = directory / "flip.json"
     record.write_text(json.dumps({path: [[[index], [bit]] for index, bit in sites]}))
     return record
 
 
 def apart(directory, flips, tag):
-    """The numbers of the model that differ between ranks in the end, and what they differ by. `flips`: sites by path."""
+    """The numbers of the model that differ between ranks at the end, and their differences. `flips`: places by path."""
     out = directory / tag
     words = []
     for path, sites in flips.items():
@@ -91,7 +92,7 @@ def main():
         largest = [int(at) for at in np.argsort(np.abs(momenta))[-5:]]
         index = largest[-1]
 
-        # What each flip leads to does not depend on the others: one training for all.
+        # The effect of each flip does not depend on the others, so one training has all of them.
         flipped = lambda value, bit: float((value.view("u4") ^ np.uint32(1 << (31 - bit))).view("f4"))
         by_bit = dict(zip((8, 9, 0), largest[:3]))
         momentum_by_bit = dict(zip((8, 0), largest[3:]))
@@ -105,7 +106,7 @@ def main():
             expected = -RATE * MOMENTUM / (1 - MOMENTUM) * (flipped(momenta[at], bit) - float(momenta[at]))
             assert abs(found[f"model/{weight}", at] / expected - 1) < 0.01, (bit, found, expected)
 
-        # After the exchange ranks diverge; before it, and in the input, they stay equal, and not as they were.
+        # A flip after the exchange makes ranks diverge; a flip before it, or in the input, changes all ranks alike.
         for path, tag in ((f"gradient/{weight}", "gradient"), ("input/images", "input")):
             out = directory / tag
             result = train(out, "--alter", f"1:50:{sequence(directory, path, (index, 2))}", steps=BRIEF)
@@ -115,7 +116,7 @@ def main():
         everywhere = train(directory / "all", "--alter", f"all:50:{sequence(directory, f'model/{weight}', (index, 9))}", steps=BRIEF)
         assert everywhere["ranks_agree"] and everywhere["checksum"] != truth["checksum"]
 
-        # One altered checkpoint leads all strategies to one end, with NaN too.
+        # After the same altered checkpoint all strategies end with the same bits, with NaN too.
         for bit, tag in ((3, "small"), (1, "huge")):
             altered = directory / f"altered-{tag}"
             record = directory / f"{tag}.json"
@@ -132,7 +133,7 @@ def main():
                          start=[])
             assert part in said, said
             shutil.rmtree(directory / "wrong", ignore_errors=True)
-        # What was told to happen and did not is said: the step lies behind the end.
+        # A requested alteration that did not happen is reported: its step lies past the end.
         said = train(directory / "late", "--alter", f"0:5:{sequence(directory, f'model/{weight}', (0, 1))}", steps=5, code=3)
         assert said.count("step 5 was not reached") == 1, said
         print("passed")

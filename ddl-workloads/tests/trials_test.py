@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Trials in a warm training end as a cold process of its own does, to the bit; one that is killed or stands still goes on.
+"""Trials in one process end with the same bits as separate processes; after a kill or a stall the remaining trials run.
 
     trials_test.py BIN [NUMBER]     a warm training of so many trials (40); exit code 77: no mpirun, or ddl-train has no
                                     mlp
@@ -28,7 +28,8 @@ DATA = "synthetic[samples=1600,channels=1,height=8,width=8]"
 TRAIN = ["--model", "mlp[hidden=32]", "--data", DATA, "--batch", 8, "--trace", "off", "--json",
          "--device", os.environ.get("DEVICE", "cpu")]
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                   ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0")  # MPI's own
+                   # MPI leaks
+                   ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0")
 MOMENT, END = 20, 50
 
 
@@ -56,7 +57,7 @@ def trial(name, kind="trial", **given):
 
 
 def write_trials(file, rows):
-    """As an earlier version did, if no row is of stored weights."""
+    """Writes the table in the format of earlier versions if no row is of stored weights."""
     columns = COLUMNS + (STORED_COLUMNS if any(row["kind"] == "stored" for row in rows) else [])
     with open(file, "w", newline="", encoding="utf-8") as out:
         table = csv.DictWriter(out, columns, lineterminator="\n")
@@ -75,7 +76,7 @@ def make(ranks, out, trials, *words):
 
 
 def same_as_cold(scratch, ranks):
-    """The 1st, 10th and 1,000th null trial, and three alterations, beside cold trainings."""
+    """The 1st, 10th and 1,000th null trial, and three alterations, compared with separate processes."""
     cold = train(ranks, scratch / "cold", "--steps", END)
     train(ranks, scratch / "golden", "--steps", MOMENT, "--checkpoint-every", MOMENT)
     checkpoint = scratch / f"golden/train/checkpoints/step-{MOMENT:09d}"
@@ -126,7 +127,8 @@ def same_as_cold(scratch, ranks):
 
 
 def ask_for_delays(run):
-    """As noisegen does in a slot of control.delay that never ends, by the layout of the control file alone."""
+    """Requests delays as noisegen does in a slot of control.delay that never ends, by the documented layout of the
+    control file."""
     page = bytearray(4096)
     struct.pack_into("<II", page, 0, 0x58544C4B, 3)
     struct.pack_into("<qIxxxxq", page, 64, 2**62, 1, 2**62)
@@ -137,7 +139,7 @@ def ask_for_delays(run):
 
 
 def altered_and_delayed(scratch):
-    """Hooks of a training are those of its trials: what --alter changes in a step is changed in each trial, and delays
+    """Hooks of a training act in its trials, too: what --alter changes in a step is changed in each trial, and delays
     change nothing."""
     record = scratch / "flip.json"
     record.write_text(json.dumps({"input/images": [[[9], [30]]]}))
@@ -149,7 +151,7 @@ def altered_and_delayed(scratch):
     page = ask_for_delays(scratch / "altered")
     make(1, scratch / "altered", scratch / "altered.csv", *also, "--delay", "0:forward:1ms", "--control-delay", "1ms")
     controlled = struct.unpack_from("<Q", page.read_bytes(), 136)[0]
-    # The first two steps have none: nothing to judge by, and a request is met in the step after it.
+    # The first two steps have none: the length of a step is unknown, and a request takes effect in the next step.
     assert END - 2 <= controlled <= END + 2 * (END - MOMENT), controlled
     found = {row["trial"]: row for row in outcomes(scratch / "altered")}
     assert found["null"]["checksum"] == cold["checksum"] and found["null"]["class"] == "masked", found["null"]
@@ -187,7 +189,7 @@ def goes_on_after_kill(scratch):
 
 
 def process_of_rank(process, rank):
-    """Of the ranks that this mpirun has started."""
+    """The process of one of the ranks that this mpirun has started."""
     for entry in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             parent = int((entry / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
@@ -200,8 +202,8 @@ def process_of_rank(process, rank):
 
 
 def stands_still(scratch):
-    """A rank that stands still in a trial ends the training after a while: that trial has crashed, and all others end as
-    if nothing had been. Whichever rank it is, and if it happens again."""
+    """A rank that stalls in a trial ends the training after a while: that trial has crashed, and all others end as
+    usual. This holds for whichever rank stalls, and if it happens again."""
     rows = [trial("before", bits="1-8", seed=1), trial("hangs", bits="1-8", seed=2, steps=400),
             trial("between", bits="1-8", seed=3), trial("hangs too", bits="1-8", seed=4, steps=400),
             trial("after", bits="1-8", seed=5)]
@@ -242,7 +244,8 @@ def one_rank_alone(scratch):
 
 
 def guarded(scratch):
-    """What guards catch in trials, at once, and make good: then it ends with the bits of an undisturbed one."""
+    """Guards find and repair alterations in trials, in the same step: such a trial ends with the bits of an undisturbed
+    training."""
     flip = dict(bits="1", count=1, seed=3)
     rows = [trial("null", "null"), trial("watched", "null", guard="range+norm=10x"),
             trial("told", guard="range=2", **flip), trial("back", guard="checksum:rollback=10", **flip),
@@ -256,12 +259,13 @@ def guarded(scratch):
     assert back["caught"] == "0" and back["class"] == "masked", back
     assert nan["caught"] == "0" and nan["class"] == "masked", nan
     assert again["caught"] == "" and again["class"] != "masked", again
-    # The step with a loss that is not finite was taken back: it is none of those that the training has made.
+    # The step with a loss that is not finite was rolled back, so it is not among the training's steps.
     assert nan_back["caught"] == "0" and nan_back["class"] == "masked" and nan_back["loss"] == null["loss"], nan_back
 
 
 def stored_weights(scratch):
-    """Weights that are read without flips are the same in fp32; others are damaged, the same way for one seed."""
+    """Weights that are read without flips are unchanged in fp32; others are damaged, in the same way for the same
+    seed."""
     def stored(name, store, rate, detect="none", reads="once", **given):
         return trial(name, "stored", store=store, rate=rate, detect=detect, reads=reads, **given)
 
@@ -282,12 +286,12 @@ def stored_weights(scratch):
     assert found["int8"]["state_checksum"][:digits] == found["int8"]["state_checksum"][digits:], "ranks read other weights"
     assert found["one"]["state_checksum"][:digits] != found["one"]["state_checksum"][digits:]
     bits = float(found["int8"]["drawn_from"])
-    flipped = int(found["int8"]["flipped"]) / 2  # of each rank
+    flipped = int(found["int8"]["flipped"]) / 2  # per rank
     assert abs(flipped - bits / 100) < 5 * (bits / 100) ** 0.5, (bits, flipped)
     assert found["int8"]["detected"] == "0" and int(found["found"]["detected"]) > 0
     assert found["rounded"]["class"] == "ended" and found["rounded"]["flipped"] == "0"
     assert found["inference"]["accuracies"].startswith("0:") and found["inference"]["loss"] == ""
-    reads = (END - MOMENT) + found["trained"]["accuracies"].count(":")  # a forward each, and each time it guesses
+    reads = (END - MOMENT) + found["trained"]["accuracies"].count(":")  # one forward per step, and one per evaluation
     assert float(found["trained"]["drawn_from"]) == reads * bits, (found["trained"], reads)
     assert found["trained"]["class"] != "masked"
 
@@ -300,7 +304,7 @@ def stored_weights(scratch):
 
 
 def refused(scratch):
-    """Before the first trial, with one line: what a trial names and the training lacks is no outcome of that trial."""
+    """A trial that names what the training lacks ends it before the first trial, with one line, and is no outcome."""
     stored = dict(kind="stored", store="int8", detect="none", rate=0.1, reads="once")
     for row, why in ((trial("a", **{**stored, "store": "int9"}), "'int9' is not one of fp32, fp16"),
                      (trial("a", **{**stored, "rate": 1.5}), "a probability from 0 to 1"),
@@ -349,7 +353,7 @@ def main():
         refused(scratch)
         altered_and_delayed(scratch)
         goes_on_after_kill(scratch)
-        if LAST > 100:  # two real stalls: long
+        if LAST > 100:  # two real stalls take long
             stands_still(scratch)
         one_rank_alone(scratch)
         guarded(scratch)
