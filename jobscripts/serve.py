@@ -34,7 +34,7 @@ class Files(http.server.BaseHTTPRequestHandler):
     sys_version = ""
 
     def found(self):
-        """The file that is asked for; None where it is not one below the directory."""
+        """The requested file; None if it is not one below the directory."""
         path = urllib.parse.unquote(urllib.parse.urlsplit(self.path).path, errors="surrogateescape")
         empty, key, *names = path.split("/")
         if empty or not secrets.compare_digest(key.encode("utf-8", "replace"), self.server.key.encode()):
@@ -94,7 +94,7 @@ class Files(http.server.BaseHTTPRequestHandler):
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
-    def handle_error(self, *_):  # a browser that goes away is none
+    def handle_error(self, *_):  # a browser that closes the connection is no error
         pass
 
 

@@ -31,11 +31,12 @@ CASES = {}
 
 
 class Skip(Exception):
-    """What a case needs and this machine lacks."""
+    """Raised by a case; says what it needs and this machine lacks."""
 
 
 def case(name, right, slow=False):
-    """Registers a case. Its function returns what came, which should equal `right`; or that and whether it is right."""
+    """Registers a case. Its function returns the answer, which should equal `right`; or the answer and whether it is
+    right."""
 
     def register(function):
         CASES[name] = (function, right, slow)
@@ -56,7 +57,7 @@ def needs_module(python, *modules):
 
 
 def needs_of_torch(python, name):
-    """Skips where the interpreter's PyTorch is too old to have it."""
+    """Skips the case if the interpreter's PyTorch is too old."""
     if subprocess.run([python, "-c", f"import torch; {name}"], capture_output=True, check=False).returncode != 0:
         raise Skip(f"no {name} in this PyTorch")
 
@@ -73,7 +74,7 @@ class Done:
 
     @property
     def refused(self):
-        """Ended with 1 or 2, and said why in one line."""
+        """Whether a program ended with 1 or 2, and one line with the reason."""
         return self.code in (1, 2) and self.err.count("\n") == 1 and "exception" not in self.err
 
 
@@ -122,7 +123,7 @@ class Place:
         return subprocess.Popen([str(word) for word in words], **named)
 
     def run(self, *words, timeout=120, **named):
-        """Ends what it started where that takes too long: exit code 124."""
+        """Runs a program; exit code 124: it took too long and was killed."""
         process = self.start(*words, **named)
         try:
             out, err = process.communicate(timeout=timeout)
@@ -167,7 +168,7 @@ class Place:
         return table(pathlib.Path(out) / file)
 
     def waits(self, anchor="out/traces.otf2"):
-        """pattern, region and rank: ms."""
+        """Waiting time in ms by pattern, region and rank."""
         rows = self.rows("trace-waits", "waits.csv", anchor)
         return {
             f"{row['pattern']} in {row['region']}, rank {row['rank']}": in_ms(row["seconds"])
@@ -224,7 +225,7 @@ def listed(found):
 
 
 def alive(pid):
-    """Not a zombie either."""
+    """Whether the process runs; a zombie does not."""
     try:
         return state_of(pid) not in "ZX"
     except OSError:
@@ -236,7 +237,7 @@ def state_of(pid):
 
 
 def end(process):
-    """Only what we started, by its session."""
+    """Kills only what the test started, by its session."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
     try:
@@ -550,7 +551,7 @@ def campaign_typo(place):
     return f"{'refused' if done.refused else f'exit code {done.code},'} before the first trial: {named}"
 
 
-# 1/32 is 3.12 %; of these trials, which were drawn, 2.78 %. By hand all strata of one population together: 2.41 %.
+# 1/32 is 3.12 %; the share of the drawn trials is 2.78 %. With all strata as one population it would be 2.41 %.
 @case("weights", "bit 1 has about 1/32 of the weight (it had 7.85 %); collapsed 2.41 %")
 def weights(place):
     printed = place.good("interference", "outcomes", "RUN2", "--out", "report")
@@ -714,7 +715,7 @@ def foreign_control_page(place):
         (page,) = (place.folder / "made/control").iterdir()
         began = int(pathlib.Path(f"/proc/{named.pid}/stat").read_text().rsplit(")", 1)[1].split()[19])
         words, stopped = "", False
-        for offset in range(256, min(1024, page.stat().st_size - 8), 64):  # one of them is where processes begin
+        for offset in range(256, min(1024, page.stat().st_size - 8), 64):  # one of these bytes is where processes begin
             theirs = place.folder / f"theirs{offset}"
             (theirs / "control").mkdir(parents=True)
             bytes_of = bytearray(page.read_bytes())
@@ -759,7 +760,7 @@ def verdict(run):
 
 
 def short_run(place, name, job, schedule, *options, duration="8s", timeout=150):
-    """A run of crosstalk on CPUs 0 and 1. Returns what came and its verdict.json, if there is one."""
+    """A run of crosstalk on CPUs 0 and 1. Returns the answer and verdict.json, if there is one."""
     needs_two_cpus()
     done = place.run(
         "crosstalk",
@@ -883,7 +884,7 @@ def keeper_death(place):
         end(run)
 
 
-# Without its environment and its parent the daemon cannot be found after kill -9: documented, no longer promised.
+# Without its environment and its parent the daemon cannot be found after kill -9; the documents say so.
 @case("attack/env-i-survives", "the daemon has ended, or docs/crosstalk.md says that it may go on", slow=True)
 def env_i_survives(place):
     needs_two_cpus()
@@ -1153,7 +1154,7 @@ QUICK_PAUSE = "rotation(memory.stream[bytes=64MiB], placebo, control.pause; slot
 
 
 class OwnJob:
-    """A run of crosstalk of a victim in ../shared/cases/ownjob, and what its own count says."""
+    """A crosstalk run of a victim in ../shared/cases/ownjob, with the victim's own count of steps."""
 
     def __init__(self, place, *job, schedule=QUICK_DELAY, options=(), duration="15s", name="run", **named):
         needs_two_cpus()
@@ -1209,8 +1210,8 @@ class OwnJob:
         return max(self.ticks.values(), default=0)
 
     def phases(self):
-        """Shares of forward, backward and update in what the three took, and of other in all; in percent. The last
-        step is left out, which the end of the job cuts off."""
+        """Shares of forward, backward and update in the sum of the three, and of `other` in all time; in percent. The
+        last step is left out, because the end of the job cuts it off."""
         rows = self.steps[1:-1]
         sums = {
             phase: sum(int(row[phase + "_ns"]) for row in rows) for phase in ("forward", "backward", "update", "other")
@@ -1220,12 +1221,12 @@ class OwnJob:
         return [100 * sums[phase] / work for phase in ("forward", "backward", "update")], 100 * sums["other"] / whole
 
     def advises(self):
-        """Refused for what this machine's load does to a short run, with the way out."""
+        """Whether the run was refused because of this machine's load, with a line that says what to do."""
         return any(words in self.done.err for words in ("take longer", "needs at least", "give it longer"))
 
 
 def counted(job, own=None, apart=1):
-    """What came of a job whose steps are counted: report or advice, recorded and own number."""
+    """The result for a job whose steps are counted: report or advice, recorded steps and own count."""
     own = job.own() if own is None else own
     return (
         f"{job.first()}, {job.count()} of {own}",
@@ -1234,7 +1235,7 @@ def counted(job, own=None, apart=1):
 
 
 def python_victim(name, *arguments, python="crosstalk-python", module="torch", **named):
-    """A victim whose steps are recorded, at the first try, as many as it counts."""
+    """A victim whose recorded steps, at the first try, equal its own count."""
 
     @case(f"ownjob/{name}", "report, as many steps as its own count", slow=True)
     def counts(place):
@@ -1359,7 +1360,7 @@ def stdin(place):
 
 
 def of_lines(place, file, schedule=QUICK_PAUSE, **named):
-    """The job's lines are its steps: how many of its own count the report's step stands for."""
+    """The job's lines are its steps: how many of its own steps one step of the report is."""
     job = OwnJob(place, place.python, file, schedule=schedule, **named)
     return counted(job, apart=max(3, job.own() // 50))
 
@@ -1468,7 +1469,7 @@ def wrapper(place):
 
 
 def timed_training(kind, module):
-    """Phases as recorded against the training's own timers, which share no code with the recording."""
+    """Recorded phases compared with the training's own timers, which share no code with the recording."""
 
     @case(f"phases/{kind}", "forward, backward and update within 3 points of its own timers, 60 steps", slow=True)
     def phases_of(place):
@@ -1502,7 +1503,7 @@ for training, needed in (
 
 
 def judge(name, programs, folder, python):
-    """What came, and "yes", "no" or "skipped"."""
+    """The answer, and "yes", "no" or "skipped"."""
     function, right, _ = CASES[name]
     place = Place(programs, folder, name, python)
     try:

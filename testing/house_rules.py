@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The walls of the house: who includes whom, who names what, how long things are.
+"""Rules of the source tree: who includes whom, who names what, how long things are.
 
     house_rules.py TREE     one line for each rule that is broken; exit code 1 if any is
 """
@@ -10,7 +10,7 @@ import re
 import sys
 
 SIBLINGS = ["noisegen", "ddl-workloads", "analysis"]
-BELOW = {  # what a room may include beside itself
+BELOW = {  # what a room may include besides itself
     "base": [],
     "trace-tools": ["base"],
     "soft-errors": ["base"],
@@ -19,16 +19,16 @@ BELOW = {  # what a room may include beside itself
 }
 OWNED = {"otf2": "trace-tools", "papi": "trace-tools", "torch": "ddl-workloads"}  # <otf2/..>, <papi.h>, <torch/..>
 LONGEST_FILE = 400
-# What a class consists of that its header does not show, in a header of its own.
+# Parts of a class that its header does not show, in a header of their own.
 PRIVATE_HALVES = ["trace-tools/otf2/write/recorder_state", "trace-tools/replay/engine"]
 MOST_FILES = 40  # sources in a folder
 
-# Names by which programs that never meet understand each other: typed in base/contract and nowhere else.
+# Names by which programs that share only files understand each other: defined in base/contract and nowhere else.
 CONTRACT = [
     "bucket_ready", "bucket_exchange", "training stopped", "noise.json", "noise.csv", "traces.otf2", "trace/traces.otf2",
     "verdict.json", "summary.json", "control_delay", "control_settle", "control.delay", "control.sham", "control.pause",
 ]
-DEFINES = {  # where a name of the contract is what the file is about
+DEFINES = {  # files whose subject is a name of the contract
     "control.delay": "noisegen/stressors/control/", "control.sham": "noisegen/stressors/control/",
     "control.pause": "noisegen/stressors/control/",
 }
@@ -78,7 +78,7 @@ def circles(edges):
 
 
 def at_depth(edges, depth):
-    """Folders of that many names, with all that lie in them: a room within a room is part of it."""
+    """Groups the files by folder at this depth: a room within a room is part of it."""
     up = collections.defaultdict(set)
     for here, others in edges.items():
         top = "/".join(here.split("/")[:depth])
@@ -88,7 +88,7 @@ def at_depth(edges, depth):
 
 def broken(tree):
     edges = collections.defaultdict(set)
-    modules = collections.defaultdict(set)  # a header and its source are one
+    modules = collections.defaultdict(set)  # a header and its source count as one
     files_of = collections.defaultdict(set)
     for file, text in sources(tree):
         room = file.split("/", 1)[0]

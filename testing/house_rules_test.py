@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks each wall in a tree of its own and looks whether house_rules.py says so."""
+"""Breaks each rule in a tree of its own and checks that house_rules.py reports it."""
 import pathlib
 import tempfile
 

@@ -31,7 +31,7 @@ REFUSED = [
     ("ddl-train", "--model", "mpl"), ("ddl-train", "--batch", "0"), ("ddl-train", "--steps", "-1"), ("ddl-train", "--strategy", "dpd"),
     ("interference", "analyze"), ("interference", "analyse", "no-such-run"), ("trace-info", "no-such.otf2"), ("trace-waits",),
 ]
-# What differs from run to run, or says which build it is.
+# Patterns of what differs from run to run, or identifies the build.
 CHANGING = [
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?( UTC)?"), "TIME"), (re.compile(r"\b\d+\.\d+\.\d+(-\w+)?\+?[-\w]*g[0-9a-f]{7,}[-\w]*"), "VERSION"),
     (re.compile(r"(realtime\w*( =|\":)) -?\d+"), r"\1 X"),
@@ -61,7 +61,7 @@ def random_program(number):
 
 
 def contents(file):
-    """A file as parts to compare, by name: of a .cubex each metric, by its own name and not by its number."""
+    """The parts of a file to compare, by name: of a .cubex each metric, by its name and not by its number."""
     if file.suffix != ".cubex":
         return {file.name: file.read_bytes()}
     with tarfile.open(file) as tar:
@@ -112,7 +112,7 @@ class Sides:
             if writes and (folder / writes).exists():
                 path = folder / writes
                 for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-                    # Definitions of a written archive hold a random number and the time of day.
+                    # Definitions of an archive contain a random number and the time of day.
                     if file.is_file() and file.suffix not in (".def", ".otf2"):
                         for name, data in contents(file).items():
                             answer[str(file.parent.relative_to(folder) / name)] = data.decode("latin-1")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A build has the answers of itself; a program that answers otherwise is named."""
+"""A build has the same answers as itself; a program that answers differently is named."""
 import os
 import pathlib
 import subprocess

@@ -21,7 +21,7 @@ def members(unity):
 
 
 def each_by_itself(command):
-    """The command, or for a unity build's source one for each of its members."""
+    """The command, or for the source of a unity build one command for each of its members."""
     if "/Unity/unity_" not in command["file"]:
         return [command]
     return [{**command, "file": member, "command": command["command"].replace(command["file"], member)}

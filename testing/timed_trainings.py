@@ -76,7 +76,7 @@ class Net(torch.nn.Module):
 
 
 def timed(kind):
-    """An optimizer of that kind; the closure that it calls is none of its update."""
+    """An optimizer of the given class; its update does not include the closure that it calls."""
 
     class Timed(kind):
         def step(self, closure=None):
@@ -165,7 +165,7 @@ def lightning(steps):
 
 
 def trainer(steps):
-    """Hugging Face's, a small GPT-2 with random weights."""
+    """Hugging Face's Trainer with a small GPT-2 of random weights."""
     import transformers
 
     class Model(transformers.GPT2LMHeadModel):

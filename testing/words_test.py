@@ -15,14 +15,14 @@ WITHOUT_SUBJECT = re.compile(r"\s*// ?(Of|What|Who|Whoever|Whose|That which|So m
 PRIVATE = re.compile(
     r"\b(tells?|told|nobody|whoever|goes on|go on|made good|puts? aside|obeys?|hears?|wish(es)?|by itself|"
     r"the others?'|beside which|at once with|strangers?)\b", re.IGNORECASE)
-# A text of an option or a message that has lost its subject; what follows a value begins with a blank.
+# A text of an option or a message without a subject; continuations after a value begin with a blank.
 FRAGMENT = re.compile(r"^(of|whoever|so many|so long) ", re.IGNORECASE)
 UNUSUAL = re.compile(r"(?<!there )\b(going on|anew|is no (?!longer)[A-Za-z]|is there (twice|already)|and end$|one of them$|"
                      r"leave out|be there yet|goes with|does not go with|set aside|in the place of)")
 NAMES = ["of this rank's shard"]  # in guards.csv
 LONGEST_SENTENCE = 200
 
-# Comments, raw strings, string literals and characters: whatever comes first is whole.
+# Comments, raw strings, string literals and characters: the one that begins first is taken whole.
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\((.*?)\)\1"|"((?:[^"\\\n]|\\.)*)"|\'(?:[^\'\\\n]|\\.)+\'', re.DOTALL)
 ESCAPES = {"\\n": "\n", '\\"': '"', "\\\\": "\\", "\\t": "\t"}
 
@@ -88,7 +88,7 @@ def faults(path):
 
 
 def check_the_rules():
-    """Each rule finds a line of its own kind, or it could not find any."""
+    """Asserts that each rule finds an example of its own kind."""
     assert WITHOUT_SUBJECT.match("    // What a rank holds.") and PRIVATE.search("// as the node tells")
     two = 'fail("so many " /* "x" */ "steps"); // "not this"\nsay("a \\"b\\"", \'"\', R"(raw)");'
     assert list(literals(two)) == [(1, "so many steps"), (2, 'a "b"')], list(literals(two))

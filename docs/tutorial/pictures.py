@@ -22,11 +22,11 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("CROSSTALK_BIN", TREE / "build/dev/bin")).resolve()
 ENVIRONMENT = dict(os.environ, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0",
                    PATH=f"{BIN}:{os.environ['PATH']}")
-WIDTH = 800  # of a plot in CSS pixels: a column of GitHub's
-PAGE_WIDTH = 1060  # of a page: a narrower one folds tables as on a phone
+WIDTH = 800  # of a plot in CSS pixels: the width of GitHub's column
+PAGE_WIDTH = 1060  # of a page: narrower ones fold tables as on a phone
 SCALE = 1.5
 
-# Hides what is not wanted, and says how high the rest is. A page is cut between two of its blocks.
+# Hides what is not shown, and measures the height of the rest. A page is cut between two of its blocks.
 CUT = """<script>
 addEventListener("load", () => {
     const wanted = WANTED, highest = HIGHEST;
@@ -72,7 +72,7 @@ class Workshop:
         return done.stdout
 
     def report(self, example, number=9):
-        """The report on a made run of November, NUMBER, 2026."""
+        """The report of a synthetic run, dated November NUMBER, 2026."""
         run = self.scratch / f"{example}-{number}"
         if not run.exists():
             self.call(BIN.parent / "tests/synthetic-run", run, example, number)
@@ -85,10 +85,11 @@ class Workshop:
                          "--virtual-time-budget=5000", *options, page.as_uri())
 
     def picture(self, name, page, wanted=None, highest=900, width=PAGE_WIDTH, from_top=False):
-        """The top of a page, or the first element of it that a CSS selector finds, or all down to that; at most so high."""
+        """The top of a page, or the first element that a CSS selector finds, or everything down to it, up to a maximum
+        height."""
         cut = CUT.replace("WANTED", repr(wanted) if wanted else "null").replace("HIGHEST", str(highest))
         cut = cut.replace("FROM_TOP", "true" if from_top else "false")
-        copy = page.with_name(f"cut-{page.name}.html")  # beside it: what it links to is found
+        copy = page.with_name(f"cut-{page.name}.html")  # in the same directory, so that its links work
         text = page.read_text(encoding="utf-8")
         copy.write_text(text.replace("</body>", cut + "</body>"), encoding="utf-8")
         found = re.search(r"<title>HEIGHT (\d+)</title>", self.browse(copy, f"--window-size={width},{highest}", "--dump-dom"))
@@ -100,7 +101,7 @@ class Workshop:
         print(f"{name}: {self.out.joinpath(name).stat().st_size // 1024} kB", flush=True)
 
     def plot(self, name, drawing):
-        """A drawing (SVG) as wide as a picture, on white."""
+        """A plot (SVG) in the width of a picture, on white."""
         page = self.scratch / f"{name}.html"
         svg = re.sub(r"^<\?xml.*?\?>", "", drawing.read_text(encoding="utf-8"), flags=re.DOTALL)
         page.write_text("<!doctype html><meta charset='utf-8'><style>body { margin: 8px; background: #fff } svg { width: 100%; "
@@ -147,7 +148,7 @@ def campaign(shop):
 
 
 def soft_errors(shop):
-    """Those of the spec in the lesson; small: of a few trials."""
+    """Pictures of the soft errors in the lesson; small: with a few trials."""
     done = shop.scratch / "soft-errors"
     if not done.exists():
         lesson = (TREE / "docs/tutorial/6-a-soft-error-study.md").read_text(encoding="utf-8")

@@ -22,7 +22,7 @@ MONITORING = TREE / "jobscripts/monitoring"
 
 
 def write_report(folder):
-    """The members of a verdict.json that a summary reads."""
+    """Writes the members of a verdict.json that a summary reads."""
     noise = {"verdict": "unsafe", "effect_percent": 4.0, "low_percent": 3.0, "high_percent": 5.0, "level": "2GiB/s",
              "stressor": "memory.stream"}
     identity = {"hosts": ["n1", "n2"], "model": 'a "model"', "data": "digits", "strategy": "ddp", "ranks": 2,
@@ -34,7 +34,7 @@ def write_report(folder):
 
 
 def queries():
-    """Of the dashboard, each with values for its variables."""
+    """Queries of the dashboard, with values for its variables."""
     dashboard = json.loads((MONITORING / "crosstalk-verdicts.json").read_text(encoding="utf-8"))
     for panel in dashboard["panels"]:
         for target in panel["targets"]:

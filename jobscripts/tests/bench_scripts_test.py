@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The scripts of results/bench write rows that are true of what noisegen wrote: a stand-in writes tables whose answers
-are known by hand."""
+"""The scripts of results/bench write correct rows about what noisegen wrote: a stand-in for noisegen writes tables
+whose answers are known by hand."""
 import csv
 import os
 import pathlib
@@ -38,7 +38,7 @@ else:  # a second at 1000 bytes/s of which windows hold 99, 101, 98.5, 101.5, ..
 
 
 def rows_after(script: str, *words: str) -> dict[tuple[str, str], dict[str, str]]:
-    """By case and quantity, of a run of the script without any peer installed."""
+    """Rows by case and quantity, from a run of the script without any peer program."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         noisegen = folder / "noisegen"
@@ -61,7 +61,7 @@ def rows_after(script: str, *words: str) -> dict[tuple[str, str], dict[str, str]
 
 # Of 15 values the median lies between the 4th and the 12th with 96.5 % (binomial table: P(X <= 3) = 0.0176).
 assert bench_rows.median_interval([float(i) for i in range(1, 16)]) == (8.0, 4.0, 12.0)
-assert bench_rows.median_interval([3.0, 1.0, 2.0]) == (2.0, 1.0, 3.0)  # too few for any other
+assert bench_rows.median_interval([3.0, 1.0, 2.0]) == (2.0, 1.0, 3.0)  # too few values for any other interval
 assert bench_rows.quantile([4.0, 1.0, 3.0, 2.0, 5.0], 0.5) == 3.0
 assert [bench_rows.digits(value) for value in (1.0234, 12345.6, -3.9, 0.0, None)] == ["1.023", "12346", "-3.900", "0", ""]
 

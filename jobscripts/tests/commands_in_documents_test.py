@@ -27,7 +27,7 @@ designed_run = ("jobscripts/local.sh --out DIR --duration 10 --data synthetic --
                 "--model 'emulated[compute=10ms,gradients=64KiB]' --schedule "
                 "'rotation(memory.stream[bytes=16MiB], io.write, placebo, control.delay, control.sham; slot=150ms)'")
 
-# What a document takes for granted.
+# What the commands of a document require.
 made_before = {
     "docs/interference.md": [designed_run] + [
         f"ddl-train --transport self --model 'emulated[compute=1ms,gradients=4KiB]' --data synthetic --steps 60 --out {run}"
@@ -55,24 +55,24 @@ int main(int argc, char** argv)
 }
 """}}
 
-# Commands that end otherwise than well, on purpose.
+# Commands whose exit code is not 0, on purpose.
 exit_codes = {
     "noisegen --schedule 'memory.strem 1s' --cpus 1 --out DIR": {2},
-    "interference analyse DIR": {0, 3},  # noise is not promised to cover a training of some seconds
+    "interference analyse DIR": {0, 3},  # noise may not cover a training of some seconds
     "jobscripts/local.sh --out DIR --duration": {0, 3},
     "crosstalk run --duration 60s": {0, 3},
     'crosstalk run --duration 20s --schedule "rotation(job.checkpoint': {0, 3},
     "crosstalk run --budget 5% --duration": {0, 3},
     "crosstalk campaign run levels": {0, 3},
-    "crosstalk campaign collect soft-errors": {0, 3},  # so few steps may not be trusted
+    "crosstalk campaign collect soft-errors": {0, 3},  # with so short runs the report may not be trustworthy
     "crosstalk run --budget 5% --duration 60s --fail-on unsafe": {0, 1, 3},  # 1: a noise is unsafe here
     "interference analyse run1 --out again": {0, 1, 3},
-    "noisegen --avoid 0-1": {0, 2},  # 2: there are no more CPUs
-    "noisegen --schedule 'rotation(io.write[limit=none|io.max:50MiB/s]": {0, 77},  # it takes a control group
+    "noisegen --avoid 0-1": {0, 2},  # 2: the machine has no more CPUs
+    "noisegen --schedule 'rotation(io.write[limit=none|io.max:50MiB/s]": {0, 77},  # it needs a control group
     "ddl-train --model resnet50 --device cuda": {0, 77},  # .. and a GPU
 }
 
-# Who runs a command that is not run here.
+# The test that runs a command which is not run here.
 elsewhere = {
     "./quickstart.sh": "takes minutes and needs an empty machine; what it does is tried by local_test.sh",
     "./check.sh": "is what runs this test",
@@ -124,7 +124,7 @@ elsewhere = {
     "noisegen limits": "shows what calibrate found: calibrate_test",
     "'cifar10[path=big]'": "needs 100 million images",
 }
-# What makes a lesson of the tutorial short enough for a test.
+# Replacements that make a lesson of the tutorial short enough for a test.
 tiny = ("--schedule 'rotation(memory.stream[bytes=16MiB], io.write[block=64KiB], placebo, control.delay, control.sham; "
         "slot=200ms)'")
 smaller = [
@@ -142,7 +142,7 @@ smaller = [
     (r"(?m)^moments = .*", "moments = 4"),
     (r"(?m)^end = .*", "end = 8"),
 ]
-# .. and a command of any other document.
+# Replacements in the commands of any other document.
 shorter = [(r'crosstalk run (--schedule "rotation\(job.checkpoint)', r"crosstalk run --duration 20s \1")]
 slow = {"--duration 150s", "--duration 60", "noisegen probe"}
 
@@ -154,7 +154,7 @@ def blocks(text):
 
 
 def commands_of(block):
-    """The commands of a block with their continued lines; none if it is no block of commands."""
+    """The commands of a block with their continued lines; none if it is not a block of commands."""
     joined = re.sub(r"\\\n\s*", "", block)
     lines = joined.splitlines()
     shown = [line[2:] for line in lines if line.startswith("$ ")]
@@ -185,14 +185,14 @@ def reason(command):
 
 
 def remove(path):
-    """What a command would refuse to write over."""
+    """Removes what a command would refuse to overwrite."""
     shutil.rmtree(path, ignore_errors=True)
     if path.is_file():
         path.unlink()
 
 
 def prepare(command, folder, environment):
-    """Runs what a document takes for granted; a short run again and longer, where its noise was not ready in time."""
+    """Runs what a document requires; repeats a short run, longer, if its noise did not begin in time."""
     lengths = (1, 2, 4) if re.search(r"--duration \d+ ", command) else (1,)
     for longer in lengths:
         attempt = re.sub(r"--duration (\d+)(?= )", lambda found, by=longer: f"--duration {by * int(found[1])}", command)
@@ -201,7 +201,7 @@ def prepare(command, folder, environment):
 
 
 def run(command, folder, environment, may_fail=False):
-    """Runs it; fails the test if it does not end as it should, or returns False."""
+    """Runs the command; fails the test if its exit code is not the expected one, or returns False."""
     if not command.startswith("noisegen"):
         for made in re.findall(r"(?:--out|-o) (\S+)", command):
             remove(folder / made)
@@ -223,7 +223,7 @@ def run(command, folder, environment, may_fail=False):
 
 
 def as_in_source_tree(folder, environment):
-    """What the tutorial has at hand at the top of a source tree, and the Slurm of the tests where it is up."""
+    """Provides what the tutorial requires at the top of a source tree, and the Slurm of the tests if it is running."""
     shutil.copytree(tree / "examples", folder / "examples")
     (folder / "trace-tools").symlink_to(tree / "trace-tools")
     (folder / "build").mkdir()
@@ -255,7 +255,7 @@ def main():
     text = (tree / document).read_text()
     environment = dict(os.environ, PATH=f"{programs}:/usr/bin:{os.environ['PATH']}", OMPI_ALLOW_RUN_AS_ROOT="1",
                        OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    # Leaks of MPI's own do not matter here; a sanitizer's library comes before what trace-record preloads.
+    # Memory leaks of MPI do not matter here; a sanitizer's library must come before the one that trace-record preloads.
     environment["ASAN_OPTIONS"] = environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0"
     environment["PRELOAD_FIRST"] = os.environ.get("CROSSTALK_PRELOAD_FIRST", "")
     with tempfile.TemporaryDirectory(prefix="crosstalk-documents.") as name:

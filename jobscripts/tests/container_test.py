@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The Containerfile is sound as far as that shows without a network: its instructions, what it copies, and that each
-command of its shells is a function of the scripts it reads, or a program of a package that it has installed by then.
+"""The Containerfile is sound as far as this can be checked without a network: its instructions, the files it copies,
+and that each command of its shells is a function of the scripts it reads, or a program of a package that it has
+installed before.
 
     container_test.py       building it takes a registry, and is not tried
 """
@@ -12,7 +13,7 @@ import subprocess
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 INSTRUCTIONS = {"ARG", "FROM", "WORKDIR", "COPY", "RUN", "LABEL", "USER", "ENTRYPOINT", "CMD"}
-# Programs, and the package that brings each; None: every Debian has it.
+# Programs, and the package of each; None: part of every Debian.
 BRINGS = {"cd": None, "rm": None, "useradd": None, "bash": None, "cmake": "cmake", "cpack": "cmake"}
 
 
@@ -32,13 +33,13 @@ def functions():
 
 
 def lists():
-    """Name of each list of packages in setup.sh: its packages."""
+    """The lists of packages in setup.sh, by name."""
     text = (TREE / "jobscripts/setup.sh").read_text(encoding="utf-8")
     return {name: words.split() for name, words in re.findall(r"^(packages_to_\w+)=\((.*?)\)", text, re.MULTILINE | re.DOTALL)}
 
 
 def check_shell(rest, installed):
-    """One RUN; adds what it installs."""
+    """Checks one RUN, and adds the packages that it installs."""
     words = [word for word in shlex.split(rest) if not word.startswith("--mount=")]
     script = words[words.index("-euc") + 1] if words[0] == "bash" else rest
     parsed = subprocess.run(["bash", "-n", "-c", script], capture_output=True, text=True, check=False)

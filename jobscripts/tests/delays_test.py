@@ -32,7 +32,7 @@ def call(*words):
     # MPI unloads its plug-ins before a program ends: their leaks have no name that a suppression could match.
     environment = dict(os.environ, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0")
     if BIN / "trace-record" in words and os.environ.get("CROSSTALK_PRELOAD_FIRST"):
-        environment["LD_PRELOAD"] = os.environ["CROSSTALK_PRELOAD_FIRST"]  # a sanitizer's library must come first
+        environment["LD_PRELOAD"] = os.environ["CROSSTALK_PRELOAD_FIRST"]  # a sanitizer's library must be the first
     outcome = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=240, env=environment)
     if outcome.returncode != 0:
         sys.exit(f"{' '.join(map(str, words))} ended with {outcome.returncode}: {outcome.stderr}")
@@ -49,7 +49,7 @@ def mpirun(*words):
 
 
 def train(out, steps, delay=None):
-    """The mean delay of a step, in ms, as the rank recorded it."""
+    """The mean delay of a step, in ms, as the delayed rank recorded it."""
     checkpoints = ["--checkpoint-every", "1", "--checkpoint-keep", "1"] if phase == "checkpoint" else []
     mpirun(BIN / "ddl-train", *TRAINING, "--strategy", strategy, "--steps", steps, "--out", out, *checkpoints,
            *(["--delay", f"{late_rank}:{phase}:{delay}"] if delay else []))
@@ -58,7 +58,8 @@ def train(out, steps, delay=None):
 
 
 def mpi_loop(out, steps, period, on):
-    """The same of a loop that knows nothing of us; rank 0 prints when each span of delayed steps begins and ends."""
+    """The mean delay of a step in a loop that does not use Crosstalk; rank 0 prints begin and end of each span of
+    delayed steps."""
     program = folder / "loop.py"
     program.write_text(
         "import sys, time\n"
@@ -85,7 +86,7 @@ def mpi_loop(out, steps, period, on):
 
 
 def spans_of(out):
-    """From the first begin to the last end, on any rank, of each PERIOD's delayed steps."""
+    """From the first begin to the last end, on any rank, of the delayed steps of each PERIOD."""
     spans = {}
     for row in rows(out / "train/steps.csv"):
         step = int(row["step"])
@@ -155,7 +156,7 @@ def exposed():
 
 phase = sys.argv[1]
 strategy = sys.argv[2] if len(sys.argv) > 2 else "ddp"
-# Rank 0 writes checkpoints: a delay of rank 1 beside that would be absorbed in part.
+# Rank 0 writes checkpoints: they would absorb part of a delay of rank 1.
 late_rank = 0 if phase == "checkpoint" else 1
 place = "before MPI_Barrier" if phase == "mpi4py" else phase
 needed = ["interference"] + (["trace-record"] if phase == "mpi4py" else ["ddl-train"])
@@ -165,7 +166,7 @@ if not shutil.which("mpirun") or not all((BIN / program).exists() for program in
 if phase == "mpi4py" and subprocess.run(["/usr/bin/python3", "-c", "import mpi4py"], capture_output=True).returncode:
     print("SKIPPED: no mpi4py")
     sys.exit(77)
-# In memory: what a disk takes for a checkpoint changes from run to run by more than the delay.
+# In memory: on a disk the time of a checkpoint changes from run to run by more than the delay.
 memory = "/dev/shm" if phase == "checkpoint" and os.access("/dev/shm", os.W_OK) else None
 with tempfile.TemporaryDirectory(prefix="crosstalk-delays.", dir=memory) as scratch:
     folder = pathlib.Path(scratch)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""crosstalk diff compares two reports, and runs that it pools first; what interference diff finds and how it ends is
-passed on."""
+"""crosstalk diff compares two reports, and pools runs first; it passes on the findings and the exit code of
+interference diff."""
 import json
 import os
 import sys
@@ -13,7 +13,7 @@ from tried_runs import BIN, Runs, report_of
 if not all((BIN / name).exists() for name in ("crosstalk", "ddl-train", "noisegen", "interference")):
     print("skipped: not all programs were built")
     sys.exit(77)
-os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"  # of MPI's plug-ins
+os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"  # leaks of MPI's plug-ins
 wrong = []
 
 
@@ -52,7 +52,7 @@ with tempfile.TemporaryDirectory() as folder:
     with ThreadPoolExecutor() as pool:
         made = list(pool.map(runs.run, ("a", "b", "c", "d")))
     pooled = diff("--before", *made[:2], "--after", *made[2:], "--format", "json")
-    # A busy machine may spoil a run, which is then refused in one line.
+    # A busy machine may spoil a run, which crosstalk diff then refuses in one line.
     if pooled.returncode == 0:
         found = json.loads(pooled.stdout)
         check("sets are pooled", found["before"]["runs"] == 2 and found["after"]["runs"] == 2, pooled.stdout)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The documents keep their promises: lengths, links, tables, and options that the programs know.
+"""The documents are consistent: lengths, links, tables, and options that the programs have. Exit code 77 if this is not
+a git checkout. Options are checked only for the programs in CROSSTALK_BIN.
 
 Exit code 77 if this is not a git checkout. Options are checked of the programs in CROSSTALK_BIN only.
 """
@@ -35,7 +36,7 @@ def listed(*patterns):
 
 
 def anchors(page):
-    """As GitHub makes them of headings."""
+    """The anchors that GitHub makes of headings."""
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     found = set()
     for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
@@ -93,7 +94,7 @@ def check_options(page):
         try:
             words = shlex.split(command)
         except ValueError:
-            continue  # no command
+            continue  # not a command
         for at, word in enumerate(words):
             name = word.removeprefix("build/release/bin/")
             program = BIN / name
@@ -142,7 +143,7 @@ def check_version():
 def check_licence():
     for source in listed("*.cpp", "*.hpp", "*.cu", "*.inc", "*.c", "*.h", "*.f90", "*.py", "*.sh", "*.sbatch", "*.cmake",
                          "*CMakeLists.txt"):
-        # Programs for the kernel may only call all of its functions under a licence that the kernel accepts.
+        # eBPF programs may call all functions of the kernel only under a licence that the kernel accepts.
         licence = "MIT OR GPL-2.0-only" if "bpf" in source.name or source.name == "interruptions.h" else "Apache-2.0"
         if f"SPDX-License-Identifier: {licence}" not in source.read_text(encoding="utf-8")[:300]:
             wrong.append(f"{source.relative_to(ROOT)} has no SPDX-License-Identifier")

@@ -17,9 +17,9 @@ LONGEST = 200
 LATE = "ranks 2\nrepeat 9 step {\n work 1ms, 3ms on 1\n MPI_Barrier 1us\n}\n"
 PLACE = ["--cpus", "all", "--share"]
 
-# (exit code, words that the line holds, command); TAKEN, NONE, LATE, TEXT are files, see below.
+# (exit code, words that the line contains, command); TAKEN, NONE, LATE, TEXT are files, see below.
 WRONG = [  # ~ stands for a blank
-    # a wrong word gets the right one back
+    # a misspelt word is answered with the right one
     (2, "did you mean --schedule?", "noisegen --shedule x"),
     (2, "did you mean memory.stream?", "noisegen memory.strem 1s"),
     (2, "did you mean probe?", "noisegen prob"),
@@ -73,7 +73,7 @@ WRONG = [  # ~ stands for a blank
     (2, "did you mean ranks?", "trace-synth SPEC:rank~2\\nwork~1ms -o NEW"),
     (2, "did you mean MPI_Allreduce?", "trace-synth SPEC:MPI_Alreduce~1ms -o NEW"),
     (2, "did you mean bytes?", "trace-synth SPEC:MPI_Allreduce~1ms~byts=8B -o NEW"),
-    # what is missing
+    # something is missing
     (2, "is a ) missing at the end?", "noisegen rotation(memory.stream,io.write"),
     (2, "is a comma missing", "noisegen rotation(memory.stream~io.write)"),
     (2, "is a comma missing", "noisegen memory.stream~io.write"),
@@ -133,7 +133,7 @@ WRONG = [  # ~ stands for a blank
     (2, "no program given", "trace-record"),
     (2, "trace-synth --help", "trace-synth SPEC:#~nothing -o NEW"),
     (2, "is a } missing", "trace-synth SPEC:repeat~2~step~{ -o NEW"),
-    # what is already there
+    # the output exists already
     (2, "is already there; give another path", "noisegen cpu.spin 100ms --out RUN PLACE"),
     (2, "is already there; give another path", "ddl-train --steps 1 --out RUN"),
     (2, "is already there; give another path", "ddl-data generate synthetic[samples=9] --out TAKEN"),
@@ -177,7 +177,7 @@ WRONG = [  # ~ stands for a blank
     (2, "LONG", "noisegen LONG"),
     (2, "LONG", "ddl-train --model LONG --out NEW"),
     (2, "did you mean --region?", "trace-waits LONG --regoin"),
-    # what is not there, or no such thing
+    # a file does not exist, or has another type
     (1, "NONE", "trace-info NONE"),
     (1, "NONE", "trace-waits NONE"),
     (1, "NONE", "trace-path NONE"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The table of docs/exit-codes-and-json.md is true: each program ends with each of its exit codes, and its JSON holds
-the members that the table names.
+"""The table of docs/exit-codes-and-json.md is correct: each program ends with each of its exit codes, and its JSON has
+the members that the table names. Rows of programs that were not built are skipped. Exit code 77 if none was built.
 
 Rows of programs that were not built are skipped. Exit code 77 if none was built.
 """
@@ -26,7 +26,7 @@ def cells(line):
 
 
 def rows():
-    """By program: the exit codes that have a text, and what the last column says."""
+    """By program: the exit codes whose cell has a text, and the text of the last column."""
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     begin = next(i for i, line in enumerate(lines) if line.startswith("| program |"))
     codes = cells(lines[begin])[1:-1]
@@ -52,7 +52,8 @@ def json_of(text):
 
 
 def scenarios(runs, pool):
-    """Each (program, exit code) with a call that ends with it. What takes many seconds is made by the pool meanwhile."""
+    """Yields each (program, exit code) with a call that ends with that code. The pool makes runs of many seconds in the
+    meantime."""
     call = runs.call
     measured = pool.submit(own_job, runs, runs.directory / "own")
     uncovered = pool.submit(own_job, runs, runs.new(), end_noise=True)
@@ -248,7 +249,7 @@ def spec(runs, job="bash -c 'while sleep 0.01; do echo step $((++step)); done'")
 
 
 def planned(runs, **job):
-    """A campaign of one run with noise that does nothing, and one without."""
+    """A campaign of one run with noise that does nothing, and one run without noise."""
     text = spec(runs, **job)
     return runs.made(text.stem, lambda path: runs.call("crosstalk", "campaign", "plan", text, "--out", path))
 
@@ -284,7 +285,7 @@ def reported(runs):
 
 
 def with_screen(runs):
-    """A display, and a program that shows what it is given."""
+    """A display, and a program that notes what it is given."""
     opener = runs.directory / "screen/xdg-open"
     opener.parent.mkdir(exist_ok=True)
     opener.write_text("#!/bin/sh\n")
@@ -293,7 +294,7 @@ def with_screen(runs):
 
 
 def pruned(runs, name="pruned", record_is_folder=False):
-    """Of a copy: other tests go on with the run."""
+    """Prunes a copy, because other tests use the run."""
     copy = runs.directory / name
     shutil.copytree(reported(runs), copy)
     if record_is_folder:
@@ -302,7 +303,7 @@ def pruned(runs, name="pruned", record_is_folder=False):
 
 
 def trials(runs, positive="collapsed"):
-    """A null trial and a positive one, with the band of eight seeds."""
+    """A null trial and a positive one, and the trainings of eight seeds for the band."""
     out = runs.new()
     names = "trial,block,kind,step,location,bits,count,target,rank,guard,steps,seed"
     found = ("trial,kind,strategy,rank,step,path,bits,guard,class,accuracy,loss,first_difference,caught,checksum,"
@@ -324,7 +325,7 @@ def trials(runs, positive="collapsed"):
 
 
 def printed(runs, program, option):
-    """What the program prints with the option."""
+    """What the program prints with the given option."""
     if program.endswith(" diff"):
         sides = report_of(runs, "slow", 4.0), report_of(runs, "fast", 1.0)
         return runs.call(*program.split(), *sides, *option.split()).stdout
@@ -349,7 +350,7 @@ def printed(runs, program, option):
 
 
 def written(runs, program, name):
-    """What the file holds that the program writes."""
+    """The content of the file that the program writes."""
     out = runs.new()
     if program == "noisegen calibrate":
         return calibrated(runs).read_text()
@@ -410,7 +411,7 @@ def main():
     known = set(map(int, re.findall(r"exit_\w+ = (\d+)", enum)))
     if (codes := {code for each, _ in promised.values() for code in each}) != known:
         wrong.append(f"the table has {codes}, base/error.hpp {known}")
-    # Each program was built with a man page, and so was each of its commands.
+    # Each program has a man page, and so has each of its commands.
     pages = {page.stem for page in (BIN.parent / "share/man/man1").glob("*.1")}
     pages |= {path.name for path in BIN.iterdir()}
     wrong.extend(f"{page} is not in the table" for page in sorted(pages - {name.replace(" ", "-") for name in promised}))
@@ -427,7 +428,7 @@ def main():
             if status != code:
                 wrong.append(f"{program} ended with {status}, not {code}: {said}")
             elif code not in (0, 3) and not isinstance(outcome, int) and program not in ("trace-record", "trace-os", "crosstalk-python") and not said:
-                if (program, code) != ("ddl-data info", 1):  # what it found is on stdout
+                if (program, code) != ("ddl-data info", 1):  # it prints what it found on stdout
                     wrong.append(f"{program} ended with {code} without a word")
         for program in sorted(here):
             if "ddl-train" in here or not needs_training(program):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""noisegen and ddl-train write OpenMetrics that a parser of others, or else one by the specification's rules, takes;
-the dashboard asks for nothing that they do not write.
+"""A parser of others, or else one by the rules of the specification, accepts the OpenMetrics of noisegen and ddl-train;
+the dashboard queries nothing that they do not write.
 
     openmetrics_test.py     programs in CROSSTALK_BIN; exit code 77: none of them is built
 """
@@ -19,7 +19,7 @@ SAMPLE = re.compile(r'([a-zA-Z_:][\w:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\
 
 
 def by_the_rules(text):
-    """Name of each sample with its labels: value. Asserts what OpenMetrics 1.0 asks of an exposition."""
+    """The labels and value of each sample, by name. Asserts the rules of OpenMetrics 1.0."""
     assert text.endswith("# EOF\n"), "the end is missing"
     samples, family, kind = {}, None, None
     for line in text.splitlines()[:-1]:

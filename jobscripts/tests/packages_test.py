@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each package that setup.sh installs stands in the tables of docs/installing.md, and no other."""
+"""The tables of docs/installing.md have exactly the packages that setup.sh installs."""
 import pathlib
 import re
 import sys

@@ -15,7 +15,7 @@ TUTORIAL = pathlib.Path(__file__).resolve().parents[2] / "docs/tutorial"
 
 
 def size_of(picture):
-    """Width and height of a PNG, as its header has them; it has to end as a PNG does, too."""
+    """Width and height of a PNG by its header; asserts that it also ends as a PNG does."""
     data = picture.read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n" and data[-8:-4] == b"IEND", f"{picture} is no whole PNG"
     return struct.unpack(">II", data[16:24])

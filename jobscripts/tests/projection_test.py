@@ -52,7 +52,7 @@ def project(run: pathlib.Path, out: pathlib.Path) -> dict[int, float]:
 
 
 def compared(folder: pathlib.Path) -> list[str]:
-    """What is not near."""
+    """Names the projections that are not near the measured step."""
     draw(folder / "replay.csv")
     measured = {ranks: train(folder / "replay.csv", ranks, folder / f"on{ranks}") for ranks in RANKS}
     wrong = []
@@ -70,7 +70,7 @@ def main() -> int:
         print("SKIPPED: the programs were not built")
         return 77
     wrong: list[str] = []
-    for _ in range(3):  # a machine that stands still for a moment makes any step longer
+    for _ in range(3):  # a machine that stalls for a moment makes any step longer
         with tempfile.TemporaryDirectory(prefix="crosstalk-test.") as folder:
             wrong = compared(pathlib.Path(folder))
         if not wrong:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""crosstalk prune removes what the report of a finished run does not need, and nothing of any other: afterwards the
-run is analysed to the same numbers."""
+"""crosstalk prune removes what the report of a finished run does not need, and nothing from other runs; afterwards the
+analysis of the run has the same numbers."""
 import csv
 import fcntl
 import json
@@ -19,7 +19,7 @@ from tried_runs import BIN, Runs
 if not all((BIN / name).exists() for name in ("crosstalk", "ddl-train", "noisegen", "interference")):
     print("skipped: not all programs were built")
     sys.exit(77)
-os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"  # of MPI's plug-ins
+os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"  # leaks of MPI's plug-ins
 wrong = []
 
 
@@ -41,7 +41,7 @@ def files(run):
 
 
 def effects(runs, run):
-    """What a second analysis comes to: the effects on the step and its phases."""
+    """The result of a second analysis: the effects on the step and its phases."""
     out = runs.new("again")
     done = runs.call("interference", "analyse", run, "--out", out, "--draws", 199)
     check("a pruned run is analysed", done.returncode in (0, 3) and out.exists(), done.stderr)
@@ -95,7 +95,7 @@ def removes(runs):
 
 
 def makes_a_table(runs):
-    """A run whose steps stand in its archive alone, as those of an MPI program do."""
+    """Prunes a run whose steps are only in its archive, as those of an MPI program are."""
     run = copy_of(runs, finished(runs, "finished"))
     (run / "train/steps.csv").unlink()
     (run / "request.json").write_text(json.dumps({"reading": {"step_region": "step"}}))
@@ -191,7 +191,7 @@ def survives_a_kill(runs):
         check("a run whose pruning was killed has its effects", effects_now == truth)
         prune(runs, run)
         check("the next prune removes the rest", not list(run.rglob("*.pruned")) and not (run / "train/data").exists())
-    # As a kill between the rename and the end leaves it.
+    # The state after a kill between the rename and the end.
     run = copy_of(runs, finished(runs, "finished"))
     (run / "train/trace").rename(run / "train/trace.pruned")
     next((run / "train/trace.pruned").rglob("*.evt")).unlink()

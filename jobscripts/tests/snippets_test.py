@@ -19,7 +19,7 @@ INTERPRETERS = {"python": ["/usr/bin/python3", "python3"], "r": ["Rscript"]}
 
 
 def interpreter(language: str) -> str | None:
-    """One that can run the snippet."""
+    """An interpreter that can run the snippet."""
     for name in INTERPRETERS[language]:
         found = shutil.which(name)
         trial = ["-c", "import pandas"] if language == "python" else ["--version"]
@@ -34,7 +34,7 @@ def rows(file: pathlib.Path) -> list[dict[str, str]]:
 
 
 def expected(run: pathlib.Path) -> list[tuple[str, float]]:
-    """What must be printed behind each factor: its effect on the step, and the mean step under it in ms."""
+    """The expected output for each factor: its effect on the step, and the mean step under it in ms."""
     effects = rows(run / "report/effects.csv")
     found = [(row["factor"], float(row["effect_percent"])) for row in effects
              if row["rank"] == "all" and row["phase"] == "step"]

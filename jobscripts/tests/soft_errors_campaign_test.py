@@ -17,7 +17,7 @@ import time
 
 BIN = pathlib.Path(sys.argv[1])
 ENVIRONMENT = dict(os.environ, CROSSTALK_BIN=str(BIN), OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                   ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0")  # MPI's own
+                   ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=0")  # of MPI
 SPEC = """kind = soft-errors
 model = mlp
 options = --data digits --batch 16
@@ -43,7 +43,7 @@ def crosstalk(*words):
 
 
 def goes_on(campaign):
-    """Of the run that was killed the training may end a little later, and until then it has the directory."""
+    """The training of the killed run may end a little later, and locks the directory until then."""
     end = time.monotonic() + 30
     while True:
         done = subprocess.run([BIN / "crosstalk", "campaign", "run", campaign], capture_output=True, text=True,
@@ -55,7 +55,8 @@ def goes_on(campaign):
 
 
 def priced_beside_noise(scratch, campaign):
-    """The same run with noise beside it is no run more: its null trials price guards, here as the quiet ones do."""
+    """The same run with noise is not counted as another run: its null trials give the guards' cost under noise, which
+    here equals that of the quiet ones."""
     noisy = scratch / "noisy"
     shutil.copytree(campaign / "ddp/train", noisy / "train", ignore=shutil.ignore_patterns("trace"))
     subprocess.run([BIN / "noisegen", "--schedule", "cpu.spin 100ms", "--duration", "300ms", "--out", scratch / "noise"],
@@ -79,7 +80,7 @@ def rows(file):
 
 
 def what_the_model_lacks(scratch):
-    """Ends the campaign before anything is trained."""
+    """A trial that the model cannot have ends the campaign before any training."""
     for number, (changed, why) in enumerate((("locations = layers.head, layer4", "begins with 'layer4'; there are layers.head.0"),
                                              ("bits = 1, 32", "which has bits 0 to 31"))):
         name = changed.split(" ", maxsplit=1)[0]
@@ -108,8 +109,8 @@ def main():
         outcomes = campaign / "ddp/train/outcomes.csv"
         standing = json.loads(crosstalk("status", "--json", campaign).stdout)
         assert standing["seeds_done"] == 0 and standing["done"] == {"ddp": 0} and not standing["is_being_run"], standing
-        assert abs(standing["seconds_left"] - 0.5 * len(planned)) < 1e-6, standing  # half a second each is expected
-        # Asked to end, it ends after the trial at hand; one that cannot be waited for is made again.
+        assert abs(standing["seconds_left"] - 0.5 * len(planned)) < 1e-6, standing  # expected: 0.5 s each
+        # On SIGTERM it ends after the current trial; a trial that takes too long is repeated.
         with subprocess.Popen([BIN / "crosstalk", "campaign", "run", campaign], env=ENVIRONMENT,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             while not outcomes.exists() or outcomes.read_text(encoding="utf-8").count("\n") < 4:
@@ -138,7 +139,7 @@ def main():
         assert sum(row["class"] == "crashed" for row in found) <= 1, "only the trial that was killed has crashed"
         done = subprocess.run([BIN / "crosstalk", "campaign", "collect", campaign], capture_output=True, text=True,
                               timeout=300, check=False, env=ENVIRONMENT)
-        assert done.returncode in (0, 3), done.stderr  # so few steps may not be trusted
+        assert done.returncode in (0, 3), done.stderr  # so few steps may not be trustworthy
         report = campaign / "report"
         assert len(rows(report / "trials.csv")) == len(planned)
         assert {row["step"]: row["trials"] for row in rows(report / "stored.csv")} == {"5": "4", "15": "4"}
@@ -146,7 +147,7 @@ def main():
         priced_beside_noise(scratch, campaign)
         page = (report / "index.html").read_text(encoding="utf-8")
         assert "trustworthy" in page.lower()
-        # A report that cannot be made takes the earlier one from nobody.
+        # A failed report leaves the earlier one unchanged.
         shutil.move(campaign / "seed-8", scratch / "seed-8")
         done = subprocess.run([BIN / "crosstalk", "campaign", "collect", campaign], capture_output=True, text=True,
                               timeout=300, check=False, env=ENVIRONMENT)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the test of exit codes tries programs on: runs, archives and tables, each made when it is first asked for, and
-ways to start a program where something is missing."""
+"""Inputs for the test of exit codes: runs, archives and tables, each made when it is first requested, and ways to start
+a program without something that it needs."""
 import ctypes
 import json
 import os
@@ -19,7 +19,7 @@ SCHEDULE = "rotation(cpu.spin, placebo, control.delay, control.sham; slot=100ms)
 
 
 class Runs:
-    """What programs are tried on, in a directory of its own; each is made when it is first asked for. Threads may ask."""
+    """Inputs in a directory of their own; each is made when it is first requested. Thread-safe."""
 
     def __init__(self, directory):
         self.directory = pathlib.Path(directory)
@@ -66,7 +66,7 @@ class Runs:
         return self.archive("once", "ranks 2\nwork 1ms\nMPI_Barrier 1us\n")
 
     def run(self, name="run", noise="60s"):
-        """A training of five seconds with noise beside it."""
+        """A training of five seconds with noise."""
 
         def make(path):
             with open(self.directory / "run.log", "a") as log:
@@ -88,7 +88,7 @@ class Runs:
         return self.run("uncovered", "2s")
 
     def of(self, run):
-        """Options of interference exposure."""
+        """Options of interference exposure for the run."""
         noise = sorted((run / "noise").glob("*/trace/traces.otf2"))
         return ["--train", run / "train/trace/traces.otf2", "--noise", *noise, "--out"]
 
@@ -102,7 +102,7 @@ class Runs:
 
 
 def report_of(runs, name, percent, trustworthy=True):
-    """A report of a run that was not made: memory.stream costs so much, give or take a point."""
+    """A synthetic report: memory.stream costs a given slowdown, give or take a point."""
     noise = {"verdict": "unsafe", "effect_percent": percent, "low_percent": percent - 1, "high_percent": percent + 1,
              "level": "", "stressor": "memory.stream"}
     identity = {"hosts": ["n1"], "model": "mlp", "data": "digits", "strategy": "ddp", "ranks": 2, "started": name,
@@ -120,7 +120,7 @@ def report_of(runs, name, percent, trustworthy=True):
 
 
 def without_io_uring():
-    """In the child: io_uring_setup is not there (a seccomp filter), as in many containers."""
+    """Called in the child: makes io_uring_setup unavailable (a seccomp filter), as in many containers."""
     program = b"".join(struct.pack("HBBI", *line) for line in (
         (0x20, 0, 0, 0), (0x15, 0, 1, 425), (0x06, 0, 0, 0x00050000 | 38), (0x06, 0, 0, 0x7FFF0000)))
     code = ctypes.create_string_buffer(program)
@@ -132,7 +132,7 @@ def without_io_uring():
 
 
 def stopped(runs, *words):
-    """The exit code of a program that is stopped by SIGTERM: later, if it failed because it had not yet begun."""
+    """The exit code of a program that SIGTERM ends; repeated later in its life if the program had not yet begun."""
     command = [str(BIN / words[0]), *map(str, words[1:])]
     for after_s in (2, 8, 24):
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
@@ -144,7 +144,7 @@ def stopped(runs, *words):
 
 
 def lost_checkpoint(runs):
-    """A file stands where checkpoints are to go."""
+    """A file in the place of the folder of checkpoints."""
     out = runs.new()
     command = [BIN / "ddl-train", *TRAINING, "--steps", "2000", "--checkpoint-every", "1000", "--out", out]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
@@ -157,7 +157,7 @@ def lost_checkpoint(runs):
 
 
 def alone(runs, program, *words):
-    """The exit code of a program where no other of ours is."""
+    """The exit code of a program while no other program of the test runs."""
     copy = runs.new("alone") / program
     copy.parent.mkdir()
     shutil.copy(BIN / program, copy)
@@ -169,7 +169,7 @@ OWN_JOB = "while sleep 0.01; do echo step $((++step)); done"
 
 
 def own_job(runs, out, end_noise=False):
-    """A job that nobody made for this: it prints a line a step, and may end the noise beside it when that has begun."""
+    """A job without markers, which prints a line a step, and may end the noise once that has begun."""
     job = OWN_JOB
     if end_noise:
         job = (f"{{ until (($(cat {out}/noise/*/noise.csv | wc -l) > 5)); do sleep 0.1; done 2>/dev/null;"
@@ -179,7 +179,7 @@ def own_job(runs, out, end_noise=False):
         shutil.rmtree(out, ignore_errors=True)
         done = runs.call("crosstalk", "run", "--out", out, "--duration", "8s", "--step-line", "step", "--schedule",
                          "rotation(cpu.spin, placebo, control.pause; slot=200ms)", "--", "bash", "-c", job)
-        if end_noise or done.returncode != 3:  # 3 also where the machine stands still for seconds
+        if end_noise or done.returncode != 3:  # 3 is also the code if the machine stalls for seconds
             break
     return done
 
@@ -195,7 +195,7 @@ def corrupt_set(runs):
 
 
 def stored_state(runs):
-    """A checkpoint's directory."""
+    """The directory of a checkpoint."""
     run = runs.made("stored", lambda path: runs.call(
         "ddl-train", *TRAINING, "--steps", 10, "--checkpoint-every", 5, "--out", path))
     return sorted((run / "train/checkpoints").iterdir())[-1]
@@ -206,7 +206,7 @@ def fake_file(runs, name="file"):
 
 
 def noise_log(runs, from_s):
-    """Of noise in every second tenth of a second, of steps() where it begins at 0."""
+    """A log of noise in every second tenth of a second; the steps() begin at 0."""
     spans = [(from_s + 0.1 * i, from_s + 0.1 * (i + 1)) for i in range(1, 10, 2)]
     return runs.made(f"log{from_s}.csv", lambda path: path.write_text(
         "begin_s,end_s,host,what,level\n" + "".join(f"{begin:.3f},{end:.3f},,sort,\n" for begin, end in spans)))
@@ -217,7 +217,7 @@ def no_digits():
 
 
 def preloaded():
-    """A sanitizer's library wants to be the first of those that are preloaded."""
+    """A sanitizer's library has to be the first preloaded one."""
     return {**os.environ, "LD_PRELOAD": os.environ.get("CROSSTALK_PRELOAD_FIRST", "")}
 
 
@@ -226,7 +226,7 @@ def probe(runs, *words):
 
 
 def pressing_hard(runs):
-    """A run with a report, and the pressure of a neighbour that is more than what was beside it."""
+    """A run with a report, and a neighbour whose pressure is above all measured levels."""
 
     def make(path):
         for folder in ("train/trace", "noise/n1.0", "report"):

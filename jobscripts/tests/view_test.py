@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""crosstalk view finds the page of a directory, shows it where there is a display, and else serves what is below the
-directory, and nothing else, to who has the address."""
+"""crosstalk view finds the page of a directory and shows it on a display; without one it serves only what is below the
+directory, and only to who has the address."""
 import http.client
 import os
 import pathlib
@@ -33,7 +33,7 @@ def tree(root):
     (run / "report/a b.md").write_text("text")
     (run / "report/trace.evt").write_bytes(bytes(range(256)) * 4096)
     (root / "secret.txt").write_text("secret")
-    (root / "run-2").mkdir()  # begins with the name of the other
+    (root / "run-2").mkdir()  # its name begins with the name of the served run
     (root / "run-2/secret.txt").write_text("secret")
     (run / "link.txt").symlink_to(root / "secret.txt")
     (run / "linked").symlink_to(root)
@@ -118,7 +118,7 @@ def serves(root, run):
 
 
 def shows(root, run):
-    """A program that is called xdg-open notes what it is to open."""
+    """A program called xdg-open notes what it is to open."""
     opener = root / "bin/xdg-open"
     opener.parent.mkdir()
     opener.write_text(f'#!/bin/sh\necho "$1" >{root}/opened\nexit "${{XDG_CODE:-0}}"\n')

@@ -32,10 +32,10 @@ def records() -> bool:
 
 
 def checkpoint_wanted() -> str | None:
-    """Once a step: whether the stressor job.checkpoint wants a checkpoint now, "sync" or "async".
+    """Returns "sync" or "async" if the stressor job.checkpoint requests a checkpoint, else None; call it once per step.
 
-    "sync": the training waits until it is written; "async": it is written beside the next steps. All ranks get the same
-    answer.
+    "sync": the training waits until it is written; "async": it is written while the next steps run. All ranks get the
+    same answer.
     """
     return marks.checkpoint_wanted()
 

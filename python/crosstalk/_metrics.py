@@ -25,7 +25,7 @@ def after_this_process(work: Callable[[], None]) -> None:
         return
     child = os.fork()
     if child != 0:
-        os.waitpid(child, 0)  # the child has forked and ends at once, so the program never waits for it
+        os.waitpid(child, 0)  # the child has forked and ends immediately, so the program never waits for it
         os.close(this)
         return
     try:
@@ -35,7 +35,7 @@ def after_this_process(work: Callable[[], None]) -> None:
             for stream in range(3):
                 os.dup2(null, stream)
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                signal.signal(number, signal.SIG_IGN)  # they are sent to all processes of a job
+                signal.signal(number, signal.SIG_IGN)  # sent to all processes of a job
             select.select([this], [], [])
             work()
     finally:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stored states of all layouts, written here with h5py, altered and given back by ddl-alter.
+"""Stored states of all layouts, written here with h5py, altered and restored by ddl-alter.
 
     alter_files_test.py BIN     exit code 77: no python3-h5py
 """
@@ -51,7 +51,7 @@ def rows(record):
 
 
 def state(path):
-    """Bytes of each dataset, in the order of its numbers."""
+    """The bytes of each dataset, in the order of its numbers."""
     found = {}
     with h5py.File(path, "r") as file:
         def visit(name, item):
@@ -67,7 +67,7 @@ def word(raw, dtype, index):
 
 
 def compare(before, after, records, burst=1):
-    """What differs between the states is what the rows say, bit by bit."""
+    """Asserts that the states differ, bit by bit, in what the rows say."""
     told = {(row["path"], int(row["index"])): row for row in records}
     for path, (raw, dtype) in before.items():
         new = after[path][0]
@@ -94,7 +94,7 @@ def bfloat16_type():
 
 
 def fill(file, layout, rng):
-    """Datasets of one layout."""
+    """Writes datasets of one layout."""
     normal = lambda *shape: (0.05 * rng.standard_normal(shape)).astype("<f4")
     if layout == "keras":
         file.create_dataset("model_weights/dense/dense/kernel:0", data=normal(20, 30))
@@ -134,7 +134,7 @@ LAYOUTS = ("keras", "chainer", "big-endian", "kinds", "chunks", "packed", "bfloa
 
 
 def raw_state(path):
-    """The same without conversions by h5py, which knows no bfloat16."""
+    """The state without conversions by h5py, which does not support bfloat16."""
     found = {}
     with h5py.File(path, "r") as file:
         for name in ("float", "opaque"):
@@ -171,7 +171,8 @@ def test_layouts(directory):
 
 
 def test_never_written(directory):
-    """Tensors that HDF5 has made no room for yet: it does when they are altered, and h5py reads the longer file."""
+    """Tensors for which HDF5 has not allocated space yet are allocated when they are altered, and h5py reads the longer
+    file."""
     path = directory / "w.h5"
     with h5py.File(path, "w") as file:
         file["w"] = np.ones(10, dtype="<f4")
@@ -353,7 +354,7 @@ def test_refused(directory):
 
 
 def test_open_for_writing(directory):
-    """A writer that was killed leaves HDF5's mark, which HDF5 itself refuses, too."""
+    """A killed writer leaves HDF5's mark, on which HDF5 itself refuses the file."""
     path = directory / "w.h5"
     subprocess.run([sys.executable, "-c", "import h5py, os, sys\nfile = h5py.File(sys.argv[1], 'w', libver='latest')\n"
                     "file['w'] = [1.0, 2.0]\nfile.flush()\nos._exit(0)", path], check=True)
@@ -363,7 +364,7 @@ def test_open_for_writing(directory):
 
 
 def test_undo_keeps_what_it_did_not_make(directory):
-    """A record that was changed, or that a stranger wrote, cuts nothing off."""
+    """The undo of a changed or a foreign record does not truncate a file."""
     path, record = directory / "w.h5", directory / "r.json"
     with h5py.File(path, "w") as file:
         fill(file, "kinds", np.random.default_rng(1))
@@ -385,7 +386,7 @@ def test_undo_keeps_what_it_did_not_make(directory):
 
 
 def test_zip_of_a_stranger(directory):
-    """Sizes behind a member's bytes that lie behind the archive's end: refused, and nothing is written there."""
+    """Sizes that reach past the archive's end: the file is refused, and nothing is written there."""
     plain = directory / "model.weights.h5"
     with h5py.File(plain, "w") as file:
         fill(file, "keras", np.random.default_rng(4))
@@ -398,7 +399,7 @@ def test_zip_of_a_stranger(directory):
     crc = raw[entry + 16:entry + 20]
     name = struct.unpack_from("<H", raw, 26)[0]
     packed = struct.unpack_from("<I", raw, entry + 20)[0]
-    for left in range(13):  # the directory before the member, which is refused, too; its descriptor is cut off
+    for left in range(13):  # the directory entry before the member, which is refused, too; its descriptor is truncated
         first, last = bytearray(raw[entry:end]), bytearray(raw[end:])
         struct.pack_into("<H", first, 8, struct.unpack_from("<H", first, 8)[0] | 8)
         struct.pack_into("<I", first, 42, 4 + len(first) + len(last))
@@ -415,7 +416,7 @@ def test_zip_of_a_stranger(directory):
 
 
 def test_damaged(directory):
-    """Cut off and mutated: one line or a whole alteration, and nothing in between."""
+    """A truncated or mutated file: one line, or a complete alteration."""
     path = directory / "sound.h5"
     with h5py.File(path, "w") as file:
         for layout in ("keras", "packed", "chunks"):
@@ -488,7 +489,8 @@ def test_undo_after_kill(directory):
 
 
 def test_two_at_once(directory):
-    """Who has the file open, to write or to read it, has it alone; of two with one record one is refused."""
+    """A process that has the file open, for writing or reading, has it exclusively; of two with one record one is
+    refused."""
     path = directory / "w.h5"
     with h5py.File(path, "w") as file:
         fill(file, "packed", np.random.default_rng(1))
@@ -516,7 +518,7 @@ def test_two_at_once(directory):
 
 
 def test_full_disk(directory):
-    """No room for the record, or for packed tensors that become longer: nothing has changed, and no record is left."""
+    """No space for the record, or for packed tensors that become longer: no file is changed, and no record is left."""
     disk = directory / "disk"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", disk], capture_output=True,
@@ -622,7 +624,7 @@ def test_difference(directory):
             assert np.isclose(float(row["l2"]), l2, rtol=1e-9), (name, row, l2)
             assert np.isclose(float(row["relative_l2"]), l2 / np.sqrt((old.astype("f8") ** 2).sum()), rtol=1e-9)
             assert np.isclose(float(row["largest"]), np.abs(change).max(initial=0), rtol=1e-12)
-            if old.dtype.kind == "f" and old.dtype.itemsize == 4:  # how many numbers lie between, by their bits
+            if old.dtype.kind == "f" and old.dtype.itemsize == 4:  # how many numbers lie between them, by their bits
                 places = [np.where(bits < 0, -(bits & 0x7FFFFFFF), bits)[both]
                           for bits in (side.astype("<f4").view("<i4").astype("i8") for side in (old, new))]
                 assert int(row["ulp_largest"]) == np.abs(places[1] - places[0]).max(initial=0), (name, row)
@@ -637,7 +639,7 @@ def test_difference(directory):
 
 
 def test_difference_of_huge_numbers(directory):
-    """Squares of which no double holds: the truth is of fractions."""
+    """Numbers whose squares do not fit into a double: the truth is computed with fractions."""
     numbers = {"huge": ([3.0, 4.0, 1.0], [3.0, 4.0, 1e200]), "tiny": ([3e-200, 4e-200], [3e-200, 8e-200]),
                "both": ([1e200, 1.0], [2e200, 1.0]), "whole": ([0, 2**62], [2**62, 0])}
     for file, side in (("x.h5", 0), ("y.h5", 1)):
@@ -671,7 +673,7 @@ def crc32c(data):
 
 
 def test_checkpoint(directory):
-    """Of ddl-train, in one file and in shards: it goes on from what was altered."""
+    """Checkpoints of ddl-train, in one file and in shards: the training resumes from the altered one."""
     train = BIN / "ddl-train"
     if not train.exists():
         print("ddl-train is not built: its checkpoints are left out")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A trace of PyTorch's profiler, compressed, goes to an archive by trace-convert and from there to Perfetto's form: its slices are
-those of the beginning.
+"""A trace of PyTorch's profiler, compressed, is converted to an archive by trace-convert and from there to Perfetto's
+format: its slices are those of the original.
 
     convert_torch_test.py BIN     exit code 77: no PyTorch
 """
@@ -22,7 +22,7 @@ except ImportError:
 
 
 def profiled(file):
-    """Some steps of a small model, on record."""
+    """Profiles some steps of a small model."""
     model = torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.ReLU(), torch.nn.Linear(32, 4))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     with profile(activities=[ProfilerActivity.CPU]) as recorded:
@@ -40,13 +40,13 @@ def events_of(file):
 
 
 def complete_slices(file):
-    """Name and length in ns of each complete event, and how often there is such a one."""
+    """The number of complete events by name and length in ns."""
     return collections.Counter((event["name"], round(event["dur"] * 1000)) for event in events_of(file)
                                if event.get("ph") == "X")
 
 
 def nested_slices(file):
-    """The same of begins and ends."""
+    """The same, of begin and end events."""
     slices = collections.Counter()
     open_slices = collections.defaultdict(list)
     for event in events_of(file):

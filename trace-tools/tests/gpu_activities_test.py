@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A made recording of two GPUs, out of order and with gaps, goes to an archive by trace-convert. OTF2's Python bindings read it:
-streams are monotone, each kernel is where and when it ran, after the call that launched it, and what is missing is counted.
+"""A synthetic recording of two GPUs, out of order and with gaps, is converted to an archive by trace-convert. OTF2's
+Python bindings read it: streams are monotone, each kernel is at its place and time, after the call that launched it,
+and missing records are counted.
 
     gpu_activities_test.py BIN     exit code 77: no python3-otf2
 """
@@ -23,7 +24,7 @@ LAUNCHES = 6000
 STREAMS = [(0, 7), (0, 13), (1, 7)]
 THREADS = [4711, 4712]
 KERNELS = ["gemm", "relu", "ncclDevKernel_AllReduce_Sum_f32_RING_LL"]
-OFFSET_NS = 5_000_000_000  # the recording's clock is behind the trace's by that ..
+OFFSET_NS = 5_000_000_000  # the recording's clock is this far behind the trace's ..
 DRIFT = 2e-5  # .. and runs slower
 READ_ERROR_NS = 150
 BEGIN_NS = 9_000_000_000
@@ -34,7 +35,7 @@ def recorded(true_ns):
 
 
 def program(chance):
-    """What the program did: calls, and what each started, in true time."""
+    """Activities of the program: calls, and what each started, in true time."""
     free = {stream: BEGIN_NS for stream in STREAMS}
     now = {thread: BEGIN_NS for thread in THREADS}
     calls, works, others = [], [], []
@@ -62,7 +63,7 @@ def program(chance):
 
 
 def lines_of(calls, works, others, chance):
-    """As CUPTI hands it over: buffers whose records are in any order, each after a look at the clocks."""
+    """Records in the order of CUPTI: buffers whose records are in any order, each after a look at the clocks."""
     timed = []
     for thread, name, begin, end, correlation in calls:
         timed.append((begin, {"kind": "call", "name": name, "begin_ns": recorded(begin), "end_ns": recorded(end),
@@ -92,7 +93,7 @@ def lines_of(calls, works, others, chance):
 
 
 def read(anchor):
-    """Slices by location: region, begin, end, attributes; and the definitions that the conventions are about."""
+    """Slices by location (region, begin, end, attributes), and the definitions of Score-P's conventions."""
     slices = collections.defaultdict(list)
     open_ones = collections.defaultdict(list)
     latest = {}
@@ -123,7 +124,7 @@ def read(anchor):
 
 
 def check(slices, properties, calls, works, others, error_ns):
-    """Nothing is there that was not made, nothing is missing, all is at its time."""
+    """Asserts that nothing is added, nothing is missing, and all is at its time."""
     begin_of_call = {}
     for thread in THREADS:
         found = {one[3]["correlation"]: one for one in slices[f"CUDA calls of thread {thread}"]}

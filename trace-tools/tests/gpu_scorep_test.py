@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What trace-waits and trace-info say of the GPUs of Score-P's CUDA archive, against its events as otf2-print lists them.
+"""What trace-waits and trace-info report about the GPUs in Score-P's CUDA archive, compared with its events as
+otf2-print lists them.
 
     gpu_scorep_test.py BIN     exit code 77: no otf2-print, or no ../shared/traces
 """
@@ -45,7 +46,7 @@ def rank_of(location):
 
 
 def truth(all_events):
-    """Of each rank: unions of kernels and copies, launch delays by turn, and waits of the host for its stream."""
+    """By rank: unions of kernels and of copies, launch delays by turn, and waits of the host for its stream."""
     answer = {}
     for rank, stream in STREAMS.items():
         kernels, copies, opened, got = [], [], [], None
@@ -95,7 +96,7 @@ def main(programs):
         rows = list(csv.DictReader(open(folder / "waits/gpu_steps.csv", encoding="utf-8")))
         waits = list(csv.DictReader(open(folder / "waits/waits.csv", encoding="utf-8")))
         path = list(csv.DictReader(open(folder / "path/path.csv", encoding="utf-8")))
-    tolerance_ns = 50  # clock offsets between ranks stretch their times a little
+    tolerance_ns = 50  # the correction of clock offsets between ranks stretches their times slightly
     assert {row["rank"] for row in rows} == set(STREAMS), rows
     for rank, truth_of_rank in expected.items():
         own = [row for row in rows if row["rank"] == rank]

@@ -27,7 +27,7 @@ def kernel(number, ts, dur, name="gemm"):
 
 
 class Converted:
-    """Of one file: what trace-convert printed, and what the other tools make of the archive."""
+    """What trace-convert printed about a file, and what the other tools compute from the archive."""
 
     def __init__(self, programs, folder, data, name="in.json"):
         self.programs, self.folder = programs, folder
@@ -53,7 +53,7 @@ class Converted:
 
 
 def check_annotations(converted):
-    """The range of the host that PyTorch repeats on the stream is no kernel, nor is what CUPTI waited for."""
+    """The host's range that PyTorch repeats on the stream is not a kernel, nor is a wait that CUPTI recorded."""
     for beside in (slice_of("gpu_user_annotation", "train_step", 0, 7, 10, 100),
                    slice_of("cuda_sync", "Stream Sync", 0, 7, 31, 58, correlation=3),
                    slice_of("cuda_sync", "Context Sync", 0, -1, 31, 58, correlation=3)):
@@ -87,7 +87,8 @@ def check_old(converted):
 
 
 def check_spans(converted):
-    """The profiler's own span is no work, and a thread that only waits does not take the path, though it ends last."""
+    """The profiler's own span is not work; a thread that only waits is not on the critical path, although it ends
+    last."""
     trace = converted([slice_of("cpu_op", "aten::mm", 100, 100, 5, 20), launch(1, 10), kernel(1, 20, 50),
                        slice_of("cuda_runtime", "cudaDeviceSynchronize", 100, 100, 30, 45, correlation=2),
                        slice_of("python_function", "threading.py: wait", 100, 101, 0, 200),
@@ -99,7 +100,7 @@ def check_spans(converted):
 
 
 def check_steps(converted):
-    """What torch.profiler's step() writes is the step; on whatever thread."""
+    """The ranges of torch.profiler's step() are the steps, on whatever thread."""
     events = [slice_of("user_annotation", f"ProfilerStep#{k}", 100, 200, 1000 * k, 900) for k in range(5, 9)]
     events += [slice_of("cpu_op", "aten::mm", 100, 200, 1000 * k + 100, 300) for k in range(5, 9)]
     events += [slice_of("cpu_op", "pin_memory", 100, 100, 5000, 4000)]
@@ -114,7 +115,7 @@ def check_steps(converted):
 
 
 def check_early(converted):
-    """A GPU's clock that is 13 us early: kernels begin before their launch (ROCm)."""
+    """A GPU's clock is 13 us early, so kernels begin before their launch (ROCm)."""
     trace = converted([launch(k, 100 * k, "hipLaunchKernel") for k in range(1, 9)] + [kernel(k, 100 * k - 8, 10)
                                                                                      for k in range(1, 9)])
     assert "8 before their launch: the GPU's clock is wrong\n" in trace.printed, trace.printed
@@ -123,7 +124,7 @@ def check_early(converted):
 
 
 def check_begins_and_ends(converted):
-    """Begins and ends are events like complete ones; those without the other are counted."""
+    """Begin and end events are read like complete ones; those without a partner are counted."""
     trace = converted([{"ph": "B", "name": "outer", "pid": 1, "tid": 1, "ts": 0},
                        slice_of("cpu_op", "aten::mm", 1, 1, 10, 5), {"ph": "E", "pid": 1, "tid": 1, "ts": 100},
                        {"ph": "E", "pid": 1, "tid": 1, "ts": 101}, {"ph": "B", "name": "open", "pid": 1, "tid": 1, "ts": 102},
@@ -142,7 +143,7 @@ def check_begins_and_ends(converted):
 
 
 def check_containers(converted):
-    """In a container annotations have another number of the process, and its first process has the number of GPU 1."""
+    """In a container annotations have another process number, and its first process has the number of GPU 1."""
     named = [{"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "args": {"name": "python"}},
              {"ph": "M", "name": "process_labels", "pid": 1, "tid": 0, "args": {"labels": "GPU 1"}}]
     trace = converted(named + [slice_of("user_annotation", "ProfilerStep#1", 4711, 4711, 0, 90),
@@ -154,7 +155,7 @@ def check_containers(converted):
 
 
 def check_broken(convert_text):
-    """JSON as PyTorch wrote it is repaired; what cannot be is named with its line and column."""
+    """JSON that PyTorch writes incorrectly is repaired; other errors are named with line and column."""
     event = '{"ph": "X", "cat": "python_function", "name": "%s", "pid": 1, "tid": 1, "ts": %s, "dur": 1, "args": {"x": %s}}'
     for name, ts, number, wanted in ((r"torch\cuda\__init__.py", "1", "1", r"torch\cuda\__init__.py"), ("a\x02b", "1", "1", "a"),
                                      ("nan", "1", "N/A", "nan"), ("inf", "1", "-inf", "inf"), (r"\u12", "1", "NaN", r"\u12"),
@@ -191,7 +192,7 @@ def check_hostile(convert_text):
 
 
 def check_cut_off(convert_text):
-    """A compressed file that is cut off, or whose sum is wrong, is an error in both forms."""
+    """A compressed file that is truncated, or has a wrong checksum, is an error in both formats."""
     lines = ['{"kind":"clock","recorded_ns":1000,"trace_ns":5001000,"error_ns":40}']
     lines += [f'{{"kind":"set","begin_ns":{1000 + 10 * i},"end_ns":{1005 + 10 * i},"device":0,"stream":7,"bytes":8}}'
               for i in range(5000)]

@@ -35,7 +35,7 @@ def union_ns(spans):
 
 
 def truth(events):
-    """By GPU: spans of its kernels, in us; and the names of kernels and calls."""
+    """By GPU: spans of its kernels in us; and the names of kernels and calls."""
     kernels, names = collections.defaultdict(list), set()
     for event in events:
         category = str(event.get("cat", "")).lower()

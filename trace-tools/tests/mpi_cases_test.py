@@ -115,7 +115,8 @@ class Analysis:
 
 
 def check_tau(folder, analyse):
-    """TAU gives each region with "mpi" in its name the paradigm MPI: a function of the user's is no call."""
+    """TAU gives each region with "mpi" in its name the paradigm MPI: a user's function of that kind is not an MPI
+    call."""
     halo = "halo_mpi [{halo.c} {10,1}-{30,1}]"
     job = Job(folder, 2, paradigm=lambda name: Paradigm.MPI if "mpi" in name.lower() else Paradigm.USER, suffix="()")
     job.send(0, 1, 25 * MS, 26 * MS)
@@ -129,7 +130,7 @@ def check_tau(folder, analyse):
 
 
 def check_user(folder, analyse):
-    """EZTrace gives MPI's calls the paradigm user; a function MPI_Halo of the user's is none."""
+    """EZTrace gives MPI calls the paradigm user; a user's function MPI_Halo is not an MPI call."""
     job = Job(folder, 2, paradigm=lambda name: Paradigm.USER)
     job.enter(1, 2 * MS, "MPI_Halo_exchange")
     job.receive(1, 0, 4 * MS, 10 * MS)
@@ -144,7 +145,7 @@ def check_user(folder, analyse):
 
 
 def check_probe(folder, analyse):
-    """A probe waits for its message as the receive would; the late one is to blame, not the one that waits."""
+    """A probe waits for its message as the receive would; the late sender is to blame, not the rank that waits."""
     job = Job(folder, 2)
     job.call(0, "MPI_Mprobe", 5 * MS, 25 * MS + 50 * US)
     job.receive(0, 1, 25 * MS + 60 * US, 25 * MS + 70 * US, "MPI_Mrecv")
@@ -159,7 +160,7 @@ def check_probe(folder, analyse):
 
 
 def check_polling(folder, analyse):
-    """A loop of MPI_Iprobe waits while it finds nothing: 20 calls of 0.9 ms, and 0.5 ms of the last one."""
+    """A loop of MPI_Iprobe waits while it finds no message: 20 calls of 0.9 ms, and 0.5 ms of the last one."""
     job = Job(folder, 2)
     for i in range(20):
         job.call(0, "MPI_Iprobe", (5 + i) * MS, (5 + i) * MS + 900 * US)
@@ -174,12 +175,12 @@ def check_polling(folder, analyse):
     found = analyse()
     assert found.waits["mpi_latesender", "MPI_Iprobe", "0"] == 20 * 900 * US + 500 * US, found.waits
     assert found.costs["work", "1"] == 18_500 * US, found.costs
-    assert found.costs["MPI_Iprobe", "0"] <= 400 * US, found.costs  # after the message was there
+    assert found.costs["MPI_Iprobe", "0"] <= 400 * US, found.costs  # after the message had arrived
     assert found.path["work", "1"] == 22_500 * US and sum(found.path.values()) == 40 * MS + US, found.path
 
 
 def check_one_tick(folder, analyse):
-    """A clock of 1 kHz: send and receipt, the last enter and the first leave fall into one tick."""
+    """With a clock of 1 kHz the send and the receive, the last enter and the first leave have the same time."""
     job = Job(folder, 3, resolution=1000, init_end=1)
     job.receive(0, 1, 5, 10)
     job.send(1, 0, 10, 10)
@@ -194,7 +195,7 @@ def check_one_tick(folder, analyse):
 
 
 def check_late_thread(folder, analyse):
-    """A thread that begins at 200 ms waits 20 ms: rank 0 computed 25 ms since then, and was 5 ms in main."""
+    """A thread that begins at 200 ms waits 20 ms: since then rank 0 computed for 25 ms, and was in main for 5 ms."""
     job = Job(folder, 2, threads=2, init_end=100 * MS)
     job.enter(1, 200 * MS, "worker", 1)
     job.receive(1, 0, 210 * MS, 231 * MS, thread=1)
@@ -207,7 +208,7 @@ def check_late_thread(folder, analyse):
 
 
 def check_two_threads(folder, analyse):
-    """Two threads of each rank in collectives of their own: each is matched with those of its communicator."""
+    """Two threads of each rank in collectives of their own: each is matched with that of its communicator."""
     job = Job(folder, 2, threads=2, init_end=500 * US)
     for rank in (0, 1):
         job.enter(rank, 600 * US, "other", 1)
@@ -226,7 +227,7 @@ def check_two_threads(folder, analyse):
 
 
 def check_late_request(folder, analyse):
-    """A receive counts from the begin of its call, though its request is recorded after the send has ended."""
+    """A receive counts from the begin of its call, although its request is recorded after the send has ended."""
     for request in (1, 10):
         job = Job(folder / str(request), 2, init_end=500 * US)
         job.send(0, 1, 1 * MS, 10 * MS + 5 * US)

@@ -18,7 +18,7 @@ for step in range(STEPS + 1):
     for _ in range(3):
         time.sleep(0.004)
         world.allreduce(step)
-    MPI.Pcontrol(2)  # flushes buffers, where a tool does that: no step
+    MPI.Pcontrol(2)  # other levels flush buffers in some tools, and mark no step
 least = world.allreduce(before[-1] - after[0]) * 1000 / STEPS / world.size
 most = world.allreduce(after[-1] - before[0]) * 1000 / STEPS / world.size
 if world.rank == 0:

@@ -31,7 +31,7 @@ for at in range(0, size, 4096):
 """
 
 CPU_WAITS = ("neighbour", "own_thread", "kernel_thread", "idle_cpu", "unknown_task", "throttled")
-# As osnoise measures: a loop that does nothing but read the clock finds what keeps it from running.
+# A loop as osnoise has it: it does nothing but read the clock, so gaps are times in which it did not run.
 PROBE = """
 import array, gc, signal, time
 gc.disable()
@@ -53,7 +53,7 @@ BUSY = "import ctypes, sys\nctypes.CDLL(None).prctl(15, sys.argv[1].encode())\nw
 
 
 class Busy:
-    """A process of that name that computes on one CPU until the end."""
+    """A process with the given name that computes on one CPU until the end."""
 
     def __init__(self, name, cpu):
         self.child = subprocess.Popen([sys.executable, "-c", BUSY, name])
@@ -107,14 +107,14 @@ def ms(rows, cause, by=None, source="bpf"):
 
 
 def waits_by_both(rows):
-    """All waits for a CPU in ms, by the programs in the kernel and by schedstat."""
+    """Sum of all waits for a CPU in ms, by eBPF and by schedstat."""
     of_ksoftirqd = sum(int(r["ns"]) for r in rows if r["cause"] == "softirq" and r["by"].startswith("ksoftirqd/")) / 1e6
     return sum(ms(rows, cause) for cause in CPU_WAITS) + of_ksoftirqd, ms(rows, "runqueue_wait", source="schedstat")
 
 
 def interruptions_by_both(program, cpu, out, seconds):
-    """Interruptions of a probe beside a taker: (by trace-os, by the probe itself) in ms, and the share of those above
-    20 us in which the probe has a gap."""
+    """Interruptions of a probe next to a process that takes its CPU: (by trace-os, by the probe itself) in ms, and the
+    share of those above 20 us at which the probe has a gap."""
     def seconds_seen():
         begins = [line.split(",", 1)[0] for table in out.glob("os/*/os.csv") for line in table.read_text().splitlines()
                   if ",bpf," in line]
@@ -142,11 +142,12 @@ def interruptions_by_both(program, cpu, out, seconds):
 def test_probe(program, cpu, scratch):
     by_kernel, by_probe, seen = interruptions_by_both(program, cpu, scratch / "probe", 4)
     assert abs(by_kernel - by_probe) < 0.05 * by_probe, (by_kernel, by_probe)
-    assert seen > 0.95, seen  # a few lie between two reads of a gap
+    assert seen > 0.95, seen  # a few lie between two clock reads of a gap
 
 
 def test_neighbour(program, cpu, scratch):
-    """The victim is always runnable, so it waits while the taker runs; all waits are those that schedstat counts."""
+    """The victim is always runnable, so it waits while the other process runs; all waits are those that schedstat
+    counts."""
     with Busy("victim", cpu) as victim, Busy("taker", cpu) as taker:
         ran_before = ran_ns(taker.pid)
         _, folder, record, rows = watch(program, [victim.pid], scratch / "neighbour", "4s")
@@ -167,7 +168,7 @@ def test_neighbour(program, cpu, scratch):
 
 
 def test_own_thread(program, cpu, scratch):
-    """The same taker, but a process of the job: own threads."""
+    """If that process belongs to the job, the cause is own threads."""
     with Busy("victim", cpu) as victim, Busy("sibling", cpu) as sibling:
         _, _, _, rows = watch(program, [victim.pid, sibling.pid], scratch / "own", "3s")
         assert ms(rows, "own_thread", "sibling") > 0 and ms(rows, "own_thread", "victim") > 0
@@ -176,7 +177,7 @@ def test_own_thread(program, cpu, scratch):
 
 @contextlib.contextmanager
 def group_with_quota(percent):
-    """A control group that may use so much of a CPU, or None where none can be made."""
+    """A control group with the given CPU quota, or None if none can be made."""
     top = pathlib.Path("/sys/fs/cgroup")
     group = (top / "cpu" if (top / "cpu").is_dir() else top) / f"crosstalk-os-test-{os.getpid()}"
     try:
@@ -195,14 +196,14 @@ def group_with_quota(percent):
 
 
 def throttled_ms(group):
-    """What the control group counts itself, since it was made."""
+    """What the control group itself has counted since it was made."""
     counts = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())
     return int(counts["throttled_time"]) / 1e6 if "throttled_time" in counts else int(counts["throttled_usec"]) / 1e3
 
 
 def test_throttled(program, cpu, scratch):
-    """While its quota stops a job, others have its CPU: it is the quota all the same."""
-    with group_with_quota(2) as group:  # little, to be reached on a busy machine as well
+    """While its quota stops a job, other processes have its CPU: the cause is the quota nevertheless."""
+    with group_with_quota(2) as group:  # little, so that a busy machine reaches it, too
         if group is None:
             return
         with Busy("taker", cpu), Busy("victim", cpu) as victim:
@@ -216,7 +217,7 @@ def test_throttled(program, cpu, scratch):
 
 
 def test_killed(program, cpu, scratch):
-    """Programs in the kernel are gone when trace-os is killed."""
+    """The eBPF programs are unloaded when trace-os is killed."""
     def programs():
         listed = subprocess.run(["bpftool", "prog", "list", "--json"], capture_output=True, text=True, env=with_sbin())
         return {p["id"] for p in json.loads(listed.stdout) if p.get("name") == "on_switch"}
@@ -232,7 +233,7 @@ def test_killed(program, cpu, scratch):
 
 
 def test_without_bpf(program, cpu, scratch):
-    """Cheap sources alone give all that is waited for, and one line says what is missing."""
+    """Without eBPF the counters of /proc give the sum of all waits, and one line names what is missing."""
     with Busy("victim", cpu) as victim, Busy("taker", cpu):
         before = waited_ns(victim.pid)
         out = scratch / "cheap"
@@ -249,7 +250,7 @@ def test_without_bpf(program, cpu, scratch):
 
 
 def test_ranks_of_a_run(program, cpu, scratch):
-    """Without --pid the ranks are those of the control file, here as its documented layout has them."""
+    """Without --pid the ranks are those of the control file, written here in its documented layout."""
     host = socket.gethostname().split(".")[0]
     run = scratch / "run"
     (run / "control").mkdir(parents=True)
@@ -270,7 +271,7 @@ def test_ranks_of_a_run(program, cpu, scratch):
 
 
 def test_sources(program):
-    """Each source says what it gives, and what it lacks."""
+    """Each source has the fields that it offers, or the reason why it is missing."""
     listed = subprocess.run([program, "--sources", "--json"], capture_output=True, text=True)
     assert listed.returncode == 0, listed.stderr
     sources = {s["name"]: s for s in json.loads(listed.stdout)["sources"]}
@@ -281,7 +282,7 @@ def test_sources(program):
 
 
 def test_migrations(program, cpu, scratch):
-    """A thread that is sent from one CPU to the other moves so many times, by perf's counter."""
+    """A thread that is moved between CPUs migrates as often as perf counts."""
     others = sorted(os.sched_getaffinity(0) - {cpu})
     if not others:
         return
@@ -295,7 +296,7 @@ def test_migrations(program, cpu, scratch):
                 os.sched_setaffinity(mover.pid, {to})
                 until(lambda to=to: cpu_of(mover.pid) == to)
                 before = ran_ns(mover.pid)
-                until(lambda before=before: ran_ns(mover.pid) > before)  # perf counts a move once the thread runs
+                until(lambda before=before: ran_ns(mover.pid) > before)  # perf counts a migration once the thread runs
         watcher.send_signal(signal.SIGTERM)
         assert watcher.wait() == 0
     (table,) = out.glob("os/*/os.csv")
@@ -305,7 +306,7 @@ def test_migrations(program, cpu, scratch):
 
 
 def test_pages_from_disk(program, scratch):
-    """A wait for a disk in a page fault is apart from one in a system call."""
+    """A wait for a disk in a page fault is another cause than a wait in a system call."""
     data = scratch / "data"
     data.write_bytes(os.urandom(16 << 20))
     os.sync()
@@ -339,11 +340,11 @@ def test_wrong(program, cpu, scratch):
 
 
 def test_program(program, cpu, scratch):
-    """A program behind -- is watched to its end, and its exit code is kept."""
+    """A program after -- is watched to its end, and its exit code is returned."""
     run = subprocess.run(["taskset", "-c", str(cpu), program, "--", "sh", "-c", "sleep 0.3; exit 7"],
                          capture_output=True, text=True)
     assert run.returncode == 7 and "thread" in run.stdout, run
-    assert f"on CPUs {cpu} for" in run.stdout, run.stdout  # also once all its threads have ended
+    assert f"on CPUs {cpu} for" in run.stdout, run.stdout  # even if all its threads have ended
 
 
 def with_sbin():

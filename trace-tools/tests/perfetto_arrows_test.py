@@ -25,8 +25,8 @@ repeat 5 step {
 
 
 def arrows(events):
-    """(kind, id) of each arrow, with its tail and its head: process, time, and the innermost slice at that time. Events
-    of one time happen in the order of the file, as Perfetto takes them."""
+    """The (kind, id) of each arrow, with its tail and its head: process, time, and the innermost slice at that time.
+    Events of one time are in the order of the file, as in Perfetto."""
     ends, stacks = collections.defaultdict(dict), collections.defaultdict(list)
     for event in sorted((event for event in events if event["ph"] in "BEsf"), key=lambda event: event["ts"]):
         stack = stacks[event["pid"], event["tid"]]

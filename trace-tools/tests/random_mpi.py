@@ -31,16 +31,16 @@ BACKGROUND = {"MPI_Iallreduce": CollectiveOp.ALLREDUCE, "MPI_Ibarrier": Collecti
 
 
 class Call:
-    """An MPI call of a rank, and what it sent, received and posted."""
+    """An MPI call of a rank, and the messages that it sent, received and posted."""
 
     def __init__(self, rank, name, begin):
         self.rank, self.name, self.begin, self.end = rank, name, begin, None
-        self.first, self.last = [], []  # events right after its begin and right before its end
+        self.first, self.last = [], []  # events directly after its begin and before its end
         self.sends, self.received = [], []  # halves of messages that end in it
 
 
 class Half:
-    """Of a message: its send or its receive. The k-th send of a channel is for the k-th receive that is posted."""
+    """Half of a message: its send or its receive. The k-th send of a channel belongs to the k-th posted receive."""
 
     def __init__(self, call, request=None, synchronous=False):
         self.call, self.request, self.synchronous = call, request, synchronous
@@ -58,13 +58,13 @@ class Program:
         for _ in range(self.random.randint(0, 2)):
             size = self.random.randint(1, self.ranks)
             self.communicators.append(sorted(self.random.sample(range(self.ranks), size)))
-        self.visits = [[] for _ in range(self.ranks)]  # of regions: Calls, or (name, begin, end)
+        self.visits = [[] for _ in range(self.ranks)]  # by rank: Calls of MPI, or regions (name, begin, end)
         self.halves = collections.defaultdict(lambda: ([], []))  # of a channel: sends and receives
         self.open = [[] for _ in range(self.ranks)]  # requests: (kind, what), in any order
         self.requests = [0] * self.ranks
-        self.due = []  # the other halves of messages, as (statement, channel)
+        self.due = []  # other halves of messages: (statement, channel)
         self.collectives = []  # (kind, root, calls by rank)
-        self.starts = []  # of those in the background: (communicator, calls by rank, latency)
+        self.starts = []  # begun in the background: (communicator, calls by rank, latency)
         self.completions = []  # (call, number in starts)
 
     # ------------------------------------------------------------------------------------------------------ carry out
@@ -142,7 +142,7 @@ class Program:
 
     @staticmethod
     def over(half):
-        """When a message is there, or its synchronous send over. Both halves are known."""
+        """When a message has arrived, or its synchronous send has ended. Both halves are known."""
         return max(half.call.begin, half.other.call.begin) + half.latency
 
     def counts(self, channel):
@@ -150,7 +150,7 @@ class Program:
         return len(sends), len(receives)
 
     def send_name(self, blocking, synchronous):
-        """A standard send may be synchronous, too."""
+        """The call of a standard send, which may be a synchronous one."""
         ssend, send = ("MPI_Ssend", "MPI_Send") if blocking else ("MPI_Issend", "MPI_Isend")
         return self.random.choice((ssend, send)) if synchronous else send
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All that pycubexr finds in a .cubex file, as JSON; call paths depth first."""
+"""Prints all that pycubexr finds in a .cubex file, as JSON; call paths depth first."""
 import json
 import sys
 
