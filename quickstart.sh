@@ -60,11 +60,11 @@ while [[ ${1-} == --* && ${1-} != --help ]]; do
     shift
 done
 only_help "$@"
-# Programs from a package or a module, if all that are needed are there.
+# Uses programs of a package or a module, if it has all that are needed.
 for program in "${first_programs[@]}" mpirun; do
     command -v "$program" >/dev/null || build=yes
 done
-# Those of an earlier build here may be older than the source.
+# Programs of an earlier build here may be older than the source.
 [[ $(command -v noisegen) != "$PWD"/build/* ]] || build=yes
 
 guard_begin
@@ -94,7 +94,7 @@ guard_run "$programs/noisegen" probe memory.stream cache.llc --blocks 5 || say "
 say "measuring a training under noise until all is decided, at most $longest, with a budget of $budget of a step:"
 run=results/quickstart
 
-# An earlier result is kept beside the new one, numbered.
+# An earlier result is kept under a number.
 if [[ -e $run ]]; then
     number=1
     while [[ -e $run.$number ]]; do number=$((number + 1)); done
@@ -102,7 +102,7 @@ if [[ -e $run ]]; then
     say "the earlier result is now $run.$number"
 fi
 
-# The programs just built, or found, whatever else the machine has.
+# Prefers the programs just built, or found, to others on PATH.
 status=0
 CROSSTALK_BIN=$programs guard_run jobscripts/local.sh --out "$run" --until decided --max-duration "$longest" \
     --budget "$budget" "${train[@]}" || status=$?

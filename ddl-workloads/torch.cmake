@@ -11,7 +11,7 @@ if(TorchWheel_CUDA)
   target_compile_definitions(ddl-networks PRIVATE CROSSTALK_TORCH_CUDA)
   target_link_libraries(ddl-networks PUBLIC CUDA::cudart)
 endif()
-# GCC finds one in LibTorch's own code, where it is inlined into ours.
+# GCC warns of LibTorch's own code where it is inlined into ours.
 target_compile_options(ddl-networks PRIVATE -Wno-maybe-uninitialized)
 
 find_file(TORCH_CONTEXT_HEADER torch/csrc/distributed/autograd/context/context.h PATHS ${TORCH_INCLUDE_DIRS} NO_DEFAULT_PATH NO_CACHE)
@@ -19,7 +19,7 @@ if(NOT TORCH_CONTEXT_HEADER)
   target_include_directories(ddl-networks SYSTEM PRIVATE models/torch/shim)
 endif()
 
-# A program loads it when it needs it, and gives it the rest of ddl.
+# A program loads this library when it needs it; the rest of ddl is in the program.
 add_library(crosstalk-torch MODULE $<TARGET_OBJECTS:ddl-networks>)
 target_link_libraries(crosstalk-torch PRIVATE torch)
 set_target_properties(crosstalk-torch PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib LINKER_LANGUAGE CXX

@@ -4,7 +4,7 @@
 # shellcheck shell=bash
 #
 #   guard_begin             marks all processes started from here on, by an environment variable
-#   guard_run COMMAND...    runs COMMAND in the foreground, but reacts to Ctrl-C at once
+#   guard_run COMMAND...    runs COMMAND in the foreground, but reacts to Ctrl-C immediately
 #   guard_wait PID          waits for a job of this script and returns its exit code
 #   guard_finally COMMAND...  runs COMMAND at the end of the script, the last one given first
 #   guard_processes         prints the ids of all processes started since, including descendants and daemons

@@ -31,7 +31,7 @@ local.sh: a training and its noise side by side on this machine, without Slurm
 Example: local.sh --out run1 --model 'emulated[compute=80ms]' --data synthetic --duration 60
 
 It calls `crosstalk run -- mpirun ddl-train`; see crosstalk run --help. Exit codes: 0 fine, 1 a program failed, 2 wrong usage,
-3 noise did not cover the training. Programs are searched in CROSSTALK_BIN, beside these scripts, and on PATH.
+3 noise did not cover the training. Programs are searched in CROSSTALK_BIN, next to these scripts, and on PATH.
 TEXT
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Functions of quickstart.sh and check.sh: packages, building. To be sourced in the top folder of the source tree.
-# shellcheck shell=bash disable=SC2034 # the lists are read by whoever sources this
+# shellcheck shell=bash disable=SC2034 # the lists are read by scripts that source this file
 . jobscripts/guard.sh
 
 # Debian 12 packages for building, for the demonstration, and for the checks only.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is this node still quiet? A check for ReFrame: a training beside noise, whose verdict must not be unsafe.
+"""Is this node still quiet? A check for ReFrame: a training under noise, whose verdict must not be unsafe.
 
     reframe -c crosstalk_check.py -r -S 'NodeIsQuiet.budget=2%' -S 'NodeIsQuiet.length=5m'
 

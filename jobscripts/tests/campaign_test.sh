@@ -41,7 +41,7 @@ complete() {
     check "the table is collected" crosstalk campaign collect "$campaign"
     check "it has a row for each run" test "$(rows_of "$campaign/report/runs.csv")" = "$1"
     check "the rows are different runs" test "$(tail -n +2 "$campaign/report/runs.csv" | cut -d, -f1 | sort -u | wc -l)" = "$1"
-    within 10 none_left || broken "nothing of it goes on" "$(described "$(processes_of_it)")"
+    within 10 none_left || broken "no process of it remains" "$(described "$(processes_of_it)")"
     check "no scratch file is left" test -z "$(ls -A "$scratch/tmp")"
 }
 processes_of_it() { grep -lsz -- "^CROSSTALK_CAMPAIGN_RUN=$campaign/" /proc/[0-9]*/environ | tr -cd '0-9\n'; }
@@ -140,12 +140,12 @@ case $how in
         check "and leaves nothing half" test -z "$(find "$campaign/runs" -name '*.partial' -exec find {} -name status.json \;)"
         kept=$(find "$campaign/runs" -name status.json -exec stat -c '%n %Y' {} + | sort)
         run crosstalk campaign run "$campaign"
-        [[ $status == 0 ]] || broken "it goes on until all count" "$(cat "$scratch/out" "$scratch/err")"
+        [[ $status == 0 ]] || broken "it continues until all runs count" "$(cat "$scratch/out" "$scratch/err")"
         check "what counted was not made again" test -z "$(comm -13 <(find "$campaign/runs" -name status.json -exec stat -c '%n %Y' {} + | sort) <(echo "$kept"))"
         complete 6
         check "each noise has its effect" test "$(rows_of "$campaign/report/effects.csv")" = 2
         check "the page escapes what people write" grep -q '&lt;a&gt; &amp; b' "$campaign/report/index.html"
-        check "a comparison of phases is beside it" test -f "$campaign/report/compare-1/index.html"
+        check "a comparison of phases is next to it" test -f "$campaign/report/compare-1/index.html"
         run crosstalk campaign run "$campaign"
         check "there is nothing left to run" grep -q '6 of 6 runs count' "$scratch/out"
         ;;
@@ -184,7 +184,7 @@ case $how in
         check "that is no failure of a run" test -z "$(grep -rl "No space" "$campaign/failed" --include=status.json 2>/dev/null)"
         rm "$scratch/disk/filler"
         run crosstalk campaign run "$campaign" --retries 20
-        [[ $status == 0 ]] || broken "it goes on until all count" "$(cat "$scratch/out" "$scratch/err")"
+        [[ $status == 0 ]] || broken "it continues until all runs count" "$(cat "$scratch/out" "$scratch/err")"
         complete 6
         ;;
     designed)
@@ -215,7 +215,7 @@ case $how in
         done
         kill -9 "$driver" 2>/dev/null || true
         run crosstalk campaign run "$campaign" --retries 50
-        [[ $status == 0 ]] || broken "it goes on until all count" "$(cat "$scratch/out" "$scratch/err" "$scratch/driver.log")"
+        [[ $status == 0 ]] || broken "it continues until all runs count" "$(cat "$scratch/out" "$scratch/err" "$scratch/driver.log")"
         complete 12
         echo "$kills kills, $(rows_of "$campaign/report/left_out.csv") attempts that do not count, 12 runs that do"
         ;;
@@ -267,7 +267,7 @@ case $how in
         plan 1 "duration = 4s" "cores = 1" "models = $tiny_model" "data = $tiny_data" "ranks = 1" "start-within = 60s"
         use_sandbox
         printf '#SBATCH --partition=shared\n' >"$scratch/site.sh"
-        # As if the driver's machine had failed: its noise continues, and would run beside the quiet run.
+        # As if the driver's machine had failed: its noise continues, and would run during the quiet run.
         name=$(crosstalk campaign run "$campaign" --back-end slurm --two-jobs --dry-run | sed -n 's/.*--job-name=\([^ ]*-noise\) .*/\1/p' | sed -n 1p)
         left=$(sbatch --parsable --job-name="$name" --partition=shared --output="$scratch/lost.log" --wrap='sleep 500')
         run crosstalk campaign run "$campaign" --back-end slurm --two-jobs --site "$scratch/site.sh"
@@ -345,7 +345,7 @@ case $how in
         kill -9 "$driver" 2>/dev/null || true
         while sleep 2; do use_drained_nodes; done &
         run crosstalk campaign run "$campaign" --back-end slurm --jobs 1 --retries 50
-        [[ $status == 0 ]] || broken "it goes on until all count" "$(cat "$scratch/out" "$scratch/err" "$scratch/driver.log")"
+        [[ $status == 0 ]] || broken "it continues until all runs count" "$(cat "$scratch/out" "$scratch/err" "$scratch/driver.log")"
         complete 12
         check "nothing is left in the queue" within 20 queue_is_empty
         echo "$kills kills ($controllers of slurmctld, $nodes_lost of slurmd), $(rows_of "$campaign/report/left_out.csv") attempts that do not count, 12 runs that do"

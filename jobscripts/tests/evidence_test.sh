@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# evidence_test.sh: crosstalk run starts trace-os beside a job, and the report has what it saw. A run whose trace-os is
-# refused, or that wants none, ends well without it.
+# evidence_test.sh: crosstalk run starts trace-os with a job, and the report has what it recorded. A run whose trace-os is
+# refused, or that has it off, succeeds without it.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"
@@ -17,7 +17,7 @@ job=("$scratch/job.sh")
 source_of_steps=(--step-line 'step ([0-9]+)')
 control=control.pause
 
-# measured DIR [OPTION...]: a run, again where noise did not cover it, as where the machine stands still for seconds.
+# measured DIR [OPTION...]: a run, repeated if noise did not cover it, as when the machine stalls for seconds.
 measured() {
     local out=$1
     shift
@@ -49,7 +49,7 @@ measured "$scratch/cheap" --evidence cheap
 check "no programs in the kernel are wanted" grep -q 'bpf off' "$scratch"/cheap/os/*/os.json
 check "waits for a CPU are known" grep -q ',schedstat,runqueue_wait,' "$scratch"/cheap/os/*/os.csv
 
-# A trace-os that is refused takes nothing from the run.
+# A run whose trace-os is refused has all other results.
 bin=$(dirname "$(command -v crosstalk)")
 mkdir "$scratch/bin"
 ln -s "$bin"/* "$scratch/bin/"
@@ -61,7 +61,7 @@ check "one line says so" test "$(grep -c "no evidence of the operating system" "
 check "there is none" test ! -e "$scratch/refused/os"
 check "the report says so" grep -q "no evidence of the operating system" "$scratch/refused/report/index.html"
 
-# The archives of a job that marks its steps, of the noise and of trace-os become one.
+# trace-merge merges the archives of a job that marks its steps, of the noise and of trace-os.
 job=("$CROSSTALK_BIN/../tests/mark-program" 1000000)
 source_of_steps=()
 control=control.delay,control.sham

@@ -44,12 +44,12 @@ within 5 none_with_variable "CROSSTALK_TEST=$scratch.$job" ||
 # The other job does not end with it, and ends in good order when asked to.
 if [[ $victim == noisegen ]]; then
     rows=$(rows_of "$run/train/steps.csv")
-    check "the training goes on" within 10 rows_reach "$run/train/steps.csv" $((rows + 10))
+    check "the training continues" within 10 rows_reach "$run/train/steps.csv" $((rows + 10))
     kill -TERM "$mpirun_pid"
     check "the training ends" within 20 none_with_variable "CROSSTALK_TEST=$scratch.training"
     check "its archive is complete" trace-info "$run/train/trace/traces.otf2"
 else
-    check "the noise goes on" kill -0 "$noise_pid"
+    check "the noise continues" kill -0 "$noise_pid"
     kill -TERM "$noise_pid"
     status=0
     wait "$noise_pid" || status=$?

@@ -22,7 +22,7 @@ check "trace-os is one of them" grep -qs '^trace-os$' $(with_variable "CROSSTALK
 check "five processes and more go on" test "$(with_variable "CROSSTALK_TEST=$scratch" | wc -l)" -ge 5
 kill -9 "$run_pid"
 within 20 none_with_variable "CROSSTALK_TEST=$scratch" ||
-    broken "nothing of it goes on" "$(described "$(with_variable "CROSSTALK_TEST=$scratch")")"
+    broken "no process of it remains" "$(described "$(with_variable "CROSSTALK_TEST=$scratch")")"
 check "the noise's table is whole up to there" whole_csv "$scratch"/run/noise/*/noise.csv
 
 # A signal ends it in good order: steps from output lines are written, and the last line shows the command that makes a
@@ -38,6 +38,6 @@ code=0
 wait "$run_pid" || code=$?
 check "it ends with the signal" test "$code" = 143
 check "its last line makes a report" grep -q "to report on them: interference analyse $scratch/ended" "$scratch/log"
-check "nothing of it goes on" none_with_variable "CROSSTALK_TEST=$scratch"
+check "no process of it remains" none_with_variable "CROSSTALK_TEST=$scratch"
 interference analyse "$scratch/ended" --draws 99 >"$scratch/analysed" 2>&1 || true
 check "there is a report" test -s "$scratch/ended/report/verdict.json"

@@ -42,6 +42,6 @@ check "a training that marks its steps has slots by these" \
     grep -q '(memory.stream, io.write, placebo, control.delay, control.sham; slot=auto)' <<<"$(schedule_of -- "${job[@]}")"
 check "any other job has slots of half a second" \
     grep -q '(memory.stream, io.write, placebo, control.pause; slot=500ms)' <<<"$(schedule_of -- sleep 9)"
-check "what is given goes before" grep -q 'cpu.spin, placebo.*slot=2s' <<<"$(schedule_of --noises cpu.spin --slot 2s -- sleep 9)"
+check "given options take precedence" grep -q 'cpu.spin, placebo.*slot=2s' <<<"$(schedule_of --noises cpu.spin --slot 2s -- sleep 9)"
 check "a schedule of one's own is taken" grep -q 'ramp(cpu.spin' \
     <<<"$(schedule_of --schedule 'ramp(cpu.spin; duty=0..100%; steps=2; hold=1s)' -- sleep 9)"

@@ -45,7 +45,7 @@ case $1 in
         stranger=$!
         echo "$stranger" >"$dir/run/slurmctld.pid"
         check "down again is fine" "$sandbox" down "$dir"
-        check "an old pid file harms nobody" kill -0 "$stranger"
+        check "an old pid file ends no process" kill -0 "$stranger"
         refused 1 "not up" "$sandbox" status "$dir"
         rm -rf "$dir" "$note"
         ;;

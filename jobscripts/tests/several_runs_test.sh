@@ -17,7 +17,7 @@ well() {
 }
 
 if [[ ${1:-} == until ]]; then
-    # A delay that is found at once, and a budget that no disturbance of a busy machine reaches.
+    # A delay that is found immediately, and a budget that no disturbance of a busy machine reaches.
     well crosstalk run --schedule "$schedule" --control-delay 2ms --until decided --budget 500% --max-duration 60s \
         --out "$scratch/run" -- "${job[@]}"
     check "it ended when all was decided" grep -q 'every verdict is decided' "$scratch/err"
@@ -66,4 +66,4 @@ check "a run that was not measured is none of the set" test ! -e "$scratch/set/r
 echo 0 >"$scratch/broken"
 run crosstalk run --extend "$scratch/set" --duration 3s
 check "and so does one that ends at once" test "$status" = 3
-check "which is put aside, too" test ! -e "$scratch/set/run-3" -a -d "$scratch/set/failed-2/log"
+check "whose directory is kept, too" test ! -e "$scratch/set/run-3" -a -d "$scratch/set/failed-2/log"

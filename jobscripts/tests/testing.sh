@@ -84,7 +84,7 @@ within() {
 }
 
 # on_virtual_nodes ARGUMENTS: runs this script with ARGUMENTS on the front of the virtual nodes on which Slurm runs, and
-# exits with its code; on the front itself it returns at once.
+# exits with its code; on the front itself it returns immediately.
 on_virtual_nodes() {
     local note=${CROSSTALK_SANDBOX_NOTE:?}.nodes code=0
     [[ $CROSSTALK_SANDBOX_NOTE != *.nodes ]] || return 0

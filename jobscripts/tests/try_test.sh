@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # crosstalk try names the source of a job's steps, and so does crosstalk run while there are no steps: a script may hide
-# the source, the job reads crosstalk's standard input, and a run that cannot get a report ends at once.
+# the source, the job reads crosstalk's standard input, and a run that cannot get a report ends immediately.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"

@@ -15,7 +15,7 @@ build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 cd "$1"
 include=$2
-# -idirafter: doctest's header may lie beside those of this machine's own C library.
+# -idirafter: doctest's header may lie next to those of this machine's own C library.
 run_there() {
     aarch64-linux-gnu-g++ -std=c++20 -O1 -static -Wall -Wextra -Werror -I. -idirafter "$include" \
         -DDOCTEST_CONFIG_IMPLEMENT_WITH_MAIN "$@" base/error.cpp base/words.cpp -o "$build/test"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# fortran_test.sh BUILD [SANITIZERS]: a Fortran program tells its steps through the module crosstalk_mark.
+# fortran_test.sh BUILD [SANITIZERS]: a Fortran program marks its steps through the module crosstalk_mark.
 set -euo pipefail
 build=$1 sanitizers=${2:-}
 command -v gfortran > /dev/null || { echo "gfortran is not installed"; exit 77; }
