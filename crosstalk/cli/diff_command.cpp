@@ -39,7 +39,7 @@ DiffCommand::DiffCommand()
     options.add_positional("DIR", sides_, "the run, or set of runs, before the change, and that after it", 0, 2);
     options.synopsis("[options] BEFORE AFTER | --before RUN... --after RUN...");
     options.add("before", before_, "runs before the change, which are pooled: instead of BEFORE AFTER", "RUN...");
-    options.add("after", after_, "runs after it", "RUN...");
+    options.add("after", after_, "runs after the change, which are pooled", "RUN...");
     options.add("out", out_, "directory for tables; must not exist", "DIR");
     options.add_choice("format", format_, {"text", "md", "json"},
                        "what is printed: lines for a terminal, Markdown for CI and wikis, or rows as JSON");
