@@ -35,7 +35,7 @@ struct Mean {
     double value = 0.0;
     double standard_error = 0.0;
     double degrees_of_freedom = 0.0;
-    bool looked_at = false;  // tested while data came in, see sequence_half_width()
+    bool looked_at = false;  // tested repeatedly as data arrived, see sequence_half_width()
     RareEvents more{};       // rare events in the value and the standard error: `more` was added,
     RareEvents fewer{};      // `fewer` was subtracted
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# evidence_test.sh: crosstalk run starts trace-os with a job, and the report has what it recorded. A run whose trace-os is
-# refused, or that has it off, succeeds without it.
+# evidence_test.sh: crosstalk run starts trace-os with a job, and the report has what it recorded. A run whose trace-os
+# is refused, or that has it off, succeeds without it.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/testing.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/tiny.sh"

@@ -61,7 +61,7 @@ class MessageReplay {
     struct LocationMessages {
         StartedReceives started;
         std::size_t posted = 0;   // how many of started.posted have been requested
-        std::size_t posting = 0;  // of started.posted: posted so far, also for requests to come in this call
+        std::size_t posting = 0;  // how many of started.posted are posted, including requests later in this call
         std::deque<MessagePtr> preposted;
         std::size_t probed = 0;   // how many of started.probes have been seen
         std::size_t blocked = 0;  // how many of started.blocking have been seen
