@@ -5,6 +5,7 @@
     house_rules.py TREE     one line for each rule that is broken; exit code 1 if any is
 """
 import collections
+import os
 import pathlib
 import re
 import sys
@@ -117,6 +118,10 @@ def broken(tree):
         for name in CONTRACT:
             if f'"{name}"' in text and not file.startswith(DEFINES.get(name, "base/contract/")):
                 yield f'{file} types "{name}", which stands in base/contract'
+    for room in [*BELOW, "testing", "fuzz", "jobscripts", "python", "results", "examples"]:
+        for script in sorted({*(tree / room).rglob("*.py"), *(tree / room).rglob("*.sh")}):
+            if os.access(script, os.X_OK) != script.read_text().startswith("#!"):
+                yield f"{script.relative_to(tree)}: executable if, and only if, it begins with #!"
     found = []
     for depth in range(2, 2 + max((where.count("/") for where in edges), default=0)):
         found += [group for group in circles(at_depth(edges, depth)) if group not in found]

@@ -20,6 +20,7 @@ BROKEN = {
     "ddl-workloads/g.cpp": ("\n" * 401, "has 401 lines"),
     "ddl-workloads/h.cpp": ('#include "testing/x.hpp"\n', "is for tests, benches and fuzzers"),
     "analysis/i.cpp": ('#include "noisegen/tests/made.hpp"\n', "belongs to testing/"),
+    "results/study/j.py": ("#!/usr/bin/env python3\n", "executable if, and only if"),
 }
 
 with tempfile.TemporaryDirectory() as scratch:

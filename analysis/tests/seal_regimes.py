@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs of known truth in which trustworthy reports were once wrong: steps whose length changes within the run, a few
 long evaluations, costs that appear in few later checkpoints or in a timed flush, a fixed order. One row per kind; fails
