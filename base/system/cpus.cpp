@@ -163,8 +163,10 @@ void check_cpus(const CpuSet& cpus)
     for (const int cpu : cpus) {
         if (allowed.contains(cpu)) continue;
         const bool exists = std::filesystem::exists("/sys/devices/system/cpu/cpu" + std::to_string(cpu));
+        const bool bound = exists && environment("OMPI_COMM_WORLD_SIZE");
         fail_usage("CPU ", cpu, exists ? " is not allowed for this process" : " does not exist",
-                   "; this process may use ", format_cpus(allowed));
+                   "; this process may use ", format_cpus(allowed),
+                   bound ? ": Open MPI binds each rank to a core without mpirun --bind-to none" : "");
     }
 }
 

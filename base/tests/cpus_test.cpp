@@ -33,6 +33,23 @@ TEST_CASE("CPUs that do not exist are refused by number")
     CHECK_NOTHROW(check_cpus(allowed_cpus()));
 }
 
+TEST_CASE("a rank that Open MPI has bound is told how to get more CPUs")
+{
+    const CpuSet cpus = allowed_cpus();
+    if (cpus.size() < 2) testing::skip("needs two CPUs");
+    const testing::Environment launched{{{"OMPI_COMM_WORLD_SIZE", "2"}}};
+    std::string message;
+    std::thread{[&] {
+        bind_this_thread({*cpus.begin()});
+        try {
+            check_cpus({*cpus.rbegin()});
+        } catch (const UsageError& error) {
+            message = error.what();
+        }
+    }}.join();
+    CHECK_MESSAGE(message.ends_with("without mpirun --bind-to none"), message);
+}
+
 TEST_CASE("a bound thread runs where it was reported")
 {
     const int cpu = *allowed_cpus().rbegin();
