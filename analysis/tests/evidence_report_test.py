@@ -98,7 +98,7 @@ def main(program):
     for before, after in zip(bars[:-2], bars[1:-1]):
         assert before["end_percent"] == after["begin_percent"], bars
     assert bars[-2]["end_percent"] == bars[-1]["end_percent"], bars
-    for heading in ("Kept from running", "Throttling and pressure"):
+    for heading in ("Time kept from running", "Throttling and pressure"):
         assert heading in page, heading
 
     assert {row["by"] for row in steps} == {"taker", "TIMER"}

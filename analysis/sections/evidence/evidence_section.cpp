@@ -49,7 +49,7 @@ constexpr const char* pressure_file = "pressure.csv";
 
 NoiseTable parts_of_slowdown(const Report& report)
 {
-    NoiseTable table{.title = "Kept from running",
+    NoiseTable table{.title = "Time kept from running",
                      .head = {"Noise", "step"},
                      .rows = {},
                      .note = join("Percent of the quiet mean step, ± half of the ", 100.0 * report.verdict.confidence,
@@ -66,7 +66,7 @@ NoiseTable parts_of_slowdown(const Report& report)
         row.cells.push_back(cell_of(step, report.verdict.confidence));
         for (const std::string& cause : report.run.evidence.names)
             row.cells.push_back(cell_of(effect_on(report, *step, cause), report.verdict.confidence));
-        row.cells.push_back({base::signed_percent(unexplained_of(report, *step)), ""});
+        row.cells.push_back({fixed(unexplained_of(report, *step), 2), ""});
         table.rows.push_back(std::move(row));
     }
     return table;

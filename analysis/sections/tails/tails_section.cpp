@@ -25,8 +25,8 @@ std::vector<NoiseTable> tail_table(const Report& report)
         .head = {"Noise", "p95 of steps", "p99 of steps", "standard deviation", "coefficient of variation"},
         .rows = {},
         .note =
-            "Against quiet, outliers included: percent of the quiet mean step, of the last column "
-            "points of percent. –: too few steps. The blocks are the unit."};
+            "Difference from quiet slots, outliers included, in percent of the quiet mean step; the coefficient of "
+            "variation in percentage points. –: too few steps. Intervals are over blocks."};
     for (const Effect& effect : of(report.analysis.effects, Family::step)) {
         if (effect.rank != all_ranks || effect.phase != "step" || effect.kind == Kind::interaction) continue;
         if (effect.kind != judged_kind(report.analysis.effects, effect)) continue;
