@@ -9,6 +9,7 @@
 #include "base/page/effects_plot.hpp"
 #include "base/words.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 
@@ -73,6 +74,23 @@ void write(const std::filesystem::path& wanted, const Prediction& prediction, co
     directory.finish();
 }
 
+// The slowdown by each noise on the largest number of ranks.
+std::string headline_of(const Projection& projection)
+{
+    int ranks = 0;
+    std::vector<std::string> slowdowns;
+    for (const ProjectedRow& row : projection.rows) {
+        if (!row.slowdown_percent) continue;
+        if (row.ranks > ranks) slowdowns.clear();
+        ranks = std::max(ranks, row.ranks);
+        if (row.ranks == ranks)
+            slowdowns.push_back(base::join(row.treatment, " ", signed_percent(*row.slowdown_percent)));
+    }
+    if (slowdowns.empty()) return "No slowdown can be projected";
+    return base::join("Projected slowdown on ", counted(static_cast<std::size_t>(ranks), "rank"), ": ",
+                      base::join_words(slowdowns, ", "));
+}
+
 }  // namespace
 
 void write_page(const std::filesystem::path& folder, const NeighbourPrediction& prediction)
@@ -106,7 +124,7 @@ void write_page(const std::filesystem::path& folder, const NeighbourPrediction& 
 
 void write_page(const std::filesystem::path& folder, const Projection& projection)
 {
-    EffectsPlot plot{.caption = "Dot: projected slowdown of the step. Bar: its 95 % interval; none without errors.",
+    EffectsPlot plot{.caption = "Dot: projected slowdown of the step. Bar: its 95 % interval, where one is known.",
                      .axis = "slowdown of the step, percent of the quiet step on as many ranks"};
     constexpr double confidence = 0.95;
     for (const ProjectedRow& row : projection.rows)
@@ -117,7 +135,7 @@ void write_page(const std::filesystem::path& folder, const Projection& projectio
                  .interval = slowdown_interval(row, confidence),
                  .colour = colour(row.treatment, 0).light});
     write(folder, projection,
-          {.headline = "What more ranks would do",
+          {.headline = headline_of(projection),
            .subtitle = base::join(projection.directory, ": a projection from ",
                                   counted(static_cast<std::size_t>(projection.measured.ranks), "rank"), " on ",
                                   counted(static_cast<std::size_t>(projection.measured.nodes), "node"), ", to ",

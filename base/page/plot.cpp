@@ -103,7 +103,7 @@ std::string figure(const Plot& plot, const std::filesystem::path& folder)
     if (plot.drawn) files.push_back(plot.name + ".svg");
     const std::string data = plot.lanes.empty() ? "" : fill(R"( class="zooms" data-lanes="{}")", {lanes_of(plot)});
     return fill(
-        R"(<figure id="plot-{}" tabindex="0" style="--paper:{}mm"{}>{}<figcaption>{} <span class="screen">Data, script and drawing: {}.</span>)"
+        R"(<figure id="plot-{}" tabindex="0" style="--printed-height:{}mm"{}>{}<figcaption>{} <span class="screen">Data, script and drawing: {}.</span>)"
         R"(</figcaption></figure>)",
         {escape(plot.name), join(plot.paper_mm), data, drawing, escape(plot.caption), links(files)});
 }

@@ -110,5 +110,7 @@ TEST_CASE("a browser shows and prints all of the page of a prediction")
     const testing::Outcome outcome = testing::run(words);
     REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
     check_page(scratch, fs::path{page} / "index.html", 5);
+    CHECK(base::read_whole(fs::path{page} / "index.html").find("<h1>Projected slowdown on 64 ranks: ") !=
+          std::string::npos);
     CHECK(testing::run(words).status == 2);  // the folder exists
 }
