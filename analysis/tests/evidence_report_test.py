@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 import seal_study
-from seal_study import MS, ORIGIN, numpy
+from seal_runs import MS, ORIGIN, numpy
 
 SLOW = 0.05
 STEP_MS = 20.0
@@ -47,13 +47,13 @@ def interruptions(rows, slots, start, slot_ms):
 
 def write(run, random):
     what = seal_study.CALM | {"slow": SLOW}
-    slots = seal_study.draw_slots(random, what["blocks"])
-    rows, start, slot_ms = seal_study.train(random, what, slots)
-    seal_study.write_run(run, rows, slots, start, slot_ms)
+    clock = seal_study.draw_clock(random, what["blocks"], what["slot"])
+    rows = seal_study.train(random, what, clock)
+    seal_study.write_run(run, clock, rows)
     (run / "train" / "run.json").write_text(json.dumps({"result": {"each_rank": [{"host": "node", "pid": 77}]}}))
     (run / "os" / "node").mkdir(parents=True)
     (run / "os" / "node" / "os.csv").write_text(
-        "\n".join([COLUMNS, *interruptions(rows, slots, start, slot_ms)]) + "\n")
+        "\n".join([COLUMNS, *interruptions(rows, clock.slots, clock.start, clock.slot_ms)]) + "\n")
     (run / "os" / "node" / "os.json").write_text(json.dumps({"sources": {"cpu_stat": True}}))
 
 

@@ -2,59 +2,25 @@
 """Trainings whose harm by noise lies where an estimator may miss it; seal_study.py writes and analyses them."""
 import math
 
+from seal_runs import CONTROLS, Clock, control, draw_slots
+
 NOISES = ("mem", "net")
-CONTROLS = {"placebo": "placebo", "control.delay": "delay", "control.sham": "sham"}
 STEP = 20.0  # ms
 
 
-def draw_slots(random, blocks):
-    """Draws [(block, position, treatment or None)]: each treatment once in a block, quiet three times, in random
-    order."""
-    treatments = [*NOISES, *CONTROLS]
-    quiet = math.ceil(math.sqrt(len(treatments)))
-    slots = []
-    for block in range(blocks):
-        cell = treatments + [None] * quiet
-        slots += [(block, place, cell[i]) for place, i in enumerate(random.permutation(len(cell)))]
-    return slots
-
-
-class Training:
-    """Steps in slots of `slot` steps. A step is f(training, number, under mem) -> (number in the table, length, time
-    beyond it, whether it is a checkpoint); times in quiet steps."""
+class Training(Clock):
+    """Steps in slots of `slot` steps. A step is f(training, number, beside mem) -> (number in the table, length, time
+    beyond it, whether that is a checkpoint), in quiet steps."""
 
     def __init__(self, random, blocks, slot, spread=0.02, delay=1.0):
         self.random, self.spread, self.delay, self.settle = random, spread, delay, 0.8 * delay
-        self.slots = draw_slots(random, blocks)
-        self.slot_ms, self.start = STEP * slot, 600.0
-        self.end = self.start + self.slot_ms * len(self.slots)
-
-    def place(self, at):
-        place = math.floor((at - self.start) / self.slot_ms)
-        return place if 0 <= place < len(self.slots) else -1
-
-    def on(self, place):
-        return self.slots[place][2] if place >= 0 else None
-
-    def control(self, at):
-        on = self.on(self.place(at))
-        return (self.delay if on == "control.delay" else 0.0,
-                self.settle if on in ("control.delay", "control.sham") else 0.0)
-
-    def until(self, at, work, pace):
-        while True:
-            place = self.place(at)
-            border = self.start if at < self.start else math.inf if place < 0 else self.start + (place + 1) * self.slot_ms
-            factor = pace(place) if place >= 0 else 1.0
-            if (border - at) / factor >= work:
-                return at + work * factor
-            work, at = work - (border - at) / factor, border
+        super().__init__(draw_slots(random, [*NOISES, *CONTROLS], blocks), STEP * slot)
 
     def rows(self, step, pace):
         rows, now, number = [], 0.0, 0
         while now < self.end - 2 * STEP:
             on = self.on(self.place(now))
-            delay, settle = self.control(now)
+            delay, settle = control(self, now, self.delay, self.settle)
             shown, length, beyond, checkpoint = step(self, number, on == "mem", now)
             begin = now + settle + delay + STEP * beyond
             work = STEP * length * max(0.2, 1 + self.spread * self.random.standard_normal())
@@ -250,7 +216,7 @@ def one_evaluation(random, after=5500, length=2000, harm=0.06):
     t = Training(random, 100, 10)
     rows, now = [], 0.0
     while now < t.end - 2 * STEP:
-        delay, settle = t.control(now)
+        delay, settle = control(t, now, t.delay, t.settle)
         work = STEP * (1 + t.spread * random.standard_normal())
         rows.append((0, len(rows), now, now + delay + settle + work, work, 0.0, 0.0, delay, settle))
         now = rows[-1][3]

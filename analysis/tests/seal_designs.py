@@ -4,22 +4,15 @@ levels out of order, cores, parts of one run with unlike slots, two hosts. One r
 report is wrong, or says more of a curve or of cores than its verdicts do.
 
     seal_designs.py INTERFERENCE [--runs N] [KIND..]
-
-Shares no code with the estimator. Needs numpy and Debian's python3-otf2.
 """
-import argparse
-import collections
 import json
-import math
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-from seal_regimes import MS, ORIGIN, Clock, LocationGroupType, LocationType, Type, _otf2, calm, np, otf2
+from seal_runs import Clock, On, analyse, calm, draw_slots, judged, numpy, study, write_noise, write_steps
 
 STEP = 20.0  # ms
-On = collections.namedtuple("On", "factor level role")
 CONTROLS = [On("placebo", "", "placebo"), On("control.delay", "", "delay"), On("control.sham", "", "sham")]
 
 
@@ -32,10 +25,8 @@ def levels(factor, option, values):
 
 
 def rotation(rng, treatments, blocks):
-    """Draws [(block, position, treatment that is on)]."""
-    cell = [(one,) for one in [*treatments, *CONTROLS]]
-    cell += [()] * math.ceil(math.sqrt(len(cell)))
-    return [(b, p, cell[i]) for b in range(blocks) for p, i in enumerate(rng.permutation(len(cell)))]
+    """[(block, position, what is on)]"""
+    return draw_slots(rng, [(one,) for one in [*treatments, *CONTROLS]], blocks, ())
 
 
 def factorial(rng, treatments, blocks):
@@ -73,50 +64,12 @@ def training(rng, clock, pace, step=STEP, cv=0.02, stalls=lambda now: 0.0):
     return rows
 
 
-def write_noise(folder, clock, design, host):
-    with otf2.writer.open(str(folder), timer_resolution=10**9) as trace:
-        factors = list(dict.fromkeys(on.factor for _, _, slot in clock.slots for on in slot))
-        for key, value in (("DESIGN", design), ("SCHEDULE", design + "(simulated)"), ("SEED", "1"),
-                           ("FACTORS", ",".join(factors))):
-            _otf2.Archive_SetProperty(trace.handle, "CROSSTALK::" + key, value, True)
-        define = trace.definitions
-        node = define.system_tree_node(host, "node", parent=define.system_tree_node("machine", "machine"))
-        group = define.location_group("noise", location_group_type=LocationGroupType.PROCESS, system_tree_parent=node)
-        location = lambda name: trace.event_writer_from_location(
-            define.location(name, type=LocationType.CPU_THREAD, group=group))
-        planned = location("schedule")
-        threads = [location(f"cpu {cpu + 1}") for cpu in range(len(factors) if design == "factorial" else 1)]
-        regions = {name: define.region(name) for name in ("quiet", *factors)}
-        at = {name: define.attribute(name, type=kind) for name, kind in (
-            ("block", Type.UINT64), ("position", Type.UINT64), ("level", Type.STRING), ("stressor", Type.STRING),
-            ("role", Type.STRING))}
-        for number, (block, place, slot) in enumerate(clock.slots):
-            begin, end = (ORIGIN + round((clock.start + (number + k) * clock.slot_ms) * MS) for k in (0, 1))
-            shown = slot or (On("quiet", "", ""),)
-            for on in shown:
-                planned.enter(begin, regions[on.factor], attributes={
-                    at["block"]: block, at["position"]: place, at["level"]: on.level, at["stressor"]: on.factor,
-                    at["role"]: on.role})
-            for on in reversed(shown):
-                planned.leave(end, regions[on.factor])
-            for on in slot:
-                thread = threads[factors.index(on.factor) % len(threads)]
-                thread.enter(begin, regions[on.factor])
-                thread.leave(end, regions[on.factor])
-
-
 def write_run(run, rows, design, clocks):
-    """clocks: {host: its clock}; the clock of a rank is that of its host."""
-    (run / "train").mkdir(parents=True)
-    hosts = list(clocks)
-    with open(run / "train" / "steps.csv", "w") as table:
-        print("rank,step,begin_ns,end_ns,forward_ns,control_delay_ns,control_settle_ns,host", file=table)
-        for rank, step, begin, end, *phases in rows:
-            print(rank, step, ORIGIN + round(begin * MS), ORIGIN + round(end * MS),
-                  *(max(0, math.floor(phase * MS) - 1) for phase in phases), hosts[rank], sep=",", file=table)
+    """clocks: {host: its clock}; a rank is on the host of its place."""
+    write_steps(run, rows, ("forward", "control_delay", "control_settle"), list(clocks))
     for number, (host, clock) in enumerate(clocks.items()):
         (run / "noise" / f"{host}.{number}").mkdir(parents=True)
-        write_noise(run / "noise" / f"{host}.{number}" / "trace", clock, design, host)
+        write_noise(run / "noise" / f"{host}.{number}" / "trace", clock.slots, clock.start, clock.slot_ms, design, host)
 
 
 # ---- kinds: f(rng, where) -> {(factor, level): truth in percent}; runs are `where`/run, or run-1, run-2 ..
@@ -268,12 +221,6 @@ KINDS = {kind.__name__: kind for kind in (
     curve_knee, cores_stall, cores_odd, parts_late, parts_early, hosts_apart)}
 
 
-def judged(verdict):
-    """The verdicts: {(factor, level): verdict}."""
-    return {(factor, level): one for factor, of in verdict["factors"].items()
-            for level, one in (of.get("levels") or {"": of}).items()}
-
-
 def contradictions(report, verdict):
     """Statements of a curve or of cores.json that the verdicts do not support."""
     all_judged = judged(verdict)
@@ -292,53 +239,16 @@ def contradictions(report, verdict):
     return found
 
 
-def one(program, kind, seed):
-    """The result of one run or pool: (verdict.json or the error, truths, contradictions)."""
+def one(job):
+    """Of one run or pool."""
+    program, kind, seed = job
     with tempfile.TemporaryDirectory() as scratch:
         where = pathlib.Path(scratch)
-        truth = KINDS[kind](np.random.default_rng([seed, *kind.encode()]), where)
+        truth = KINDS[kind](numpy.random.default_rng([seed, *kind.encode()]), where)
         runs = [where / "run"] if (where / "run").exists() else sorted(where.glob("run-*"))
-        done = subprocess.run([program, "analyse", *runs, "--draws", "0", "--out", where / "report"],
-                              capture_output=True, text=True)
-        if not (where / "report" / "verdict.json").exists():
-            return done.stderr.strip(), truth, []
-        verdict = json.loads((where / "report" / "verdict.json").read_text())
-        return verdict, truth, contradictions(where / "report", verdict)
-
-
-def is_wrong(word, truth, budget):
-    return (word == "safe" and truth > budget) or (word == "unsafe" and truth < budget)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program")
-    parser.add_argument("kind", nargs="*")
-    parser.add_argument("--runs", type=int, default=20)
-    asked = parser.parse_intermixed_args()
-    failed = []
-    for kind in asked.kind or KINDS:
-        words, wrong, sure = collections.Counter(), 0, 0
-        for seed in range(1, asked.runs + 1):
-            verdict, truth, contradicting = one(asked.program, kind, seed)
-            if isinstance(verdict, str):
-                failed.append(f"{kind}: no report: {verdict}")
-                continue
-            failed += [f"{kind}, seed {seed}: {what}" for what in contradicting]
-            if not verdict["trustworthy"]:
-                continue
-            said = {which: each["verdict"] for which, each in judged(verdict).items() if which in truth}
-            sure += 1
-            words += collections.Counter(said.values())
-            wrong += any(is_wrong(word, truth[which], verdict["budget_percent"]) for which, word in said.items())
-        print(f"{kind}: {sure} of {asked.runs} trustworthy, wrong {wrong}; verdicts "
-              f"{', '.join(f'{count} {word}' for word, count in words.most_common()) or 'none'}", flush=True)
-        if wrong > 0.03 * sure + 3 * math.sqrt(0.03 * 0.97 * sure):
-            failed.append(f"{kind}: {wrong} of {sure} trustworthy reports are wrong")
-    for line in failed:
-        print(line, file=sys.stderr)
-    return 1 if failed else 0
+        verdict = analyse(program, runs, where / "report")
+        return verdict, truth, [] if isinstance(verdict, str) else contradictions(where / "report", verdict)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(study(__doc__, KINDS, one))

@@ -31,7 +31,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("CROSSTALK_BIN", ROOT / "build/release/bin"))
 sys.path.insert(0, str(ROOT / "analysis/tests"))
 import disturbances
-import seal_study
+import seal_runs
 import victim
 
 MS = 1_000_000
@@ -154,7 +154,8 @@ def one_run(chance, run, truth, slots, slot_ms, cpus):
     failed = [kind for kind, other in others.items() if other.exitcode != 0]
     roles = {**dict.fromkeys(truth, "treatment"), "placebo": "placebo"}
     (run / "noise" / "node.0").mkdir(parents=True)
-    seal_study.write_noise(run / "noise" / "node.0" / "trace", slots, (start_ns - seal_study.ORIGIN) / MS, slot_ms, roles)
+    seal_runs.write_noise(run / "noise" / "node.0" / "trace", seal_runs.with_roles(slots, roles),
+                          (start_ns - seal_runs.ORIGIN) / MS, slot_ms, factors=roles)
     return failed or watcher.returncode
 
 
