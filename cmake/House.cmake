@@ -320,6 +320,25 @@ function(house_tests library)
   doctest_discover_tests(${target} TEST_PREFIX "${library}: " PROPERTIES ${properties})
 endfunction()
 
+# house_script_test(NAME SCRIPT [ARGUMENT...] [ENVIRONMENT NAME=VALUE...] [PROPERTIES ...]): a ctest of tests/SCRIPT, or of
+# the program SCRIPT of this build, which exits 77 where this machine cannot run it. Python is Debian's, which has numpy
+# and otf2.
+function(house_script_test name script)
+  cmake_parse_arguments(test "" "" "ENVIRONMENT;PROPERTIES" ${ARGN})
+  if(NOT BUILD_TESTING)
+    return()
+  endif()
+  if(NOT TARGET ${script})
+    cmake_path(ABSOLUTE_PATH script BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/tests)
+  endif()
+  if(script MATCHES "\\.py$")
+    list(PREPEND script /usr/bin/python3)
+  endif()
+  add_test(NAME ${name} COMMAND ${script} ${test_UNPARSED_ARGUMENTS})
+  set(environment ${test_ENVIRONMENT} ${CROSSTALK_TEST_ENVIRONMENT})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 ENVIRONMENT "${environment}" ${test_PROPERTIES})
+endfunction()
+
 # house_fuzz(NAME [REPLAYED] USES TARGET...): builds NAME_fuzz.cpp, which accepts any bytes, as the libFuzzer program
 # NAME-fuzz if the preset is `fuzz`. REPLAYED: with any compiler, a test also feeds it thousands of mutations of the
 # files in seeds/NAME.
