@@ -8,6 +8,7 @@
 #include "analysis/estimate/analyse.hpp"
 #include "base/contract/verdict_words.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -87,6 +88,21 @@ struct Verdict {
     std::optional<Control> sham;   // effect against quiet, the cost of the control; it has no truth and is not judged
     std::optional<Control> pause;  // not judged where the training continues to compute while it is stopped
     std::vector<FactorVerdict> factors;  // one for each level; without controls
+
+    // Null: that noise is not judged.
+    const FactorVerdict* of(const std::string& factor, const std::string& level) const
+    {
+        const auto found = std::find_if(factors.begin(), factors.end(), [&](const FactorVerdict& judged) {
+            return judged.factor == factor && judged.level == level;
+        });
+        return found == factors.end() ? nullptr : &*found;
+    }
+
+    bool says(const char* word, const std::string& factor, const std::string& level) const
+    {
+        const FactorVerdict* judged = of(factor, level);
+        return judged && judged->verdict == word;
+    }
 };
 
 // The verdict on a run. promises_broken: from join(). A control is distrusted if its 99.9 % interval excludes the

@@ -25,13 +25,6 @@ std::optional<int> fewest(const ResponseCurve& curve, const IsEnough& is_enough)
     return fewest;
 }
 
-bool is_safe(const Verdict& verdict, const std::string& factor, const std::string& level)
-{
-    return std::any_of(verdict.factors.begin(), verdict.factors.end(), [&](const FactorVerdict& judged) {
-        return judged.factor == factor && judged.level == level && judged.verdict == base::verdict_word::safe;
-    });
-}
-
 }  // namespace
 
 CoresNeeded cores_needed(const ResponseCurve& curve, const Verdict& verdict)
@@ -40,7 +33,7 @@ CoresNeeded cores_needed(const ResponseCurve& curve, const Verdict& verdict)
     CoresNeeded needed;
     needed.most = cores_at(curve.points.front());
     needed.enough = fewest(curve, [&](const CurvePoint& point) {
-        return point.fitted.high < budget_percent && is_safe(verdict, curve.factor, point.level);
+        return point.fitted.high < budget_percent && verdict.says(base::verdict_word::safe, curve.factor, point.level);
     });
     needed.by_the_curve = fewest(curve, [&](const CurvePoint& point) { return point.fitted_percent < budget_percent; });
     needed.at_least = cores_at(curve.points.back());

@@ -53,13 +53,6 @@ CpusOfNodes cpus_of_nodes(const Report& report)
     return sum;
 }
 
-const FactorVerdict* verdict_of(const Report& report, const Harvested& done)
-{
-    for (const FactorVerdict& factor : report.verdict.factors)
-        if (factor.factor == done.factor && factor.level == done.level) return &factor;
-    return nullptr;
-}
-
 // Change of the training's speed in percent, from the slowdown of its steps.
 double speed_percent(double slowdown_percent)
 {
@@ -74,7 +67,7 @@ struct Worth {
 
 std::optional<Worth> worth_of(const Report& report, const Harvested& done)
 {
-    const FactorVerdict* factor = verdict_of(report, done);
+    const FactorVerdict* factor = report.verdict.of(done.factor, done.level);
     if (done_in(report).node_hour_cost <= 0.0 || factor == nullptr) return std::nullopt;
     Worth worth{-done_in(report).node_hour_cost * speed_percent(factor->percent) / 100.0, {}};
     const CpusOfNodes& cpus = done_in(report).cpus;
@@ -95,7 +88,7 @@ std::string share_text(const Share& share)
 
 std::string harvest_sentence(const Report& report, const Harvested& done)
 {
-    const FactorVerdict* factor = verdict_of(report, done);
+    const FactorVerdict* factor = report.verdict.of(done.factor, done.level);
     if (factor == nullptr || !done.of_empty_node) return "";
     std::string text =
         join(base::factor_name(done.factor, done.level), ": training ", signed_percent(speed_percent(factor->percent)),
@@ -113,7 +106,7 @@ std::string harvest_sentence(const Report& report, const Harvested& done)
 std::string setting_sentence(const Report& report, const Harvested& done)
 {
     const std::optional<std::string> setting = tried_setting(done.level);
-    const FactorVerdict* factor = verdict_of(report, done);
+    const FactorVerdict* factor = report.verdict.of(done.factor, done.level);
     if (!setting || factor == nullptr) return "";
     return join(
         "With ", *setting, ", ", done.factor, " costs ", signed_percent(factor->percent), " (", factor->verdict, ")",
@@ -177,7 +170,7 @@ void write_harvest(const std::filesystem::path& file, const Report& report)
             if (!share) return {"", "", ""};
             return {fixed(share->percent, 4), fixed(share->interval.low, 4), fixed(share->interval.high, 4)};
         };
-        const FactorVerdict* factor = verdict_of(report, done);
+        const FactorVerdict* factor = report.verdict.of(done.factor, done.level);
         const std::optional<Worth> worth = worth_of(report, done);
         std::vector<std::string> row{done.factor, done.level, done.stressor, done.bytes ? "bytes" : "operations",
                                      fixed(done.per_s, 3)};

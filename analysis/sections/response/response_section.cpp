@@ -52,20 +52,13 @@ std::string interval_text(const ResponseCurve& curve, const DoseEstimate& dose)
     return join(" (", low, " to ", dose.high ? dose_text(curve, *dose.high) : "above what was run", ")");
 }
 
-bool has_verdict(const Verdict& verdict, const std::string& factor, const std::string& level, const char* word)
-{
-    return std::any_of(verdict.factors.begin(), verdict.factors.end(), [&](const FactorVerdict& judged) {
-        return judged.factor == factor && judged.level == level && judged.verdict == word;
-    });
-}
-
-// The highest dose such that all measured doses up to it are safe by their verdicts; none: not even the lowest is.
+// The highest dose up to which all that were run are safe by their verdicts, too; none: not even the lowest is.
 std::optional<double> safe_up_to(const ResponseCurve& curve, const Verdict& verdict)
 {
     std::optional<double> safe;
     for (const CurvePoint& point : curve.points) {
         if (!curve.tolerated.low || point.dose > *curve.tolerated.low) break;
-        if (!has_verdict(verdict, curve.factor, point.level, base::verdict_word::safe)) break;
+        if (!verdict.says(base::verdict_word::safe, curve.factor, point.level)) break;
         safe = point.dose;
     }
     return safe;
@@ -104,8 +97,7 @@ std::string curve_sentence(const ResponseCurve& curve, const Verdict& verdict)
                                       [&](const auto& noise) { return noise.first.first == curve.factor; });
     std::vector<std::string> too_much;
     for (const CurvePoint& point : curve.points)
-        if (has_verdict(verdict, curve.factor, point.level, base::verdict_word::unsafe))
-            too_much.push_back(point.level);
+        if (verdict.says(base::verdict_word::unsafe, curve.factor, point.level)) too_much.push_back(point.level);
     const bool may_say = verdict.trustworthy && verdict.insensitive.empty() && !doubtful;
     return join(may_say ? join(curve.factor, " is ", safe_part(curve, verdict))
                         : join("This run does not show up to which level ", curve.factor, " is harmless"),
