@@ -37,7 +37,6 @@ class Delays {
     };
     std::vector<Part> largest_of(double draws, int count) const;
 
-    double tail_share() const { return tail_share_; }  // share of draws in the tail; 0: all values are equal
     double tail_shape() const { return shape_; }
     std::size_t seen() const { return seen_; }
 
@@ -47,7 +46,7 @@ class Delays {
     std::vector<double> values_;  // rising
     std::vector<double> beyond_;  // [value]: share of the weights above it
     std::size_t seen_;
-    double tail_share_ = 0.0;
+    double tail_share_ = 0.0;  // share of draws in the tail; 0: all values are equal
     double threshold_ = 0.0;
     double shape_ = 0.0;
     double scale_ = 0.0;

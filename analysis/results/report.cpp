@@ -29,12 +29,4 @@ bool is_open(const FactorVerdict& factor)
     return factor.verdict == base::verdict_word::undecided || factor.verdict == base::verdict_word::insensitive;
 }
 
-std::optional<double> forecast_minutes(const Report& report)
-{
-    std::optional<double> longest;
-    for (const FactorVerdict& factor : report.verdict.factors)
-        if (factor.forecast && factor.forecast->minutes > longest.value_or(0.0)) longest = factor.forecast->minutes;
-    return longest;
-}
-
 }  // namespace analysis

@@ -56,7 +56,4 @@ std::vector<std::string> factor_names(const Experiment& plan);
 // True if the factor has no answer although the run can be trusted: undecided or insensitive.
 bool is_open(const FactorVerdict& factor);
 
-// The longest of the forecasts, which is enough for all undecided factors; empty if there is none.
-std::optional<double> forecast_minutes(const Report& report);
-
 }  // namespace analysis

@@ -8,7 +8,6 @@ import mmap
 import os
 import pathlib
 import random
-import signal
 import socket
 import subprocess
 import threading

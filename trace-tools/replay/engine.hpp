@@ -225,7 +225,7 @@ struct MpiReplay::Engine {
         stack.open.pop_back();
     }
 
-    // Ends a step that lasts from call to call, as in otf2::read_steps_between().
+    // Ends a step that lasts from call to call, as in otf2::steps_between_visits().
     void leave_between(const otf2::At& at, const OpenRegion& open)
     {
         CallStack& stack = stacks[at.location];

@@ -254,15 +254,6 @@ std::optional<std::uint32_t> find_step_region(Reader& reader, int threads)
     return find_steps(reader, threads).region;
 }
 
-std::optional<std::uint32_t> find_step_call(Reader& reader)
-{
-    const Archive& archive = reader.archive();
-    UseOfRegions seen{archive};
-    read_soundly(reader, seen);
-    seen.finish();
-    return step_call(archive, first_locations(archive, seen), seen);
-}
-
 std::uint32_t step_region_named(const Archive& archive, const std::string& name, const char* option)
 {
     const auto region = archive.find_region(name);

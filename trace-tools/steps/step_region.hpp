@@ -30,20 +30,18 @@ bool could_be_a_step(const Region& region);
 // with this number of threads.
 std::optional<std::uint32_t> find_step_region(Reader& reader, int threads = 1);
 
-// Returns the MPI collective whose calls separate the steps (read_steps_between()) of an archive without such a region;
-// empty if none qualifies. On every rank, it is called equally often (within 1 % or one call, as a killed program may
-// leave it), at least 3 times, always directly inside the same region, and its first and last call are at least half of
-// the run apart. If several qualify, it is the one called least often among those with 100 calls or more (with three
-// MPI_Allreduce and one MPI_Barrier per iteration: the barrier), else the one called most often. MPI_Pcontrol, with
-// which programs mark their steps, takes precedence, however short a part of the run it spans. Reads all events.
-std::optional<std::uint32_t> find_step_call(Reader& reader);
-
-// Result of both searches in one reading: the region, or if there is none, the call.
 struct FoundSteps {
-    std::optional<std::uint32_t> region;
+    std::optional<std::uint32_t> region;  // find_step_region()
+    // The MPI collective whose calls separate the steps (steps_between_visits()) of an archive without such a region;
+    // empty if none qualifies. On every rank, it is called equally often (within 1 % or one call, as a killed program
+    // may leave it), at least 3 times, always directly inside the same region, and its first and last call are at least
+    // half of the run apart. If several qualify, it is the one called least often among those with 100 calls or more
+    // (with three MPI_Allreduce and one MPI_Barrier per iteration: the barrier), else the one called most often.
+    // MPI_Pcontrol, with which programs mark their steps, takes precedence, however short a part of the run it spans.
     std::optional<std::uint32_t> call;
     bool operator==(const FoundSteps&) const = default;
 };
+// Reads all events.
 FoundSteps find_steps(Reader& reader, int threads = 1);
 // Same; `seen` must have seen all events.
 FoundSteps find_steps(const Archive& archive, class UseOfRegions& seen);
@@ -57,16 +55,14 @@ class StepVisitor : public Visitor {
     virtual StepTable table() = 0;  // moves the collected steps out; call once
 };
 std::unique_ptr<StepVisitor> visits_as_steps(const Archive& archive, std::uint32_t region, StepObserver* observer);
+// Steps that last from the end of one visit of the region to the end of the next, so that the delay of a rank and the
+// resulting waits of other ranks in the call fall into the same step. Phases are that call and the regions next to it.
+// A step is discarded if the enclosing region is left before the next visit.
 std::unique_ptr<StepVisitor> steps_between_visits(const Archive& archive, std::uint32_t region, int every,
                                                   StepObserver* observer);
 
 // Returns the completed outermost visits of the region as steps. Reads all events; the observer, if any, sees them too.
 StepTable read_steps(Reader& reader, std::uint32_t region, StepObserver* observer = nullptr);
-
-// Returns steps that last from the end of one visit of the region to the end of the next, so that the delay of a rank
-// and the resulting waits of other ranks in the call fall into the same step. Phases are that call and the regions next
-// to it. A step is discarded if the enclosing region is left before the next visit. Otherwise like read_steps().
-StepTable read_steps_between(Reader& reader, std::uint32_t region, StepObserver* observer = nullptr);
 
 // Throws UsageError that suggests the nearest name. `option` is an option's name, such as "--region".
 [[noreturn]] void fail_no_region(const Archive& archive, const std::string& name, const char* option);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of programs that mark none: from one call to the next.
-#include "trace-tools/otf2/read/soundness.hpp"
 #include "trace-tools/steps/step_region.hpp"
 
 #include <algorithm>
@@ -73,13 +72,6 @@ std::unique_ptr<StepVisitor> steps_between_visits(const Archive& archive, std::u
                                                   StepObserver* observer)
 {
     return std::make_unique<StepsBetween>(archive, region, every, observer);
-}
-
-StepTable read_steps_between(Reader& reader, std::uint32_t region, StepObserver* observer)
-{
-    StepsBetween steps{reader.archive(), region, 1, observer};
-    read_observed(reader, steps, observer);
-    return steps.table();
 }
 
 }  // namespace otf2

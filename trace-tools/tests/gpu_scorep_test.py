@@ -41,10 +41,6 @@ def union(spans):
     return total
 
 
-def rank_of(location):
-    return str(int(location) & 1)
-
-
 def truth(all_events):
     """By rank: unions of kernels and of copies, launch delays by turn, and waits of the host for its stream."""
     answer = {}

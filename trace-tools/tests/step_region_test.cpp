@@ -279,7 +279,7 @@ TEST_CASE("of several calls that repeat the one made least often is the step's e
         std::ofstream{scratch / "spec"} << "ranks 2\nrepeat " << times << " step {\n" << loop << "}\n";
         REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", scratch / "made"}).status == 0);
         otf2::Reader reader{scratch / "made/traces.otf2"};
-        const auto call = otf2::find_step_call(reader);
+        const auto call = otf2::find_steps(reader).call;
         return call ? reader.archive().regions[*call].name : "none";
     };
     const std::string three_and_one = "MPI_Allreduce 1ms\nMPI_Allreduce 1ms\nMPI_Allreduce 1ms\nMPI_Barrier 1ms\n";

@@ -27,7 +27,6 @@ struct PhaseComparison {
     double p_mann_whitney = 1.0;  // exact without ties
     double shift_percent = 0.0;   // by Hodges and Lehmann: the median of the differences of all pairs of runs
     double floor_percent = 0.0;   // A/A floor: see Comparison::floor_percent
-    bool above_floor() const { return percent > floor_percent || percent < -floor_percent; }
 };
 
 struct Comparison {

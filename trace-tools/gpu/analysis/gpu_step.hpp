@@ -43,8 +43,6 @@ struct GpuStep {
     std::int64_t launch_delay_most = 0;
     std::int64_t host_delay = 0;          // the step's control_delay
     std::int64_t host_delay_covered = 0;  // the part of host_delay in which a kernel computes
-
-    std::int64_t idle_in_all() const { return wall - busy; }
 };
 
 }  // namespace gpu
