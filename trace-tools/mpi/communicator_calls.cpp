@@ -27,85 +27,33 @@ using namespace otf2;
 
 extern "C" {
 
-int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made)
-{
-    static const MpiFunction function{"MPI_Comm_dup", RegionRole::collective_other};
-    return making(function, made, [&] { return PMPI_Comm_dup(comm, made); });
-}
+#define MAKING(NAME, PARAMETERS, ARGUMENTS) \
+    CROSSTALK_MPI_CALL(NAME, collective_other, PARAMETERS, ARGUMENTS, making, made)
+#define TIME_ONLY(NAME, PARAMETERS, ARGUMENTS) \
+    CROSSTALK_MPI_CALL(NAME, collective_other, PARAMETERS, ARGUMENTS, time_only)
 
-int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made)
-{
-    static const MpiFunction function{"MPI_Comm_dup_with_info", RegionRole::collective_other};
-    return making(function, made, [&] { return PMPI_Comm_dup_with_info(comm, info, made); });
-}
-
-int MPI_Comm_split(MPI_Comm comm, int colour, int key, MPI_Comm* made)
-{
-    static const MpiFunction function{"MPI_Comm_split", RegionRole::collective_other};
-    return making(function, made, [&] { return PMPI_Comm_split(comm, colour, key, made); });
-}
-
-int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made)
-{
-    static const MpiFunction function{"MPI_Comm_split_type", RegionRole::collective_other};
-    return making(function, made, [&] { return PMPI_Comm_split_type(comm, type, key, info, made); });
-}
-
-int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* made)
-{
-    static const MpiFunction function{"MPI_Comm_create", RegionRole::collective_other};
-    return making(function, made, [&] { return PMPI_Comm_create(comm, group, made); });
-}
-
-int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made)
-{
-    static const MpiFunction function{"MPI_Comm_create_group", RegionRole::collective_other};
-    return making(function, made, [&] { return PMPI_Comm_create_group(comm, group, tag, made); });
-}
-
-int MPI_Cart_create(MPI_Comm comm, int dimensions, const int sizes[], const int periods[], int reorder, MPI_Comm* made)
-{
-    static const MpiFunction function{"MPI_Cart_create", RegionRole::collective_other};
-    return making(function, made, [&] { return PMPI_Cart_create(comm, dimensions, sizes, periods, reorder, made); });
-}
-
-int MPI_Cart_sub(MPI_Comm comm, const int kept[], MPI_Comm* made)
-{
-    static const MpiFunction function{"MPI_Cart_sub", RegionRole::collective_other};
-    return making(function, made, [&] { return PMPI_Cart_sub(comm, kept, made); });
-}
-
-int MPI_Graph_create(MPI_Comm comm, int nodes, const int index[], const int edges[], int reorder, MPI_Comm* made)
-{
-    static const MpiFunction function{"MPI_Graph_create", RegionRole::collective_other};
-    return making(function, made, [&] { return PMPI_Graph_create(comm, nodes, index, edges, reorder, made); });
-}
-
-int MPI_Dist_graph_create(MPI_Comm comm, int nodes, const int sources[], const int degrees[], const int targets[],
-                          const int weights[], MPI_Info info, int reorder, MPI_Comm* made)
-{
-    static const MpiFunction function{"MPI_Dist_graph_create", RegionRole::collective_other};
-    return making(function, made, [&] {
-        return PMPI_Dist_graph_create(comm, nodes, sources, degrees, targets, weights, info, reorder, made);
-    });
-}
-
-int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in_degree, const int sources[], const int source_weights[],
-                                   int out_degree, const int targets[], const int target_weights[], MPI_Info info,
-                                   int reorder, MPI_Comm* made)
-{
-    static const MpiFunction function{"MPI_Dist_graph_create_adjacent", RegionRole::collective_other};
-    return making(function, made, [&] {
-        return PMPI_Dist_graph_create_adjacent(comm, in_degree, sources, source_weights, out_degree, targets,
-                                               target_weights, info, reorder, made);
-    });
-}
-
-int MPI_Intercomm_merge(MPI_Comm between, int high, MPI_Comm* made)
-{
-    static const MpiFunction function{"MPI_Intercomm_merge", RegionRole::collective_other};
-    return making(function, made, [&] { return PMPI_Intercomm_merge(between, high, made); });
-}
+MAKING(MPI_Comm_dup, (MPI_Comm comm, MPI_Comm* made), (comm, made))
+MAKING(MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* made), (comm, info, made))
+MAKING(MPI_Comm_split, (MPI_Comm comm, int colour, int key, MPI_Comm* made), (comm, colour, key, made))
+MAKING(MPI_Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made),
+       (comm, type, key, info, made))
+MAKING(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* made), (comm, group, made))
+MAKING(MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made), (comm, group, tag, made))
+MAKING(MPI_Cart_create,
+       (MPI_Comm comm, int dimensions, const int sizes[], const int periods[], int reorder, MPI_Comm* made),
+       (comm, dimensions, sizes, periods, reorder, made))
+MAKING(MPI_Cart_sub, (MPI_Comm comm, const int kept[], MPI_Comm* made), (comm, kept, made))
+MAKING(MPI_Graph_create, (MPI_Comm comm, int nodes, const int index[], const int edges[], int reorder, MPI_Comm* made),
+       (comm, nodes, index, edges, reorder, made))
+MAKING(MPI_Dist_graph_create,
+       (MPI_Comm comm, int nodes, const int sources[], const int degrees[], const int targets[], const int weights[],
+        MPI_Info info, int reorder, MPI_Comm* made),
+       (comm, nodes, sources, degrees, targets, weights, info, reorder, made))
+MAKING(MPI_Dist_graph_create_adjacent,
+       (MPI_Comm comm, int in_degree, const int sources[], const int source_weights[], int out_degree,
+        const int targets[], const int target_weights[], MPI_Info info, int reorder, MPI_Comm* made),
+       (comm, in_degree, sources, source_weights, out_degree, targets, target_weights, info, reorder, made))
+MAKING(MPI_Intercomm_merge, (MPI_Comm between, int high, MPI_Comm* made), (between, high, made))
 
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request)
 {
@@ -132,51 +80,22 @@ int MPI_Comm_set_name(MPI_Comm comm, const char* name)
 
 // These calls make intercommunicators (two groups), which are not identified.
 
-int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm bridge, int remote_leader, int tag, MPI_Comm* made)
-{
-    static const MpiFunction function{"MPI_Intercomm_create", RegionRole::collective_other};
-    return time_only(function, [&] { return PMPI_Intercomm_create(comm, leader, bridge, remote_leader, tag, made); });
-}
-
-int MPI_Comm_spawn(const char* command, char* arguments[], int processes, MPI_Info info, int root, MPI_Comm comm,
-                   MPI_Comm* made, int codes[])
-{
-    static const MpiFunction function{"MPI_Comm_spawn", RegionRole::collective_other};
-    return time_only(function,
-                     [&] { return PMPI_Comm_spawn(command, arguments, processes, info, root, comm, made, codes); });
-}
-
-int MPI_Comm_spawn_multiple(int count, char* commands[], char** arguments[], const int processes[],
-                            const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm* made, int codes[])
-{
-    static const MpiFunction function{"MPI_Comm_spawn_multiple", RegionRole::collective_other};
-    return time_only(function, [&] {
-        return PMPI_Comm_spawn_multiple(count, commands, arguments, processes, infos, root, comm, made, codes);
-    });
-}
-
-int MPI_Comm_accept(const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* made)
-{
-    static const MpiFunction function{"MPI_Comm_accept", RegionRole::collective_other};
-    return time_only(function, [&] { return PMPI_Comm_accept(port, info, root, comm, made); });
-}
-
-int MPI_Comm_connect(const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* made)
-{
-    static const MpiFunction function{"MPI_Comm_connect", RegionRole::collective_other};
-    return time_only(function, [&] { return PMPI_Comm_connect(port, info, root, comm, made); });
-}
-
-int MPI_Comm_disconnect(MPI_Comm* comm)
-{
-    static const MpiFunction function{"MPI_Comm_disconnect", RegionRole::collective_other};
-    return time_only(function, [&] { return PMPI_Comm_disconnect(comm); });
-}
-
-int MPI_Comm_free(MPI_Comm* comm)
-{
-    static const MpiFunction function{"MPI_Comm_free", RegionRole::collective_other};
-    return time_only(function, [&] { return PMPI_Comm_free(comm); });
-}
+TIME_ONLY(MPI_Intercomm_create,
+          (MPI_Comm comm, int leader, MPI_Comm bridge, int remote_leader, int tag, MPI_Comm* made),
+          (comm, leader, bridge, remote_leader, tag, made))
+TIME_ONLY(MPI_Comm_spawn,
+          (const char* command, char* arguments[], int processes, MPI_Info info, int root, MPI_Comm comm,
+           MPI_Comm* made, int codes[]),
+          (command, arguments, processes, info, root, comm, made, codes))
+TIME_ONLY(MPI_Comm_spawn_multiple,
+          (int count, char* commands[], char** arguments[], const int processes[], const MPI_Info infos[], int root,
+           MPI_Comm comm, MPI_Comm* made, int codes[]),
+          (count, commands, arguments, processes, infos, root, comm, made, codes))
+TIME_ONLY(MPI_Comm_accept, (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* made),
+          (port, info, root, comm, made))
+TIME_ONLY(MPI_Comm_connect, (const char* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* made),
+          (port, info, root, comm, made))
+TIME_ONLY(MPI_Comm_disconnect, (MPI_Comm * comm), (comm))
+TIME_ONLY(MPI_Comm_free, (MPI_Comm * comm), (comm))
 
 }  // extern "C"

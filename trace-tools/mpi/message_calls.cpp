@@ -135,93 +135,29 @@ using namespace otf2;
 
 extern "C" {
 
-int MPI_Send(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
-{
-    static const MpiFunction function{"MPI_Send", RegionRole::point_to_point};
-    return sending(function, {to, tag, count, type, comm},
-                   [&] { return PMPI_Send(buffer, count, type, to, tag, comm); });
-}
+// The modes of a send differ in nothing but the name.
+#define SEND(NAME)                                                                                         \
+    CROSSTALK_MPI_CALL(NAME, point_to_point,                                                               \
+                       (const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm), \
+                       (buffer, count, type, to, tag, comm), sending, {to, tag, count, type, comm})
+#define SEND_WITH_REQUEST(NAME, record)                                                                           \
+    CROSSTALK_MPI_CALL(                                                                                           \
+        NAME, point_to_point,                                                                                     \
+        (const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request), \
+        (buffer, count, type, to, tag, comm, request), record, {to, tag, count, type, comm}, request)
 
-int MPI_Ssend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
-{
-    static const MpiFunction function{"MPI_Ssend", RegionRole::point_to_point};
-    return sending(function, {to, tag, count, type, comm},
-                   [&] { return PMPI_Ssend(buffer, count, type, to, tag, comm); });
-}
-
-int MPI_Bsend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
-{
-    static const MpiFunction function{"MPI_Bsend", RegionRole::point_to_point};
-    return sending(function, {to, tag, count, type, comm},
-                   [&] { return PMPI_Bsend(buffer, count, type, to, tag, comm); });
-}
-
-int MPI_Rsend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
-{
-    static const MpiFunction function{"MPI_Rsend", RegionRole::point_to_point};
-    return sending(function, {to, tag, count, type, comm},
-                   [&] { return PMPI_Rsend(buffer, count, type, to, tag, comm); });
-}
-
-int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request)
-{
-    static const MpiFunction function{"MPI_Isend", RegionRole::point_to_point};
-    return starting_to_send(function, {to, tag, count, type, comm}, request,
-                            [&] { return PMPI_Isend(buffer, count, type, to, tag, comm, request); });
-}
-
-int MPI_Issend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request)
-{
-    static const MpiFunction function{"MPI_Issend", RegionRole::point_to_point};
-    return starting_to_send(function, {to, tag, count, type, comm}, request,
-                            [&] { return PMPI_Issend(buffer, count, type, to, tag, comm, request); });
-}
-
-int MPI_Ibsend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request)
-{
-    static const MpiFunction function{"MPI_Ibsend", RegionRole::point_to_point};
-    return starting_to_send(function, {to, tag, count, type, comm}, request,
-                            [&] { return PMPI_Ibsend(buffer, count, type, to, tag, comm, request); });
-}
-
-int MPI_Irsend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request)
-{
-    static const MpiFunction function{"MPI_Irsend", RegionRole::point_to_point};
-    return starting_to_send(function, {to, tag, count, type, comm}, request,
-                            [&] { return PMPI_Irsend(buffer, count, type, to, tag, comm, request); });
-}
-
-int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-                  MPI_Request* request)
-{
-    static const MpiFunction function{"MPI_Send_init", RegionRole::point_to_point};
-    return preparing_to_send(function, {to, tag, count, type, comm}, request,
-                             [&] { return PMPI_Send_init(buffer, count, type, to, tag, comm, request); });
-}
-
-int MPI_Ssend_init(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-                   MPI_Request* request)
-{
-    static const MpiFunction function{"MPI_Ssend_init", RegionRole::point_to_point};
-    return preparing_to_send(function, {to, tag, count, type, comm}, request,
-                             [&] { return PMPI_Ssend_init(buffer, count, type, to, tag, comm, request); });
-}
-
-int MPI_Bsend_init(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-                   MPI_Request* request)
-{
-    static const MpiFunction function{"MPI_Bsend_init", RegionRole::point_to_point};
-    return preparing_to_send(function, {to, tag, count, type, comm}, request,
-                             [&] { return PMPI_Bsend_init(buffer, count, type, to, tag, comm, request); });
-}
-
-int MPI_Rsend_init(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-                   MPI_Request* request)
-{
-    static const MpiFunction function{"MPI_Rsend_init", RegionRole::point_to_point};
-    return preparing_to_send(function, {to, tag, count, type, comm}, request,
-                             [&] { return PMPI_Rsend_init(buffer, count, type, to, tag, comm, request); });
-}
+SEND(MPI_Send)
+SEND(MPI_Ssend)
+SEND(MPI_Bsend)
+SEND(MPI_Rsend)
+SEND_WITH_REQUEST(MPI_Isend, starting_to_send)
+SEND_WITH_REQUEST(MPI_Issend, starting_to_send)
+SEND_WITH_REQUEST(MPI_Ibsend, starting_to_send)
+SEND_WITH_REQUEST(MPI_Irsend, starting_to_send)
+SEND_WITH_REQUEST(MPI_Send_init, preparing_to_send)
+SEND_WITH_REQUEST(MPI_Ssend_init, preparing_to_send)
+SEND_WITH_REQUEST(MPI_Bsend_init, preparing_to_send)
+SEND_WITH_REQUEST(MPI_Rsend_init, preparing_to_send)
 
 int MPI_Recv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status)
 {
@@ -321,11 +257,8 @@ int MPI_Startall(int count, MPI_Request requests[])
     return code;
 }
 
-int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status)
-{
-    static const MpiFunction function{"MPI_Probe", RegionRole::point_to_point};
-    return time_only(function, [&] { return PMPI_Probe(from, tag, comm, status); });
-}
+CROSSTALK_MPI_CALL(MPI_Probe, point_to_point, (int from, int tag, MPI_Comm comm, MPI_Status* status),
+                   (from, tag, comm, status), time_only)
 
 int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status)
 {

@@ -96,6 +96,16 @@ int time_only(const MpiFunction& function, const Call& call)
     return call();
 }
 
+// Defines an MPI function that `record`, called with its MpiFunction, the further arguments and the call, records.
+// PARAMETERS and ARGUMENTS are in parentheses.
+#define CROSSTALK_MPI_CALL(NAME, role, PARAMETERS, ARGUMENTS, record, ...)          \
+    int NAME PARAMETERS                                                             \
+    {                                                                               \
+        static const MpiFunction function{#NAME, RegionRole::role};                 \
+        return record(                                                              \
+            function, __VA_ARGS__ __VA_OPT__(, )[&] { return P##NAME ARGUMENTS; }); \
+    }
+
 // Same as in Polling, for the calling thread. If it is not recorded, begin_call() returns the current time.
 std::int64_t begin_call();
 void found_nothing();
