@@ -6,17 +6,18 @@
 #include "base/system/launcher.hpp"
 #include "base/system/local_rank.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_reader.hpp"
+#include "ddl-workloads/checkpoint/checkpointer.hpp"
 #include "ddl-workloads/devices/gpus.hpp"
 #include "ddl-workloads/guards/golden.hpp"
 #include "ddl-workloads/models/gradient_model.hpp"
 #include "ddl-workloads/plan/checkpoint_meta.hpp"
-#include "ddl-workloads/train/restore.hpp"
 #include "ddl-workloads/train/training.hpp"
 #include "ddl-workloads/trials/trial_checks.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -32,6 +33,32 @@ bool goes_on_with(const std::vector<base::Trial>& trials, const std::filesystem:
     if (base::read_trials(file) != trials)
         base::fail_usage("--trials: ", file.string(), " has other trials; give another --out DIR");
     return true;
+}
+
+// Collective: broadcasts the path of the checkpoint that rank 0 found (empty: none).
+std::filesystem::path as_rank0_found(const std::filesystem::path& checkpoint, ExchangeThread& exchanges)
+{
+    std::string path = checkpoint.string();
+    std::uint64_t size = path.size();
+    exchanges.broadcast(std::as_writable_bytes(std::span{&size, 1}), 0).get();
+    path.resize(size);
+    exchanges.broadcast(std::as_writable_bytes(std::span{path}), 0).get();
+    return path;
+}
+
+// Restores the model from the checkpoint. Throws UsageError if the training would not continue alike, Error for a
+// damaged file.
+void restore(const std::filesystem::path& checkpoint, const CheckpointMeta& is, Model& model, bool ranks_are_equal,
+             int rank)
+{
+    const CheckpointReader reader{checkpoint};
+    check_same_training(reader.meta(), is);
+    reader.read(training_state(model, ranks_are_equal), rank);
+    model.restored();
+    if (rank != 0) return;
+    base::warn("resuming after step ", is.step, " of ", checkpoint.string());
+    if (const std::string& was = reader.meta().rates; !was.empty() && was != is.rates)
+        base::warn("not bit-identical to an uninterrupted run: ", is.rates, ", earlier ", was);
 }
 
 }  // namespace
