@@ -2,9 +2,9 @@
 #include "analysis/cli/diff_command.hpp"
 
 #include "analysis/report/diff/diff.hpp"
-#include "analysis/report/writers/write.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/words.hpp"
 
 #include <nlohmann/json.hpp>
@@ -40,7 +40,7 @@ int DiffCommand::run()
     if (format_ == "md")
         print_markdown(std::cout, diff);
     else if (format_ == "json")
-        std::cout << json_text(json_of(diff));
+        std::cout << base::json_text(json_of(diff)) << "\n";
     else {
         base::print_lines(std::cout, [&](std::ostream& text) { print(text, diff); });
         if (!out_.empty())

@@ -3,10 +3,10 @@
 
 #include "analysis/cli/settings.hpp"
 #include "analysis/report/summary/summary.hpp"
-#include "analysis/report/writers/write.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/words.hpp"
 
 #include <nlohmann/json.hpp>
@@ -66,7 +66,7 @@ int SummaryCommand::run()
     if (format_ == "md")
         print_markdown(std::cout, summary);
     else if (format_ == "json")
-        std::cout << json_text(json_of(summary));
+        std::cout << base::json_text(json_of(summary)) << "\n";
     else {
         base::print_lines(std::cout, [&](std::ostream& text) { print(text, summary); });
         if (!out_.empty())

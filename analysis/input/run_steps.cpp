@@ -53,8 +53,7 @@ std::string member_text(const nlohmann::ordered_json& json, const char* key)
 {
     if (!json.is_object() || !json.contains(key)) return "";
     const nlohmann::ordered_json& value = json.at(key);
-    return value.is_string() ? value.get<std::string>()
-                             : value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return value.is_string() ? value.get<std::string>() : base::json_text(value, base::one_line);
 }
 
 // Why the run did not finish. ddl-train writes its result at its end; other programs may have no record.

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/page/palette.hpp"
 #include "base/page/parts.hpp"
 
@@ -69,7 +70,7 @@ std::string lanes_of(const Plot& plot)
     nlohmann::json lanes = nlohmann::json::array();
     for (const Lane& lane : plot.lanes)
         lanes.push_back({{"name", lane.name}, {"colour", "var(" + lane.variable + ")"}});
-    return escape(lanes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    return escape(json_text(lanes, one_line));
 }
 
 }  // namespace

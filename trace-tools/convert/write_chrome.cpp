@@ -3,6 +3,7 @@
 
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "trace-tools/convert/flows.hpp"
 #include "trace-tools/convert/markers.hpp"
 #include "trace-tools/otf2/read/fan_out.hpp"
@@ -23,7 +24,7 @@ namespace {
 // Names in an archive may be invalid UTF-8, which is replaced.
 std::string quoted(const std::string& text)
 {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return base::json_text(nlohmann::json(text), base::one_line);
 }
 
 class ChromeWriter : public otf2::Visitor {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/json.hpp"
+
 #include "trace-tools/profile/summary.hpp"
 
 #include <nlohmann/json.hpp>
@@ -183,7 +185,7 @@ void write_json(std::ostream& out, const Summary& summary)
                    {"communicators", communicators(archive, profile)},
                    {"gpus", devices(summary)}};
     // Invalid UTF-8 in names is replaced by U+FFFD.
-    out << all.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    out << base::json_text(all) << "\n";
 }
 
 }  // namespace otf2

@@ -3,7 +3,6 @@
 #include "analysis/report/writers/text.hpp"
 
 #include "analysis/report/diff/diff.hpp"
-#include "analysis/report/writers/write.hpp"
 #include "analysis/results/numbers.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
@@ -11,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/figures.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/words.hpp"
 
 #include <nlohmann/json.hpp>
@@ -169,9 +169,9 @@ void write_diff(const std::filesystem::path& wanted, const Diff& diff, const nlo
     std::ostringstream markdown;
     print_markdown(markdown, diff);
     write_table(folder / "diff.csv", diff);
-    base::write_whole(folder / "diff.json", json_text(json_of(diff)));
+    base::write_whole(folder / "diff.json", base::json_text(json_of(diff)) + "\n");
     base::write_whole(folder / "diff.md", markdown.str());
-    base::write_whole(folder / base::file::run_record, json_text(own_record));
+    base::write_whole(folder / base::file::run_record, base::json_text(own_record) + "\n");
     directory.finish();
 }
 

@@ -5,7 +5,6 @@
 #include "analysis/report/summary/summary.hpp"
 #include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/html_text.hpp"
-#include "analysis/report/writers/write.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/plots/palette.hpp"
 #include "analysis/results/record.hpp"
@@ -13,6 +12,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/programs/gnuplot.hpp"
 #include "base/words.hpp"
 
@@ -253,7 +253,7 @@ void write_summary(const fs::path& wanted, const Summary& summary, const nlohman
     write_trends(folder / "trends.csv", summary);
     write_weeks(folder / "weeks.csv", summary);
     const Plot plot = draw_trend(folder, summary);
-    base::write_whole(folder / base::file::run_record, json_text(own_record));
+    base::write_whole(folder / base::file::run_record, base::json_text(own_record) + "\n");
     base::write_whole(folder / "index.html", page_of(summary, plot, folder, fs::absolute(wanted), own_record));
     directory.finish();
 }

@@ -5,7 +5,6 @@
 #include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/html_text.hpp"
 #include "analysis/report/writers/text.hpp"
-#include "analysis/report/writers/write.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/plots/plots.hpp"
 #include "analysis/results/record.hpp"
@@ -15,6 +14,7 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -268,9 +268,9 @@ void write_comparison(const std::filesystem::path& wanted, const ComparisonRepor
     const std::filesystem::path& folder = directory.path();
     write_tables(folder, report);
     const std::vector<Plot> plots = draw_comparison(folder, report.comparison, report.budget_percent);
-    base::write_whole(folder / base::file::run_record, json_text(report.own_record));
+    base::write_whole(folder / base::file::run_record, base::json_text(report.own_record) + "\n");
     base::write_whole(folder / "index.html", html_of(report, folder, plots));
-    base::write_whole(folder / base::file::verdict, json_text(json_of(report)));
+    base::write_whole(folder / base::file::verdict, base::json_text(json_of(report)) + "\n");
     directory.finish();
 }
 
