@@ -31,6 +31,10 @@ struct WeightedTrial {
 };
 
 // True if the trial has no guard that repairs or rolls back. Guards that only report change neither draw nor outcome.
-bool is_left_to_itself(const ClassedTrial& one);
+inline bool is_left_to_itself(const ClassedTrial& one)
+{
+    const std::size_t colon = one.trial.guard.find(':');
+    return colon == std::string::npos || one.trial.guard.substr(colon) == ":report";
+}
 
 }  // namespace analysis
