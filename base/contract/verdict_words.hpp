@@ -24,6 +24,10 @@ inline const std::vector<std::string> failing{unsafe, undecided, insensitive, un
 namespace base {
 
 // "safe" if the interval ends below the budget, "unsafe" if it begins above it, else "undecided".
-std::string judge(const Interval& interval, double budget_percent);
+inline std::string judge(const Interval& interval, double budget_percent)
+{
+    if (interval.high < budget_percent) return verdict_word::safe;
+    return interval.low > budget_percent ? verdict_word::unsafe : verdict_word::undecided;
+}
 
 }  // namespace base
