@@ -72,7 +72,7 @@ class Analyse : public base::Command {
             if (!prints || options.given(other))
                 base::fail_usage(report.string(), " already exists: --format and --pdf print it, --out DIR makes ",
                                  "another one, or move it away");
-        analysis::show_again(report, settings_);
+        analysis::print_again(report, settings_);
         return base::exit_fine;
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/cli/compare.hpp"
 
-#include "analysis/cli/printed_report.hpp"
 #include "analysis/cli/run_files.hpp"
 #include "analysis/estimate/sets/comparable.hpp"
 #include "analysis/input/confined.hpp"
@@ -9,6 +8,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/words.hpp"
 
 #include <nlohmann/json.hpp>
@@ -100,10 +100,18 @@ int Compare::report() const
         for (const std::string& name : *names)
             runs->push_back({name, record_beside(steps_file(name), "training", base::file::run_record, report.notes)});
     write_comparison(out_, report);
-    show(out_, settings_,
-         {.text = [&] { base::print_lines(std::cout, [&](std::ostream& text) { print(text, report); }); },
-          .markdown = [&] { write_markdown(std::cout, report); },
-          .json = [&] { return tidy_json(report); }});
+    if (settings_.format == "md")
+        write_markdown(std::cout, report);
+    else if (settings_.format == "json")
+        std::cout << base::json_text(tidy_json(report)) << "\n";
+    else if (settings_.format == "html")
+        std::cout << base::read_whole(fs::path{out_} / "index.html");
+    else
+        base::print_lines(std::cout, [&](std::ostream& text) {
+            print(text, report);
+            text << "\nreport: " << base::printable((fs::path{out_} / "index.html").string()) << "\n";
+        });
+    base::flush_stdout();
     return base::exit_fine;
 }
 

@@ -8,19 +8,14 @@
 #include "analysis/input/training_reader.hpp"
 #include "analysis/report/pooled/pooled_report.hpp"
 #include "analysis/report/pooled/writers.hpp"
-#include "analysis/report/writers/json.hpp"
-#include "analysis/report/writers/text.hpp"
 #include "analysis/report/writers/write.hpp"
 #include "analysis/results/identity.hpp"
 #include "analysis/results/limits.hpp"
-#include "analysis/results/verdict_text.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/files.hpp"
 #include "base/words.hpp"
-
-#include <iostream>
 
 namespace analysis {
 
@@ -111,8 +106,7 @@ int finished(Report report, const RunFiles& files, const fs::path& out, const Se
     run_sections(&Section::complete, report, files, files.settings.steps);
     otf2::reading_is_over();
     write_report(out, report);
-    show(report, scope(report), out, settings,
-         [&] { base::print_lines(std::cout, [&](std::ostream& text) { print(text, report); }); });
+    print_report(out, settings);
     return exit_code(report.verdict, settings);
 }
 
@@ -145,21 +139,11 @@ int pooled_report(const std::vector<RunParts>& runs, const fs::path& out, const 
     PooledReport report = pooled(std::move(reports), settings.again);
     report.all.limits.insert(report.all.limits.end(), left_out.begin(), left_out.end());
     write_pooled(out, report);
-    show(report.all, scope(report), out, settings,
-         [&] { base::print_lines(std::cout, [&](std::ostream& text) { print(text, report); }); });
+    print_report(out, settings);
     return exit_code(report.all.verdict, settings);
 }
 
 }  // namespace
-
-void show(const Report& report, const std::string& scope, const fs::path& out, const Settings& settings,
-          const std::function<void()>& print_text)
-{
-    show(out, settings,
-         {.text = print_text,
-          .markdown = [&] { write_markdown(std::cout, report, scope); },
-          .json = [&] { return tidy_json(report); }});
-}
 
 int designed_report(const std::vector<RunParts>& runs, const fs::path& out, const Settings& settings)
 {

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/cli/observe.hpp"
 
-#include "analysis/cli/designed_report.hpp"
+#include "analysis/cli/printed_report.hpp"
 #include "analysis/conclude/confounders.hpp"
 #include "analysis/input/confined.hpp"
 #include "analysis/input/observed/observed_run.hpp"
 #include "analysis/input/run_steps.hpp"
 #include "analysis/input/training_reader.hpp"
-#include "analysis/report/writers/text.hpp"
 #include "analysis/report/writers/write.hpp"
 #include "analysis/results/limits.hpp"
-#include "analysis/results/verdict_text.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/words.hpp"
 
 #include <nlohmann/json.hpp>
@@ -46,8 +45,9 @@ int no_answer(const fs::path& out, const std::string& why)
     nlohmann::ordered_json verdict{{"format", base::format_version}, {"observed", true}, {"trustworthy", false}};
     verdict["reasons"] = nlohmann::ordered_json::array({why});
     verdict["factors"] = nlohmann::ordered_json::object();
-    base::write_whole(directory.path() / base::file::verdict, json_text(verdict));
-    base::write_whole(directory.path() / base::file::run_record, json_text(base::run_record("interference")));
+    base::write_whole(directory.path() / base::file::verdict, base::json_text(verdict) + "\n");
+    base::write_whole(directory.path() / base::file::run_record,
+                      base::json_text(base::run_record("interference")) + "\n");
     directory.finish();
     std::cout << "OBSERVED, no verdict: " << base::printable(why) << "\n";
     base::flush_stdout();
@@ -94,8 +94,7 @@ int observed(const fs::path& train, const std::vector<fs::path>& noise, const fs
         return no_answer(out, error.what());
     }
     write_report(out, *report);
-    show(*report, scope(*report), out, settings,
-         [&] { base::print_lines(std::cout, [&](std::ostream& text) { print(text, *report); }); });
+    print_report(out, settings);
     return base::exit_fine;
 }
 

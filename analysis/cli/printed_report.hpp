@@ -4,24 +4,14 @@
 
 #include "analysis/cli/settings.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <filesystem>
-#include <functional>
 
 namespace analysis {
 
-struct Shown {
-    std::function<void()> text;  // prints the report for a terminal
-    std::function<void()> markdown;
-    std::function<nlohmann::ordered_json()> json;
-};
+// Prints the report in this folder, from the file that was written with it.
+void print_report(const std::filesystem::path& out, const Settings& settings);
 
-// out: the folder of the report, which holds its page.
-void show(const std::filesystem::path& out, const Settings& settings, const Shown& shown);
-
-// Prints an existing report from the files written when it was made. Throws UsageError if there is no file of that
-// format.
-void show_again(const std::filesystem::path& out, const Settings& settings);
+// The same for a report made earlier. Throws UsageError if there is no file of that format.
+void print_again(const std::filesystem::path& out, const Settings& settings);
 
 }  // namespace analysis

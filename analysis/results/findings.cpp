@@ -4,9 +4,9 @@
 #include "analysis/results/next_run.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/record.hpp"
-#include "analysis/results/verdict_text.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/words.hpp"
 
 #include <nlohmann/json.hpp>
@@ -92,7 +92,7 @@ std::string shown(const Json& json, const std::string& key)
     if (found == json.end() || found->is_null()) return "";
     if (found->is_string()) return found->get<std::string>();
     const auto plain = [](const Json& one) {
-        return one.is_string() ? one.get<std::string>() : one.dump(-1, ' ', false, Json::error_handler_t::replace);
+        return one.is_string() ? one.get<std::string>() : base::json_text(one, base::one_line);
     };
     std::vector<std::string> words;
     if (found->is_array())
@@ -120,6 +120,19 @@ std::string speed(double per_s, double unit, const std::string& name)
 }
 
 }  // namespace
+
+Findings findings(const Report& report)
+{
+    Findings found{.run = identity(report),
+                   .headline = headline(report),
+                   .measured = measured(report),
+                   .scope = scope(report),
+                   .again = again(report)};
+    for (const FactorVerdict& factor : report.verdict.factors)
+        found.outlooks.push_back(is_open(factor) ? outlook(report, factor) : "");
+    if (report.verdict.looked) found.price_of_looking = price_of_looking(report);
+    return found;
+}
 
 std::string absorption(const Report& report)
 {

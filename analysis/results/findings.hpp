@@ -2,7 +2,9 @@
 // Statements of a report, without markup: sentences, checks and tables. Each is computed from the report.
 #pragma once
 
+#include "analysis/results/identity.hpp"
 #include "analysis/results/report.hpp"
+#include "analysis/results/verdict_text.hpp"
 #include "base/page/page.hpp"
 
 #include <optional>
@@ -10,6 +12,18 @@
 #include <vector>
 
 namespace analysis {
+
+// The statements that all forms of a report share, computed once: writers only format them.
+struct Findings {
+    Identity run;
+    std::string headline;                 // the answer in one line
+    std::string measured;                 // on the measurement
+    std::string scope;                    // what the intervals cover
+    std::vector<std::string> outlooks{};  // of each noise with a verdict; empty unless it is open
+    std::optional<Again> again;           // how to measure further
+    double price_of_looking = 1.0;        // 1: the run was not looked at
+};
+Findings findings(const Report& report);
 
 // Evidence for or against trust in the run. A control whose interval includes both its truth and zero has tested
 // nothing.

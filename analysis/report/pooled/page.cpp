@@ -6,12 +6,10 @@
 #include "analysis/report/writers/json.hpp"
 #include "analysis/report/writers/write.hpp"
 #include "analysis/results/findings.hpp"
-#include "analysis/results/identity.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/plots/run_plot.hpp"
 #include "analysis/results/plots/step_plots.hpp"
 #include "analysis/results/record.hpp"
-#include "analysis/results/verdict_text.hpp"
 #include "analysis/sections/effects/effects_section.hpp"
 #include "analysis/sections/harvest/harvest_section.hpp"
 #include "analysis/sections/response/response_section.hpp"
@@ -19,6 +17,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
 
@@ -210,19 +209,20 @@ std::vector<RunOnPlot> rows_of_plot(const PooledReport& report)
 
 }  // namespace
 
-std::string pooled_html(const PooledReport& report, const PooledPlots& plots, const std::filesystem::path& folder)
+std::string pooled_html(const PooledReport& report, const Findings& found, const PooledPlots& plots,
+                        const std::filesystem::path& folder)
 {
     const Report& all = report.all;
-    const std::string who = text(identity(all));
+    const std::string who = text(found.run);
     return base::page::html_of(
         {.title = "Crosstalk: " + what_was_pooled(report) + " of " + who,
-         .description = headline(all),
-         .headline = headline(all),
+         .description = found.headline,
+         .headline = found.headline,
          .subtitle =
-             fill("Noise beside {}<br>{}, {}", {escape(who), escape(what_was_pooled(report)), escape(measured(all))}),
+             fill("Noise beside {}<br>{}, {}", {escape(who), escape(what_was_pooled(report)), escape(found.measured)}),
          .trust = trust(control_checks(all)),
          .warning = distrust(all.verdict),
-         .answer = answer(all, scope(report), figure(plots.effects, folder)),
+         .answer = answer(all, found, figure(plots.effects, folder)),
          .evidence = {{report.of_runs() ? "Run by run" : "Part by part", runs_section(report, plots.runs, folder)},
                       {"How much", curves_section(report, plots, folder)},
                       {"What the neighbour got done", harvest_section(report)},
@@ -249,15 +249,15 @@ void write_pooled(const std::filesystem::path& wanted, const PooledReport& repor
                       {}};
     if (!curves_of(report.all).empty()) plots.response = draw_response(folder, report.all);
     base::end_if_stopped();
-    base::write_whole(folder / base::file::run_record, json_text(report.all.own_record));
-    base::write_whole(folder / "index.html", pooled_html(report, plots, folder));
+    Findings found = findings(report.all);
+    found.scope = scope(report);
+    base::write_whole(folder / base::file::run_record, base::json_text(report.all.own_record) + "\n");
+    base::write_whole(folder / "index.html", pooled_html(report, found, plots, folder));
     std::ostringstream text;
-    print(text, report);
-    write_printed(folder, report.all, scope(report), text.str());
-    base::write_whole(folder / base::file::verdict, json_text(pooled_json(report)));
-    base::write_whole(
-        folder / base::file::summary,
-        summary_json(report.all).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    print(text, report, found);
+    write_printed(folder, report.all, found, text.str());
+    base::write_whole(folder / base::file::verdict, base::json_text(pooled_json(report, found)) + "\n");
+    base::write_whole(folder / base::file::summary, base::json_text(summary_json(report.all), base::one_line) + "\n");
     directory.finish();
 }
 

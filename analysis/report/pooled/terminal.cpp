@@ -41,9 +41,9 @@ void print_differences(std::ostream& out, const PooledReport& report)
 
 }  // namespace
 
-void print(std::ostream& out, const PooledReport& report)
+void print(std::ostream& out, const PooledReport& report, const Findings& found)
 {
-    print(out, report.all);
+    print(out, report.all, found);
     out << "\n"
         << what_was_pooled(report) << ", "
         << "each with its own " << 100.0 * report.all.verdict.confidence << " % interval:\n";

@@ -59,14 +59,13 @@ Json effect_json(const PooledEffect& pooled, double confidence)
 
 }  // namespace
 
-Json pooled_json(const PooledReport& report)
+Json pooled_json(const PooledReport& report, const Findings& found)
 {
-    Json json = verdict_json(report.all);
+    Json json = verdict_json(report.all, found);
     Json& pooled = json["pooled"];
     pooled["unit"] = report.of_runs() ? "run" : "block";
     pooled["method"] = report.of_runs() ? "random effects over runs (Paule-Mandel), interval of Hartung-Knapp"
                                         : "parts of one run as strata, weighted by their blocks";
-    json["scope"] = scope(report);
     pooled["runs"] = runs_json(report);
     pooled["effects"] = Json::array();
     for (const PooledEffect* effect : step_effects(report))

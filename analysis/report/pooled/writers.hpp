@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/report/pooled/pooled_report.hpp"
+#include "analysis/results/findings.hpp"
 #include "analysis/results/plots/plots.hpp"
 #include "analysis/sections/decomposition/decomposition_section.hpp"
 
@@ -30,11 +31,12 @@ struct PooledPlots {
 // folder appears only when complete; throws UsageError if it exists.
 void write_pooled(const std::filesystem::path& folder, const PooledReport& report);
 
-void print(std::ostream& out, const PooledReport& report);
+void print(std::ostream& out, const PooledReport& report, const Findings& found);
 
 void write_pooled_tables(const std::filesystem::path& folder, const PooledReport& report);
-nlohmann::ordered_json pooled_json(const PooledReport& report);
-std::string pooled_html(const PooledReport& report, const PooledPlots& plots, const std::filesystem::path& folder);
+nlohmann::ordered_json pooled_json(const PooledReport& report, const Findings& found);
+std::string pooled_html(const PooledReport& report, const Findings& found, const PooledPlots& plots,
+                        const std::filesystem::path& folder);
 
 // Decompositions: that of all runs together, then that of each part of each run.
 std::vector<NamedDecomposition> decompositions(const PooledReport& report);

@@ -5,14 +5,10 @@
 #include "analysis/report/writers/html_text.hpp"
 #include "analysis/report/writers/node_drawing.hpp"
 #include "analysis/report/writers/text.hpp"
-#include "analysis/results/findings.hpp"
-#include "analysis/results/identity.hpp"
-#include "analysis/results/next_run.hpp"
 #include "analysis/results/node_placement.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/plots/palette.hpp"
 #include "analysis/results/record.hpp"
-#include "analysis/results/verdict_text.hpp"
 #include "analysis/sections/harvest/harvest_section.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/run_directory.hpp"
@@ -44,9 +40,8 @@ std::string sentence(const Verdict& verdict)
     return fill("<p class=\"answer\">{}</p>\n", {text});
 }
 
-std::string once_more(const Report& report)
+std::string once_more(const std::optional<Again>& run)
 {
-    const std::optional<Again> run = again(report);
     if (!run) return "";
     return fill("<details><summary>{}</summary><p>{}</p></details>\n",
                 {escape(run->what), base::page::code_to_copy(run->command)});
@@ -71,11 +66,11 @@ std::string sentence_case(std::string text)
     return text + ".";
 }
 
-std::string row_html(const Report& report, const FactorVerdict& factor)
+std::string row_html(const Report& report, const FactorVerdict& factor, const std::string& outlook)
 {
     std::string advice;
     if (!factor.cause.sentence.empty()) advice += fill("<p>{}</p>\n", {escape(factor.cause.sentence)});
-    if (is_open(factor)) advice += fill("<p>{}</p>\n", {escape(sentence_case(outlook(report, factor)))});
+    if (!outlook.empty()) advice += fill("<p>{}</p>\n", {escape(sentence_case(outlook))});
     if (!factor.setting.text.empty()) advice += advice_html(factor.setting);
     return fill(R"(<details class="row"><summary><span class="who">{}</span><span class="value">{}</span>)"
                 R"(<span class="interval">{}</span><span class="verdict">{}</span><span class="where">{}</span>)"
@@ -86,10 +81,10 @@ std::string row_html(const Report& report, const FactorVerdict& factor)
                  range(factor.interval), badge(factor.verdict), escape(factor.cause.phase), advice});
 }
 
-std::string rows_html(const Report& report)
+std::string rows_html(const Report& report, const std::vector<std::string>& outlooks)
 {
     std::string rows;
-    for (const FactorVerdict& factor : report.verdict.factors) rows += row_html(report, factor);
+    for (std::size_t i = 0; i < outlooks.size(); ++i) rows += row_html(report, report.verdict.factors[i], outlooks[i]);
     if (rows.empty()) return "";
     return fill(R"(<div class="rows"><div class="row heads"><span>Noise</span><span class="value">Slowdown</span>)"
                 R"(<span class="interval">{} % interval</span><span>Budget {} %</span><span>Mostly in</span></div>
@@ -136,10 +131,10 @@ std::string trust_title(const Report& report)
     return report.verdict.trustworthy ? "Why it is trustworthy" : "Why it is not trustworthy";
 }
 
-std::string trust_section(const Report& report)
+std::string trust_section(const Report& report, const std::vector<Check>& all)
 {
     std::string tiles;
-    for (const Check& check : checks(report)) tiles += tile(check);
+    for (const Check& check : all) tiles += tile(check);
     return fill("{}<div class=\"tiles\">\n{}</div>\n<p class=\"small\">{}</p>\n",
                 {why_trusted(report.verdict), tiles, escape(steps_used(report.analysis))});
 }
@@ -259,14 +254,15 @@ std::string distrust(const Verdict& verdict)
     return base::page::warning("✗ Not trustworthy", "Don't act on the numbers below:", verdict.reasons);
 }
 
-std::string answer(const Report& report, const std::string& scope, const std::string& plot)
+std::string answer(const Report& report, const Findings& found, const std::string& plot)
 {
     const std::string worth = worth_sentence(report);
     return fill(R"({}{}{}{}{}<details><summary>How to read this</summary><p class="small">{}</p>
 <p class="small">{}</p></details>
 )",
                 {sentence(report.verdict), worth.empty() ? "" : fill("<p>{}</p>\n", {escape(worth)}), plot,
-                 rows_html(report), once_more(report), escape(slowdown_note(report)), escape(scope)});
+                 rows_html(report, found.outlooks), once_more(found.again), escape(slowdown_note(report)),
+                 escape(found.scope)});
 }
 
 std::string noise_table(const Report& report, const NoiseTable& noises)
@@ -291,27 +287,28 @@ std::string made_by(const nlohmann::ordered_json& own_record, const std::vector<
                 {escape(word(own_record, "version")), escape(word(own_record, "git_revision")), links(files)});
 }
 
-std::string html(const Report& report, const std::vector<Plot>& plots, const std::filesystem::path& folder)
+std::string html(const Report& report, const Findings& found, const std::vector<Plot>& plots,
+                 const std::filesystem::path& folder)
 {
-    const std::string who = text(identity(report));
+    const std::string who = text(found.run);
+    const std::vector<Check> all = checks(report);
     const auto effects = std::find_if(plots.begin(), plots.end(), in_answer);
-    return base::page::html_of(
-        {.title = "Crosstalk: " + who,
-         .description = headline(report),
-         .headline = headline(report),
-         .subtitle = fill("Noise beside {}<br>{}", {escape(who), escape(measured(report))}),
-         .trust = trust(checks(report)),
-         .trust_section = trust_title(report),
-         .warning = distrust(report.verdict),
-         .answer = answer(report, scope(report), effects == plots.end() ? "" : figure(*effects, folder)),
-         .evidence = {{trust_title(report), trust_section(report)},
-                      {"What limits this run", plain_list(report.limits)},
-                      {"Who had which CPU", node_drawing(node_places(report))},
-                      {"How much, how long, how sure", further_section(report)},
-                      {"In detail", detail_section(report, plots, folder)},
-                      {"What was run where", run_section(report)},
-                      {"What this report does not say", plain_list(not_said(report))}},
-         .foot = made_by(report.own_record, files_beside(report))});
+    return base::page::html_of({.title = "Crosstalk: " + who,
+                                .description = found.headline,
+                                .headline = found.headline,
+                                .subtitle = fill("Noise beside {}<br>{}", {escape(who), escape(found.measured)}),
+                                .trust = trust(all),
+                                .trust_section = trust_title(report),
+                                .warning = distrust(report.verdict),
+                                .answer = answer(report, found, effects == plots.end() ? "" : figure(*effects, folder)),
+                                .evidence = {{trust_title(report), trust_section(report, all)},
+                                             {"What limits this run", plain_list(report.limits)},
+                                             {"Who had which CPU", node_drawing(node_places(report))},
+                                             {"How much, how long, how sure", further_section(report)},
+                                             {"In detail", detail_section(report, plots, folder)},
+                                             {"What was run where", run_section(report)},
+                                             {"What this report does not say", plain_list(not_said(report))}},
+                                .foot = made_by(report.own_record, files_beside(report))});
 }
 
 }  // namespace analysis

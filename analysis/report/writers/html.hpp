@@ -16,15 +16,16 @@
 namespace analysis {
 
 // folder: holds the SVG files of the plots, which are copied into the page.
-std::string html(const Report& report, const std::vector<Plot>& plots, const std::filesystem::path& folder);
+std::string html(const Report& report, const Findings& found, const std::vector<Plot>& plots,
+                 const std::filesystem::path& folder);
 
 // Parts that pages of one run and of several runs share.
 std::vector<base::page::Trust> trust(const std::vector<Check>& checks);
 std::string distrust(const Verdict& verdict);  // why the run is not trustworthy; empty if it is
 
 // The first level of the page: the answer, the plot, a row for each noise that can be unfolded, and how to measure
-// further. scope: what the intervals cover, a sentence or two.
-std::string answer(const Report& report, const std::string& scope, const std::string& plot);
+// further.
+std::string answer(const Report& report, const Findings& found, const std::string& plot);
 
 std::string plain_list(const std::vector<std::string>& items);  // a list; empty if there are no items
 std::string noise_table(const Report& report, const NoiseTable& noises);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/report/writers/json.hpp"
 
-#include "analysis/results/findings.hpp"
-#include "analysis/results/identity.hpp"
 #include "analysis/results/next_run.hpp"
 #include "analysis/results/node_placement.hpp"
-#include "analysis/results/verdict_text.hpp"
 #include "analysis/sections/decomposition/decomposition_section.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/contract/run_directory.hpp"
@@ -167,9 +164,8 @@ Json outliers_json(const Analysis& analysis)
     return json;
 }
 
-Json again_json(const Report& report)
+Json again_json(const std::optional<Again>& run)
 {
-    const std::optional<Again> run = again(report);
     if (!run) return nullptr;
     return {{"seconds", run->seconds},
             {"half_width_percent", run->half_width_percent ? Json(*run->half_width_percent) : Json(nullptr)},
@@ -177,13 +173,13 @@ Json again_json(const Report& report)
 }
 
 // How a run with looks was ended; null for a run of fixed length.
-Json stopping_json(const Report& report)
+Json stopping_json(const Verdict& verdict, double price_of_looking)
 {
-    if (!report.verdict.looked) return nullptr;
+    if (!verdict.looked) return nullptr;
     return {{"until", base::until_decided},
             {"first_look_block", blocks_before_first_look},
-            {"confidence_each_percent", 100.0 * report.verdict.confidence_each},
-            {"width_of_fixed", price_of_looking(report)}};
+            {"confidence_each_percent", 100.0 * verdict.confidence_each},
+            {"width_of_fixed", price_of_looking}};
 }
 
 Json nodes_json(const Report& report)
@@ -215,7 +211,7 @@ Json summary_json(const Report& report)
     return json;
 }
 
-Json verdict_json(const Report& report)
+Json verdict_json(const Report& report, const Findings& found)
 {
     const Verdict& verdict = report.verdict;
     const Analysis& analysis = report.analysis;
@@ -254,18 +250,18 @@ Json verdict_json(const Report& report)
     json["steps"] = steps;
     json["notes"] = report.notes;
     json["limits"] = report.limits;
-    json["identity"] = identity_json(identity(report));
+    json["identity"] = identity_json(found.run);
     json["run_seconds"] = 60.0 * verdict.run_minutes;
     json["outliers"] = outliers_json(analysis);
     json["outliers_found"] = analysis.long_steps.count();
     json["outliers_looked_at"] = steps_looked_at(analysis);
     const Slot& slot = report.run.slots.front().front();
     json["slot_seconds"] = static_cast<double>(slot.end_ns - slot.begin_ns) / 1e9;
-    json["headline"] = headline(report);
-    json["again"] = again_json(report);
+    json["headline"] = found.headline;
+    json["again"] = again_json(found.again);
     json["nodes"] = nodes_json(report);
-    json["stopping"] = stopping_json(report);
-    json["scope"] = scope(report);
+    json["stopping"] = stopping_json(verdict, found.price_of_looking);
+    json["scope"] = found.scope;
     for (const Section* section : sections())
         if (section->json != nullptr) section->json(json, report);
     return json;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/report/writers/text.hpp"
-#include "analysis/results/identity.hpp"
-#include "analysis/results/next_run.hpp"
 #include "analysis/results/numbers.hpp"
-#include "analysis/results/verdict_text.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
@@ -43,24 +40,23 @@ void write_controls(std::ostream& out, const Verdict& verdict)
     out << "\n### Controls\n\n" << markdown_table({"Control", "Measured", "Interval", "True value", ""}, rows);
 }
 
-void write_noises(std::ostream& out, const Report& report)
+void write_noises(std::ostream& out, const Verdict& verdict, const std::vector<std::string>& outlooks)
 {
     MarkdownRows rows;
-    for (const FactorVerdict& factor : report.verdict.factors)
+    for (const FactorVerdict& factor : verdict.factors)
         rows.push_back({plain_markdown(base::factor_name(factor.factor, factor.level)), signed_percent(factor.percent),
                         range(factor.interval), "**" + factor.verdict + "**",
                         plain_markdown(factor.cause.phase.empty() ? "-" : factor.cause.phase),
                         plain_markdown(factor.setting.text)});
     if (rows.empty()) return;
     out << "\n### What may run beside this training\n\n"
-        << markdown_table({"Noise", "Slowdown of a step", join(100.0 * report.verdict.confidence, " % interval"),
-                           join("Budget ", report.verdict.budget_percent, " %"), "Most in", "Setting to act on"},
+        << markdown_table({"Noise", "Slowdown of a step", join(100.0 * verdict.confidence, " % interval"),
+                           join("Budget ", verdict.budget_percent, " %"), "Most in", "Setting to act on"},
                           rows);
-    for (const FactorVerdict& factor : report.verdict.factors)
-        if (is_open(factor))
+    for (std::size_t i = 0; i < outlooks.size(); ++i)
+        if (const FactorVerdict& factor = verdict.factors[i]; !outlooks[i].empty())
             out << "\n"
-                << plain_markdown(join(base::factor_name(factor.factor, factor.level), ": ", outlook(report, factor)))
-                << "\n";
+                << plain_markdown(join(base::factor_name(factor.factor, factor.level), ": ", outlooks[i])) << "\n";
 }
 
 }  // namespace
@@ -93,17 +89,17 @@ std::string markdown_table(const std::vector<std::string>& head, const std::vect
     return text;
 }
 
-void write_markdown(std::ostream& out, const Report& report, const std::string& scope)
+void write_markdown(std::ostream& out, const Report& report, const Findings& found)
 {
     const Verdict& verdict = report.verdict;
-    out << "## " << plain_markdown(headline(report)) << "\n\n"
-        << plain_markdown(text(identity(report))) << "  \n"
-        << plain_markdown(measured(report)) << "\n\n"
+    out << "## " << plain_markdown(found.headline) << "\n\n"
+        << plain_markdown(text(found.run)) << "  \n"
+        << plain_markdown(found.measured) << "\n\n"
         << (verdict.trustworthy ? "Trustworthy: controls came out as known, and noise covered the training.\n"
             : verdict.observed  ? "What could confound:\n\n"
                                 : "**Not trustworthy: do not act on the numbers below.**\n\n");
     for (const std::string& reason : verdict.reasons) out << "- " << plain_markdown(reason) << "\n";
-    write_noises(out, report);
+    write_noises(out, verdict, found.outlooks);
     write_controls(out, verdict);
     for (const Section* section : sections()) {
         if (section->markdown == nullptr) continue;
@@ -113,9 +109,8 @@ void write_markdown(std::ostream& out, const Report& report, const std::string& 
     }
     if (!report.limits.empty()) out << "\n### What limits this run\n\n";
     for (const std::string& limit : report.limits) out << "- " << plain_markdown(limit) << "\n";
-    if (const std::optional<Again> run = again(report))
-        out << "\n" << plain_markdown(run->what) << ": " << in_code(run->command) << "\n";
-    out << "\n" << plain_markdown(scope) << "\n";
+    if (found.again) out << "\n" << plain_markdown(found.again->what) << ": " << in_code(found.again->command) << "\n";
+    out << "\n" << plain_markdown(found.scope) << "\n";
 }
 
 }  // namespace analysis

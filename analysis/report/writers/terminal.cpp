@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/report/writers/text.hpp"
-#include "analysis/results/findings.hpp"
-#include "analysis/results/identity.hpp"
-#include "analysis/results/next_run.hpp"
 #include "analysis/results/numbers.hpp"
-#include "analysis/results/verdict_text.hpp"
 #include "analysis/sections/section.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
@@ -60,7 +56,7 @@ std::string steps_left_out(const Report& report)
 
 }  // namespace
 
-void print(std::ostream& out, const Report& report)
+void print(std::ostream& out, const Report& report, const Findings& found)
 {
     const Verdict& verdict = report.verdict;
     const std::string confidence = base::join(100.0 * verdict.confidence, " %");
@@ -72,7 +68,7 @@ void print(std::ostream& out, const Report& report)
         << counted(report.analysis.counts.at(LeftOut::no), "step") << " used, "
         << counted(report.analysis.long_steps.count(), "outlier") << ", noise scheduled over "
         << fixed(100.0 * report.analysis.covered_share, 1) << " % of the training after warm-up\n";
-    out << "  " << text(identity(report)) << "\n";
+    out << "  " << text(found.run) << "\n";
     if (const std::string left_out = steps_left_out(report); !left_out.empty())
         out << "  left out: " << left_out << "\n";
     for (const std::string& reason : verdict.reasons) out << "  because " << reason << "\n";
@@ -89,7 +85,7 @@ void print(std::ostream& out, const Report& report)
     if (const std::string absorbed = absorption(report); !absorbed.empty()) out << "  " << absorbed << "\n";
     if (verdict.looked)
         out << "  looked at on its way (until decided): intervals hold at every look, and are "
-            << fixed(price_of_looking(report), 2) << " times as wide as those of a length fixed beforehand\n";
+            << fixed(found.price_of_looking, 2) << " times as wide as those of a length fixed beforehand\n";
     for (const std::string& limit : report.limits) out << "  limited: " << limit << "\n";
 
     std::size_t width = 8;
@@ -101,11 +97,11 @@ void print(std::ostream& out, const Report& report)
         out << padded(name_of(factor), width) << padded(signed_percent(factor.percent), 11)
             << padded(range(factor.interval), 22) << padded(factor.verdict, 14)
             << (factor.cause.phase.empty() ? "-" : factor.cause.phase) << "\n";
-    for (const FactorVerdict& factor : verdict.factors)
-        if (is_open(factor)) out << name_of(factor) << ": " << outlook(report, factor) << "\n";
+    for (std::size_t i = 0; i < found.outlooks.size(); ++i)
+        if (!found.outlooks[i].empty()) out << name_of(verdict.factors[i]) << ": " << found.outlooks[i] << "\n";
     for (const std::string& line : of_sections(&Section::terminal, report)) out << base::printable(line) << "\n";
-    const std::optional<Again> run = again(report);
-    if (run && run->half_width_percent) out << run->what << ": " << base::printable(run->command) << "\n";
+    if (found.again && found.again->half_width_percent)
+        out << found.again->what << ": " << base::printable(found.again->command) << "\n";
 }
 
 }  // namespace analysis

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/report/writers/json.hpp"
-#include "analysis/results/identity.hpp"
-#include "analysis/results/verdict_text.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/words.hpp"
 
@@ -82,11 +80,11 @@ TidyJson effect_rows(const Report& report)
 
 }  // namespace
 
-TidyJson tidy_json(const Report& report)
+TidyJson tidy_json(const Report& report, const Findings& found)
 {
-    const Identity run = identity(report);
+    const Identity& run = found.run;
     return {{"format", base::format_version},
-            {"headline", headline(report)},
+            {"headline", found.headline},
             {"trustworthy", report.verdict.trustworthy},
             {"covered", report.verdict.covered},
             {"reasons", report.verdict.reasons},
