@@ -92,7 +92,7 @@ def write_run(run, random, scenario):
 
 
 def one(job):
-    """The number, or why there is none."""
+    """The recommended number, or why there is none."""
     program, name, seed = job
     random = numpy.random.default_rng([seed, *name.encode()])
     with tempfile.TemporaryDirectory() as scratch:

@@ -9,8 +9,8 @@ STEP = 20.0  # ms
 
 
 class Training(Clock):
-    """Steps in slots of `slot` steps. A step is f(training, number, beside mem) -> (number in the table, length, time
-    beyond it, whether that is a checkpoint), in quiet steps."""
+    """Steps in slots of `slot` steps. A step is f(training, number, under mem) -> (number in the table, length, time
+    beyond it, whether it is a checkpoint); times in quiet steps."""
 
     def __init__(self, random, blocks, slot, spread=0.02, delay=1.0):
         self.random, self.spread, self.delay, self.settle = random, spread, delay, 0.8 * delay

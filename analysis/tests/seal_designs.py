@@ -25,7 +25,7 @@ def levels(factor, option, values):
 
 
 def rotation(rng, treatments, blocks):
-    """[(block, position, what is on)]"""
+    """Draws [(block, position, treatment that is on)]."""
     return draw_slots(rng, [(one,) for one in [*treatments, *CONTROLS]], blocks, ())
 
 
@@ -65,7 +65,7 @@ def training(rng, clock, pace, step=STEP, cv=0.02, stalls=lambda now: 0.0):
 
 
 def write_run(run, rows, design, clocks):
-    """clocks: {host: its clock}; a rank is on the host of its place."""
+    """clocks: {host: its clock}; the clock of a rank is that of its host."""
     write_steps(run, rows, ("forward", "control_delay", "control_settle"), list(clocks))
     for number, (host, clock) in enumerate(clocks.items()):
         (run / "noise" / f"{host}.{number}").mkdir(parents=True)

@@ -54,7 +54,8 @@ def mem(c, percent, noise="mem"):
 # ---- kinds: f(rng) -> clock, rows, {noise: truth in percent} [, design, options]
 
 def regimes(rng, order, harm, blocks=100, cv=0.02, slot=1000.0):
-    """order: [(share of time, step ms)], one after the other by step NUMBER; harm: percent by regime beside mem."""
+    """order: [(share of time, step ms)], one after the other by step NUMBER; harm: slowdown in percent by regime under
+    mem."""
     c = draw_paused_clock(rng, blocks, slot, ("mem", "net", "io"))
     numbers, ends = 0, []
     for share, ms in order:
@@ -130,9 +131,8 @@ def fixed_sequence(rng):
 
 
 def few_debts(rng, debt=.03, checkpoints=10, blocks=60, length=3.0, cv=.02):
-    """Each step beside mem leaves 3 % of a step (dirty pages) to the next of only ten checkpoints (phase, each 3
-    steps).
-    """
+    """Each step under mem adds 3 % of a step (dirty pages) to the next of only ten checkpoints (phase, each 3
+    steps)."""
     c, owed = draw_clock(rng, blocks, 200.0), [0.0]
     every = int(c.end / 20.0 / 1.02 / (checkpoints + .5))
     def parts(i, now):
@@ -146,9 +146,8 @@ def few_debts(rng, debt=.03, checkpoints=10, blocks=60, length=3.0, cv=.02):
 
 
 def timed_flush(rng, debt=.05, every=5000.0, blocks=200, slot=10, cv=.02):
-    """Each step beside mem leaves 5 % of a step of dirty pages; each 5 s (wall clock, 25 slots) the step of that moment
-    stalls until they are written.
-    """
+    """Each step under mem leaves dirty pages worth 5 % of a step; every 5 s (wall clock, 25 slots) the current step
+    stalls until they are written."""
     c, state = draw_clock(rng, blocks, 20.0 * slot), [0.0, every * rng.random()]
     def parts(i, now):
         state[0] += debt * (c.on(c.place(now)) == "mem")

@@ -16,7 +16,7 @@ try:
     import numpy
     import otf2
     from otf2.enums import LocationGroupType, LocationType, Type
-except ImportError as missing:  # Debian has them for its own Python
+except ImportError as missing:  # Debian packages them for its own Python only
     print(f"skipped: {missing} (python3-numpy, python3-otf2)", file=sys.stderr)
     sys.exit(77)
 
@@ -34,7 +34,7 @@ def draw_slots(random, treatments, blocks, quiet=None):
 
 
 class Clock:
-    """Slots of slot_ms from start on; what is on at a time; when work is done under a pace by slot."""
+    """Slots of slot_ms from `start` on; which treatment is on at a time; when work ends under a pace by slot."""
     def __init__(self, slots, slot_ms, start=600.0):
         self.slots, self.slot_ms, self.start = slots, slot_ms, start
         self.end = start + slot_ms * len(slots)
@@ -49,7 +49,7 @@ class Clock:
         return self.slots[place][2] if place >= 0 else None
 
     def until(self, at, work, pace):
-        """Pauses stop all work; call in the order of time."""
+        """When the work ends; pauses stop all work. Calls must be in the order of time."""
         while True:
             while self.next_pause < len(self.pauses) and self.pauses[self.next_pause][1] <= at:
                 self.next_pause += 1
@@ -143,7 +143,7 @@ def analyse(program, runs, report, *options):
 
 
 def judged(verdict):
-    """{(factor, level): what the verdict says of it}"""
+    """The verdicts: {(factor, level): verdict}."""
     return {(factor, level): one for factor, of in verdict["factors"].items()
             for level, one in (of.get("levels") or {"": of}).items()}
 

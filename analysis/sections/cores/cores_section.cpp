@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many cores the job needs: the number, its settings, the curve, and what a neighbour gets of the others.
+// How many cores the job needs: the number, the settings for it, the curve, and what a neighbour gets from the others.
 #include "analysis/results/identity.hpp"
 #include "analysis/results/node_placement.hpp"
 #include "analysis/results/numbers.hpp"
@@ -69,14 +69,14 @@ Plot draw_cores(const std::filesystem::path& folder, const Report& report)
     Plot plot{.name = "cores",
               .title = "What fewer cores cost the job",
               .caption =
-                  "Dots: the slowdown with so many cores kept, with its interval. Line: the monotone curve. Red: "
-                  "the budget. Shaded: numbers of cores that are shown to be enough."};
+                  "Dots: the slowdown with this number of cores kept, with its interval. Line: the monotone curve. "
+                  "Red: the budget. Shaded: numbers of cores that are shown to be enough."};
     plot.data = {"cores_points.csv"};
     plot.drawn = base::draw("interference", folder, plot.name, variables, cores_gp);
     return for_people(folder, plot);
 }
 
-// "job.cores" of noise.json with so many cores kept; a null value if there is none.
+// "job.cores" of noise.json with this number of cores kept; a null value if there is none.
 CoresJson stressor_of(const CoresJson& noise, int keep)
 {
     for (const CoresJson& stressor : list_in(noise, "stressors"))

@@ -52,7 +52,7 @@ std::string interval_text(const ResponseCurve& curve, const DoseEstimate& dose)
     return join(" (", low, " to ", dose.high ? dose_text(curve, *dose.high) : "above what was run", ")");
 }
 
-// The highest dose up to which all that were run are safe by their verdicts, too; none: not even the lowest is.
+// The highest dose such that all measured doses up to it are safe by their verdicts; none: not even the lowest is.
 std::optional<double> safe_up_to(const ResponseCurve& curve, const Verdict& verdict)
 {
     std::optional<double> safe;
