@@ -25,13 +25,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_sets = 256;  // number of sets that are compared with each other
 
-base::CpuSet common(const base::CpuSet& a, const base::CpuSet& b)
-{
-    base::CpuSet both;
-    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(both, both.end()));
-    return both;
-}
-
 std::string listed_ranks(const std::vector<std::int64_t>& ranks)
 {
     if (ranks.size() > 4) return join(ranks.size(), " ranks");
@@ -49,7 +42,7 @@ void add_shared_cpus(std::vector<std::string>& limits, const std::string& host, 
     for (const auto& [cpus, bound] : by_set) {
         std::vector<std::int64_t> within;
         for (const auto& [other, others] : by_set) {
-            const base::CpuSet both = common(other, cpus);
+            const base::CpuSet both = base::common_cpus(other, cpus);
             if (both == other) within.insert(within.end(), others.begin(), others.end());
             may_move = may_move || (!both.empty() && (other != cpus || others.size() > 1));
         }
@@ -103,7 +96,7 @@ void add_noise_place(std::vector<std::string>& limits, const Json& noise, const 
     const base::CpuSet cpus = cpus_in(noise, "cpus");
     if (cpus.empty() || takes_cores(noise)) return;
     const std::string host = word(noise, "host");
-    const base::CpuSet both = common(cpus, training);
+    const base::CpuSet both = base::common_cpus(cpus, training);
     if (!both.empty())
         limits.push_back(join("noise ran on CPUs of the training itself (", base::format_cpus(both), " of ", host,
                               "): this measures core sharing, not noise on idle cores"));

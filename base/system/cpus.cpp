@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 
 #include <sched.h>
@@ -128,6 +129,13 @@ bool are_within(const CpuSet& some, const CpuSet& all)
 bool have_common(const CpuSet& some, const CpuSet& others)
 {
     return std::any_of(some.begin(), some.end(), [&](int cpu) { return others.contains(cpu); });
+}
+
+CpuSet common_cpus(const CpuSet& some, const CpuSet& others)
+{
+    CpuSet common;
+    std::set_intersection(some.begin(), some.end(), others.begin(), others.end(), std::inserter(common, common.end()));
+    return common;
 }
 
 CpuSet allowed_cpus()

@@ -22,6 +22,7 @@ CpuSet parse_cpus(std::string_view text);
 std::string format_cpus(const CpuSet& cpus);
 bool are_within(const CpuSet& some, const CpuSet& all);
 bool have_common(const CpuSet& some, const CpuSet& others);
+CpuSet common_cpus(const CpuSet& some, const CpuSet& others);
 
 // CPUs that this process may use: its affinity mask, which the kernel already limits to those of the cgroup.
 CpuSet allowed_cpus();

@@ -26,6 +26,12 @@ TEST_CASE("CPU lists are read and written as the kernel writes them")
     }
 }
 
+TEST_CASE("common CPUs are those in both sets")
+{
+    CHECK(common_cpus({0, 1, 4}, {1, 2, 4}) == CpuSet{1, 4});
+    CHECK(common_cpus({0, 1}, {2}).empty());
+}
+
 TEST_CASE("CPUs that do not exist are refused by number")
 {
     const std::string message = "CPU 65000 does not exist; this process may use " + format_cpus(allowed_cpus());

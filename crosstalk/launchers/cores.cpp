@@ -5,7 +5,6 @@
 #include "base/random.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace crosstalk {
@@ -49,9 +48,7 @@ Split split_cores(const std::vector<base::Core>& cores, const base::CpuSet& job,
         base::fail_usage("--cpus ", base::format_cpus(job), " leaves no core to the noise: give it --noise-cpus");
     split.shared = split.job == split.noise;
     if (split.shared) return split;
-    base::CpuSet both;
-    std::set_intersection(split.job.begin(), split.job.end(), split.noise.begin(), split.noise.end(),
-                          std::inserter(both, both.end()));
+    const base::CpuSet both = base::common_cpus(split.job, split.noise);
     if (!both.empty())
         base::fail_usage("--cpus and --noise-cpus both have ", base::format_cpus(both),
                          ": make them disjoint, or the same");

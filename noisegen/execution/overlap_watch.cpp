@@ -4,9 +4,6 @@
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 
-#include <algorithm>
-#include <iterator>
-
 namespace noisegen {
 
 namespace {
@@ -32,9 +29,7 @@ void OverlapWatch::look()
 
 bool OverlapWatch::report(const AvoidedProcess& process, const base::CpuSet& cpus, const char* called)
 {
-    base::CpuSet both;
-    std::set_intersection(cpus.begin(), cpus.end(), process.cpus.begin(), process.cpus.end(),
-                          std::inserter(both, both.end()));
+    const base::CpuSet both = base::common_cpus(cpus, process.cpus);
     if (both.empty()) return false;
     if (!reported_.insert(process.pid).second) return true;
     base::warn(process.name, " (", process.pid, ") may now run on ", called, " ", base::format_cpus(both));

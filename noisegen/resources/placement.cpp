@@ -5,7 +5,6 @@
 #include "noisegen/resources/near_device.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 
 namespace noisegen {
@@ -111,13 +110,6 @@ base::CpuSet idle_of(const CpuRequest& cpu_request, const Machine& machine, cons
     return idle;
 }
 
-base::CpuSet both(const base::CpuSet& a, const base::CpuSet& b)
-{
-    base::CpuSet cpus;
-    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(cpus, cpus.end()));
-    return cpus;
-}
-
 void check_listed(const CpuRequest& cpu_request, const Machine& machine, const base::CpuSet& cpus)
 {
     if (cpu_request.share) return;
@@ -147,7 +139,8 @@ base::CpuSet all_but_first_core(const CpuRequest& cpu_request, const Machine& ma
 {
     std::vector<base::CpuSet> cores;
     for (const base::Core& core : suitable(cpu_request, machine))
-        if (const base::CpuSet allowed = both(core.cpus, machine.allowed); !allowed.empty()) cores.push_back(allowed);
+        if (const base::CpuSet allowed = base::common_cpus(core.cpus, machine.allowed); !allowed.empty())
+            cores.push_back(allowed);
     if (cores.empty())
         base::fail_usage("--cpus idle: no ", in_words(cpu_request), "; allowed are CPUs ",
                          base::format_cpus(machine.allowed));
@@ -177,7 +170,7 @@ base::CpuSet candidates(const CpuRequest& cpu_request, const Machine& machine)
     const base::CpuSet listed = named_cpus(cpu_request, machine.allowed);
     base::CpuSet cpus;
     for (const base::Core& core : suitable(cpu_request, machine))
-        cpus.merge(idle ? idle_of(cpu_request, machine, core) : both(listed, core.cpus));
+        cpus.merge(idle ? idle_of(cpu_request, machine, core) : base::common_cpus(listed, core.cpus));
     check_listed(cpu_request, machine, idle ? base::CpuSet{} : cpus);
     if (cpus.empty())
         base::fail_usage("--cpus ", cpu_request.cpus, ": no ", in_words(cpu_request), "; allowed are CPUs ",
@@ -261,7 +254,7 @@ std::vector<base::Core> cut(const std::vector<base::Core>& cores, const base::Cp
 {
     std::vector<base::Core> left;
     for (base::Core core : cores) {
-        core.cpus = both(core.cpus, cpus);
+        core.cpus = base::common_cpus(core.cpus, cpus);
         if (!core.cpus.empty()) left.push_back(std::move(core));
     }
     return left;

@@ -8,7 +8,6 @@
 #include "crosstalk/programs/programs.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace crosstalk {
 
@@ -94,9 +93,7 @@ SplitNear split_near(const std::vector<base::Core>& cores, const base::CpuSet& j
     SplitNear split{.each_rank = {}, .noise = noise};
     base::CpuSet taken;
     for (std::size_t rank = 0; rank < near.size(); ++rank) {
-        base::CpuSet both;
-        std::ranges::set_intersection(may, near[rank], std::inserter(both, both.end()));
-        std::vector<base::Core> mine = cores_within(cores, both, noise);
+        std::vector<base::Core> mine = cores_within(cores, base::common_cpus(may, near[rank]), noise);
         if (job.empty() && noise.empty()) {
             std::size_t number = 0;
             std::erase_if(mine, [&](const base::Core&) { return number++ % 2 == 1; });
