@@ -74,8 +74,7 @@ def write_noise_json(folder):
     levels = [{"factor": "job.cores", "level": f"keep={keep}", "stressor": "job.cores", "slots": 1, "cpus": CPUS,
                "on_s": 1.0, "assigned_s": 1.0, "bytes": 1e9 * (CPUS - keep), "operations": 0} for keep in LEVELS]
     stressors = [{"name": "job.cores", "options": {"keep": str(keep), "neighbour": "memory.stream"},
-                  "how": f"confined 1 process (9 threads) to CPUs 0{f'-{keep - 1}' if keep > 1 else ''}",
-                  "not_kept": ""} for keep in LEVELS]
+                  "kept_cpus": [f"0-{keep - 1}"], "not_kept": ""} for keep in LEVELS]
     (folder / "noise.json").write_text(json.dumps(
         {"host": "node", "cpus": "0-15", "cpus_online": CPUS, "shared_on_purpose": True, "factor_levels": levels,
          "stressors": stressors}))

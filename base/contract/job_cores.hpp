@@ -9,9 +9,7 @@ inline constexpr const char* keep = "keep";            // option: physical cores
 inline constexpr const char* neighbour = "neighbour";  // option: stressor that runs on the freed cores
 inline constexpr const char* no_neighbour = "none";
 
-// Parts of the text `how` in noise.json: "confined 2 processes (9 threads) to CPUs 0-3", the ranks on this host and the
-// CPUs that they keep together.
-inline constexpr const char* confined = "confined ";
-inline constexpr const char* kept_cpus = " to CPUs ";
+// Member of the stressor in noise.json: the CPUs that each process of the job on this host kept: ["0-1", "2-3"].
+inline constexpr const char* kept_cpus = "kept_cpus";
 
 }  // namespace base::job_cores

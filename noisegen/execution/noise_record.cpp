@@ -42,7 +42,7 @@ nlohmann::ordered_json level_record(const Schedule& schedule, const FactorLevel&
 }
 
 nlohmann::ordered_json stressor_record(const Configured& stressor, const std::vector<int>& cpus, const std::string& how,
-                                       const std::string& not_kept)
+                                       const std::string& not_kept, const Facts& facts)
 {
     nlohmann::ordered_json record;
     record["name"] = stressor.card->name;
@@ -51,6 +51,7 @@ nlohmann::ordered_json stressor_record(const Configured& stressor, const std::ve
     record["cpus"] = base::format_cpus({cpus.begin(), cpus.end()});
     record["how"] = how;
     record["not_kept"] = not_kept;
+    for (const auto& [name, words] : facts) record[name] = words;
     return record;
 }
 
@@ -128,7 +129,8 @@ void record_team(nlohmann::ordered_json& record, const Plan& plan, const Team& t
     record["late_to_leave_ns"] = lateness_record(team.late_to_leave());
     record["stressors"] = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < plan.runs.size(); ++i)
-        record["stressors"].push_back(stressor_record(schedule.stressors[i], plan.runs[i], notes[i], not_kept[i]));
+        record["stressors"].push_back(
+            stressor_record(schedule.stressors[i], plan.runs[i], notes[i], not_kept[i], team.facts()[i]));
     record["factor_levels"] = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < totals.size(); ++i)
         record["factor_levels"].push_back(

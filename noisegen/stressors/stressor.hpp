@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -39,6 +40,9 @@ struct Turn {
     bool limited() const { return bytes_per_s > 0.0 || operations_per_s > 0.0; }
 };
 
+// By name of the member.
+using Facts = std::map<std::string, std::vector<std::string>>;
+
 // A stressor has one instance per noise CPU. The thread bound to that CPU creates, uses and destroys it, so that its
 // memory is near.
 class Stressor {
@@ -56,6 +60,9 @@ class Stressor {
     // For the records: how the stressor works on this machine, if that is unusual ("pwrite: the file system refuses
     // O_DIRECT").
     virtual std::string note() const { return {}; }
+
+    // For the records: what programs read of it, as lists of words that become members of its entry in noise.json.
+    virtual Facts facts() const { return {}; }
 
     // Work that it could not do as planned ("2 processes of the job could not be frozen"), if any; the run then proves
     // less.

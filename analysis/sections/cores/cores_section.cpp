@@ -95,25 +95,16 @@ std::string neighbour_of(const Report& report, const ResponseCurve& curve)
     return contract::no_neighbour;
 }
 
-// Ranks on a host, and the CPUs that they keep together.
-struct Ranks {
-    std::size_t count = 0;  // 0: not recorded
-    base::CpuSet cpus;
-};
-
-Ranks ranks_in(const CoresJson& noise, int keep)
-{
-    const std::string how = word(stressor_of(noise, keep), "how");
-    const std::size_t at = how.find(contract::kept_cpus);
-    if (!how.starts_with(contract::confined) || at == std::string::npos) return {};
-    try {
-        const std::string number = how.substr(std::string{contract::confined}.size());
-        const std::string list = how.substr(at + std::string{contract::kept_cpus}.size());
-        return {.count = base::parse<std::size_t>(number.substr(0, number.find(' '))),
-                .cpus = base::parse_cpus(list.substr(0, list.find(';')))};
-    } catch (const base::UsageError&) {
-        return {};
-    }
+// The CPUs that each rank of a host keeps. Empty if its record lacks them, as those of earlier versions do.
+std::vector<base::CpuSet> ranks_in(const CoresJson& noise, int keep)
+try {
+    const CoresJson stressor = stressor_of(noise, keep);
+    std::vector<base::CpuSet> ranks;
+    for (const CoresJson& cpus : list_in(stressor, contract::kept_cpus))
+        ranks.push_back(base::parse_cpus(cpus.is_string() ? cpus.get<std::string>() : ""));
+    return ranks;
+} catch (const base::UsageError&) {
+    return {};
 }
 
 // The cores kept on the first node; all nodes are assumed to be alike.
@@ -121,12 +112,14 @@ CoresKept kept_of(const Report& report, int cores)
 {
     CoresKept kept{.cores_of_rank = cores, .kept_list = {}, .rank_is_gpu = report.run.computes_on_gpu};
     for (const Record* record : noise_records(report)) {
-        const Ranks ranks = ranks_in(record->json, cores);
-        if (ranks.count == 0) continue;
-        kept.cpus_of_rank = static_cast<int>(ranks.cpus.size() / ranks.count);
+        const std::vector<base::CpuSet> ranks = ranks_in(record->json, cores);
+        if (ranks.empty()) continue;
+        base::CpuSet all;
+        for (const base::CpuSet& cpus : ranks) all.insert(cpus.begin(), cpus.end());
+        kept.cpus_of_rank = static_cast<int>(all.size() / ranks.size());
         kept.cpus_of_node = static_cast<int>(number_in(record->json, "cpus_online").value_or(0.0));
-        kept.kept_of_node = static_cast<int>(ranks.cpus.size());
-        kept.kept_list = base::format_cpus(ranks.cpus);
+        kept.kept_of_node = static_cast<int>(all.size());
+        kept.kept_list = base::format_cpus(all);
         break;
     }
     return kept;
@@ -146,7 +139,7 @@ std::string of_a_rank(const Report& report, const ResponseCurve& curve)
 {
     if (report.run.computes_on_gpu) return " per GPU";
     const int keep = static_cast<int>(std::lround(curve.points.front().dose));
-    const auto has_several = [&](const Record* record) { return ranks_in(record->json, keep).count > 1; };
+    const auto has_several = [&](const Record* record) { return ranks_in(record->json, keep).size() > 1; };
     const std::vector<const Record*> records = noise_records(report);
     const bool several = report.run.steps.ranks.size() > 1 || std::any_of(records.begin(), records.end(), has_several);
     return several ? " per rank" : "";
@@ -187,11 +180,12 @@ std::string break_of(const ResponseCurve& curve, const Verdict& verdict)
                               : "With no measured number, the smallest included, the cost is beyond chance.";
 }
 
-std::vector<CoreSetting> settings_of(const Report& report, const ResponseCurve& curve)
+// The cores to keep; none if the run does not say.
+std::optional<CoresKept> recommended(const Report& report, const ResponseCurve& curve)
 {
     const CoresNeeded needed = cores_needed(curve, report.verdict);
-    if (!needed.enough || !why_not(report).empty()) return {};
-    return core_settings(kept_of(report, *needed.enough));
+    if (!needed.enough || !why_not(report).empty()) return std::nullopt;
+    return kept_of(report, *needed.enough);
 }
 
 std::string settings_sentence(const std::vector<CoreSetting>& settings)
@@ -204,7 +198,17 @@ std::string settings_sentence(const std::vector<CoreSetting>& settings)
                              : setting.system == "kubelet" ? "kubelet"
                                                            : "before",
                              ": ", setting.text));
-    return parts.empty() ? "" : base::join_words(parts, "; ") + ".";
+    return base::join_words(parts, "; ") + ".";
+}
+
+std::string advice_of(const std::optional<CoresKept>& kept)
+{
+    if (!kept) return "";
+    const char* lacking = kept->kept_list.empty()
+                              ? " Records of the noise lack the CPUs that the job kept (kept_cpus, of newer versions): "
+                                "SMT siblings are not counted, and no limit of the neighbours' partition is named."
+                              : "";
+    return settings_sentence(core_settings(*kept)) + lacking;
 }
 
 std::vector<std::string> cores_sentences(const Report& report)
@@ -213,8 +217,7 @@ std::vector<std::string> cores_sentences(const Report& report)
     for (const ResponseCurve& curve : falling_curves_of(report)) {
         const bool says = why_not(report).empty();
         all.push_back(join(answer_of(report, curve), says ? " " + break_of(curve, report.verdict) : ""));
-        if (const std::string settings = settings_sentence(settings_of(report, curve)); !settings.empty())
-            all.push_back(settings);
+        if (const std::string advice = advice_of(recommended(report, curve)); !advice.empty()) all.push_back(advice);
     }
     return all;
 }
@@ -258,9 +261,10 @@ CoresJson cores_json(const Report& report, const ResponseCurve& curve)
     json["neighbour"] = neighbour_of(report, curve);
     json["answer"] = answer_of(report, curve);
     json["settings"] = CoresJson::object();
-    const std::vector<CoreSetting> settings = settings_of(report, curve);
-    for (const CoreSetting& setting : settings) json["settings"][setting.system] = setting.text;
-    json["advice"] = settings_sentence(settings);
+    const std::optional<CoresKept> kept = recommended(report, curve);
+    if (kept)
+        for (const CoreSetting& setting : core_settings(*kept)) json["settings"][setting.system] = setting.text;
+    json["advice"] = advice_of(kept);
     return json;
 }
 

@@ -36,6 +36,7 @@ Team::Team(const Schedule& schedule, Setup setup)
       working_{setup_.cpus.size()},
       places_{setup_.cpus, !bind_otherwise(schedule)},
       notes_(schedule.stressors.size()),
+      facts_(schedule.stressors.size()),
       not_kept_(schedule.stressors.size()),
       short_(schedule.levels.size()),
       reported_(schedule.levels.size())
@@ -199,6 +200,7 @@ void Team::work(Worker& worker)
         const std::lock_guard lock{mutex_};
         for (std::size_t i = 0; i < worker.stressors.size(); ++i) {
             if (worker.stressors[i] && notes_[i].empty()) notes_[i] = worker.stressors[i]->note();
+            if (worker.stressors[i]) facts_[i].merge(worker.stressors[i]->facts());
             if (worker.stressors[i] && not_kept_[i].empty()) not_kept_[i] = worker.stressors[i]->not_kept();
         }
     }

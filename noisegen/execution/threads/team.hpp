@@ -81,6 +81,7 @@ class Team {
     Lateness late_to_leave() const;
     // By stressor: a note on how it worked on its first CPU, or an empty text. Valid after stop().
     const std::vector<std::string>& notes() const { return notes_; }
+    const std::vector<Facts>& facts() const { return facts_; }  // Stressor::facts() by stressor, of all its CPUs
     const std::vector<std::string>& not_kept() const { return not_kept_; }  // Stressor::not_kept() by stressor
     // The mechanism that enforces the level's limit, such as "cgroup v1"; empty if the level has no limit.
     std::string limited_by(const Intensity& intensity) const;
@@ -117,10 +118,11 @@ class Team {
     base::Descriptor news_;                     // an event descriptor
     std::atomic<std::size_t> working_;
     std::atomic<bool> failed_ = false;
-    std::mutex mutex_;  // guards the error and the notes
+    std::mutex mutex_;  // guards the error, notes and facts
     std::exception_ptr error_;
     ThreadPlaces places_;
     std::vector<std::string> notes_;
+    std::vector<Facts> facts_;
     std::vector<std::string> not_kept_;
     std::vector<std::atomic<float>> short_;  // by level: achieved share, 0 unless too low
     std::vector<bool> reported_;

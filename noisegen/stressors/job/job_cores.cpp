@@ -166,9 +166,15 @@ class Confiner {
     {
         base::CpuSet kept;
         for (const auto& [rank, cpus] : cores_.kept) kept.insert(cpus.begin(), cpus.end());
-        return base::join(contract::confined, cores_.kept.size(),
-                          cores_.kept.size() == 1 ? " process (" : " processes (", threads_,
-                          threads_ == 1 ? " thread)" : " threads)", contract::kept_cpus, base::format_cpus(kept));
+        return base::join("confined ", cores_.kept.size(), cores_.kept.size() == 1 ? " process (" : " processes (",
+                          threads_, threads_ == 1 ? " thread)" : " threads)", " to CPUs ", base::format_cpus(kept));
+    }
+
+    Facts facts() const
+    {
+        std::vector<std::string> of_each;
+        for (const auto& [rank, cpus] : cores_.kept) of_each.push_back(base::format_cpus(cpus));
+        return {{contract::kept_cpus, of_each}};
     }
 
     std::string not_kept() const
@@ -250,6 +256,13 @@ class JobCores final : public Stressor {
         const std::string of_neighbour = neighbour_ ? neighbour_->note() : "";
         if (!confiner_) return "";
         return base::join(confiner_->note(), of_neighbour.empty() ? "" : "; ", of_neighbour);
+    }
+
+    Facts facts() const override
+    {
+        Facts all = neighbour_ ? neighbour_->facts() : Facts{};
+        if (confiner_) all.merge(confiner_->facts());
+        return all;
     }
 
     std::string not_kept() const override

@@ -137,6 +137,7 @@ TEST_CASE("a job has fewer cores in the slots of job.cores, and all of them in t
     CHECK(masks_of(victim.pid()) == Masks{all});
     const auto json = record(part(scratch));
     CHECK(json["stressors"][0]["how"] == "confined 1 process (2 threads) to CPUs " + base::format_cpus(first_cores(1)));
+    CHECK(json["stressors"][0]["kept_cpus"] == std::vector{base::format_cpus(first_cores(1))});
     CHECK(json["stressors"][0]["not_kept"] == "");
     CHECK(json["shared_on_purpose"] == true);
 }
