@@ -42,6 +42,14 @@ Request launched_by(const Request& request, const Launcher& launcher, const Plac
     return launched;
 }
 
+std::string no_core_to_take(std::size_t ranks, std::size_t cores)
+{
+    return base::join("the job's ", ranks == 1 ? "process" : base::join(ranks, " ranks"), " can keep ",
+                      cores == 0 ? "no core" : "one core", ranks == 1 ? "" : " each",
+                      ": there is none to take. Bind ranks to more cores or to none "
+                      "(mpirun --bind-to none), or start fewer");
+}
+
 // Has that node recorded a first slot?
 bool has_noise(const fs::path& run, const std::string& node)
 {
@@ -196,8 +204,12 @@ void RunDriver::rest() const
 // Plans again for a job that turned out to mark its steps, or whose ranks have another number of cores than assumed.
 void RunDriver::plan_anew()
 {
-    const std::string schedule =
-        schedule_for(takes_cores(schedule_) ? cores_of_a_rank(ranks()) : base::physical_cores(cores_.job).size());
+    std::size_t cores = base::physical_cores(cores_.job).size();
+    if (const std::set<pid_t> here = takes_cores(schedule_) ? ranks() : std::set<pid_t>{}; !here.empty()) {
+        cores = cores_of_a_rank(here);
+        if (cores < 2) throw Ended{base::exit_usage, no_core_to_take(here.size(), cores)};
+    }
+    const std::string schedule = schedule_for(cores);
     if (schedule == schedule_) return;
     schedule_ = schedule;
     plan();

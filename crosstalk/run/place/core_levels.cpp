@@ -5,8 +5,6 @@
 #include "base/error.hpp"
 #include "base/words.hpp"
 
-#include <algorithm>
-
 namespace crosstalk {
 
 namespace {
@@ -42,16 +40,7 @@ std::vector<std::size_t> core_levels(std::size_t most)
 
 std::size_t cores_of_a_rank(const std::set<pid_t>& ranks)
 {
-    base::CpuSet all;
-    std::size_t fewest = 0;
-    for (const pid_t rank : ranks) {
-        const base::CpuSet cpus = base::affinity_of(rank);
-        if (cpus.empty()) continue;
-        all.insert(cpus.begin(), cpus.end());
-        const std::size_t cores = base::physical_cores(cpus).size();
-        fewest = fewest == 0 ? cores : std::min(fewest, cores);
-    }
-    return all.empty() ? 0 : std::min(fewest, base::physical_cores(all).size() / ranks.size());
+    return contract::most_to_keep(contract::usable_cpus(ranks), base::physical_cores(base::present_cpus()));
 }
 
 std::string noise_of_cores(const std::vector<std::size_t>& levels, const std::string& neighbour)
@@ -70,7 +59,7 @@ std::string with_core_levels(const std::string& schedule, std::size_t most)
     const std::size_t at = schedule.find(not_known_yet);
     if (at == std::string::npos || !takes_cores(schedule)) return schedule;
     std::string known = schedule;
-    return known.replace(at, not_known_yet.size(), keep_option(text_of(core_levels(std::max<std::size_t>(most, 1)))));
+    return known.replace(at, not_known_yet.size(), keep_option(text_of(core_levels(most))));
 }
 
 }  // namespace crosstalk

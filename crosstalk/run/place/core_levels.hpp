@@ -17,8 +17,7 @@ namespace crosstalk {
 // sufficient level is then at most one and a half times the number really needed.
 std::vector<std::size_t> core_levels(std::size_t most);
 
-// Number of physical cores that every rank can keep: the minimum over ranks of the cores that it may use; if ranks
-// share CPUs, each has only its part of them.
+// The most physical cores that each of these processes can keep for itself alone.
 std::size_t cores_of_a_rank(const std::set<pid_t>& ranks);
 
 // "job.cores[keep=1|2|4,neighbour=memory.stream]"; without levels keep=auto, which is replaced once the ranks are

@@ -3,9 +3,7 @@
 
 #include "base/error.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <iterator>
 
 #include <unistd.h>
 
@@ -16,14 +14,7 @@ namespace {
 // Threads may be created after the threads are listed and before their creator is bound, so passes are repeated.
 constexpr int most_passes = 100;
 
-base::CpuSet in_both(const base::CpuSet& a, const base::CpuSet& b)
-{
-    base::CpuSet cpus;
-    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(cpus, cpus.end()));
-    return cpus;
-}
-
-// An error because the thread has ended does not count.
+// False for a thread that has ended.
 bool refused_to_bind(pid_t thread, const base::CpuSet& cpus)
 {
     return !base::bind_thread(thread, cpus) && errno != ESRCH;
@@ -70,34 +61,6 @@ std::map<pid_t, std::set<pid_t>> living(const Confined& confined, const std::map
 
 }  // namespace
 
-KeptCpus kept_cpus(const std::map<pid_t, base::CpuSet>& may_use, std::size_t keep, const std::vector<base::Core>& cores)
-{
-    KeptCpus kept;
-    base::CpuSet taken;
-    for (const auto& [rank, cpus] : may_use) {
-        std::size_t count = 0;
-        for (const base::Core& core : cores) {
-            const base::CpuSet usable = in_both(core.cpus, cpus);
-            if (count == keep || usable.empty() || base::have_common(core.cpus, taken)) continue;
-            kept[rank].insert(usable.begin(), usable.end());
-            taken.insert(core.cpus.begin(), core.cpus.end());
-            ++count;
-        }
-        if (count < keep)
-            base::fail_usage("job.cores[keep=", keep, "]: process ", rank, " of the job may use ", count,
-                             count == 1 ? " core" : " cores", " that no other keeps (CPUs ", base::format_cpus(cpus),
-                             ")");
-    }
-    return kept;
-}
-
-base::CpuSet cpus_of_threads(pid_t pid)
-{
-    base::CpuSet cpus;
-    for (const auto& [id, thread] : base::threads_of(pid)) cpus.merge(base::affinity_of(id));
-    return cpus;
-}
-
 void check_may_confine(const std::set<pid_t>& processes, const std::map<pid_t, base::Process>& all)
 {
     const std::set<pid_t> family = base::with_ancestors(::getpid(), all);
@@ -110,7 +73,7 @@ void check_may_confine(const std::set<pid_t>& processes, const std::map<pid_t, b
     }
 }
 
-std::size_t confine(const KeptCpus& kept, Confined& confined,
+std::size_t confine(const base::job_cores::CpusOfRanks& kept, Confined& confined,
                     const std::function<void(pid_t, const ConfinedThread&)>& remember)
 {
     std::set<pid_t> refused;
@@ -132,7 +95,7 @@ std::size_t confine(const KeptCpus& kept, Confined& confined,
                         .rank = rank, .process = pid, .started = thread.started, .before = mask, .within = {}};
                     if (const ConfinedThread* creator = creator_of(confined, rank, pid, thread, mask))
                         one.before = creator->before;
-                    one.within = in_both(one.before, cpus);
+                    one.within = base::common_cpus(one.before, cpus);
                     if (one.within.empty()) one.within = cpus;
                     remember(id, one);
                     confined.threads[id] = one;

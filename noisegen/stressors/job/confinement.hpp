@@ -4,6 +4,7 @@
 // themselves, and the job's group may hold other processes.
 #pragma once
 
+#include "base/contract/job_cores.hpp"
 #include "base/system/cpus.hpp"
 #include "base/system/processes.hpp"
 
@@ -11,7 +12,6 @@
 #include <functional>
 #include <map>
 #include <set>
-#include <vector>
 
 #include <sys/types.h>
 
@@ -31,25 +31,14 @@ struct Confined {
     std::map<pid_t, ConfinedThread> threads;  // by thread id
 };
 
-// By rank process: the CPUs that it and its descendants may use.
-using KeptCpus = std::map<pid_t, base::CpuSet>;
-
-// The CPUs that each rank keeps: those of the first `keep` physical cores, SMT siblings included, that it may use and
-// no earlier rank keeps. Throws UsageError that names the first rank with too few cores.
-KeptCpus kept_cpus(const std::map<pid_t, base::CpuSet>& may_use, std::size_t keep,
-                   const std::vector<base::Core>& cores);
-
-// Union of the CPU masks of all threads of a process.
-base::CpuSet cpus_of_threads(pid_t pid);
-
-// Throws Error if a process must not be confined: another user's, this process, or its ancestors.
+// Throws Error for processes that are not confined: of another user, this one and its ancestors.
 void check_may_confine(const std::set<pid_t>& processes, const std::map<pid_t, base::Process>& all);
 
-// Confines the threads of the ranks and of their descendants that are not in `confined` yet, and adds them to it. A
-// thread gets those of its own CPUs that its rank keeps or, if there are none, all CPUs that its rank keeps. A thread
-// that inherited a confined mask is recorded with the previous mask of its creator. `remember` is called before each
-// thread is bound. Returns the number of threads that the kernel refused to bind.
-std::size_t confine(const KeptCpus& kept, Confined& confined,
+// Confines every thread of the ranks and of their descendants that is not on record, and records it: to those of its
+// own CPUs that are kept or, if none is, to all that its rank keeps. A thread that was born confined is recorded with
+// the mask that its creator had. `remember` is called before a thread is bound. Returns how many threads the kernel
+// refused to bind.
+std::size_t confine(const base::job_cores::CpusOfRanks& kept, Confined& confined,
                     const std::function<void(pid_t, const ConfinedThread&)>& remember);
 
 // Restores the mask of each recorded thread. Threads started meanwhile get the mask of their process's first thread. A

@@ -63,13 +63,13 @@ std::map<pid_t, base::Process> ranks_of(const Place& place)
 // Shared by the instances: the CPUs that each rank keeps, and the neighbour's own shared state.
 struct FreedCores : Shared {
     std::map<pid_t, base::Process> ranks;
-    KeptCpus kept;
-    std::vector<int> freed;  // noise CPUs on cores that no rank keeps
+    contract::CpusOfRanks kept;
+    std::vector<int> freed;  // noise CPUs on cores of which none is kept
     std::optional<Neighbour> neighbour;
     std::unique_ptr<Shared> of_neighbour;
 };
 
-std::vector<int> without_kept_cores(const std::vector<int>& cpus, const KeptCpus& kept,
+std::vector<int> without_kept_cores(const std::vector<int>& cpus, const contract::CpusOfRanks& kept,
                                     const std::vector<base::Core>& cores)
 {
     base::CpuSet held;
@@ -99,16 +99,12 @@ std::unique_ptr<FreedCores> share_cores(const base::Settings& settings, const Pl
     cores->ranks = ranks_of(place);
     if (cores->ranks.empty())
         base::fail("job.cores: no process of the job is in the control file; start the job first, or give --victim");
-    std::map<pid_t, base::CpuSet> may_use;
     std::set<pid_t> pids;
-    for (const auto& [pid, process] : cores->ranks) {
-        may_use[pid] = cpus_of_threads(pid);
-        pids.insert(pid);
-    }
+    for (const auto& [pid, process] : cores->ranks) pids.insert(pid);
     const std::map<pid_t, base::Process> all = base::processes();
     check_may_confine(base::with_descendants(pids, all), all);
     const std::vector<base::Core> machine = base::physical_cores(base::present_cpus());
-    cores->kept = kept_cpus(may_use, cores_to_keep(settings), machine);
+    cores->kept = contract::share(contract::usable_cpus(pids), cores_to_keep(settings), machine);
     cores->freed = without_kept_cores(place.cpus, cores->kept, machine);
     cores->neighbour = neighbour_of(settings);
     if (cores->freed.empty()) cores->neighbour.reset();
@@ -140,7 +136,7 @@ class Confiner {
     // Confines processes and threads that were started since the last call, and records them.
     void look_again()
     {
-        KeptCpus kept;
+        contract::CpusOfRanks kept;
         for (const auto& [pid, process] : base::processes(pids()))
             if (process.started == cores_.ranks.at(pid).started) kept[pid] = cores_.kept.at(pid);
         const auto remember = [this](pid_t id, const ConfinedThread& thread) {

@@ -4,7 +4,6 @@
 #include "base/system/cpus.hpp"
 #include "base/system/environment.hpp"
 #include "base/system/processes.hpp"
-#include "noisegen/stressors/job/confinement.hpp"
 #include "testing/child.hpp"
 #include "testing/noise_runs.hpp"
 
@@ -109,17 +108,6 @@ bool has_worked(const std::filesystem::path& noise)
 }
 
 }  // namespace
-
-TEST_CASE("each rank keeps the first whole cores that no earlier rank keeps")
-{
-    const std::vector<base::Core> cores{{.cpus = {0, 4}}, {.cpus = {1, 5}}, {.cpus = {2, 6}}, {.cpus = {3, 7}}};
-    const noisegen::KeptCpus alike =
-        noisegen::kept_cpus({{10, {0, 1, 2, 3, 4, 5, 6, 7}}, {11, {0, 1, 2, 3, 4, 5, 6, 7}}}, 2, cores);
-    CHECK(alike == noisegen::KeptCpus{{10, {0, 1, 4, 5}}, {11, {2, 3, 6, 7}}});
-    CHECK(noisegen::kept_cpus({{10, {2, 3}}, {11, {0, 1}}}, 1, cores) == noisegen::KeptCpus{{10, {2}}, {11, {0}}});
-    CHECK_THROWS_WITH(noisegen::kept_cpus({{10, {0, 1}}, {11, {0, 5}}}, 2, cores),
-                      "job.cores[keep=2]: process 11 of the job may use 0 cores that no other keeps (CPUs 0,5)");
-}
 
 TEST_CASE("a job has fewer cores in the slots of job.cores, and all of them in the others")
 {
