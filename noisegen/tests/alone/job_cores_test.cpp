@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // job.cores: a job has fewer cores in its slots, and gets all of them back however the noise ends.
 #include "base/csv.hpp"
+#include "base/random.hpp"
+#include "base/system/clock.hpp"
 #include "base/system/cpus.hpp"
 #include "base/system/environment.hpp"
 #include "base/system/processes.hpp"
@@ -11,6 +13,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -202,25 +205,74 @@ TEST_CASE("a thread that binds itself while it is confined keeps its choice, and
           "1 threads of the job were bound to other CPUs meanwhile");
 }
 
-TEST_CASE("after kill -9 of noisegen at any moment the job has all its cores back")
+namespace {
+
+using MaskOfThread = std::map<pid_t, base::CpuSet>;
+
+MaskOfThread masks_by_thread(pid_t pid)
+{
+    MaskOfThread masks;
+    for (const pid_t process : base::with_descendants({pid}, base::processes()))
+        for (const auto& [thread, what] : base::threads_of(process)) masks[thread] = base::affinity_of(thread);
+    return masks;
+}
+
+// Until the thread is confined: at most a second, and in small steps, unlike eventually().
+void wait_for_a_slot(pid_t thread, const base::CpuSet& unconfined)
+{
+    const std::int64_t end_ns = base::now_ns() + 1'000'000'000;
+    while (base::affinity_of(thread) != unconfined && base::now_ns() < end_ns) ::usleep(100);
+    while (base::affinity_of(thread) == unconfined && base::now_ns() < end_ns) ::usleep(100);
+}
+
+// Every thread has the mask that it had before; those born since have that of the first thread.
+bool are_as_before(const MaskOfThread& masks, const MaskOfThread& before, pid_t first)
+{
+    return std::all_of(masks.begin(), masks.end(), [&](const auto& thread) {
+        const auto same = before.find(thread.first);
+        return thread.second == (same == before.end() ? before.at(first) : same->second);
+    });
+}
+
+}  // namespace
+
+TEST_CASE("after kill -9 of noisegen at any moment each thread of the job has its own CPUs back")
 {
     if (!has_two_cores()) return;
-    constexpr int by_day = 8;
+    constexpr int by_day = 5;
+    constexpr std::uint64_t longest_us = 80'000;  // two slots
     const int kills = base::environment_number("CROSSTALK_KILLS").value_or(by_day);
-    Child victim{job()};
+    const std::string first = std::to_string(*all.begin());
+    const std::string last = std::to_string(*all.rbegin());
+    Child victim{job("0", "for cpus in ({" + first + "}, {" + last +
+                              "}, None, None):\n"
+                              "    bind = lambda cpus: (cpus and os.sched_setaffinity(0, cpus), time.sleep(600))\n"
+                              "    threading.Thread(target=bind, args=(cpus,), daemon=True).start()\n"
+                              "children.append(subprocess.Popen(['taskset', '-c', '" +
+                              last + "', 'sleep', '600']))\n")};
     REQUIRE(is_ready(victim));
-    std::size_t changed = 0;
+    REQUIRE(eventually([&] { return masks_of(victim.pid()).size() >= 3; }));
+    const std::string groups = base::read_whole(base::join("/proc/", victim.pid(), "/cgroup"));
+    base::Random random{1};
+    std::vector<int> changed;
     for (int kill = 0; kill < kills; ++kill) {
+        const MaskOfThread before = masks_by_thread(victim.pid());
         const Scratch scratch;
         Child noise{taking_cores(scratch, victim.pid(), "job.cores[keep=1] 30ms; quiet 10ms")};
         REQUIRE(eventually([&] { return has_rows(part(scratch) / "noise.csv", 1); }));
-        ::usleep(static_cast<useconds_t>(kill * 7'919 % 80'000));
-        victim.signal(kill % 4 == 0 ? SIGUSR1 : SIGCONT);
+        const bool grows = base::draw_below(random, 2) == 0;
+        if (grows) victim.signal(SIGUSR1);
+        if (base::draw_below(random, 2) == 0)
+            ::usleep(static_cast<useconds_t>(base::draw_below(random, longest_us)));
+        else  // while threads are being confined
+            wait_for_a_slot(victim.pid(), before.at(victim.pid()));
         noise.signal(SIGKILL);
         noise.wait();
-        changed += eventually([&] { return masks_of(victim.pid()) == Masks{all}; }) ? 0 : 1;
+        if (!eventually([&] { return are_as_before(masks_by_thread(victim.pid()), before, victim.pid()); }))
+            changed.push_back(kill);
     }
-    CHECK(changed == 0);
+    CHECK(changed == std::vector<int>{});
+    CHECK(base::read_whole(base::join("/proc/", victim.pid(), "/cgroup")) == groups);
     victim.signal(SIGTERM);
     victim.wait();
 }
