@@ -8,11 +8,12 @@
 #include "crosstalk/cli/commands.hpp"
 #include "crosstalk/cli/run_options.hpp"
 #include "crosstalk/cores/cores_run.hpp"
-#include "crosstalk/run/designed_run.hpp"
 #include "crosstalk/run/place/core_levels.hpp"
 #include "crosstalk/run/request/run_directory.hpp"
 #include "crosstalk/run/several_runs.hpp"
+#include "crosstalk/run/sources/step_source.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -101,6 +102,9 @@ int CoresCommand::run()
     if (levels.size() == 1) base::fail_usage("--levels: give two numbers or more");
     const std::vector<int> threads =
         options.given("threads") ? read_numbers("--threads", threads_) : std::vector<int>{};
+    if (!threads.empty() && std::count(request_.command.begin(), request_.command.end(), "--threads") > 0 &&
+        std::any_of(request_.command.begin(), request_.command.end(), is_ddl_train))
+        base::fail_usage("give --threads to crosstalk cores, not to ddl-train");
     request_.job_cpus = cpus_.empty() ? base::allowed_cpus() : base::parse_cpus(cpus_);
     request_.noise_cpus = request_.job_cpus;
     if (base::physical_cores(request_.job_cpus).size() < 2)
@@ -115,7 +119,7 @@ int CoresCommand::run()
     request_.out = request_.whole = out_.empty() ? (free ? free->path() : FreeDirectory::seen()) : fs::absolute(out_);
     request_.again = command_to_extend(request_, request_.out);
     base::stop_on_signals();
-    return dry_run_ ? show_designed_run(request_) : cores_run(request_, threads);
+    return dry_run_ ? show_cores_run(request_, threads) : cores_run(request_, threads);
 }
 
 }  // namespace crosstalk

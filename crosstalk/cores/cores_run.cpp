@@ -10,6 +10,7 @@
 #include "base/json.hpp"
 #include "base/words.hpp"
 #include "crosstalk/run/designed_run.hpp"
+#include "crosstalk/run/sources/step_source.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -126,19 +127,30 @@ int one_run(const Request& request)
     return code;
 }
 
+// ddl-train sets the variable by an option of its own.
+Request with_threads(const Request& request, int count)
+{
+    Request one = request;
+    one.out = one.whole = request.out / base::join("threads-", count);
+    one.again.clear();
+    if (std::any_of(one.command.begin(), one.command.end(), is_ddl_train))
+        one.command.insert(one.command.end(), {"--threads", std::to_string(count)});
+    return one;
+}
+
 int run_for_each(const Request& request, const std::vector<int>& threads)
 {
     std::vector<CoresReport> reports;
     int code = base::exit_fine;
     for (const int count : threads) {
-        Request one = request;
-        one.out = one.whole = request.out / base::join("threads-", count);
-        one.again.clear();
+        const Request one = with_threads(request, count);
         base::warn(threads_variable, "=", count, ": ", one.out.string());
         ::setenv(threads_variable, std::to_string(count).c_str(), 1);
-        code = designed_run(one);
-        if (std::optional<CoresReport> report = report_of(one.out, count)) reports.push_back(std::move(*report));
-        if (code != base::exit_fine) break;
+        const int of_run = designed_run(one);
+        if (code == base::exit_fine) code = of_run;
+        std::optional<CoresReport> report = report_of(one.out, count);
+        if (!report) break;
+        reports.push_back(std::move(*report));
     }
     if (reports.empty()) return code;
     const CoresReport* best = best_of(reports);
@@ -153,6 +165,16 @@ int run_for_each(const Request& request, const std::vector<int>& threads)
 }
 
 }  // namespace
+
+int show_cores_run(const Request& request, const std::vector<int>& threads)
+{
+    if (threads.empty()) return show_designed_run(request);
+    for (const int count : threads) {
+        std::cout << threads_variable << "=" << count << "\n";
+        show_designed_run(with_threads(request, count));
+    }
+    return base::exit_fine;
+}
 
 int cores_run(const Request& request, const std::vector<int>& threads)
 try {
