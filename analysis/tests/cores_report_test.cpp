@@ -109,3 +109,38 @@ TEST_CASE("records of noise without kept CPUs are said to lack them")
     CHECK(cores["advice"].get<std::string>().find("lack the CPUs that the job kept (kept_cpus") != std::string::npos);
     CHECK(outcome.out.find("lack the CPUs") != std::string::npos);
 }
+
+TEST_CASE("a summary has the cores of each type of node and job in one table")
+{
+    const testing::Scratch scratch;
+    REQUIRE(analysed({written(scratch / "a", {})}).status == 0);
+    REQUIRE(analysed({written(scratch / "threads/threads-4", {.seed = 2, .node_type = "new", .need = 3})}).status == 0);
+    base::write_whole(scratch / "threads/cores.json", R"({"format": 1, "runs": [{"directory": "threads-4"}]})");
+    const auto summary = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> words{testing::program, "summary", scratch / "a", scratch / "threads"};
+        words.insert(words.end(), more.begin(), more.end());
+        return testing::run(words);
+    };
+    const testing::Outcome outcome = summary({"--out", scratch / "out"});
+    INFO(outcome.out, outcome.err);
+    REQUIRE(outcome.status == 0);
+    CHECK(outcome.out.find("cores of a rank that the job must keep:\nnode type  job  ranks  cores to keep") !=
+          std::string::npos);
+    CHECK(outcome.out.find("new        mlp  2      3 (3 to 3 at 2 %)") != std::string::npos);
+    CHECK(outcome.out.find("old        mlp  2      2 (2 to 2 at 2 %)") != std::string::npos);
+
+    const base::CsvTable rows{scratch / "out/cores.csv"};
+    REQUIRE(rows.rows() == 2);
+    CHECK(rows.text(0, "node_type") == "old");
+    CHECK(rows.get<int>(0, "keep") == 2);
+    CHECK(rows.text(1, "node_type") == "new");
+    CHECK(rows.text(1, "neighbour") == "memory.stream");
+    const std::string page = base::read_whole(scratch / "out/index.html");
+    CHECK(page.find("Cores of a rank that the job must keep") != std::string::npos);
+    CHECK(page.find("3 (3 to 3 at 2 %)") != std::string::npos);
+    const nlohmann::json json = nlohmann::json::parse(summary({"--format", "json"}).out);
+    REQUIRE(json["cores"].size() == 2);
+    CHECK(json["cores"][1]["node_type"] == "new");
+    CHECK(json["cores"][1]["keep"] == 3);
+    CHECK(summary({"--format", "md"}).out.find("### Cores of a rank that the job must keep") != std::string::npos);
+}

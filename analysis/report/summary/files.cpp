@@ -67,6 +67,18 @@ void write_weeks(const fs::path& file, const Summary& summary)
                   week.noise, week.percent, week.interval.low, week.interval.high);
 }
 
+void write_cores_to_keep(const fs::path& file, const Summary& summary)
+{
+    base::CsvWriter table{file,
+                          {"node_type", "hosts", "model", "data", "strategy", "ranks", "run", "started",
+                           "budget_percent", "keep", "at_least", "most", "neighbour"}};
+    for (const RunSummary& run : summary.runs)
+        for (const CoresInRun& cores : run.cores)
+            table.row(run.node_type, run.hosts, run.model, run.data, run.strategy, run.ranks, run.directory.string(),
+                      run.started, run.budget_percent, cores.keep ? join(*cores.keep) : std::string{}, cores.at_least,
+                      cores.most, cores.neighbour);
+}
+
 std::string stressor_of(const Summary& summary, const std::string& noise)
 {
     for (const RunSummary& run : summary.runs)
@@ -216,6 +228,20 @@ one of the runs was not trustworthy. Weeks as of ISO 8601, by the start of the r
 weeks.csv.</p>)";
 }
 
+std::string cores_to_keep(const Summary& summary)
+{
+    const std::vector<std::vector<std::string>> lines = cores_table(summary);
+    if (lines.empty()) return "";
+    std::vector<std::vector<Cell>> rows;
+    for (auto line = lines.begin() + 1; line != lines.end(); ++line) {
+        std::vector<Cell>& row = rows.emplace_back();
+        for (const std::string& cell : *line) row.push_back(words(cell));
+    }
+    return dense(table(lines.front(), rows)) +
+           R"(<p class="small">Physical cores of each rank, of those that were measured; settings are in each run's
+report.</p>)";
+}
+
 std::string without_report(const Summary& summary)
 {
     std::vector<std::string> items;
@@ -237,10 +263,11 @@ std::string page_of(const Summary& summary, const Plot& plot, const fs::path& fo
          .subtitle = "Slowdown of a step under each noise, in percent of its quiet step",
          .answer = figure(plot, folder),
          .evidence = {{"The runs", tables_of_runs(summary, page_folder) + terms({"slowdown", "interval"})},
+                      {"Cores of a rank that the job must keep", cores_to_keep(summary)},
                       {"Nodes by week", weeks_table(summary)},
                       {"Over time", trends_table(summary)},
                       {"Without a report", without_report(summary)}},
-         .foot = made_by(own_record, {"summary.csv", "trends.csv", "weeks.csv"})});
+         .foot = made_by(own_record, {"summary.csv", "trends.csv", "weeks.csv", base::file::cores})});
 }
 
 }  // namespace
@@ -252,6 +279,7 @@ void write_summary(const fs::path& wanted, const Summary& summary, const nlohman
     write_summary_table(folder / "summary.csv", summary);
     write_trends(folder / "trends.csv", summary);
     write_weeks(folder / "weeks.csv", summary);
+    write_cores_to_keep(folder / base::file::cores, summary);
     const Plot plot = draw_trend(folder, summary);
     base::write_whole(folder / base::file::run_record, base::json_text(own_record) + "\n");
     base::write_whole(folder / "index.html", page_of(summary, plot, folder, fs::absolute(wanted), own_record));

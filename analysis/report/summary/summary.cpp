@@ -100,6 +100,22 @@ fs::path report_in(const fs::path& directory)
     return {};
 }
 
+// The directory, or those of the runs that crosstalk cores --threads put into it.
+std::vector<fs::path> runs_in(const fs::path& directory)
+try {
+    const fs::path whole = directory.filename() == base::file::cores_record ? directory.parent_path() : directory;
+    if (!report_in(directory).empty() || !fs::is_regular_file(whole / base::file::cores_record)) return {directory};
+    const SummaryJson json = base::read_json(whole / base::file::cores_record);
+    std::vector<fs::path> runs;
+    for (const SummaryJson& run : json.at("runs")) runs.push_back(whole / run.at("directory").get<std::string>());
+    if (runs.empty()) runs.push_back(directory);
+    return runs;
+} catch (const nlohmann::json::exception&) {
+    return {directory};
+} catch (const base::Error&) {
+    return {directory};
+}
+
 void add_run(Summary& summary, std::set<fs::path>& known, const fs::path& directory)
 try {
     const fs::path report = report_in(directory);
@@ -158,7 +174,8 @@ Summary summary_of(const std::vector<std::string>& directories)
 {
     Summary summary;
     std::set<fs::path> known;
-    for (const fs::path directory : directories) add_run(summary, known, directory);
+    for (const fs::path directory : directories)
+        for (const fs::path& run : runs_in(directory)) add_run(summary, known, run);
     if (summary.runs.empty())
         base::fail(summary.without.front().directory.string(),
                    directories.size() == 1 ? ": " : " and all others: ", summary.without.front().why);

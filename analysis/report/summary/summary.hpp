@@ -90,8 +90,8 @@ struct Summary {
     std::vector<NoReport> without;
 };
 
-// Each is a run's directory, or the report's own, or its cores.json; one that is given twice counts once. Throws Error
-// if none has a report.
+// Each is a run's directory, or the report's own, or its cores.json, or the directory of runs with several numbers of
+// threads; one that is given twice counts once. Throws Error if none has a report.
 Summary summary_of(const std::vector<std::string>& directories);
 
 // The noises with their levels, in order of appearance.
@@ -117,8 +117,8 @@ void print(std::ostream& out, const Summary& summary);
 void print_markdown(std::ostream& out, const Summary& summary);
 nlohmann::ordered_json json_of(const Summary& summary);
 
-// Writes summary.csv, trends.csv, weeks.csv, the plot trend.svg, index.html, run.json. Columns: docs/formats.md. The
-// folder appears only when complete; throws UsageError if it exists.
+// Writes summary.csv, trends.csv, weeks.csv, cores.csv, the plot trend.svg, index.html, run.json. Columns:
+// docs/formats.md. The folder appears only when complete; throws UsageError if it exists.
 void write_summary(const std::filesystem::path& folder, const Summary& summary,
                    const nlohmann::ordered_json& own_record);
 
