@@ -110,6 +110,33 @@ TEST_CASE("records of noise without kept CPUs are said to lack them")
     CHECK(outcome.out.find("lack the CPUs") != std::string::npos);
 }
 
+TEST_CASE("a report on several runs has one number of cores, its settings, and their curve")
+{
+    const testing::Scratch scratch;
+    std::vector<fs::path> runs;
+    for (const std::uint64_t seed : {1U, 2U, 3U})
+        runs.push_back(written(scratch / ("run-" + std::to_string(seed)), {.seed = seed}));
+    const fs::path out = scratch / "together";
+    const testing::Outcome outcome = analysed(runs, {"--out", out.string()});
+    INFO(outcome.out, outcome.err);
+    REQUIRE(outcome.status == 0);
+    const nlohmann::json cores = cores_in(out);
+    CHECK(cores["keep"] == 2);
+    CHECK(nlohmann::json::parse(base::read_whole(out / "verdict.json")).at("cores").at(0) == cores);
+    const auto answer = cores["answer"].get<std::string>();
+    CHECK(outcome.out.find(answer) != std::string::npos);
+    const std::string page = base::read_whole(out / "index.html");
+    CHECK(page.find(answer) != std::string::npos);
+    CHECK(page.find("MaxCPUsPerNode=8") != std::string::npos);
+    const base::CsvTable curve{out / "cores.csv"};
+    REQUIRE(curve.rows() == 4);
+    CHECK(curve.get<int>(0, "keep") == 4);
+    CHECK(curve.get<double>(3, "effect_percent") == doctest::Approx(40.0).epsilon(0.1));
+    CHECK(curve.get<double>(3, "neighbour_bytes_per_s") == doctest::Approx(3e9));
+    if (!fs::exists("/usr/bin/gnuplot")) return testing::skip("gnuplot is not installed");
+    CHECK(fs::exists(out / "cores.svg"));
+}
+
 TEST_CASE("a summary has the cores of each type of node and job in one table")
 {
     const testing::Scratch scratch;

@@ -10,6 +10,8 @@
 #include "analysis/results/plots/run_plot.hpp"
 #include "analysis/results/plots/step_plots.hpp"
 #include "analysis/results/record.hpp"
+#include "analysis/results/verdict_text.hpp"
+#include "analysis/sections/cores/cores_section.hpp"
 #include "analysis/sections/effects/effects_section.hpp"
 #include "analysis/sections/harvest/harvest_section.hpp"
 #include "analysis/sections/response/response_section.hpp"
@@ -142,6 +144,13 @@ std::string curves_section(const PooledReport& report, const PooledPlots& plots,
                 {plain_list(curve_sentences(report.all)), plots.response ? figure(*plots.response, folder) : "", unit});
 }
 
+std::string cores_section(const PooledReport& report, const PooledPlots& plots, const std::filesystem::path& folder)
+{
+    const std::vector<std::string> sentences = cores_sentences(report.all);
+    if (sentences.empty()) return "";
+    return plain_list(sentences) + (plots.cores ? figure(*plots.cores, folder) : "");
+}
+
 // The critical rank and region: "rank 1, in backward (+9.8 %)"; a dash if no rank is critical.
 std::string culprit(const Decomposition& found)
 {
@@ -225,6 +234,7 @@ std::string pooled_html(const PooledReport& report, const Findings& found, const
          .answer = answer(all, found, figure(plots.effects, folder)),
          .evidence = {{report.of_runs() ? "Run by run" : "Part by part", runs_section(report, plots.runs, folder)},
                       {"How much", curves_section(report, plots, folder)},
+                      {"How many cores", cores_section(report, plots, folder)},
                       {"What the neighbour got done", harvest_section(report)},
                       {"What differed between them", differences_section(report)},
                       {report.of_runs() ? "What limits these runs" : "What limits this run", plain_list(all.limits)},
@@ -246,7 +256,9 @@ void write_pooled(const std::filesystem::path& wanted, const PooledReport& repor
                       draw_runs(folder, report.all, rows_of_plot(report)),
                       draw_heat_map(folder, steps_of(report)),
                       draw_phases_over_time(folder, steps_of(report)),
+                      {},
                       {}};
+    if (!falling_curves_of(report.all).empty()) plots.cores = draw_cores(folder, report.all);
     if (!curves_of(report.all).empty()) plots.response = draw_response(folder, report.all);
     base::end_if_stopped();
     Findings found = findings(report.all);

@@ -112,6 +112,7 @@ DesignedRun outline(const DesignedRun& run)
 {
     DesignedRun kept;
     kept.steps.phases = run.steps.phases;
+    kept.computes_on_gpu = run.computes_on_gpu;
     for (const RankSteps& rank : run.steps.ranks) kept.steps.ranks.emplace_back().rank = rank.rank;
     kept.slots = {{run.slots.front().front()}};
     kept.plan = run.plan;

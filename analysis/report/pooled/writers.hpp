@@ -23,12 +23,13 @@ struct PooledPlots {
     Plot heat_map;
     Plot phases_over_time;
     std::optional<Plot> response;  // if noises have levels
+    std::optional<Plot> cores;     // if noise takes cores from the job
 };
 
 // Writes verdict.json and summary.json, as for one run but with `pooled`; verdicts.csv, effects.csv, measures.csv,
-// response.csv and the tables of decompositions, as for one run; pooled.csv, runs.csv, differences.csv; the plots
-// effects.svg, runs.svg, heat_map.svg and response.svg; run.json; index.html. Columns and members: docs/formats.md. The
-// folder appears only when complete; throws UsageError if it exists.
+// response.csv, cores.csv and the tables of decompositions, as for one run; pooled.csv, runs.csv, differences.csv; the
+// plots effects.svg, runs.svg, heat_map.svg, response.svg and cores.svg; run.json; index.html. Columns and members:
+// docs/formats.md. The folder appears only when complete; throws UsageError if it exists.
 void write_pooled(const std::filesystem::path& folder, const PooledReport& report);
 
 void print(std::ostream& out, const PooledReport& report, const Findings& found);

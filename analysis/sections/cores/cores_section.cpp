@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many cores the job needs: the number, the settings for it, the curve, and what a neighbour gets from the others.
+#include "analysis/sections/cores/cores_section.hpp"
+
 #include "analysis/results/identity.hpp"
 #include "analysis/results/node_placement.hpp"
 #include "analysis/results/numbers.hpp"
@@ -211,17 +213,6 @@ std::string advice_of(const std::optional<CoresKept>& kept)
     return settings_sentence(core_settings(*kept)) + lacking;
 }
 
-std::vector<std::string> cores_sentences(const Report& report)
-{
-    std::vector<std::string> all;
-    for (const ResponseCurve& curve : falling_curves_of(report)) {
-        const bool says = why_not(report).empty();
-        all.push_back(join(answer_of(report, curve), says ? " " + break_of(curve, report.verdict) : ""));
-        if (const std::string advice = advice_of(recommended(report, curve)); !advice.empty()) all.push_back(advice);
-    }
-    return all;
-}
-
 void write_cores(const std::filesystem::path& file, const Report& report)
 {
     base::CsvWriter table{file,
@@ -292,6 +283,17 @@ void write_cores_json(const std::filesystem::path& file, const Report& report)
 }
 
 }  // namespace
+
+std::vector<std::string> cores_sentences(const Report& report)
+{
+    std::vector<std::string> all;
+    for (const ResponseCurve& curve : falling_curves_of(report)) {
+        const bool says = why_not(report).empty();
+        all.push_back(join(answer_of(report, curve), says ? " " + break_of(curve, report.verdict) : ""));
+        if (const std::string advice = advice_of(recommended(report, curve)); !advice.empty()) all.push_back(advice);
+    }
+    return all;
+}
 
 namespace section {
 
