@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Background work of the training itself as noise: a checkpoint, or another number of loader threads, in its slots.
 #include "base/cli/option_checks.hpp"
+#include "base/contract/background_work.hpp"
 #include "base/error.hpp"
 #include "noisegen/stressors/control/control_request.hpp"
 
@@ -26,7 +27,7 @@ std::uint32_t loader_threads(const base::Settings& settings)
 }  // namespace
 
 extern const StressorCard job_checkpoint{
-    .name = "job.checkpoint",
+    .name = base::job_checkpoint,
     .summary =
         "the training writes a checkpoint at the beginning of each slot (ddl-train, or a program that asks "
         "crosstalk_checkpoint_wanted()); an operation is a checkpoint",
