@@ -74,9 +74,9 @@ def phase(name: str) -> Iterator[None]:
     A nested phase replaces the outer one while it lasts.
     """
     marks.phases.append(name)
-    marks.phase(name)
+    marks.show(name)
     try:
         yield
     finally:
         marks.phases.pop()
-        marks.phase(marks.phases[-1] if marks.phases else None)
+        marks.show(marks.phases[-1] if marks.phases else None)

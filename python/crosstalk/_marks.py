@@ -8,6 +8,7 @@ import ctypes.util
 import functools
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 LIBRARY = "libcrosstalk-mark.so"
@@ -45,6 +46,7 @@ class Marks:
     def __init__(self) -> None:
         self.explicit = False  # the program marks its steps by step() or steps()
         self.phases: list[str | None] = []  # current phases, the innermost last
+        self.show: Callable[[str | None], None] = self.phase  # what phase() of the program calls
 
     @functools.cached_property
     def recorder(self) -> ctypes.CDLL | None:

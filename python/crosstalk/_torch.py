@@ -142,6 +142,13 @@ class Steps:
             self.before.append((name, time.monotonic_ns()))
             del self.before[:-128]  # changes during an evaluation, which is in no step
 
+    def show_marked(self, name: str | None) -> None:
+        """Likewise for a phase that the program marks itself, such as a checkpoint between two steps."""
+        if marks.explicit or threading.get_ident() != self.thread:
+            marks.phase(name)
+        else:
+            self.show(name)
+
     def enter(self, name: str | None) -> None:
         self.stack.append(name)
         self.show(name)
@@ -406,6 +413,7 @@ def watch() -> None:
     if marks.recorder is None and metrics.file is None:
         return
     _watch_spawned()
+    marks.show = steps.show_marked
     atexit.register(steps.drop)
     if "torch" in sys.modules:
         _watch_all(sys.modules["torch"])

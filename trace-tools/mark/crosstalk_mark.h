@@ -57,9 +57,9 @@ void crosstalk_step_at(int64_t at_ns);
 void crosstalk_phase_at(const char* name, int64_t at_ns);
 void crosstalk_control(void);
 
-/* Once a step, before its end: 1 if `noisegen` (job.checkpoint) wants a checkpoint now and the program to wait for it,
- * 2 if it wants one that is written beside the next steps, 0 if none. All ranks of a step get the same answer. Needs
- * CROSSTALK_CONTROL_DELAY, which `crosstalk run` sets. */
+/* Once a step, in it or before the next one: 1 if `noisegen` (job.checkpoint) wants a checkpoint now and the program to
+ * wait for it, 2 if it wants one that is written beside the next steps, 0 if none. All ranks of a step get the same
+ * answer. Needs CROSSTALK_CONTROL_DELAY, which `crosstalk run` sets. */
 int crosstalk_checkpoint_wanted(void);
 
 /* 1 if this process records steps, else 0. */

@@ -89,8 +89,7 @@ class Marks {
     int take_checkpoint()
     {
         const std::lock_guard lock{mutex_};
-        const base::ControlRequest asked =
-            in_step_ && control_ ? control_->take_checkpoint() : base::ControlRequest::none;
+        const base::ControlRequest asked = control_ ? control_->take_checkpoint() : base::ControlRequest::none;
         return asked == base::ControlRequest::none ? 0 : asked == base::ControlRequest::checkpoint ? 1 : 2;
     }
 

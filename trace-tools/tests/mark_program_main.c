@@ -6,6 +6,7 @@
 //   fork            a child process reports a step of its own
 //   drop            begins a step that it does not finish
 //   checkpoint      prints "checkpoint STEP ANSWER" whenever crosstalk_checkpoint_wanted() is not 0
+//   checkpoint-between  likewise, but asks after the end of each step
 //   wait FILE       creates FILE after the steps, then waits for a signal
 #include "trace-tools/mark/crosstalk_mark.h"
 
@@ -67,7 +68,9 @@ int main(int argc, char** argv)
     }
     for (int step = 0; step < steps; ++step) {
         take_step(1);
-        const int wanted = strcmp(mode, "checkpoint") == 0 ? crosstalk_checkpoint_wanted() : 0;
+        const int between = strcmp(mode, "checkpoint-between") == 0;
+        if (between) crosstalk_step_end();
+        const int wanted = between || strcmp(mode, "checkpoint") == 0 ? crosstalk_checkpoint_wanted() : 0;
         if (wanted != 0) printf("checkpoint %d %d\n", step, wanted);
         if (arrived != NULL) meet(arrived, (step + 1) * size);
     }

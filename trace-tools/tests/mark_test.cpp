@@ -18,6 +18,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <sys/wait.h>
@@ -259,14 +260,17 @@ TEST_CASE("a delay may be a share of a quiet step, and a sham has none")
 
 TEST_CASE("a program learns once a slot that a checkpoint is wanted, and of which kind")
 {
-    for (const auto& [request, answer] : {std::pair{base::ControlRequest::checkpoint, "checkpoint 1 1"},
-                                          std::pair{base::ControlRequest::checkpoint_async, "checkpoint 1 2"}}) {
+    using Asked = std::tuple<base::ControlRequest, std::string, std::string>;
+    for (const auto& [request, mode, answer] :
+         {Asked{base::ControlRequest::checkpoint, "checkpoint", "checkpoint 1 1"},
+          Asked{base::ControlRequest::checkpoint_async, "checkpoint", "checkpoint 1 2"},
+          Asked{base::ControlRequest::checkpoint_async, "checkpoint-between", "checkpoint 1 2"}}) {
         const testing::Scratch scratch;
         const fs::path run = scratch / "run";
         base::ControlFile control = base::ControlFile::open(run, base::host_name());
         ask(control.page(), request);
         const testing::Outcome outcome =
-            testing::run({"sh", "-c", ranks(1, run, "6 checkpoint", "CROSSTALK_CONTROL_DELAY=5%")});
+            testing::run({"sh", "-c", ranks(1, run, "6 " + mode, "CROSSTALK_CONTROL_DELAY=5%")});
         CHECK(outcome.err == "");
         const std::string printed = base::read_whole(run.string() + ".out.0");
         const std::size_t found = printed.find(answer);
