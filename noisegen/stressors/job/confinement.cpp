@@ -14,7 +14,7 @@ namespace {
 // Threads may be created after the threads are listed and before their creator is bound, so passes are repeated.
 constexpr int most_passes = 100;
 
-// False for a thread that has ended.
+// An error because the thread has ended does not count.
 bool refused_to_bind(pid_t thread, const base::CpuSet& cpus)
 {
     return !base::bind_thread(thread, cpus) && errno != ESRCH;

@@ -31,13 +31,13 @@ struct Confined {
     std::map<pid_t, ConfinedThread> threads;  // by thread id
 };
 
-// Throws Error for processes that are not confined: of another user, this one and its ancestors.
+// Throws Error if a process must not be confined: another user's, this process, or its ancestors.
 void check_may_confine(const std::set<pid_t>& processes, const std::map<pid_t, base::Process>& all);
 
-// Confines every thread of the ranks and of their descendants that is not on record, and records it: to those of its
-// own CPUs that are kept or, if none is, to all that its rank keeps. A thread that was born confined is recorded with
-// the mask that its creator had. `remember` is called before a thread is bound. Returns how many threads the kernel
-// refused to bind.
+// Confines the threads of the ranks and of their descendants that are not in `confined` yet, and adds them to it. A
+// thread gets those of its own CPUs that its rank keeps or, if there are none, all CPUs that its rank keeps. A thread
+// that inherited a confined mask is recorded with the previous mask of its creator. `remember` is called before each
+// thread is bound. Returns the number of threads that the kernel refused to bind.
 std::size_t confine(const base::job_cores::CpusOfRanks& kept, Confined& confined,
                     const std::function<void(pid_t, const ConfinedThread&)>& remember);
 

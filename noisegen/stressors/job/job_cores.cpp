@@ -64,7 +64,7 @@ std::map<pid_t, base::Process> ranks_of(const Place& place)
 struct FreedCores : Shared {
     std::map<pid_t, base::Process> ranks;
     contract::CpusOfRanks kept;
-    std::vector<int> freed;  // noise CPUs on cores of which none is kept
+    std::vector<int> freed;  // noise CPUs on cores that no rank keeps
     std::optional<Neighbour> neighbour;
     std::unique_ptr<Shared> of_neighbour;
 };
