@@ -178,6 +178,24 @@ for epoch in range(3):
                 row["end_ns"] - row["begin_ns"] - row["load_ns"], 100_000_000
             )  # without the 200 ms of the evaluation
 
+    def test_a_phase_that_is_marked_between_two_steps_is_in_the_second(self) -> None:
+        program = """
+import time, crosstalk, torch
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(4):
+    model(torch.randn(2, 4)).sum().backward()
+    optimizer.step()
+    if step == 1:
+        with crosstalk.phase("checkpoint"):
+            time.sleep(0.05)
+"""
+        file = self.run_directory.parent / "saving.py"
+        file.write_text(program)
+        python(self.run_directory, "-m", "crosstalk", str(file))
+        self.assertEqual([row["checkpoint_ns"] >= 50_000_000 for row in rows(self.run_directory)],
+                         [False, False, True, False])
+
     def test_explicit_steps_are_the_only_ones(self) -> None:
         program = """
 import crosstalk, torch
