@@ -276,7 +276,10 @@ TEST_CASE("of several calls that repeat the one made least often is the step's e
 {
     const auto found_in = [](const std::string& loop, int times) {
         const testing::Scratch scratch;
-        std::ofstream{scratch / "spec"} << "ranks 2\nrepeat " << times << " step {\n" << loop << "}\n";
+        std::ofstream spec{scratch / "spec"};
+        spec << "ranks 2\n";
+        for (int i = 0; i < times; ++i) spec << loop;
+        spec.close();
         REQUIRE(testing::run({CROSSTALK_BIN "/trace-synth", scratch / "spec", "-o", scratch / "made"}).status == 0);
         otf2::Reader reader{scratch / "made/traces.otf2"};
         const auto call = otf2::find_steps(reader).call;
