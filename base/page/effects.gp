@@ -1,7 +1,7 @@
 # Effect of each noise on the step with its interval. Given: noises, names[noises], has_budget, budget; low and high of
 # the intervals; axis[1], its label; has_truths (1 or 0).
 
-set terminal svg noenhanced size 1100,(70 + 28 * noises) dynamic font 'sans-serif,14' name 'effects'
+set terminal svg noenhanced size 1100,(104 + 26 * noises) dynamic font 'sans-serif,14' name 'effects'
 set output 'effects.svg'
 set datafile separator ','
 set encoding utf8
