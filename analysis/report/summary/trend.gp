@@ -15,7 +15,8 @@ set border 3 lw 0.7
 set tics nomirror out scale 0.5
 room = span > 0 ? 0.04 * span : 3600
 set xrange [first - room : first + span + room]
-set xtics time format (span > 3 * 86400 ? '%Y-%m-%d' : '%m-%d %H:%M') span > 0 ? span / 5 : 3600
+day_or_time = span > 3 * 86400 ? '%Y-%m-%d' : span > 0 && span < 600 ? '%H:%M:%S' : '%m-%d %H:%M'
+set xtics time format day_or_time span > 0 ? span / 5 : 3600
 set ylabel 'slowdown, %' offset 1,0
 set yrange [low - 0.05 * (high - low) : high + 0.05 * (high - low)]
 wanted = (high - low) / 3.0
