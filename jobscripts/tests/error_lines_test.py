@@ -31,6 +31,7 @@ WRONG = [  # ~ stands for a blank
     (2, "did you mean cpu.spin?", "noisegen calibrate cpu.spinn"),
     (2, "did you mean placebo?", "noisegen probe placebos"),
     (2, "did you mean bandwidth?", "noisegen probe --victim bandwith"),
+    (2, "--command takes at least 3, not 2", "noisegen probe --command true --blocks 2"),
     (2, "did you mean --limits?", "noisegen limits --limit x"),
     (2, "did you mean weight?", "ddl-alter NONE --in-place --role wieght"),
     (2, "did you mean --flips?", "ddl-alter NONE --in-place --flip 3"),

@@ -183,6 +183,8 @@ std::vector<std::string> default_pressure_stressors(const std::filesystem::path&
 
 int probe_pressure(const PressureProbe& given)
 {
+    if (given.probe.blocks < least_blocks)
+        base::fail_usage("--blocks: --command takes at least ", least_blocks, ", not ", given.probe.blocks);
     PressureProbe asked = given;
     if (asked.probe.stressors.empty()) asked.probe.stressors = default_pressure_stressors(asked.scratch);
     Victim::Setup setup = Victim::setup(asked.probe.victim, asked.probe.array);
