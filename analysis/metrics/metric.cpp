@@ -101,10 +101,17 @@ const std::vector<MetricCard>& metrics()
 const MetricCard& metric_named(const std::string& name)
 {
     std::vector<std::string> names;
+    std::vector<std::string> in_column;
     for (const MetricCard& card : metrics()) {
         if (card.name == name) return card;
         names.push_back(card.name);
+        if (std::any_of(card.places.begin(), card.places.end(),
+                        [&](const Place& place) { return place.column == name; }))
+            in_column.push_back(card.name);
     }
+    if (!in_column.empty())
+        base::fail_usage("'", name, "' is a column of ", base::join_words(in_column, ", "), ": interference explain ",
+                         in_column.front());
     base::fail_usage("no metric '", name, "'", base::did_you_mean(name, names), " (interference metrics shows all)");
 }
 

@@ -2,6 +2,7 @@
 // Tests of metrics: everything that reports show has a card, and a card's places are right.
 #include "analysis/metrics/metric.hpp"
 #include "base/csv.hpp"
+#include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/page/parts.hpp"
 #include "testing/interference_runs.hpp"
@@ -162,4 +163,11 @@ TEST_CASE("the page explains its words from the cards, by pointer and without")
     const analysis::MetricCard& transfer = analysis::metric_named("exposed_transfer");
     CHECK(page.find("title=\"" + base::page::escape(transfer.summary)) != std::string::npos);
     CHECK(page.find("<dd>" + base::page::escape(transfer.summary)) != std::string::npos);
+}
+
+TEST_CASE("the name of a column leads to its metrics")
+{
+    CHECK_THROWS_WITH_AS(analysis::metric_named("carry_over_percent"),
+                         doctest::Contains("'carry_over_percent' is a column of "), base::UsageError);
+    CHECK_THROWS_WITH_AS(analysis::metric_named("slowdwn"), doctest::Contains("did you mean"), base::UsageError);
 }
