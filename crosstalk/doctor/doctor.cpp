@@ -195,6 +195,20 @@ Finding tool(const char* what, const char* name, bool needed, const std::string&
             .advice = there ? "" : advice};
 }
 
+// srun may be installed where no cluster is.
+Finding slurm()
+{
+    Finding finding = tool("Slurm", "srun", false,
+                           "only for clusters; to try job scripts on this machine: apt-get install slurm-wlm munge");
+    if (finding.state == State::there &&
+        answer_of({"timeout", "5", "scontrol", "ping"}, Errors::in_the_text).code != 0) {
+        finding.state = State::limited;
+        finding.advice =
+            "no controller answers scontrol ping: this host is not in a cluster, or its controller is down";
+    }
+    return finding;
+}
+
 Finding own_program(const char* name, bool needed, const std::string& advice)
 {
     const bool there = fs::exists(path_of_program(name));
@@ -241,8 +255,7 @@ std::vector<Finding> examine()
         tool("setpriv", "setpriv", true, "apt-get install util-linux; ends a run's processes with the run"),
         tool("gnuplot", "gnuplot", false, "apt-get install gnuplot-nox: draws the report's plots"),
         tool("MPI", "mpirun", false, "apt-get install openmpi-bin: starts trainings of several ranks"),
-        tool("Slurm", "srun", false,
-             "only for clusters; to try job scripts on this machine: apt-get install slurm-wlm munge"),
+        slurm(),
         cgroups(),
         resctrl(),
         gpu(),
