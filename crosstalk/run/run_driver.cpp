@@ -342,7 +342,10 @@ void RunDriver::watch()
         }
         if (now_ns >= next_line_ns) {
             next_line_ns += line_every_ns;
-            say_how_far((now_ns - begin_ns) / 1'000'000'000);
+            if (asked)
+                base::warn("the job was asked to end ", (now_ns - asked_ns) / 1'000'000'000, " s ago");
+            else
+                say_how_far((now_ns - begin_ns) / 1'000'000'000);
             if (decided_ && !asked) {
                 asked = true;
                 asked_ns = now_ns;
