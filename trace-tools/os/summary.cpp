@@ -22,7 +22,7 @@ void Summary::add(const std::vector<Row>& rows)
     }
 }
 
-std::string Summary::text(double seconds, std::size_t most) const
+std::string Summary::text(double seconds, std::size_t most, const std::string& rest) const
 {
     std::vector<std::pair<Key, Sum>> rows{sums_.begin(), sums_.end()};
     std::erase_if(rows, [](const auto& row) { return row.second.ns == 0; });
@@ -43,7 +43,7 @@ std::string Summary::text(double seconds, std::size_t most) const
     }
     std::string text = lines.size() > 1 ? base::table_text(lines, 3) : "nothing kept its threads from running\n";
     for (const auto& [source, count] : shown)
-        if (count > most) text += base::join("and ", count - most, " more of ", source, ", in ", base::os::table, "\n");
+        if (count > most) text += base::join("and ", count - most, " more of ", source, rest, "\n");
     return text;
 }
 

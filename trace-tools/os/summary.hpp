@@ -17,8 +17,9 @@ class Summary {
  public:
     void add(const std::vector<base::os::Row>& rows);
 
-    // Lists the causes with the most time first, at most `most` lines for each source.
-    std::string text(double seconds, std::size_t most) const;
+    // Lists the causes with the most time first, at most `most` lines for each source. `rest` says where the others
+    // are.
+    std::string text(double seconds, std::size_t most, const std::string& rest) const;
 
  private:
     struct Sum {

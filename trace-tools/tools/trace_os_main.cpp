@@ -191,11 +191,15 @@ void write_record(const fs::path& directory, const Wanted& wanted, const Watch& 
     base::write_whole(directory / base::os::record, record.dump(2) + "\n");
 }
 
-void print(const Watch& watch)
+void print(const Watch& watch, bool has_table)
 {
     std::printf("%s on CPUs %s for %.1f s\n", base::counted(watch.threads, "thread").c_str(),
                 base::format_cpus(watch.cpus).c_str(), watch.seconds);
-    std::fputs(watch.summary.text(watch.seconds, 12).c_str(), stdout);
+    std::fputs(
+        watch.summary
+            .text(watch.seconds, 12, has_table ? base::join(", in ", base::os::table) : " (--out DIR lists them)")
+            .c_str(),
+        stdout);
     if (watch.lost > 0) base::warn(watch.lost, " interruptions are missing: there was no room for them");
     for (const os::Source& source : watch.sources)
         if (source.name == "bpf" && !source.lacks.empty()) base::warn("by whom is not known: ", source.lacks);
@@ -248,7 +252,7 @@ int watch(const Wanted& wanted)
         write_record(part->path(), wanted, watch);
         part->keep();
     }
-    print(watch);
+    print(watch, part.has_value());
     if (part) std::printf("%s\n", (part->path() / base::os::table).c_str());
     if (child) {
         if (base::stop_requested()) child->signal(SIGTERM);
