@@ -120,7 +120,7 @@ void keep(MeasuredTimes& measured, TreatedTimes times)
     const std::string why = base::join("only ", times.block.size(), " steps lie completely under ", times.treatment,
                                        ": it takes ", least_steps_of_treatment);
     if (measured.treatments.empty()) base::fail(why, "; make a longer run");
-    measured.notes.push_back(why);
+    measured.notes.push_back(base::join("no row for ", times.treatment, ": ", why));
 }
 
 std::vector<TreatedTimes> under_noise(const Picker& picker, const DesignedRun& run, const ExposureRules& rules)
