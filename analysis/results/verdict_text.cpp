@@ -6,6 +6,7 @@
 #include "analysis/results/next_run.hpp"
 #include "analysis/results/numbers.hpp"
 #include "base/contract/factor_name.hpp"
+#include "base/contract/job_cores.hpp"
 #include "base/contract/verdict_words.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
@@ -21,11 +22,16 @@ using base::join;
 
 constexpr std::size_t most_named = 4;  // noises named for a verdict in the headline; beyond it gives their number
 
-std::vector<std::string> judged_as(const Verdict& verdict, const std::string& word)
+enum class Which { all, noise, cores };
+
+std::vector<std::string> judged_as(const Verdict& verdict, const std::string& word, Which of = Which::all)
 {
     std::vector<std::string> noises;
-    for (const FactorVerdict& factor : verdict.factors)
-        if (factor.verdict == word) noises.push_back(base::factor_name(factor.factor, factor.level));
+    for (const FactorVerdict& factor : verdict.factors) {
+        const Which kind = factor.stressor == base::job_cores::stressor ? Which::cores : Which::noise;
+        if (factor.verdict == word && (of == Which::all || of == kind))
+            noises.push_back(base::factor_name(factor.factor, factor.level));
+    }
     return noises;
 }
 
@@ -99,15 +105,19 @@ std::vector<Answer> answers(const Verdict& verdict)
 {
     std::vector<Answer> all;
     const auto add = [&](const std::string& word, const std::string& before, const std::string& after_one,
-                         const std::string& after_many) {
-        const std::vector<std::string> noises = judged_as(verdict, word);
+                         const std::string& after_many, Which of = Which::all) {
+        const std::vector<std::string> noises = judged_as(verdict, word, of);
         if (!noises.empty()) all.push_back({before, noises, noises.size() == 1 ? after_one : after_many});
     };
     const std::string budget = join(verdict.budget_percent, " %.");
     const std::string may_run = " may run beside this training: it slows down by less than " + budget;
-    add(base::verdict_word::safe, "", may_run, may_run);
+    add(base::verdict_word::safe, "", may_run, may_run, Which::noise);
+    const std::string enough = " leaves this training enough cores: it slows down by less than " + budget;
+    add(base::verdict_word::safe, "", enough, enough, Which::cores);
     add(base::verdict_word::unsafe, "Keep ", " away: it costs more than " + budget,
-        " away: they cost more than " + budget);
+        " away: they cost more than " + budget, Which::noise);
+    const std::string too_few = " leaves this training too few cores: it slows down by more than " + budget;
+    add(base::verdict_word::unsafe, "", too_few, too_few, Which::cores);
     add(base::verdict_word::undecided, "On ", " this run does not decide.", " this run does not decide.");
     const std::string cannot = " this run is too insensitive: it could not have seen " + budget;
     add(base::verdict_word::insensitive, "For ", cannot, cannot);

@@ -95,6 +95,10 @@ TEST_CASE("settings count the CPUs that noise recorded as kept by each rank")
           std::string::npos);
     CHECK(cores["answer"].get<std::string>().starts_with("Keep 2 cores per rank for this job"));
     CHECK(outcome.out.find("lack the CPUs") == std::string::npos);
+    const std::string page = base::read_whole(scratch / "run/report/index.html");
+    CHECK(page.find("too few cores: it slows down by more than") != std::string::npos);
+    CHECK(page.find("enough cores: it slows down by less than") != std::string::npos);
+    CHECK(page.find(" away: ") == std::string::npos);
 }
 
 TEST_CASE("records of noise without kept CPUs are said to lack them")
