@@ -131,9 +131,11 @@ void add_what_noise_lacked(std::vector<std::string>& limits, const Json& noise)
         taken_from = name;
     }
     if (!taken_from.empty())
-        limits.push_back(join("other processes used the noise's CPUs of ", host, " for ",
-                              std::lround(100.0 * most_taken), " % of the time of ", taken_from,
-                              ": its effect is underestimated"));
+        limits.push_back(
+            join("other processes used the noise's CPUs of ", host, " for ", std::lround(100.0 * most_taken),
+                 " % of the time of ", taken_from,
+                 ": it did less than it could, and may have pushed them to the job's CPUs, so its effect may be too "
+                 "small or too large"));
 }
 
 void add_counted_outliers(std::vector<std::string>& limits, const Report& report)
