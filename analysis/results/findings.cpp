@@ -34,9 +34,12 @@ Check check_of(const std::string& short_name, const std::string& name, const std
     const bool tested = control->judged && control->connected;
     const bool seen = !tested || control->found;
     const Grade grade = !control->holds ? Grade::not_held : tested && seen ? Grade::held : Grade::not_tested;
-    return {grade, short_name, name, signed_percent(control->percent.value) + ", true value " + truth,
-            meaning + " Interval " + range(control->interval) +
-                (seen ? "." : ": too wide or off the true value. This run is not sensitive.")};
+    return {
+        grade, short_name, name, signed_percent(control->percent.value) + ", true value " + truth,
+        meaning + " Interval " + range(control->interval) +
+            (seen                          ? "."
+             : control->interval.low > 0.0 ? ": an effect that differs from the true value. No noise is called safe."
+                                           : ": it includes zero, so this run may not see such an effect.")};
 }
 
 std::string cost_of_sham(const Verdict& verdict)

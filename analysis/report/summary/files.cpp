@@ -121,13 +121,14 @@ Plot draw_trend(const fs::path& folder, const Summary& summary)
     variables.set("budget", summary.runs.back().budget_percent);
     variables.set("low", low);
     variables.set("high", high);
-    return for_people(folder, {"trend",
-                               "Each noise over time",
-                               "A dot is the slowdown in a run, a line its interval; grey: a run that is not "
-                               "trustworthy. Dashed: the budget.",
-                               base::draw("interference", folder, "trend", variables, trend_gp),
-                               120,
-                               {"trend_plot.csv"}});
+    return for_people(folder,
+                      {"trend",
+                       "Each noise over time",
+                       "A dot is the slowdown in a run, a line its interval; an empty grey circle: a run that is not "
+                       "trustworthy. Dashed: the budget.",
+                       base::draw("interference", folder, "trend", variables, trend_gp),
+                       120,
+                       {"trend_plot.csv"}});
 }
 
 Cell cell_of(const NoiseInRun* noise)

@@ -118,12 +118,11 @@ std::string why_trusted(const Verdict& verdict)
     if (!verdict.trustworthy) return "";
     const bool hidden = verdict.delay && verdict.delay->covered_percent > 0.0 && verdict.delay->true_percent > 0.0 &&
                         absorbed_of(*verdict.delay).low_percent > 0.0;
-    return fill(
-        "<p>The placebo had no effect, {}, and noise covered the training.</p>\n",
-        {hidden                        ? "a known delay cost what queued GPU work did not hide"
-         : verdict.insensitive.empty() ? "a known delay was measured correctly"
-                                       : "a known delay was measured correctly or not seen, since this run is not "
-                                         "sensitive"});
+    return fill("<p>The placebo had no effect, {}, and noise covered the training.</p>\n",
+                {hidden                        ? "a known delay cost what queued GPU work did not hide"
+                 : verdict.insensitive.empty() ? "a known delay was measured correctly"
+                                               : "a known delay was not measured precisely, but its true value is not "
+                                                 "ruled out (99.9 %)"});
 }
 
 std::string trust_title(const Report& report)

@@ -29,6 +29,7 @@ void print_control(std::ostream& out, const char* name, const std::optional<Cont
     out << "  " << name;
     if (control)
         out << signed_percent(control->percent.value) << " (" << range(control->interval) << "), true value " << truth
+            << (control->judged && control->connected && control->holds && !control->found ? ", not found as such" : "")
             << "\n";
     else
         out << "not in the schedule\n";
