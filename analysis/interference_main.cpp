@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // interference: measures how noise slows a training, from traces to a verdict on which an operator can act.
+#include "analysis/cli/checkpoints_command.hpp"
 #include "analysis/cli/compare.hpp"
 #include "analysis/cli/designed_report.hpp"
 #include "analysis/cli/diff_command.hpp"
@@ -213,11 +214,12 @@ int main(int argc, char** argv)
 try {
     if (argc > 1 && std::strcmp(argv[1], "analyze") == 0) argv[1] = const_cast<char*>("analyse");
     base::Options options{"interference", "what noise cost a training, from traces to a verdict"};
-    return base::run_program(options,
-                             base::commands<Analyse, SoFar, Exposure, analysis::Compare, analysis::Observe,
-                                            analysis::Predict, Controls, analysis::ListMetrics, analysis::ExplainMetric,
-                                            analysis::SummaryCommand, analysis::DiffCommand, analysis::Outcomes>(),
-                             argc, argv);
+    return base::run_program(
+        options,
+        base::commands<Analyse, SoFar, Exposure, analysis::Compare, analysis::Observe, analysis::Predict, Controls,
+                       analysis::ListMetrics, analysis::ExplainMetric, analysis::SummaryCommand, analysis::DiffCommand,
+                       analysis::Outcomes, analysis::CheckpointsCommand>(),
+        argc, argv);
 } catch (...) {
     return base::report_failure("interference");
 }

@@ -18,7 +18,7 @@ SUBCOMMANDS = {"crosstalk": ["run", "cores", "try", "view", "diff", "prune", "do
     "noisegen": ["calibrate", "limits", "probe"],
     "ddl-alter": ["difference"],
     "interference": ["analyse", "so-far", "exposure", "compare", "observe", "predict", "controls", "metrics", "explain",
-                     "summary", "diff", "outcomes"],
+                     "summary", "diff", "outcomes", "checkpoints"],
     "ddl-data": ["generate", "convert", "info"],
 }
 SCRIPTS = ["jobscripts/local.sh"]

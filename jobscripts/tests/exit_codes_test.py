@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tried_runs import (
     BIN, OWN_JOB, ROOT, Runs, TRAINING, alone, corrupt_set, fake_file, lost_checkpoint, no_digits, noise_log, other_profile,
-    own_job, preloaded, pressing_hard, probe, report_of, stopped, stored_state, without_io_uring)
+    own_job, preloaded, pressing_hard, probe, report_of, saves_of, stopped, stored_state, without_io_uring)
 
 PAGE = ROOT / "docs/exit-codes-and-json.md"
 wrong = []
@@ -160,6 +160,12 @@ def scenarios(runs, pool):
     yield "interference predict", 1, lambda: call("interference", "predict", runs.directory, "--ranks", 4)
     yield "interference predict", 2, lambda: call("interference", "predict", runs.run())
     yield "interference predict", 3, lambda: call("interference", "predict", *pressing_hard(runs))
+    saved = lambda name, **how: call("interference", "checkpoints", saves_of(runs, name, **how), "--mtbf", "24h",
+                                     "--format", "json")
+    yield "interference checkpoints", 0, lambda: saved("saved")
+    yield "interference checkpoints", 1, lambda: saved("unsaved", saves=0)
+    yield "interference checkpoints", 2, lambda: call("interference", "checkpoints", saves_of(runs, "often"))
+    yield "interference checkpoints", 3, lambda: saved("cut", cut_off=True)
     yield "interference so-far", 0, lambda: call("interference", "so-far", runs.run())
     yield "interference so-far", 1, lambda: call("interference", "so-far", runs.new())
     yield "interference so-far", 2, lambda: call("interference", "so-far", runs.run(), "--until", "tired")
@@ -335,7 +341,7 @@ def printed(runs, program, option):
     if "--list" in option:
         return runs.call(program, *option.split()).stdout
     if program == "interference":
-        words = {"so-far": [runs.run()], "metrics": [], "explain": ["slowdown"], "summary": [reported(runs)],
+        words = {"so-far": [runs.run()], "checkpoints": [saves_of(runs, "saved"), "--mtbf", "24h"], "metrics": [], "explain": ["slowdown"], "summary": [reported(runs)],
                  "analyse": [runs.run(), "--draws", "199", "--out", runs.new()]}[command]
         return runs.call("interference", command, *words, *option.split()).stdout
     if program == "crosstalk":

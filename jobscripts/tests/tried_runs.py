@@ -205,6 +205,21 @@ def fake_file(runs, name="file"):
     return runs.made(name, lambda path: path.write_text("nothing that any program reads\n"))
 
 
+def saves_of(runs, name, saves=3, cut_off=False):
+    """A run of 100 steps, with saves by the table of checkpoints."""
+    def make(path):
+        (path / "train").mkdir(parents=True)
+        steps = "".join(f"0,{i},{i * 10**9},{(i + 1) * 10**9}\n" for i in range(100))
+        (path / "train/steps.csv").write_text("rank,step,begin_ns,end_ns\n" + steps)
+        rows = "".join(f"{20 * i},0,hdf5,all,rank0,sync,1,{20 * i * 10**9},5000000,0,4000000,1000000,1000\n"
+                       for i in range(1, saves + 1))
+        (path / "train/checkpoints.csv").write_text(
+            "step,rank,format,content,by,mode,fsync,begin_ns,stall_ns,copy_ns,write_ns,sync_ns,bytes\n" +
+            (rows[:-3] if cut_off else rows))
+
+    return runs.made(name, make)
+
+
 def noise_log(runs, from_s):
     """A log of noise in every second tenth of a second; the steps() begin at 0."""
     spans = [(from_s + 0.1 * i, from_s + 0.1 * (i + 1)) for i in range(1, 10, 2)]
