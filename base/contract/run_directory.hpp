@@ -3,7 +3,8 @@
 //
 //     DIR/control/<host>                             the control file
 //     DIR/control/<host>.ranks                       shared state of ranks that report their steps by markers
-//     DIR/train/{run.json, steps.csv, trace/traces.otf2}, and the tables of soft_error_tables.hpp
+//     DIR/train/{run.json, steps.csv, trace/traces.otf2}, and the tables of soft_error_tables.hpp and of
+//         checkpoint_table.hpp
 //     DIR/noise/<host>.<rank>/{noise.json, noise.csv, trace/traces.otf2}
 //     DIR/os/<host>/{os.csv, os.json, trace/traces.otf2}, see os_table.hpp
 //     DIR/report/{run.json, verdict.json, summary.json, ...}

@@ -2,6 +2,7 @@
 #include "ddl-workloads/checkpoint/checkpoint_writer.hpp"
 
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "ddl-workloads/checkpoint/hdf5_output.hpp"
 #include "soft-errors/state/checksums.hpp"
 
@@ -69,9 +70,10 @@ void write_tensors(hid_t file, hdf5::Output& output, std::span<const StateTensor
 }
 
 template <class Fill>
-void write_file(const fs::path& path, bool durable, const Fill& fill)
+Written write_file(const fs::path& path, bool durable, const Fill& fill)
 {
     const hdf5::Lock lock;
+    const std::int64_t begin = base::now_ns();
     hdf5::Output output{path};
     // Structures of this version have checksums, so that HDF5 detects damage to them.
     check(H5Pset_libver_bounds(output.access(), H5F_LIBVER_V18, H5F_LIBVER_LATEST), "set the version");
@@ -83,13 +85,16 @@ void write_file(const fs::path& path, bool durable, const Fill& fill)
         output.finish(false);  // throws first if the disk caused the error
         throw;
     }
-    output.finish(durable);
+    const std::int64_t filled = base::now_ns();
+    return {.write_ns = filled - begin,
+            .sync_ns = output.finish(durable),
+            .bytes = static_cast<std::int64_t>(output.size())};
 }
 
-void write_tensors(const fs::path& path, const CheckpointMeta& meta, std::int64_t shard,
-                   std::span<const StateTensor> tensors, bool durable)
+Written write_tensors(const fs::path& path, const CheckpointMeta& meta, std::int64_t shard,
+                      std::span<const StateTensor> tensors, bool durable)
 {
-    write_file(path, durable, [&](hid_t file, hdf5::Output& output) {
+    return write_file(path, durable, [&](hid_t file, hdf5::Output& output) {
         write_meta(file, meta, shard, tensors.size());
         write_tensors(file, output, tensors);
     });
@@ -97,22 +102,22 @@ void write_tensors(const fs::path& path, const CheckpointMeta& meta, std::int64_
 
 }  // namespace
 
-void write_whole_checkpoint(const fs::path& checkpoint, const CheckpointMeta& meta,
-                            std::span<const StateTensor> tensors, bool durable)
+Written write_whole_checkpoint(const fs::path& checkpoint, const CheckpointMeta& meta,
+                               std::span<const StateTensor> tensors, bool durable)
 {
-    write_tensors(checkpoint_file(checkpoint), meta, -1, tensors, durable);
+    return write_tensors(checkpoint_file(checkpoint), meta, -1, tensors, durable);
 }
 
-void write_shard(const fs::path& checkpoint, const CheckpointMeta& meta, std::int64_t shard,
-                 std::span<const StateTensor> tensors, bool durable)
+Written write_shard(const fs::path& checkpoint, const CheckpointMeta& meta, std::int64_t shard,
+                    std::span<const StateTensor> tensors, bool durable)
 {
-    write_tensors(shard_file(checkpoint, shard), meta, shard, tensors, durable);
+    return write_tensors(shard_file(checkpoint, shard), meta, shard, tensors, durable);
 }
 
-void write_index(const fs::path& checkpoint, const CheckpointMeta& meta,
-                 const std::vector<std::vector<std::string>>& paths, bool durable)
+Written write_index(const fs::path& checkpoint, const CheckpointMeta& meta,
+                    const std::vector<std::vector<std::string>>& paths, bool durable)
 {
-    write_file(checkpoint_file(checkpoint), durable, [&](hid_t file, hdf5::Output&) {
+    return write_file(checkpoint_file(checkpoint), durable, [&](hid_t file, hdf5::Output&) {
         write_meta(file, meta, -1, 0);
         const hdf5::Properties groups = making_groups();
         for (std::size_t shard = 0; shard < paths.size(); ++shard)

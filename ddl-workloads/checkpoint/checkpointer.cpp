@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <utility>
 
@@ -71,6 +72,7 @@ Checkpointer::Checkpointer(const CheckpointPlan& plan, std::filesystem::path dir
 
 CheckpointNews Checkpointer::news()
 {
+    add_row();
     CheckpointNews news{.written = written_share_, .failed = failed_share_};
     const bool late = plan_.every_time.count() > 0 && base::now_ns() - last_begun_ns_ >= plan_.every_time.count();
     if (exchanges_.rank() == 0 && late) news.due = std::exchange(asked_, true) ? 0 : 1;
@@ -96,6 +98,7 @@ bool Checkpointer::due(std::int64_t steps_done) const
 
 void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor> state, bool beside)
 {
+    const std::int64_t begin = base::now_ns();
     finish();
     meta_ = meta;
     beside_ = beside;
@@ -105,6 +108,7 @@ void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor
     meta_.shards = plan_.sharded ? ranks : 0;
     shards_open_ = plan_.sharded;
     if (!plan_.sharded && exchanges_.rank() != 0) return;
+    open_table();
 
     const std::vector<std::vector<std::size_t>> dealt = shares(state, ranks);
     paths_of_shards_.assign(dealt.size(), {});
@@ -113,15 +117,47 @@ void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor
             if (state[i].owner != Owner::each || ranks == 1) paths_of_shards_[rank].push_back(state[i].path);
     std::vector<StateTensor> share;
     for (const std::size_t i : dealt[static_cast<std::size_t>(exchanges_.rank())]) share.push_back(state[i]);
+    save_ = {.step = meta_.step,
+             .rank = exchanges_.rank(),
+             .format = "hdf5",
+             .content = "training",
+             .by = plan_.sharded ? "sharded" : "rank0",
+             .mode = beside_ ? "async" : "sync",
+             .fsync = plan_.durable ? "yes" : "no",
+             .begin_ns = begin};
     if (beside_) share = copy(std::move(share));
     const std::int64_t bytes = bytes_of(share);
     start(bytes, [this, share = std::move(share)] { write_share(meta_, share); });
-    if (!beside_) finish();
+    if (!beside_) wait();
+    save_.stall_ns = base::now_ns() - begin;
+    add_row();
+}
+
+// Collective if ranks write shards.
+void Checkpointer::open_table()
+{
+    if (rows_) return;
+    const std::filesystem::path file = directory_.parent_path() / base::checkpoint::table;
+    const std::vector<std::string> columns = base::names_of(base::checkpoint::columns());
+    if (exchanges_.rank() == 0) rows_.emplace(file, columns);
+    if (!plan_.sharded) return;
+    exchanges_.barrier().get();
+    rows_.emplace(file, columns, base::CsvWriter::Appear::more_rows);
+}
+
+// Appends the row about the latest checkpoint, once that is complete.
+void Checkpointer::add_row()
+{
+    const bool running =
+        under_way_.valid() && under_way_.wait_for(std::chrono::seconds{0}) != std::future_status::ready;
+    if (running || shards_open_ || !std::exchange(saved_, false)) return;
+    rows_->write(base::cells_of(base::checkpoint::columns(), save_));
 }
 
 // The memory of the copies is reused by the next checkpoint.
 std::vector<StateTensor> Checkpointer::copy(std::vector<StateTensor> share)
 {
+    const std::int64_t begin = base::now_ns();
     copies_.resize(static_cast<std::size_t>(bytes_of(share)));
     std::span<std::byte> room{copies_};
     for (StateTensor& tensor : share) {
@@ -129,6 +165,7 @@ std::vector<StateTensor> Checkpointer::copy(std::vector<StateTensor> share)
         tensor.bytes = room.first(tensor.bytes.size());
         room = room.subspan(tensor.bytes.size());
     }
+    save_.copy_ns = base::now_ns() - begin;
     return share;
 }
 
@@ -151,14 +188,13 @@ void Checkpointer::write_share(const CheckpointMeta& meta, std::span<const State
     const std::int64_t begin = base::now_ns();
     try {
         make_room(directory_, meta.step, bytes_of(share));
-        if (plan_.sharded) {
-            write_shard(growing_path(directory_, meta.step), meta, exchanges_.rank(), share, plan_.durable);
-        } else {
-            write_whole_checkpoint(growing_path(directory_, meta.step), meta, share, plan_.durable);
-            publish(directory_, meta.step, plan_.durable);
-            if (plan_.keep > 0) keep_newest(directory_, static_cast<std::size_t>(plan_.keep));
-            ++completed_;
-        }
+        const std::filesystem::path growing = growing_path(directory_, meta.step);
+        const Written written = plan_.sharded ? write_shard(growing, meta, exchanges_.rank(), share, plan_.durable)
+                                              : write_whole_checkpoint(growing, meta, share, plan_.durable);
+        save_.write_ns = written.write_ns;
+        save_.sync_ns = written.sync_ns;
+        save_.bytes = written.bytes;
+        if (!plan_.sharded) make_complete();
         bytes_ += bytes_of(share);
         writing_ns_ += base::now_ns() - begin;
         written_share_ = meta.step;
@@ -172,11 +208,25 @@ void Checkpointer::write_share(const CheckpointMeta& meta, std::span<const State
     }
 }
 
+// On rank 0, when all files of the checkpoint are written.
+void Checkpointer::make_complete()
+{
+    const std::int64_t begin = base::now_ns();
+    publish(directory_, meta_.step, plan_.durable);
+    (plan_.durable ? save_.sync_ns : save_.write_ns) += base::now_ns() - begin;
+    if (plan_.keep > 0) keep_newest(directory_, static_cast<std::size_t>(plan_.keep));
+    saved_ = true;
+    ++completed_;
+}
+
 // Called when all ranks have reported on their shards: rank 0 completes the checkpoint, or removes the shards.
 void Checkpointer::complete()
 {
     shards_open_ = false;
-    if (exchanges_.rank() != 0) return;
+    if (exchanges_.rank() != 0) {
+        saved_ = failed_share_ != meta_.step;
+        return;
+    }
     under_way_.get();
     if (failed_share_ == meta_.step) {
         discard(directory_, meta_.step);
@@ -186,9 +236,7 @@ void Checkpointer::complete()
     start(0, [this] {
         try {
             write_index(growing_path(directory_, meta_.step), meta_, paths_of_shards_, plan_.durable);
-            publish(directory_, meta_.step, plan_.durable);
-            if (plan_.keep > 0) keep_newest(directory_, static_cast<std::size_t>(plan_.keep));
-            ++completed_;
+            make_complete();
         } catch (const std::exception& error) {
             discard(directory_, meta_.step);
             ++failures_;
@@ -206,6 +254,12 @@ void Checkpointer::forget_after(std::int64_t steps_done)
 }
 
 void Checkpointer::finish()
+{
+    wait();
+    add_row();
+}
+
+void Checkpointer::wait()
 {
     if (under_way_.valid()) under_way_.wait();
     if (shards_open_) {

@@ -3,6 +3,7 @@
 // background.
 #pragma once
 
+#include "base/contract/checkpoint_table.hpp"
 #include "base/contract/control_file.hpp"
 #include "base/units.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_format.hpp"
@@ -17,6 +18,7 @@
 #include <filesystem>
 #include <functional>
 #include <future>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -90,8 +92,12 @@ class Checkpointer {
     std::int64_t failures() const { return failures_; }
 
  private:
+    void open_table();
+    void add_row();
+    void wait();
     void start(std::int64_t bytes, std::function<void()> work);
     void write_share(const CheckpointMeta& meta, std::span<const StateTensor> share);
+    void make_complete();
     void complete();
     std::vector<StateTensor> copy(std::vector<StateTensor> share);
 
@@ -109,6 +115,9 @@ class Checkpointer {
     std::vector<std::vector<std::string>> paths_of_shards_;
     bool shards_open_ = false;  // some of its shards are not known to be complete
     std::vector<std::byte> copies_;
+    base::checkpoint::Save save_;  // this rank's row about it
+    bool saved_ = false;  // it is complete, and that row not yet written; changed by the thread that completes it
+    std::optional<base::CsvWriter> rows_;
     std::atomic<std::int64_t> written_share_ = 0;  // steps of the checkpoint whose share this rank wrote
     std::atomic<std::int64_t> failed_share_ = 0;
     std::atomic<std::int64_t> completed_ = 0;

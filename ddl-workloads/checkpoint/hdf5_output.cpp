@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/checkpoint/hdf5_output.hpp"
 
+#include "base/system/clock.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -23,12 +25,15 @@ Output::~Output()
     if (file_ >= 0) ::close(file_);
 }
 
-void Output::finish(bool durable)
+std::int64_t Output::finish(bool durable)
 {
+    const std::int64_t begin = base::now_ns();
     if (error_ == 0 && durable && ::fsync(file_) != 0) error_ = errno;
+    const std::int64_t synced = durable ? base::now_ns() - begin : 0;
     // Some file systems report a full disk only at close().
     if (::close(std::exchange(file_, -1)) != 0 && error_ == 0) error_ = errno;
     if (error_ != 0) throw std::system_error{error_, std::generic_category(), "cannot write " + path_.string()};
+    return synced;
 }
 
 void Output::write(std::uint64_t at, std::span<const std::byte> bytes) noexcept

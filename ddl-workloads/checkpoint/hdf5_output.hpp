@@ -25,7 +25,8 @@ class Output final : public soft_errors::hdf5::Store {
     hid_t access() const { return access_.get(); }
 
     // Throws std::system_error if a write failed. `durable`: the data is on the device, not only in the page cache.
-    void finish(bool durable);
+    // Returns the time in ns that fsync took.
+    std::int64_t finish(bool durable);
 
     // Called by HDF5 through its file driver. The data of a dataset whose offset is known may also be written directly.
     void write(std::uint64_t at, std::span<const std::byte> bytes) noexcept override;

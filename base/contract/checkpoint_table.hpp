@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// DIR/train/checkpoints.csv: the cost of each checkpoint. ddl-train appends a row for each rank that wrote to it, once
+// the checkpoint is complete.
+#pragma once
+
+#include "base/contract/table_columns.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace base::checkpoint {
+
+inline constexpr const char* table = "checkpoints.csv";
+
+struct Save {
+    std::int64_t step = 0;  // number of steps done, as in the name of the checkpoint's directory
+    int rank = 0;
+    std::string format;
+    std::string content;
+    std::string by;
+    std::string mode;
+    std::string fsync;
+    std::int64_t begin_ns = 0;
+    std::int64_t stall_ns = 0;  // the training of this rank waited, also for the previous checkpoint
+    std::int64_t copy_ns = 0;
+    std::int64_t write_ns = 0;  // without sync_ns
+    std::int64_t sync_ns = 0;
+    std::int64_t bytes = 0;  // length of this rank's file
+};
+
+inline const std::vector<TableColumn<Save>>& columns()
+{
+    static const std::vector<TableColumn<Save>> all{table_column("step", &Save::step),
+                                                    table_column("rank", &Save::rank),
+                                                    table_column("format", &Save::format),
+                                                    table_column("content", &Save::content),
+                                                    table_column("by", &Save::by),
+                                                    table_column("mode", &Save::mode),
+                                                    table_column("fsync", &Save::fsync),
+                                                    table_column("begin_ns", &Save::begin_ns),
+                                                    table_column("stall_ns", &Save::stall_ns),
+                                                    table_column("copy_ns", &Save::copy_ns),
+                                                    table_column("write_ns", &Save::write_ns),
+                                                    table_column("sync_ns", &Save::sync_ns),
+                                                    table_column("bytes", &Save::bytes)};
+    return all;
+}
+
+}  // namespace base::checkpoint
