@@ -95,8 +95,8 @@ try {
     testing::BenchRows rows{"checkpoint-bench"};
     for (const bool durable : {false, true}) {
         const auto checkpoint = [&] {
-            fs::remove(ddl::checkpoint_file(scratch.path()));
-            return ms_of([&] { ddl::write_whole_checkpoint(scratch.path(), {}, state.tensors, durable); });
+            fs::remove(ddl::checkpoint_file(scratch.path(), ddl::format_of(scratch.path())));
+            return ms_of([&] { ddl::write_whole_checkpoint(scratch.path(), {}, state.tensors, {.durable = durable}); });
         };
         const auto plain = [&] {
             fs::remove(scratch / "plain");

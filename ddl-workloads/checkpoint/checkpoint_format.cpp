@@ -1,143 +1,129 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/checkpoint/checkpoint_format.hpp"
 
-#include "base/contract/stored_state.hpp"
-#include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "base/version.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 
 namespace ddl {
 
-using hdf5::check;
+namespace fs = std::filesystem;
+
+#define CHECKPOINT_FORMAT(card) extern const CheckpointFormat card;
+#include "ddl-workloads/checkpoint/formats.inc"
+#undef CHECKPOINT_FORMAT
+
+const base::Registry<CheckpointFormat>& checkpoint_formats()
+{
+    static const base::Registry<CheckpointFormat> registry{"checkpoint format",
+                                                           "ddl-train",
+                                                           {
+#define CHECKPOINT_FORMAT(card) &(card),
+#include "ddl-workloads/checkpoint/formats.inc"
+#undef CHECKPOINT_FORMAT
+                                                           }};
+    return registry;
+}
 
 namespace {
 
-void write_number(hid_t object, const char* name, std::int64_t value)
+const CheckpointFormat* find_format(const fs::path& checkpoint)
 {
-    write_attribute(object, name, H5T_STD_I64LE, &value);
+    for (const CheckpointFormat* format : checkpoint_formats().cards())
+        if (fs::exists(checkpoint_file(checkpoint, *format))) return format;
+    return nullptr;
 }
 
-void write_text(hid_t object, const char* name, const std::string& value)
+std::string hexadecimal(std::uint32_t number)
 {
-    const hdf5::Type type{check(H5Tcopy(H5T_C_S1), "copy a type")};
-    check(H5Tset_size(type.get(), value.size() + 1), "size a type");
-    check(H5Tset_cset(type.get(), H5T_CSET_UTF8), "encode a type");
-    write_attribute(object, name, type.get(), value.c_str());
+    std::array<char, 9> digits{};
+    std::snprintf(digits.data(), digits.size(), "%08x", number);
+    return digits.data();
 }
 
 }  // namespace
 
-std::filesystem::path checkpoint_file(const std::filesystem::path& checkpoint)
+const CheckpointFormat& format_of(const fs::path& checkpoint)
 {
-    return checkpoint / base::checkpoint::index;
+    const CheckpointFormat* const found = find_format(checkpoint);
+    return found != nullptr ? *found : *checkpoint_formats().cards().front();
 }
 
-std::filesystem::path shard_file(const std::filesystem::path& checkpoint, std::int64_t shard)
+bool is_checkpoint(const fs::path& directory)
 {
-    return checkpoint / base::join(base::checkpoint::shard_begin, shard, base::checkpoint::shard_end);
+    return find_format(directory) != nullptr;
 }
 
-hid_t file_type(ElementType type)
+fs::path checkpoint_file(const fs::path& checkpoint, const CheckpointFormat& format)
 {
-    switch (type) {
-        case ElementType::float32:
-            return H5T_IEEE_F32LE;
-        case ElementType::float64:
-            return H5T_IEEE_F64LE;
-        case ElementType::int32:
-            return H5T_STD_I32LE;
-        case ElementType::int64:
-            return H5T_STD_I64LE;
-        case ElementType::uint8:
-            break;
-    }
-    return H5T_STD_U8LE;
+    return checkpoint / (base::checkpoint::index_begin + format.extension);
 }
 
-void write_attribute(hid_t object, const char* name, hid_t type, const void* value)
+fs::path shard_file(const fs::path& checkpoint, std::int64_t shard, const CheckpointFormat& format)
 {
-    const hdf5::Space one{check(H5Screate(H5S_SCALAR), "make a space")};
-    const hdf5::Attribute attribute{
-        check(H5Acreate2(object, name, type, one.get(), H5P_DEFAULT, H5P_DEFAULT), "make the attribute ", name)};
-    check(H5Awrite(attribute.get(), type, value), "write the attribute ", name);
+    return checkpoint / base::join(base::checkpoint::shard_begin, shard, format.extension);
 }
 
-hdf5::Attribute open_attribute(hid_t object, const char* name, H5T_class_t expected)
+HeadValues head_of(const CheckpointMeta& meta, std::int64_t shard, std::size_t tensors)
 {
-    hdf5::Attribute attribute{check(H5Aopen(object, name, H5P_DEFAULT), "find the attribute ", name)};
-    const hdf5::Type type{check(H5Aget_type(attribute.get()), "read the type of ", name)};
-    const hdf5::Space space{check(H5Aget_space(attribute.get()), "read the shape of ", name)};
-    if (H5Tget_class(type.get()) != expected || H5Sget_simple_extent_npoints(space.get()) != 1)
-        base::fail("the attribute ", name, " is not one that ddl-train writes");
-    return attribute;
+    return {{"format", checkpoint_format},
+            {base::checkpoint::program, "ddl-train"},
+            {"version", base::version()},
+            {"git_revision", base::git_revision()},
+            {"written_ns", base::now_ns() + base::realtime_offset_ns()},
+            {"step", meta.step},
+            {"epoch", meta.step / meta.steps_per_epoch},
+            {"step_in_epoch", meta.step % meta.steps_per_epoch},
+            {base::checkpoint::steps_per_epoch, meta.steps_per_epoch},
+            {"seed", static_cast<std::int64_t>(meta.seed)},
+            {"batch", meta.batch},
+            {"accumulate", meta.accumulate},
+            {"ranks", meta.ranks},
+            {"model", meta.model},
+            {"data", meta.data},
+            {"strategy", meta.strategy},
+            {"optimizer", meta.optimizer},
+            {"rates", meta.rates},
+            {"shards", meta.shards},
+            {"shard", shard},
+            {"tensors", static_cast<std::int64_t>(tensors)}};
 }
 
-std::int64_t read_number(hid_t object, const char* name)
+CheckpointMeta read_head(const Head& head, std::int64_t shard, std::size_t tensors)
 {
-    std::int64_t value = 0;
-    check(H5Aread(open_attribute(object, name, H5T_INTEGER).get(), H5T_NATIVE_INT64, &value), "read ", name);
-    return value;
-}
-
-std::string read_text(hid_t object, const char* name)
-{
-    constexpr std::size_t longest = 65536;
-    const hdf5::Attribute attribute = open_attribute(object, name, H5T_STRING);
-    const hdf5::Type type{check(H5Aget_type(attribute.get()), "read the type of ", name)};
-    const std::size_t size = H5Tget_size(type.get());
-    if (H5Tis_variable_str(type.get()) != 0 || size > longest)
-        base::fail("the attribute ", name, " is not one that ddl-train writes");
-    std::string value(size, '\0');
-    check(H5Aread(attribute.get(), type.get(), value.data()), "read ", name);
-    value.resize(std::min(value.find('\0'), size));
-    return value;
-}
-
-void write_meta(hid_t file, const CheckpointMeta& meta, std::int64_t shard, std::size_t tensors)
-{
-    const hdf5::Object group{
-        check(H5Gcreate2(file, "meta", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "make the group meta")};
-    write_number(group.get(), "format", checkpoint_format);
-    write_text(group.get(), base::checkpoint::program, "ddl-train");
-    write_text(group.get(), "version", base::version());
-    write_text(group.get(), "git_revision", base::git_revision());
-    write_number(group.get(), "written_ns", base::now_ns() + base::realtime_offset_ns());
-    write_number(group.get(), "step", meta.step);
-    write_number(group.get(), "epoch", meta.step / meta.steps_per_epoch);
-    write_number(group.get(), "step_in_epoch", meta.step % meta.steps_per_epoch);
-    write_number(group.get(), "steps_per_epoch", meta.steps_per_epoch);
-    write_number(group.get(), "seed", static_cast<std::int64_t>(meta.seed));
-    write_number(group.get(), "batch", meta.batch);
-    write_number(group.get(), "accumulate", meta.accumulate);
-    write_number(group.get(), "ranks", meta.ranks);
-    write_text(group.get(), "model", meta.model);
-    write_text(group.get(), "data", meta.data);
-    write_text(group.get(), "strategy", meta.strategy);
-    write_text(group.get(), "optimizer", meta.optimizer);
-    write_text(group.get(), "rates", meta.rates);
-    write_number(group.get(), "shards", meta.shards);
-    write_number(group.get(), "shard", shard);
-    write_number(group.get(), "tensors", static_cast<std::int64_t>(tensors));
-}
-
-CheckpointMeta read_meta(hid_t group)
-{
+    if (head.text(base::checkpoint::program) != "ddl-train") base::fail("not a checkpoint of ddl-train");
+    if (const std::int64_t format = head.number("format"); format != checkpoint_format)
+        base::fail("has format ", format, ", but this version reads format ", checkpoint_format);
+    if (head.number("shard") != shard) base::fail("was written under another name");
+    if (const std::int64_t written = head.number("tensors"); written != static_cast<std::int64_t>(tensors))
+        base::fail("holds ", tensors, " tensors; ", written, " were written");
     CheckpointMeta meta;
-    meta.step = read_number(group, "step");
-    meta.steps_per_epoch = read_number(group, "steps_per_epoch");
-    meta.seed = static_cast<std::uint64_t>(read_number(group, "seed"));
-    meta.batch = read_number(group, "batch");
-    meta.accumulate = read_number(group, "accumulate");
-    meta.ranks = read_number(group, "ranks");
-    meta.model = read_text(group, "model");
-    meta.data = read_text(group, "data");
-    meta.strategy = read_text(group, "strategy");
-    meta.optimizer = read_text(group, "optimizer");
-    if (H5Aexists(group, "rates") > 0) meta.rates = read_text(group, "rates");
-    meta.shards = read_number(group, "shards");
+    meta.step = head.number("step");
+    meta.steps_per_epoch = head.number(base::checkpoint::steps_per_epoch);
+    meta.seed = static_cast<std::uint64_t>(head.number("seed"));
+    meta.batch = head.number("batch");
+    meta.accumulate = head.number("accumulate");
+    meta.ranks = head.number("ranks");
+    meta.model = head.text("model");
+    meta.data = head.text("data");
+    meta.strategy = head.text("strategy");
+    meta.optimizer = head.text("optimizer");
+    if (head.has("rates")) meta.rates = head.text("rates");
+    meta.shards = head.number("shards");
     return meta;
+}
+
+void check_checksum(std::uint32_t found, std::uint32_t written)
+{
+    if (found != written) base::fail("is damaged: its CRC-32C is ", hexadecimal(found), ", not ", hexadecimal(written));
+}
+
+bool CheckpointFile::holds(const std::string& path) const
+{
+    return std::binary_search(paths_.begin(), paths_.end(), path);
 }
 
 }  // namespace ddl

@@ -4,21 +4,20 @@
 
 #include "ddl-workloads/checkpoint/checkpoint_format.hpp"
 
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace ddl {
 
-// A checkpoint to resume from. Errors name the file and, if one is affected, the tensor: missing or foreign files,
-// files of another checkpoint, truncated files, damaged bytes. Holds HDF5's lock for its lifetime.
+// A checkpoint to resume from, in whatever format it was written. Errors name the file and, if one is affected, the
+// tensor: missing or foreign files, files of another checkpoint, truncated files, damaged bytes. One of HDF5 holds
+// HDF5's lock for its lifetime.
 class CheckpointReader {
  public:
-    // Opens every file and reads the group /meta.
+    // Opens every file and reads its head.
     explicit CheckpointReader(const std::filesystem::path& checkpoint);
-    ~CheckpointReader();
-    CheckpointReader(const CheckpointReader&) = delete;
-    CheckpointReader& operator=(const CheckpointReader&) = delete;
 
     const CheckpointMeta& meta() const { return meta_; }
 
@@ -28,15 +27,12 @@ class CheckpointReader {
     // Fills the tensors' memory. A tensor that several files hold is read from this rank's shard.
     void read(std::span<const StateTensor> tensors, int rank) const;
 
-    // For each file, the sorted paths of its tensors.
-    std::vector<std::vector<std::string>> paths() const;
+    // The bytes of every tensor by its path; of a tensor that several files hold those of the last.
+    std::map<std::string, std::vector<std::byte>> tensors() const;
 
  private:
-    class File;
-
-    hdf5::Lock lock_;
     CheckpointMeta meta_;
-    std::vector<std::unique_ptr<File>> files_;  // the files that hold tensors; shard i is the i-th
+    std::vector<std::unique_ptr<CheckpointFile>> files_;  // the files that hold tensors; shard i is the i-th
 };
 
 }  // namespace ddl

@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "base/system/clock.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
-#include "ddl-workloads/checkpoint/checkpoint_writer.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -63,6 +62,7 @@ std::vector<std::vector<std::size_t>> shares(std::span<const StateTensor> tensor
 Checkpointer::Checkpointer(const CheckpointPlan& plan, std::filesystem::path directory, ExchangeThread& exchanges,
                            WriteObserver& observer)
     : plan_{plan},
+      format_{checkpoint_formats().find(plan.format)},
       directory_{std::move(directory)},
       exchanges_{exchanges},
       observer_{observer},
@@ -119,7 +119,7 @@ void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor
     for (const std::size_t i : dealt[static_cast<std::size_t>(exchanges_.rank())]) share.push_back(state[i]);
     save_ = {.step = meta_.step,
              .rank = exchanges_.rank(),
-             .format = "hdf5",
+             .format = format_.name,
              .content = "training",
              .by = plan_.sharded ? "sharded" : "rank0",
              .mode = beside_ ? "async" : "sync",
@@ -189,8 +189,8 @@ void Checkpointer::write_share(const CheckpointMeta& meta, std::span<const State
     try {
         make_room(directory_, meta.step, bytes_of(share));
         const std::filesystem::path growing = growing_path(directory_, meta.step);
-        const Written written = plan_.sharded ? write_shard(growing, meta, exchanges_.rank(), share, plan_.durable)
-                                              : write_whole_checkpoint(growing, meta, share, plan_.durable);
+        const Written written = plan_.sharded ? write_shard(growing, meta, exchanges_.rank(), share, how())
+                                              : write_whole_checkpoint(growing, meta, share, how());
         save_.write_ns = written.write_ns;
         save_.sync_ns = written.sync_ns;
         save_.bytes = written.bytes;
@@ -235,7 +235,7 @@ void Checkpointer::complete()
     }
     start(0, [this] {
         try {
-            write_index(growing_path(directory_, meta_.step), meta_, paths_of_shards_, plan_.durable);
+            write_index(growing_path(directory_, meta_.step), meta_, paths_of_shards_, how());
             make_complete();
         } catch (const std::exception& error) {
             discard(directory_, meta_.step);

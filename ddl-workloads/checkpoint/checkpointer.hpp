@@ -6,7 +6,7 @@
 #include "base/contract/checkpoint_table.hpp"
 #include "base/contract/control_file.hpp"
 #include "base/units.hpp"
-#include "ddl-workloads/checkpoint/checkpoint_format.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_writer.hpp"
 #include "ddl-workloads/instruments/write_observer.hpp"
 #include "ddl-workloads/models/model.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
@@ -30,6 +30,7 @@ struct CheckpointPlan {
     base::Nanoseconds every_time{0};
     bool beside = false;  // written in the background: the training waits until its tensors are copied
     bool sharded = false;
+    std::string format = checkpoint_formats().names().front();
     bool durable = true;
     std::int64_t keep = 3;  // 0: keep all
 
@@ -101,7 +102,10 @@ class Checkpointer {
     void complete();
     std::vector<StateTensor> copy(std::vector<StateTensor> share);
 
+    WriteHow how() const { return {.format = &format_, .durable = plan_.durable}; }
+
     CheckpointPlan plan_;
+    const CheckpointFormat& format_;
     std::filesystem::path directory_;
     ExchangeThread& exchanges_;
     WriteObserver& observer_;

@@ -71,7 +71,7 @@ TensorDistance distance(ElementType type, std::span<const std::byte> numbers, st
 
 GoldenComparison::GoldenComparison(const fs::path& directory)
 {
-    if (fs::exists(checkpoint_file(directory))) {
+    if (is_checkpoint(directory)) {
         const fs::path one = fs::canonical(directory);
         directory_ = one.parent_path();
         checkpoints_.insert(one);

@@ -21,7 +21,7 @@ void list(const base::Registry<ModelCard>& models, bool json)
 {
     base::list(std::cout,
                {models.catalogue(), data_sets().catalogue(), strategies().catalogue(), transports().catalogue(),
-                guard_registry().catalogue()},
+                guard_registry().catalogue(), checkpoint_formats().catalogue()},
                json);
     base::flush_stdout();
 }
@@ -105,7 +105,8 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
     options.add("batch", plan.batch, "samples per rank and pass", "NUMBER");
     options.add("accumulate", plan.accumulate, "forward/backward passes per step (gradient accumulation)", "NUMBER");
     options.add("seed", plan.seed, "seed of initial parameters and data order", "NUMBER");
-    options.add_switch("list", list_all, "list all models, data sets, strategies, transports and guards, and exit");
+    options.add_switch("list", list_all,
+                       "list all models, data sets, strategies, transports, guards and checkpoint formats, and exit");
     const EndOptions ends{options, plan.ends};
     const PlacementOptions placement{options, plan.placement};
     const DeviceOptions device{options, plan.device};

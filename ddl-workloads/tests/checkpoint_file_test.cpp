@@ -67,16 +67,19 @@ const ddl::CheckpointMeta meta{.step = 120,
                                .optimizer = "adamw",
                                .rates = "--lr 0.001"};
 
-fs::path written(const fs::path& checkpoint)
+const ddl::CheckpointFormat& hdf5 = *ddl::checkpoint_formats().cards().front();
+
+fs::path written(const fs::path& checkpoint, const ddl::CheckpointFormat& format = hdf5)
 {
     fs::create_directories(checkpoint);
     State state;
-    ddl::write_whole_checkpoint(checkpoint, meta, state.tensors(), false);
+    ddl::write_whole_checkpoint(checkpoint, meta, state.tensors(), {.format = &format, .durable = false});
     return checkpoint;
 }
 
 // Writes a checkpoint with two shards and its index.
-fs::path written_in_shards(const fs::path& checkpoint, std::int64_t step = 120)
+fs::path written_in_shards(const fs::path& checkpoint, std::int64_t step = 120,
+                           const ddl::CheckpointFormat& format = hdf5)
 {
     fs::create_directories(checkpoint);
     State state;
@@ -84,9 +87,10 @@ fs::path written_in_shards(const fs::path& checkpoint, std::int64_t step = 120)
     sharded.shards = 2;
     sharded.step = step;
     const std::vector<ddl::StateTensor> all = state.tensors();
-    ddl::write_shard(checkpoint, sharded, 0, std::span{all}.first(2), false);
-    ddl::write_shard(checkpoint, sharded, 1, std::span{all}.subspan(2), false);
-    ddl::write_index(checkpoint, sharded, {{all[0].path, all[1].path}, {all[2].path, all[3].path, all[4].path}}, false);
+    const ddl::WriteHow how{.format = &format, .durable = false};
+    ddl::write_shard(checkpoint, sharded, 0, std::span{all}.first(2), how);
+    ddl::write_shard(checkpoint, sharded, 1, std::span{all}.subspan(2), how);
+    ddl::write_index(checkpoint, sharded, {{all[0].path, all[1].path}, {all[2].path, all[3].path, all[4].path}}, how);
     return checkpoint;
 }
 
@@ -123,10 +127,16 @@ bool contains(const std::string& text, const std::string& part)
 
 }  // namespace
 
-TEST_CASE("what is written into a checkpoint is read from it, from one file and from shards")
+TEST_CASE("what is written into a checkpoint is read from it, from one file and from shards, in every format")
 {
     const testing::Scratch scratch;
-    for (const fs::path& checkpoint : {written(scratch / "whole"), written_in_shards(scratch / "sharded")}) {
+    std::vector<fs::path> all;
+    for (const ddl::CheckpointFormat* format : ddl::checkpoint_formats().cards()) {
+        all.push_back(written(scratch / (format->name + ".whole"), *format));
+        all.push_back(written_in_shards(scratch / (format->name + ".sharded"), 120, *format));
+    }
+    for (const fs::path& checkpoint : all) {
+        INFO(checkpoint.string());
         const ddl::CheckpointReader reader{checkpoint};
         CHECK(reader.meta().step == 120);
         CHECK(reader.meta().seed == 9);
@@ -145,7 +155,7 @@ TEST_CASE("the index of shards leads to every tensor")
 {
     const testing::Scratch scratch;
     const fs::path checkpoint = written_in_shards(scratch / "sharded");
-    const ddl::hdf5::File file{H5Fopen(ddl::checkpoint_file(checkpoint).c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)};
+    const ddl::hdf5::File file{H5Fopen((checkpoint / "checkpoint.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)};
     for (const ddl::StateTensor& tensor : State{}.tensors())
         CHECK(ddl::hdf5::DataSet{H5Dopen2(file.get(), tensor.path.c_str(), H5P_DEFAULT)}.get() >= 0);
 }
@@ -159,9 +169,9 @@ TEST_CASE("a tensor that several ranks wrote is each rank's own again")
     State first;
     State second;
     second.weight[5] = 99.0F;
-    ddl::write_shard(scratch / "step", sharded, 0, first.tensors(), false);
-    ddl::write_shard(scratch / "step", sharded, 1, second.tensors(), false);
-    ddl::write_index(scratch / "step", sharded, {{}, {}}, false);
+    ddl::write_shard(scratch / "step", sharded, 0, first.tensors(), {.durable = false});
+    ddl::write_shard(scratch / "step", sharded, 1, second.tensors(), {.durable = false});
+    ddl::write_index(scratch / "step", sharded, {{}, {}}, {.durable = false});
     const ddl::CheckpointReader reader{scratch / "step"};
     State state;
     reader.read(state.tensors(), 1);
@@ -239,10 +249,13 @@ TEST_CASE("a tensor that the model has otherwise, or that is not there, is refus
     CHECK(contains(complaint_of(tensor), "checkpoint.h5: there is no /model/layers.1.weight"));
 }
 
-TEST_CASE("a byte changed anywhere in a checkpoint is refused or does no harm")
+namespace {
+
+void change_bytes(const ddl::CheckpointFormat& format)
 {
+    INFO(format.name);
     const testing::Scratch scratch;
-    const fs::path file = written(scratch / "step") / "checkpoint.h5";
+    const fs::path file = ddl::checkpoint_file(written(scratch / "step", format), format);
     const std::string content = base::read_whole(file);
     std::size_t refused = 0;
     for (std::size_t place = 0; place < content.size(); place += 29) {
@@ -264,6 +277,32 @@ TEST_CASE("a byte changed anywhere in a checkpoint is refused or does no harm")
     CHECK(refused > content.size() / 29 / 4);
 }
 
+}  // namespace
+
+TEST_CASE("a byte changed anywhere in a checkpoint is refused or does no harm, in every format")
+{
+    for (const ddl::CheckpointFormat* format : ddl::checkpoint_formats().cards()) change_bytes(*format);
+}
+
+TEST_CASE("a raw checkpoint that is cut off, foreign or damaged is reported by the file's name and the tensor's")
+{
+    const testing::Scratch scratch;
+    const ddl::CheckpointFormat& raw = ddl::checkpoint_formats().find("raw");
+    State state;
+    const fs::path flipped = ddl::checkpoint_file(written(scratch / "flipped", raw), raw);
+    flip_bit(flipped, place_of(flipped, state.tensors()[0].bytes) + 30);
+    CHECK(contains(complaint(scratch / "flipped"),
+                   "checkpoint.safetensors: /model/layers.0.weight: is damaged: its CRC-32C"));
+
+    const fs::path cut = ddl::checkpoint_file(written(scratch / "cut", raw), raw);
+    fs::resize_file(cut, fs::file_size(cut) - 20);
+    CHECK(contains(complaint(scratch / "cut"), "checkpoint.safetensors: is damaged: its CRC-32C"));
+    for (const std::string& content : {std::string{}, std::string{"no"}, std::string(100, 'x')}) {
+        base::write_whole(cut, content);
+        CHECK(contains(complaint(scratch / "cut"), "checkpoint.safetensors: is not a checkpoint of ddl-train"));
+    }
+}
+
 TEST_CASE("a write that fails half-way is reported, and HDF5 works on")
 {
     const testing::Scratch scratch;
@@ -278,11 +317,16 @@ TEST_CASE("a write that fails half-way is reported, and HDF5 works on")
         rlimit little = before;
         little.rlim_cur = room;
         ::setrlimit(RLIMIT_FSIZE, &little);
-        CHECK_THROWS_AS(ddl::write_whole_checkpoint(scratch / "step", meta, tensors, false), std::system_error);
+        for (const ddl::CheckpointFormat* format : ddl::checkpoint_formats().cards())
+            CHECK_THROWS_AS(ddl::write_whole_checkpoint(scratch / "step", meta, tensors, {.format = format}),
+                            std::system_error);
         ::setrlimit(RLIMIT_FSIZE, &before);
     }
-    ddl::write_whole_checkpoint(scratch / "step", meta, tensors, true);
-    CHECK(complaint(scratch / "step").empty());
+    for (const ddl::CheckpointFormat* format : ddl::checkpoint_formats().cards()) {
+        fs::create_directories(scratch / format->name);
+        ddl::write_whole_checkpoint(scratch / format->name, meta, tensors, {.format = format});
+        CHECK(complaint(scratch / format->name).empty());
+    }
 }
 
 TEST_CASE("a checkpoint appears whole, the newest are kept, and the first sound one is found")

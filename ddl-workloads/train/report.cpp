@@ -108,7 +108,8 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
                                   {"every", delay.every},
                                   {"for", delay.length},
                                   {"busy", delay.busy}});
-    json["checkpoint"] = {{"every_steps", plan.checkpoint.every_steps},
+    json["checkpoint"] = {{"format", plan.checkpoint.format},
+                          {"every_steps", plan.checkpoint.every_steps},
                           {"every_ns", plan.checkpoint.every_time.count()},
                           {"mode", plan.checkpoint.beside ? "async" : "sync"},
                           {"by", plan.checkpoint.sharded ? "sharded" : "rank0"},

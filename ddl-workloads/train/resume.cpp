@@ -3,6 +3,7 @@
 
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_format.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
 
 #include <cerrno>
@@ -52,7 +53,7 @@ PartInUse::PartInUse(const fs::path& part)
 
 fs::path newest_of(const fs::path& directory)
 {
-    if (fs::exists(checkpoint_file(directory))) return first_sound(std::vector{directory});
+    if (is_checkpoint(directory)) return first_sound(std::vector{directory});
     const std::vector<fs::path> all = checkpoints_of(directory);
     if (all.empty()) base::fail("--resume: ", directory.string(), " has no checkpoint");
     return first_sound(all);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ddl-workloads/checkpoint/hdf5_output.hpp"
+#include "ddl-workloads/checkpoint/formats/offset_output.hpp"
 
+#include "base/error.hpp"
 #include "base/system/clock.hpp"
 
 #include <algorithm>
@@ -10,22 +11,21 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace ddl::hdf5 {
+namespace ddl {
 
-Output::Output(std::filesystem::path path)
+OffsetOutput::OffsetOutput(std::filesystem::path path)
     : path_{std::move(path)},
       file_{base::check_errno(::open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), "create ",
-                              path_.string())},
-      access_{soft_errors::hdf5::access_through(this)}
+                              path_.string())}
 {
 }
 
-Output::~Output()
+OffsetOutput::~OffsetOutput()
 {
     if (file_ >= 0) ::close(file_);
 }
 
-std::int64_t Output::finish(bool durable)
+std::int64_t OffsetOutput::finish(bool durable)
 {
     const std::int64_t begin = base::now_ns();
     if (error_ == 0 && durable && ::fsync(file_) != 0) error_ = errno;
@@ -36,7 +36,7 @@ std::int64_t Output::finish(bool durable)
     return synced;
 }
 
-void Output::write(std::uint64_t at, std::span<const std::byte> bytes) noexcept
+void OffsetOutput::write(std::uint64_t at, std::span<const std::byte> bytes) noexcept
 {
     size_ = std::max(size_, at + bytes.size());
     while (error_ == 0 && !bytes.empty()) {
@@ -51,7 +51,7 @@ void Output::write(std::uint64_t at, std::span<const std::byte> bytes) noexcept
     }
 }
 
-void Output::read(std::uint64_t at, std::span<std::byte> room) const noexcept
+void OffsetOutput::read(std::uint64_t at, std::span<std::byte> room) const noexcept
 {
     while (!room.empty()) {
         const ssize_t got = ::pread(file_, room.data(), room.size(), static_cast<off_t>(at));
@@ -63,10 +63,10 @@ void Output::read(std::uint64_t at, std::span<std::byte> room) const noexcept
     std::fill(room.begin(), room.end(), std::byte{0});
 }
 
-void Output::resize(std::uint64_t size) noexcept
+void OffsetOutput::resize(std::uint64_t size) noexcept
 {
     size_ = size;
     if (error_ == 0 && ::ftruncate(file_, static_cast<off_t>(size)) != 0) error_ = errno;
 }
 
-}  // namespace ddl::hdf5
+}  // namespace ddl
