@@ -87,6 +87,7 @@ HeadValues head_of(const CheckpointMeta& meta, std::int64_t shard, std::size_t t
             {"strategy", meta.strategy},
             {"optimizer", meta.optimizer},
             {"rates", meta.rates},
+            {"content", meta.content},
             {"shards", meta.shards},
             {"shard", shard},
             {"tensors", static_cast<std::int64_t>(tensors)}};
@@ -112,6 +113,7 @@ CheckpointMeta read_head(const Head& head, std::int64_t shard, std::size_t tenso
     meta.strategy = head.text("strategy");
     meta.optimizer = head.text("optimizer");
     if (head.has("rates")) meta.rates = head.text("rates");
+    if (head.has("content")) meta.content = head.text("content");
     meta.shards = head.number("shards");
     return meta;
 }

@@ -14,7 +14,7 @@
 //
 //     format, program, version, git_revision, written_ns (CLOCK_REALTIME)
 //     step, epoch, step_in_epoch, steps_per_epoch, seed, batch, accumulate, ranks: numbers, where sampling resumes
-//     model, data, strategy, optimizer, rates: texts, as the command line names them
+//     model, data, strategy, optimizer, rates, content: texts, as the command line names them
 //     shards, shard (-1: checkpoint.<extension>), tensors (how many are in this file)
 //
 // and a CRC-32C (Castagnoli) of each tensor's bytes, which are little-endian and in row-major order.
@@ -39,6 +39,12 @@ namespace ddl {
 
 constexpr int checkpoint_format = 1;
 
+// Values of content: everything that the next steps depend on, or the tensors of model/ only.
+inline constexpr const char* whole_training = "training";
+inline constexpr const char* weights_only = "weights";
+
+inline constexpr base::Capability compressing{"a checkpoint format that compresses"};
+
 struct CheckpointMeta {
     std::int64_t step = 0;  // number of steps done
     std::int64_t steps_per_epoch = 1;
@@ -50,7 +56,8 @@ struct CheckpointMeta {
     std::string data;
     std::string strategy;
     std::string optimizer;
-    std::string rates;        // other settings that updates depend on, as a text; empty in earlier checkpoints
+    std::string rates;  // other settings that updates depend on, as a text; empty in earlier checkpoints
+    std::string content = whole_training;
     std::int64_t shards = 0;  // 0: everything is in one file
 };
 
@@ -80,6 +87,7 @@ struct NewFile {
     const CheckpointMeta& meta;
     std::int64_t shard = no_shard;
     bool durable = true;  // the data is on the device when the function returns
+    int gzip = 0;         // level from 1 to 9; 0: not compressed
 };
 
 struct Written {

@@ -3,7 +3,22 @@
 
 #include "base/cli/option_checks.hpp"
 
+#include <string_view>
+
 namespace ddl {
+
+namespace {
+
+int parse_gzip(const std::string& text)
+{
+    constexpr std::string_view name = "gzip=";
+    if (text == "none") return 0;
+    if (text.starts_with(name) && text.size() == name.size() + 1 && text.back() >= '1' && text.back() <= '9')
+        return text.back() - '0';
+    base::fail_usage("--checkpoint-compress ", text, ": none, or gzip=1 to gzip=9");
+}
+
+}  // namespace
 
 CheckpointOptions::CheckpointOptions(base::Options& options, CheckpointPlan& plan) : options_{options}, plan_{plan}
 {
@@ -13,6 +28,9 @@ CheckpointOptions::CheckpointOptions(base::Options& options, CheckpointPlan& pla
                 "signal ends the training",
                 "NUMBER|TIME");
     options.add("checkpoint-format", plan_.format, "format of its files", "FORMAT");
+    options.add_choice("checkpoint-content", plan_.content, {whole_training, weights_only},
+                       "training: all that resuming needs; weights: parameters and buffers only");
+    options.add("checkpoint-compress", compress_, "none, or gzip and its level from 1 to 9: gzip=4", "HOW");
     options.add_choice("checkpoint-mode", mode_, {"sync", "async"},
                        "sync: training waits until it is written; async: only until it is copied");
     options.add_choice("checkpoint-by", by_, {"rank0", "sharded"}, "rank 0 writes everything, or every rank its share");
@@ -24,11 +42,12 @@ void CheckpointOptions::read() const
 {
     if (!every_.empty()) parse_checkpoint_every(every_, plan_);
     checkpoint_formats().find(plan_.format);  // throws for a wrong name
+    plan_.gzip = parse_gzip(compress_);
     plan_.beside = mode_ == "async";
     plan_.sharded = by_ == "sharded";
     plan_.durable = fsync_ == "yes";
-    for (const char* option :
-         {"checkpoint-format", "checkpoint-mode", "checkpoint-by", "checkpoint-fsync", "checkpoint-keep"})
+    for (const char* option : {"checkpoint-format", "checkpoint-content", "checkpoint-compress", "checkpoint-mode",
+                               "checkpoint-by", "checkpoint-fsync", "checkpoint-keep"})
         if (options_.given(option) && !plan_.on()) base::fail_usage("--", option, ": needs --checkpoint-every");
     base::check_at_least<std::int64_t>(0, plan_.keep, "--checkpoint-keep");
 }

@@ -21,6 +21,7 @@ class CheckpointOptions {
     const base::Options& options_;
     CheckpointPlan& plan_;
     std::string every_;
+    std::string compress_ = "none";
     std::string mode_ = "sync";
     std::string by_ = "rank0";
     std::string fsync_ = "yes";

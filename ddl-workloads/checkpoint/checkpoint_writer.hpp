@@ -12,6 +12,7 @@ namespace ddl {
 struct WriteHow {
     const CheckpointFormat* format = checkpoint_formats().cards().front();
     bool durable = true;  // the data is on the device when the function returns
+    int gzip = 0;         // level from 1 to 9, for a format that offers `compressing`; 0: not compressed
 };
 
 // Writes the one file with all tensors, or one shard with its share. Throws std::system_error (a full disk, for

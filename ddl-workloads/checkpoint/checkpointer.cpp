@@ -120,7 +120,7 @@ void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor
     save_ = {.step = meta_.step,
              .rank = exchanges_.rank(),
              .format = format_.name,
-             .content = "training",
+             .content = plan_.content,
              .by = plan_.sharded ? "sharded" : "rank0",
              .mode = beside_ ? "async" : "sync",
              .fsync = plan_.durable ? "yes" : "no",
@@ -280,9 +280,11 @@ nlohmann::ordered_json Checkpointer::summary() const
             {"writing_ms", static_cast<double>(writing_ns_) / 1e6}};
 }
 
-std::vector<StateTensor> training_state(Model& model, bool ranks_are_equal)
+std::vector<StateTensor> training_state(Model& model, bool ranks_are_equal, std::string_view content)
 {
     std::vector<StateTensor> all = model.state();
+    if (content == weights_only)
+        std::erase_if(all, [](const StateTensor& tensor) { return !tensor.path.starts_with("model/"); });
     if (!ranks_are_equal)
         for (StateTensor& tensor : all) tensor.owner = Owner::each;
     return all;

@@ -21,6 +21,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ddl {
@@ -31,6 +32,8 @@ struct CheckpointPlan {
     bool beside = false;  // written in the background: the training waits until its tensors are copied
     bool sharded = false;
     std::string format = checkpoint_formats().names().front();
+    std::string content = whole_training;
+    int gzip = 0;  // level; 0: not compressed
     bool durable = true;
     std::int64_t keep = 3;  // 0: keep all
 
@@ -102,7 +105,7 @@ class Checkpointer {
     void complete();
     std::vector<StateTensor> copy(std::vector<StateTensor> share);
 
-    WriteHow how() const { return {.format = &format_, .durable = plan_.durable}; }
+    WriteHow how() const { return {.format = &format_, .durable = plan_.durable, .gzip = plan_.gzip}; }
 
     CheckpointPlan plan_;
     const CheckpointFormat& format_;
@@ -131,7 +134,8 @@ class Checkpointer {
     std::future<void> under_way_;
 };
 
-// This rank's state to be stored in a checkpoint. If ranks are not kept equal, each stores its own.
-std::vector<StateTensor> training_state(Model& model, bool ranks_are_equal);
+// This rank's state, of which `content` selects what a checkpoint holds. If ranks are not kept equal, each stores its
+// own.
+std::vector<StateTensor> training_state(Model& model, bool ranks_are_equal, std::string_view content = whole_training);
 
 }  // namespace ddl

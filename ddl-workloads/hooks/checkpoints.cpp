@@ -100,7 +100,7 @@ class Checkpoints : public Hook {
     {
         context.state.at_once = false;
         checkpointer_.write(checkpoint_meta(plan_, context.exchanges.size(), context.input.steps_per_epoch(), steps),
-                            training_state(context.model, ranks_are_equal_), beside);
+                            training_state(context.model, ranks_are_equal_, plan_.checkpoint.content), beside);
     }
 
     const TrainingPlan& plan_;

@@ -41,7 +41,8 @@ CheckpointMeta checkpoint_meta(const TrainingPlan& plan, int ranks, std::int64_t
             .data = plan.data,
             .strategy = plan.strategy,
             .optimizer = plan.optimizer.name,
-            .rates = rates(plan)};
+            .rates = rates(plan),
+            .content = plan.checkpoint.content};
 }
 
 void check_same_training(const CheckpointMeta& was, const CheckpointMeta& is, const char* option)

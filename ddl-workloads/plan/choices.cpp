@@ -51,7 +51,9 @@ std::vector<base::Choice> choices(const TrainingPlan& plan, const base::Registry
         {.text = "--model " + plan.model, .offers = models.find(base::parse_plug_in(plan.model).name).offers},
         chosen_strategy(plan.strategy),
         chosen_transport(plan.transport),
-        chosen_device(plan.device)};
+        chosen_device(plan.device),
+        {.text = "--checkpoint-format " + plan.checkpoint.format,
+         .offers = checkpoint_formats().find(plan.checkpoint.format).offers}};
     const auto add = [&](bool given, const std::string& option, const base::Capability& needed) {
         if (given) all.push_back({.text = option, .needs = {&needed}});
     };
@@ -59,6 +61,7 @@ std::vector<base::Choice> choices(const TrainingPlan& plan, const base::Registry
     add(plan.device.graphs, "--cuda-graphs", exchange_after_backward);
     add(plan.ends.until_loss.has_value(), "--until-loss", learning);
     add(plan.ends.until_accuracy.has_value(), "--until-accuracy", learning);
+    add(plan.checkpoint.gzip > 0, base::join("--checkpoint-compress gzip=", plan.checkpoint.gzip), compressing);
     add(plan.guards.has("replicas"), "--guard replicas", equal_ranks);
     add(plan.guards.replicas_every > 0, "--replicas-every", equal_ranks);
     add(std::any_of(plan.alterations.begin(), plan.alterations.end(), alters_means), "--alter of mean/", whole_means);
@@ -70,7 +73,8 @@ std::vector<base::Choice> choices(const TrainingPlan& plan, const base::Registry
 void check_choices(const TrainingPlan& plan, const base::Registry<ModelCard>& models)
 {
     std::vector<base::Choice> others = alternatives("--model ", models);
-    for (const auto& more : {alternatives("--strategy ", strategies()), alternatives("--transport ", transports())})
+    for (const auto& more : {alternatives("--strategy ", strategies()), alternatives("--transport ", transports()),
+                             alternatives("--checkpoint-format ", checkpoint_formats())})
         others.insert(others.end(), more.begin(), more.end());
     base::check_needs(choices(plan, models), others);
 }

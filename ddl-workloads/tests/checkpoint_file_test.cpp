@@ -14,6 +14,7 @@
 #include <cstring>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/resource.h>
@@ -282,6 +283,22 @@ void change_bytes(const ddl::CheckpointFormat& format)
 TEST_CASE("a byte changed anywhere in a checkpoint is refused or does no harm, in every format")
 {
     for (const ddl::CheckpointFormat* format : ddl::checkpoint_formats().cards()) change_bytes(*format);
+}
+
+TEST_CASE("compressed tensors in a checkpoint are smaller and read back")
+{
+    const testing::Scratch scratch;
+    std::vector<float> numbers(3 * 500 * 1000, 0.5F);
+    numbers.back() = 1.0F;
+    const std::vector<ddl::StateTensor> tensors{
+        {"model/weight", ddl::ElementType::float32, {3, 500, 1000}, std::as_writable_bytes(std::span{numbers})}};
+    ddl::write_whole_checkpoint(scratch.path(), meta, tensors, {.durable = false, .gzip = 4});
+    CHECK(fs::file_size(scratch / "checkpoint.h5") < numbers.size() * sizeof(float) / 10);
+    const std::vector<float> before = std::exchange(numbers, std::vector<float>(numbers.size()));
+    const std::vector<ddl::StateTensor> again{
+        {"model/weight", ddl::ElementType::float32, {3, 500, 1000}, std::as_writable_bytes(std::span{numbers})}};
+    ddl::CheckpointReader{scratch.path()}.read(again, 0);
+    CHECK(numbers == before);
 }
 
 TEST_CASE("a raw checkpoint that is cut off, foreign or damaged is reported by the file's name and the tensor's")

@@ -109,6 +109,8 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
                                   {"for", delay.length},
                                   {"busy", delay.busy}});
     json["checkpoint"] = {{"format", plan.checkpoint.format},
+                          {"content", plan.checkpoint.content},
+                          {"gzip", plan.checkpoint.gzip},
                           {"every_steps", plan.checkpoint.every_steps},
                           {"every_ns", plan.checkpoint.every_time.count()},
                           {"mode", plan.checkpoint.beside ? "async" : "sync"},

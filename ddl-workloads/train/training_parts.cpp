@@ -46,6 +46,16 @@ std::filesystem::path as_rank0_found(const std::filesystem::path& checkpoint, Ex
     return path;
 }
 
+// Number of steps done at the checkpoint. Throws UsageError if a training cannot resume from it.
+std::int64_t steps_done(const std::filesystem::path& checkpoint)
+{
+    const CheckpointMeta meta = CheckpointReader{checkpoint}.meta();
+    if (meta.content != whole_training)
+        base::fail_usage("--resume: ", checkpoint.string(), " holds only ", meta.content,
+                         ": the optimizer's state and the random numbers are missing");
+    return meta.step;
+}
+
 // Restores the model from the checkpoint. Throws UsageError if the training would not continue alike, Error for a
 // damaged file.
 void restore(const std::filesystem::path& checkpoint, const CheckpointMeta& is, Model& model, bool ranks_are_equal,
@@ -72,7 +82,7 @@ void Training::prepare_parts()
     if (exchanges_.rank() == 0) claim();
     exchanges_.barrier().get();
     files_.earlier = as_rank0_found(files_.earlier, exchanges_);
-    const std::int64_t first_step = files_.earlier.empty() ? 0 : CheckpointReader{files_.earlier}.meta().step;
+    const std::int64_t first_step = files_.earlier.empty() ? 0 : steps_done(files_.earlier);
 
     files_.control = std::make_unique<Control>(plan_.out, base::host_name());
     base::ControlPage* const page = local.rank == 0 ? &files_.control->file.page() : nullptr;

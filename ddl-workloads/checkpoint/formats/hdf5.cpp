@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HDF5 files whose structures have checksums (superblock version 2 or later): tensors are datasets, contiguous and
-// uncompressed, with the attribute crc32c; the head is the attributes of /meta. The index of shards links to their
+// HDF5 files whose structures have checksums (superblock version 2 or later): tensors are datasets, contiguous unless
+// compressed, with the attribute crc32c; the head is the attributes of /meta. The index of shards links to their
 // datasets. A program that alters a tensor on purpose updates that attribute.
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -76,6 +76,30 @@ hdf5::Properties with_room_at_once()
     return properties;
 }
 
+bool is_compressed(const StateTensor& tensor, int gzip)
+{
+    return gzip > 0 && !tensor.shape.empty() && !tensor.bytes.empty();
+}
+
+// Chunks of about a MiB, compressed after their bytes are shuffled: those of similar numbers differ little.
+hdf5::Properties compressed(const StateTensor& tensor, int gzip)
+{
+    constexpr std::size_t wanted = 1 << 20;
+    std::size_t bytes = tensor.bytes.size();
+    std::vector<hsize_t> chunk(tensor.shape.begin(), tensor.shape.end());
+    for (hsize_t& length : chunk) {
+        if (bytes <= wanted) break;
+        const std::size_t one = bytes / length;
+        length = std::max<hsize_t>(wanted / one, 1);
+        bytes = one * length;
+    }
+    hdf5::Properties properties{check(H5Pcreate(H5P_DATASET_CREATE), "make properties")};
+    check(H5Pset_chunk(properties.get(), static_cast<int>(chunk.size()), chunk.data()), "set chunks");
+    check(H5Pset_shuffle(properties.get()), "shuffle bytes");
+    check(H5Pset_deflate(properties.get(), static_cast<unsigned>(gzip)), "compress");
+    return properties;
+}
+
 hdf5::DataSet make_set(hid_t file, const StateTensor& tensor, hid_t links, hid_t storage)
 {
     const std::vector<hsize_t> shape(tensor.shape.begin(), tensor.shape.end());
@@ -89,23 +113,30 @@ hdf5::DataSet make_set(hid_t file, const StateTensor& tensor, hid_t links, hid_t
 
 // HDF5's metadata is written before and after all tensors, since tensors evict everything else from the CPU caches.
 // Checksums are computed while the kernel copies the tensors.
-void write_tensors(hid_t file, OffsetOutput& output, std::span<const StateTensor> tensors)
+void write_tensors(hid_t file, OffsetOutput& output, std::span<const StateTensor> tensors, int gzip)
 {
     const hdf5::Properties links = making_groups();
     const hdf5::Properties storage = with_room_at_once();
     std::vector<hdf5::DataSet> sets;
     std::vector<haddr_t> places;
     for (const StateTensor& tensor : tensors) {
-        sets.push_back(make_set(file, tensor, links.get(), storage.get()));
-        places.push_back(H5Dget_offset(sets.back().get()));
+        const bool packed = is_compressed(tensor, gzip);
+        sets.push_back(make_set(file, tensor, links.get(), packed ? compressed(tensor, gzip).get() : storage.get()));
+        places.push_back(packed ? HADDR_UNDEF : H5Dget_offset(sets.back().get()));
     }
     std::vector<std::uint32_t> checksums(tensors.size());
     {
         const std::jthread writer{[&] {
-            for (std::size_t i = 0; i < tensors.size(); ++i) output.write(places[i], tensors[i].bytes);
+            for (std::size_t i = 0; i < tensors.size(); ++i)
+                if (places[i] != HADDR_UNDEF) output.write(places[i], tensors[i].bytes);
         }};
         for (std::size_t i = 0; i < tensors.size(); ++i) checksums[i] = soft_errors::crc32c(tensors[i].bytes);
     }
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+        if (places[i] == HADDR_UNDEF)
+            check(H5Dwrite(sets[i].get(), file_type(tensors[i].type), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                           tensors[i].bytes.data()),
+                  "compress ", tensors[i].path);
     for (std::size_t i = 0; i < tensors.size(); ++i)
         write_attribute(sets[i].get(), base::checkpoint::checksum, H5T_STD_U32LE, &checksums[i]);
 }
@@ -149,7 +180,7 @@ Written write_file(const NewFile& wanted, std::size_t tensors, const Fill& fill)
 Written write_hdf5(const NewFile& wanted, std::span<const StateTensor> tensors)
 {
     return write_file(wanted, tensors.size(),
-                      [&](hid_t file, OffsetOutput& output) { write_tensors(file, output, tensors); });
+                      [&](hid_t file, OffsetOutput& output) { write_tensors(file, output, tensors, wanted.gzip); });
 }
 
 Written write_links(const NewFile& wanted, const std::vector<std::vector<std::string>>& paths)
@@ -270,7 +301,7 @@ class Hdf5File final : public CheckpointFile {
         return hdf5::DataSet{check(H5Dopen2(file_.get(), path.c_str(), H5P_DEFAULT), "open it")};
     }
 
-    // Not more than the size of the file, whatever the dataset claims.
+    // Not more than the file can hold, whatever the dataset claims.
     std::size_t size_of(hid_t set) const
     {
         const hdf5::Type type{check(H5Dget_type(set), "read the type")};
@@ -279,8 +310,10 @@ class Hdf5File final : public CheckpointFile {
         if (kind != H5T_INTEGER && kind != H5T_FLOAT) base::fail("is not numeric");
         const hssize_t count = check(H5Sget_simple_extent_npoints(space.get()), "read the shape");
         const std::size_t element = H5Tget_size(type.get());
-        if (element == 0 || static_cast<std::uint64_t>(count) > length_ / element)
-            base::fail("is larger than its file");
+        const hdf5::Properties storage{check(H5Dget_create_plist(set), "read its layout")};
+        constexpr std::uint64_t best_ratio = 1032;  // of deflate
+        const std::uint64_t most = H5Pget_nfilters(storage.get()) > 0 ? length_ * best_ratio : length_;
+        if (element == 0 || static_cast<std::uint64_t>(count) > most / element) base::fail("is larger than its file");
         return static_cast<std::size_t>(count) * element;
     }
 
@@ -306,6 +339,7 @@ const CheckpointFormat hdf5_checkpoint{
     .name = "hdf5",
     .summary = "HDF5, as ddl-alter and h5py read it",
     .extension = base::checkpoint::shard_end,
+    .offers = {&compressing},
     .write = write_hdf5,
     .write_index = write_links,
     .open = [](const fs::path& path, std::int64_t shard) -> std::unique_ptr<CheckpointFile> {

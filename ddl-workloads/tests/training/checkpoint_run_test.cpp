@@ -292,6 +292,21 @@ TEST_CASE("a training that would not go on alike is refused and says why")
     CHECK(none.err.find("has no checkpoint") != std::string::npos);
 }
 
+TEST_CASE("a checkpoint of weights has parameters only, and resuming from it is refused")
+{
+    const testing::Scratch scratch;
+    const Words words = quick + Words{"--checkpoint-every", "5", "--checkpoint-content", "weights"};
+    REQUIRE(testing::train_alone(scratch / "run", words + Words{"--steps", "5"}).status == 0);
+    const fs::path checkpoint = ddl::checkpoint_path(checkpoints_of(scratch / "run"), 5);
+    for (const auto& [path, bytes] : tensors_of(checkpoint)) CHECK(path.starts_with("model/"));
+    const testing::TrainRun run =
+        testing::train_alone(scratch / "other", words + Words{"--steps", "9", "--resume", scratch / "run"});
+    CHECK(run.status == 2);
+    CHECK(run.err == "ddl-train: --resume: " + checkpoint.string() +
+                         " holds only weights: the optimizer's state and the random numbers are missing\n");
+    CHECK_FALSE(fs::exists(scratch / "other/train"));
+}
+
 TEST_CASE("a training that resumes with other rates says so")
 {
     const testing::Scratch scratch;
