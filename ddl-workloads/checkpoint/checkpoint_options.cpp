@@ -23,10 +23,11 @@ int parse_gzip(const std::string& text)
 CheckpointOptions::CheckpointOptions(base::Options& options, CheckpointPlan& plan) : options_{options}, plan_{plan}
 {
     options.group("Checkpoints");
-    options.add("checkpoint-every", every_,
-                "write a checkpoint into DIR/train/checkpoints every N steps (100) or every so often (30s), and when a "
-                "signal ends the training",
-                "NUMBER|TIME");
+    options.add(
+        "checkpoint-every", every_,
+        "write a checkpoint into DIR/train/checkpoints every N steps (100), every so often (30s) or as often as "
+        "it costs a share of the training time (auto:3%), and when a signal ends the training",
+        "NUMBER|TIME|auto:SHARE");
     options.add("checkpoint-format", plan_.format, "format of its files", "FORMAT");
     options.add_choice("checkpoint-content", plan_.content, {whole_training, weights_only},
                        "training: all that resuming needs; weights: parameters and buffers only");

@@ -34,12 +34,15 @@ void parse_checkpoint_every(const std::string& text, CheckpointPlan& plan)
     const std::string number = text.substr(0, text.find("step"));
     const bool steps = text.find_first_not_of("0123456789") == std::string::npos || text == number + "steps" ||
                        text == number + "step";
-    if (steps)
+    constexpr std::string_view by_cost = "auto:";
+    if (text.starts_with(by_cost))
+        plan.share = base::parse<base::Percent>(text.substr(by_cost.size())).value / 100.0;
+    else if (steps)
         plan.every_steps = base::parse<std::int64_t>(number);
     else
         plan.every_time = base::parse<base::Nanoseconds>(text);
-    if (!plan.on() || plan.every_steps < 0 || plan.every_time.count() < 0)
-        base::fail_usage("--checkpoint-every ", text, ": at least one step, or a time such as 30s");
+    if (!plan.on() || plan.every_steps < 0 || plan.every_time.count() < 0 || plan.share >= 1.0)
+        base::fail_usage("--checkpoint-every ", text, ": at least one step, a time such as 30s, or auto:3%");
 }
 
 std::vector<std::vector<std::size_t>> shares(std::span<const StateTensor> tensors, int ranks)
@@ -66,7 +69,8 @@ Checkpointer::Checkpointer(const CheckpointPlan& plan, std::filesystem::path dir
       directory_{std::move(directory)},
       exchanges_{exchanges},
       observer_{observer},
-      last_begun_ns_{base::now_ns()}
+      last_begun_ns_{base::now_ns()},
+      pace_{plan.share}
 {
 }
 
@@ -75,7 +79,7 @@ CheckpointNews Checkpointer::news()
     add_row();
     CheckpointNews news{.written = written_share_, .failed = failed_share_};
     const bool late = plan_.every_time.count() > 0 && base::now_ns() - last_begun_ns_ >= plan_.every_time.count();
-    if (exchanges_.rank() == 0 && late) news.due = std::exchange(asked_, true) ? 0 : 1;
+    if (exchanges_.rank() == 0 && (late || pace_.is_due())) news.due = std::exchange(asked_, true) ? 0 : 1;
     return news;
 }
 

@@ -6,6 +6,7 @@
 #include "base/contract/checkpoint_table.hpp"
 #include "base/contract/control_file.hpp"
 #include "base/units.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_pace.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_writer.hpp"
 #include "ddl-workloads/instruments/write_observer.hpp"
 #include "ddl-workloads/models/model.hpp"
@@ -29,6 +30,7 @@ namespace ddl {
 struct CheckpointPlan {
     std::int64_t every_steps = 0;  // 0: not by number of steps
     base::Nanoseconds every_time{0};
+    double share = 0.0;   // from 0 to 1, of the training time; 0: not by cost
     bool beside = false;  // written in the background: the training waits until its tensors are copied
     bool sharded = false;
     std::string format = checkpoint_formats().names().front();
@@ -37,10 +39,10 @@ struct CheckpointPlan {
     bool durable = true;
     std::int64_t keep = 3;  // 0: keep all
 
-    bool on() const { return every_steps > 0 || every_time.count() > 0; }
+    bool on() const { return every_steps > 0 || every_time.count() > 0 || share > 0.0; }
 };
 
-// Parses "100", "100steps" or "30s" into the plan. Throws UsageError.
+// Parses "100", "100steps", "30s" or "auto:3%" into the plan. Throws UsageError.
 void parse_checkpoint_every(const std::string& text, CheckpointPlan& plan);
 
 // Each rank's report to all other ranks, once a step.
@@ -74,6 +76,9 @@ class Checkpointer {
     // earlier.
     CheckpointNews news();
     void receive(std::span<const CheckpointNews> all);
+
+    // Called after each step with its length, and what a checkpoint took of it.
+    void step_took(std::int64_t step_ns, std::int64_t stall_ns) { pace_.add(step_ns, stall_ns); }
 
     // True if a checkpoint shall be written after this step; the same on all ranks.
     bool due(std::int64_t steps_done) const;
@@ -114,6 +119,7 @@ class Checkpointer {
     WriteObserver& observer_;
 
     std::int64_t last_begun_ns_ = 0;
+    CheckpointPace pace_;
     bool asked_ = false;   // rank 0: news() has requested a checkpoint
     bool wanted_ = false;  // the received reports request a checkpoint
 

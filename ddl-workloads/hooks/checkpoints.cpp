@@ -66,6 +66,11 @@ class Checkpoints : public Hook {
         requested_ = base::ControlRequest::none;
     }
 
+    void end_step(StepContext&, const StepTimes& times) override
+    {
+        checkpointer_.step_took(times.end_ns - times.begin_ns, times.of(Phase::checkpoint));
+    }
+
     // Checkpoints of the steps that were undone may contain the error that a guard caught.
     void went_back(StepContext& context) override { checkpointer_.forget_after(context.state.done()); }
 

@@ -98,6 +98,9 @@ TEST_CASE("options of a training that make no sense are refused")
         {"--checkpoint-every", "0"},
         {"--checkpoint-every", "often"},
         {"--checkpoint-every", "-5s"},
+        {"--checkpoint-every", "auto"},
+        {"--checkpoint-every", "auto:0%"},
+        {"--checkpoint-every", "auto:100%"},
         {"--checkpoint-every", "10", "--checkpoint-mode", "later"},
         {"--checkpoint-every", "10", "--checkpoint-by", "rank1"},
         {"--checkpoint-every", "10", "--checkpoint-keep", "-1"},
@@ -164,7 +167,7 @@ TEST_CASE("a delay to inject says rank and phase and time and how often")
     CHECK(plan->delays.injected[1].busy);
 }
 
-TEST_CASE("checkpoints come after steps or after a time")
+TEST_CASE("checkpoints come after steps, after a time or by their cost")
 {
     const auto every = [](const char* text) {
         return parsed({"--model", "emulated", "--out", "run", "--checkpoint-every", text})->checkpoint;
@@ -173,6 +176,8 @@ TEST_CASE("checkpoints come after steps or after a time")
     CHECK(every("7steps").every_steps == 7);
     CHECK(every("30s").every_steps == 0);
     CHECK(every("30s").every_time == std::chrono::seconds{30});
+    CHECK(every("auto:3%").share == doctest::Approx(0.03));
+    CHECK(every("auto:3%").every_steps == 0);
     CHECK_FALSE(parsed({"--model", "emulated", "--out", "run"})->checkpoint.on());
 }
 

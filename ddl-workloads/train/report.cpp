@@ -113,6 +113,7 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
                           {"gzip", plan.checkpoint.gzip},
                           {"every_steps", plan.checkpoint.every_steps},
                           {"every_ns", plan.checkpoint.every_time.count()},
+                          {"share_percent", 100.0 * plan.checkpoint.share},
                           {"mode", plan.checkpoint.beside ? "async" : "sync"},
                           {"by", plan.checkpoint.sharded ? "sharded" : "rank0"},
                           {"fsync", plan.checkpoint.durable},

@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,27 @@ std::map<std::pair<int, std::int64_t>, StepRow> step_rows(const fs::path& run)
 }
 
 }  // namespace
+
+TEST_CASE("checkpoints that may cost 3 % take no more, but for the last one")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun training =
+        testing::train_alone(scratch / "run", {"--model", "emulated[compute=2ms,gradients=64kB]", "--data",
+                                               "synthetic[samples=160]", "--trace", "off", "--steps", "300",
+                                               "--checkpoint-every", "auto:3%", "--checkpoint-fsync", "no"});
+    INFO(training.err);
+    REQUIRE(training.status == 0);
+    std::int64_t all_ns = 0;
+    std::vector<std::int64_t> stalls_ns;
+    for (const auto& [place, step] : step_rows(scratch / "run")) {
+        all_ns += step.end_ns - step.begin_ns;
+        if (step.checkpoint_ns > 0) stalls_ns.push_back(step.checkpoint_ns);
+    }
+    REQUIRE_FALSE(stalls_ns.empty());
+    const std::int64_t but_last_ns = std::accumulate(stalls_ns.begin(), stalls_ns.end() - 1, std::int64_t{0});
+    CHECK(static_cast<double>(but_last_ns) <= 0.03 * static_cast<double>(all_ns));
+    CHECK(training.result["checkpoints"]["written"] == stalls_ns.size());
+}
 
 TEST_CASE("each rank that wrote to a checkpoint has a row about it, within the step that it stalled")
 {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// --checkpoint-every auto: as often as checkpoints may cost a share of the training time.
+#pragma once
+
+#include <cstdint>
+
+namespace ddl {
+
+// Time that checkpoints may take: every step adds its share, every checkpoint takes its stall away. So a stall that was
+// longer than expected is made up for before the next one. Depends on nothing but its arguments.
+class CheckpointPace {
+ public:
+    // `share` of the training time, from 0 to 1.
+    explicit CheckpointPace(double share) : share_{share} {}
+
+    // After each step: its length, and the part of it in which a checkpoint stalled the training.
+    void add(std::int64_t step_ns, std::int64_t stall_ns);
+
+    // True if a checkpoint that takes as long as the last one is within the share. The first is due after a few steps,
+    // since its length is unknown.
+    bool is_due() const;
+
+ private:
+    double share_;
+    double saved_ns_ = 0.0;  // negative if checkpoints took more
+    std::int64_t steps_ = 0;
+    std::int64_t last_stall_ns_ = 0;  // 0: none was written yet
+};
+
+}  // namespace ddl
