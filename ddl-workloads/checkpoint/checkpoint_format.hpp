@@ -3,7 +3,7 @@
 // read or alter checkpoints; format 1:
 //
 // A checkpoint is a directory step-<number>, where the number of steps done has at least nine digits. Its file
-// checkpoint.<extension> holds everything (shards 0), or, if every rank wrote its share (shards N), has no tensors of
+// checkpoint.<extension> holds everything (shards 0), or, if every rank wrote a file (shards N), has no tensors of
 // its own beside shard-0.<extension> .. shard-<N-1>.<extension>. Tensors are named:
 //
 //     model/..        parameters and statistics, by name: model/layers.0.weight

@@ -34,7 +34,8 @@ CheckpointOptions::CheckpointOptions(base::Options& options, CheckpointPlan& pla
     options.add("checkpoint-compress", compress_, "none, or gzip and its level from 1 to 9: gzip=4", "HOW");
     options.add_choice("checkpoint-mode", mode_, {"sync", "async"},
                        "sync: training waits until it is written; async: only until it is copied");
-    options.add_choice("checkpoint-by", by_, {"rank0", "sharded"}, "rank 0 writes everything, or every rank its share");
+    options.add_choice("checkpoint-by", by_, {text(Writers::rank0), text(Writers::sharded), text(Writers::all)},
+                       "rank 0 writes everything; or every rank its share, or everything, into a file of its own");
     options.add_choice("checkpoint-fsync", fsync_, {"yes", "no"}, "call fsync after writing");
     options.add("checkpoint-keep", plan_.keep, "keep the newest N checkpoints; 0: all", "NUMBER");
 }
@@ -45,7 +46,8 @@ void CheckpointOptions::read() const
     checkpoint_formats().find(plan_.format);  // throws for a wrong name
     plan_.gzip = parse_gzip(compress_);
     plan_.beside = mode_ == "async";
-    plan_.sharded = by_ == "sharded";
+    for (const Writers by : {Writers::rank0, Writers::sharded, Writers::all})
+        if (text(by) == by_) plan_.by = by;
     plan_.durable = fsync_ == "yes";
     for (const char* option : {"checkpoint-format", "checkpoint-content", "checkpoint-compress", "checkpoint-mode",
                                "checkpoint-by", "checkpoint-fsync", "checkpoint-keep"})

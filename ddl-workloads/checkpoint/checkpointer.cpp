@@ -27,7 +27,19 @@ void say_not_written(std::int64_t step, const std::string& why)
     base::warn("the checkpoint of step ", step, " is lost: ", why, "; the training continues");
 }
 
+std::vector<std::vector<std::size_t>> wholes(std::span<const StateTensor> tensors, int ranks)
+{
+    std::vector<std::size_t> whole(tensors.size());
+    std::iota(whole.begin(), whole.end(), std::size_t{0});
+    return std::vector<std::vector<std::size_t>>(static_cast<std::size_t>(ranks), whole);
+}
+
 }  // namespace
+
+std::string text(Writers by)
+{
+    return by == Writers::rank0 ? "rank0" : by == Writers::sharded ? "sharded" : "all";
+}
 
 void parse_checkpoint_every(const std::string& text, CheckpointPlan& plan)
 {
@@ -108,15 +120,16 @@ void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor
     beside_ = beside;
     last_begun_ns_ = base::now_ns();
     asked_ = wanted_ = false;
-    const int ranks = plan_.sharded ? exchanges_.size() : 1;
-    meta_.shards = plan_.sharded ? ranks : 0;
-    shards_open_ = plan_.sharded;
-    if (!plan_.sharded && exchanges_.rank() != 0) return;
+    const int ranks = plan_.in_shards() ? exchanges_.size() : 1;
+    meta_.shards = plan_.in_shards() ? ranks : 0;
+    shards_open_ = plan_.in_shards();
+    if (!plan_.in_shards() && exchanges_.rank() != 0) return;
     open_table();
 
-    const std::vector<std::vector<std::size_t>> dealt = shares(state, ranks);
+    const bool all = plan_.by == Writers::all;
+    const std::vector<std::vector<std::size_t>> dealt = all ? wholes(state, ranks) : shares(state, ranks);
     paths_of_shards_.assign(dealt.size(), {});
-    for (std::size_t rank = 0; rank < dealt.size(); ++rank)
+    for (std::size_t rank = 0; rank < (all ? 1 : dealt.size()); ++rank)
         for (const std::size_t i : dealt[rank])
             if (state[i].owner != Owner::each || ranks == 1) paths_of_shards_[rank].push_back(state[i].path);
     std::vector<StateTensor> share;
@@ -125,7 +138,7 @@ void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor
              .rank = exchanges_.rank(),
              .format = format_.name,
              .content = plan_.content,
-             .by = plan_.sharded ? "sharded" : "rank0",
+             .by = text(plan_.by),
              .mode = beside_ ? "async" : "sync",
              .fsync = plan_.durable ? "yes" : "no",
              .begin_ns = begin};
@@ -144,7 +157,7 @@ void Checkpointer::open_table()
     const std::filesystem::path file = directory_.parent_path() / base::checkpoint::table;
     const std::vector<std::string> columns = base::names_of(base::checkpoint::columns());
     if (exchanges_.rank() == 0) rows_.emplace(file, columns);
-    if (!plan_.sharded) return;
+    if (!plan_.in_shards()) return;
     exchanges_.barrier().get();
     rows_.emplace(file, columns, base::CsvWriter::Appear::more_rows);
 }
@@ -193,17 +206,17 @@ void Checkpointer::write_share(const CheckpointMeta& meta, std::span<const State
     try {
         make_room(directory_, meta.step, bytes_of(share));
         const std::filesystem::path growing = growing_path(directory_, meta.step);
-        const Written written = plan_.sharded ? write_shard(growing, meta, exchanges_.rank(), share, how())
-                                              : write_whole_checkpoint(growing, meta, share, how());
+        const Written written = plan_.in_shards() ? write_shard(growing, meta, exchanges_.rank(), share, how())
+                                                  : write_whole_checkpoint(growing, meta, share, how());
         save_.write_ns = written.write_ns;
         save_.sync_ns = written.sync_ns;
         save_.bytes = written.bytes;
-        if (!plan_.sharded) make_complete();
+        if (!plan_.in_shards()) make_complete();
         bytes_ += bytes_of(share);
         writing_ns_ += base::now_ns() - begin;
         written_share_ = meta.step;
     } catch (const std::exception& error) {
-        if (!plan_.sharded) {
+        if (!plan_.in_shards()) {
             discard(directory_, meta.step);
             ++failures_;
         }

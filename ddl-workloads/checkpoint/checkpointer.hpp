@@ -27,18 +27,23 @@
 
 namespace ddl {
 
+// Rank 0 writes everything; or each rank a file of its own, with its share or with everything.
+enum class Writers { rank0, sharded, all };
+std::string text(Writers by);
+
 struct CheckpointPlan {
     std::int64_t every_steps = 0;  // 0: not by number of steps
     base::Nanoseconds every_time{0};
     double share = 0.0;   // from 0 to 1, of the training time; 0: not by cost
     bool beside = false;  // written in the background: the training waits until its tensors are copied
-    bool sharded = false;
+    Writers by = Writers::rank0;
     std::string format = checkpoint_formats().names().front();
     std::string content = whole_training;
     int gzip = 0;  // level; 0: not compressed
     bool durable = true;
     std::int64_t keep = 3;  // 0: keep all
 
+    bool in_shards() const { return by != Writers::rank0; }
     bool on() const { return every_steps > 0 || every_time.count() > 0 || share > 0.0; }
 };
 

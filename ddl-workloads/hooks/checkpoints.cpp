@@ -21,7 +21,7 @@ std::string why_not(const TrainingPlan& plan, const std::vector<StateTensor>& st
 {
     if (state.empty()) return base::join("--checkpoint-every: ", plan.model, " has no state");
     const auto own = [](const StateTensor& tensor) { return tensor.owner == Owner::each; };
-    if (plan.checkpoint.sharded || std::none_of(state.begin(), state.end(), own)) return {};
+    if (plan.checkpoint.in_shards() || std::none_of(state.begin(), state.end(), own)) return {};
     return base::join("--checkpoint-by rank0: the state of ", plan.model,
                       " is divided over the ranks; use --checkpoint-by sharded");
 }

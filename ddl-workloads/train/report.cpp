@@ -115,7 +115,7 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
                           {"every_ns", plan.checkpoint.every_time.count()},
                           {"share_percent", 100.0 * plan.checkpoint.share},
                           {"mode", plan.checkpoint.beside ? "async" : "sync"},
-                          {"by", plan.checkpoint.sharded ? "sharded" : "rank0"},
+                          {"by", text(plan.checkpoint.by)},
                           {"fsync", plan.checkpoint.durable},
                           {"keep", plan.checkpoint.keep}};
     json["resume"] = plan.resume;

@@ -117,7 +117,7 @@ void Training::prepare_parts()
 // Runs before anything is made, so that a failure leaves nothing behind. Throws UsageError.
 void Training::check_plan() const
 {
-    if (plan_.checkpoint.on() && !plan_.checkpoint.sharded && !ranks_are_equal())
+    if (plan_.checkpoint.on() && !plan_.checkpoint.in_shards() && !ranks_are_equal())
         base::fail_usage("--checkpoint-by rank0: with ",
                          told_to_differ(plan_.alterations) ? "--alter" : "--strategy " + plan_.strategy,
                          " every rank has its own state; use --checkpoint-by sharded");

@@ -71,7 +71,8 @@ TEST_CASE("each rank that wrote to a checkpoint has a row about it, within the s
         int writers;
     };
     const testing::Scratch scratch;
-    for (const Case& how : {Case{"rank0", "sync", "yes", 1}, Case{"sharded", "async", "no", 2}}) {
+    for (const Case& how :
+         {Case{"rank0", "sync", "yes", 1}, Case{"sharded", "async", "no", 2}, Case{"all", "sync", "yes", 2}}) {
         INFO(how.by);
         const fs::path run = scratch / how.by;
         const testing::TrainRun training =
