@@ -348,9 +348,9 @@ TEST_CASE("a full disk costs a checkpoint and not the training")
     const std::string train = CROSSTALK_BIN "/ddl-train --transport self --trace off --out " + disk +
                               "/run --model emulated[compute=100us,gradients=4MB] --data synthetic[samples=160] "
                               "--steps 50 --checkpoint-every 10 --checkpoint-keep 0";
-    for (const std::string mode : {"sync", "async"}) {
+    for (const std::string how : {"sync", "async --checkpoint-format raw"}) {
         const std::string script = "mount -t tmpfs -o size=11M tmpfs " + disk + " || exit 77\n" + train +
-                                   " --checkpoint-mode " + mode + "; code=$?; ls " + disk +
+                                   " --checkpoint-mode " + how + "; code=$?; ls " + disk +
                                    "/run/train/checkpoints >&2; exit $code";
         const testing::Outcome outcome = testing::run({"unshare", "-m", "sh", "-c", script});
         if (outcome.status == 77) return testing::skip("mounting is not allowed here");

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whatever writes a checkpoint, and however: a training resumes from it to the same bits, and a kill while it is
+// written leaves the one before.
+#include "base/random.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_reader.hpp"
+#include "ddl-workloads/checkpoint/checkpoint_store.hpp"
+#include "testing/child.hpp"
+#include "testing/testing.hpp"
+#include "testing/train_runs.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+using testing::operator+;
+using testing::Words;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path saved_in(const fs::path& run)
+{
+    return run / "train/checkpoints";
+}
+
+// Every format, writer and mode at least once by day; all combinations at night.
+std::vector<Words> ways_to_write()
+{
+    if (!testing::at_night())
+        return {{"--checkpoint-by", "rank0", "--checkpoint-mode", "async", "--checkpoint-compress", "gzip=4"},
+                {"--checkpoint-by", "sharded", "--checkpoint-mode", "sync", "--checkpoint-format", "raw"},
+                {"--checkpoint-by", "all", "--checkpoint-mode", "async", "--checkpoint-format", "raw"},
+                {"--checkpoint-by", "all", "--checkpoint-mode", "sync"}};
+    std::vector<Words> all;
+    for (const std::string& format : ddl::checkpoint_formats().names())
+        for (const std::string by : {"rank0", "sharded", "all"})
+            for (const std::string mode : {"sync", "async"})
+                all.push_back({"--checkpoint-by", by, "--checkpoint-mode", mode, "--checkpoint-format", format});
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("a training resumes to the same bits from a checkpoint of every format, writer and mode")
+{
+    const testing::Scratch scratch;
+    const Words words{"--model", "emulated[compute=100us,gradients=64kB,buckets=2]",
+                      "--data",  "synthetic[samples=160]",
+                      "--trace", "off",
+                      "--steps", "8"};
+    const Words writing = words + Words{"--checkpoint-every", "4", "--checkpoint-fsync", "no"};
+    const testing::TrainRun whole = testing::train(2, scratch / "whole", words + Words{"--checkpoint-every", "8"});
+    REQUIRE(whole.status == 0);
+    const auto end = ddl::CheckpointReader{ddl::checkpoint_path(saved_in(scratch / "whole"), 8)}.tensors();
+    int number = 0;
+    for (const Words& way : ways_to_write()) {
+        INFO(way[1], " ", way[3], " ", way.back());
+        const fs::path run = scratch / ("run" + std::to_string(++number));
+        const testing::TrainRun first = testing::train(2, run, writing + way);
+        INFO(first.err);
+        REQUIRE(first.status == 0);
+        CHECK(first.result["checksum"] == whole.result["checksum"]);
+        const fs::path middle = ddl::checkpoint_path(saved_in(run), 4);
+        const fs::path again = run.string() + ".again";
+        const testing::TrainRun rest = testing::train(2, again, writing + Words{"--resume", middle.string()});
+        INFO(rest.err);
+        REQUIRE(rest.status == 0);
+        CHECK(rest.result["first_step"] == 4);
+        CHECK(rest.result["checksum"] == whole.result["checksum"]);
+        CHECK(ddl::CheckpointReader{ddl::checkpoint_path(saved_in(again), 8)}.tensors() == end);
+    }
+}
+
+TEST_CASE("a kill at any moment of writing a checkpoint leaves the one before whole")
+{
+    const testing::Scratch scratch;
+    base::Random random = base::random_stream(7, 0);
+    const int kills = testing::at_night() ? 50 : 5;
+    int while_writing = 0;
+    for (int kill = 0; while_writing < kills && kill < 10 * kills; ++kill) {
+        const fs::path run = scratch / std::to_string(kill);
+        const std::string format = kill % 2 == 0 ? "hdf5" : "raw";
+        INFO("kill ", kill, " ", format);
+        testing::Child training{{CROSSTALK_BIN "/ddl-train", "--model", "emulated[compute=100us,gradients=4MB]",
+                                 "--data", "synthetic[samples=160]", "--trace", "off", "--transport", "self",
+                                 "--duration", "60s", "--checkpoint-every", "1", "--checkpoint-format", format,
+                                 "--checkpoint-mode", kill % 4 < 2 ? "sync" : "async", "--out", run.string()}};
+        REQUIRE(testing::eventually([&] { return !ddl::checkpoints_in(saved_in(run)).empty(); }));
+        std::this_thread::sleep_for(std::chrono::microseconds{base::draw_below(random, 100'000)});
+        training.signal(SIGKILL);
+        CHECK(training.wait() == 128 + SIGKILL);
+        const std::vector<fs::path> all = ddl::checkpoints_in(saved_in(run));
+        REQUIRE_FALSE(all.empty());
+        for (const fs::path& checkpoint : all) CHECK_NOTHROW(ddl::CheckpointReader{checkpoint}.verify());
+        const fs::directory_iterator entries{saved_in(run)};
+        if (std::any_of(begin(entries), end(entries), [](const auto& one) { return one.path().extension() == ".tmp"; }))
+            ++while_writing;
+        fs::remove_all(run);
+    }
+    CHECK(while_writing == kills);
+}
