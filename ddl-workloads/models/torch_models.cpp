@@ -23,26 +23,26 @@ const TorchMakers& loaded()
     return *static_cast<const TorchMakers*>(found);
 }
 
-const TorchMakers& makers()
-{
-    static const TorchMakers& all = loaded();
-    return all;
-}
-
 // Capabilities of the models that use LibTorch.
 const base::Capabilities as_a_whole{&device_choice, &learning, &exchanged_gradients};
 const base::Capabilities in_layers{&device_choice, &learning, &exchanged_gradients, &layered};
 
 }  // namespace
 
+const TorchMakers& torch_library()
+{
+    static const TorchMakers& all = loaded();
+    return all;
+}
+
 std::vector<const ModelCard*> torch_models()
 {
     static const std::vector<ModelCard> cards{
-#define TORCH_MODEL(id, text, offered, ...)                                                                     \
-    {.name = #id,                                                                                               \
-     .summary = text,                                                                                           \
-     .options = {__VA_ARGS__},                                                                                  \
-     .make = [](const base::Settings& settings, const ModelPlan& plan) { return makers().id(settings, plan); }, \
+#define TORCH_MODEL(id, text, offered, ...)                                                                            \
+    {.name = #id,                                                                                                      \
+     .summary = text,                                                                                                  \
+     .options = {__VA_ARGS__},                                                                                         \
+     .make = [](const base::Settings& settings, const ModelPlan& plan) { return torch_library().id(settings, plan); }, \
      .offers = offered},
 #include "ddl-workloads/models/torch_models.inc"
     };

@@ -13,4 +13,10 @@ namespace ddl {
 // library that it needs, cannot be loaded.
 std::vector<const ModelCard*> torch_models();
 
+#ifdef CROSSTALK_DDL_TORCH
+// The library's functions; loads it. Throws Unavailable as above.
+struct TorchMakers;
+const TorchMakers& torch_library();
+#endif
+
 }  // namespace ddl

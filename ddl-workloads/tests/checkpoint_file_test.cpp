@@ -6,6 +6,7 @@
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_writer.hpp"
 #include "ddl-workloads/data/hdf5.hpp"
+#include "testing/checkpoint_formats.hpp"
 #include "testing/testing.hpp"
 
 #include <doctest/doctest.h>
@@ -132,7 +133,7 @@ TEST_CASE("what is written into a checkpoint is read from it, from one file and 
 {
     const testing::Scratch scratch;
     std::vector<fs::path> all;
-    for (const ddl::CheckpointFormat* format : ddl::checkpoint_formats().cards()) {
+    for (const ddl::CheckpointFormat* format : testing::own_formats()) {
         all.push_back(written(scratch / (format->name + ".whole"), *format));
         all.push_back(written_in_shards(scratch / (format->name + ".sharded"), 120, *format));
     }
@@ -282,7 +283,7 @@ void change_bytes(const ddl::CheckpointFormat& format)
 
 TEST_CASE("a byte changed anywhere in a checkpoint is refused or does no harm, in every format")
 {
-    for (const ddl::CheckpointFormat* format : ddl::checkpoint_formats().cards()) change_bytes(*format);
+    for (const ddl::CheckpointFormat* format : testing::own_formats()) change_bytes(*format);
 }
 
 TEST_CASE("compressed tensors in a checkpoint are smaller and read back")
@@ -334,12 +335,12 @@ TEST_CASE("a write that fails half-way is reported, and HDF5 works on")
         rlimit little = before;
         little.rlim_cur = room;
         ::setrlimit(RLIMIT_FSIZE, &little);
-        for (const ddl::CheckpointFormat* format : ddl::checkpoint_formats().cards())
+        for (const ddl::CheckpointFormat* format : testing::own_formats())
             CHECK_THROWS_AS(ddl::write_whole_checkpoint(scratch / "step", meta, tensors, {.format = format}),
                             std::system_error);
         ::setrlimit(RLIMIT_FSIZE, &before);
     }
-    for (const ddl::CheckpointFormat* format : ddl::checkpoint_formats().cards()) {
+    for (const ddl::CheckpointFormat* format : testing::own_formats()) {
         fs::create_directories(scratch / format->name);
         ddl::write_whole_checkpoint(scratch / format->name, meta, tensors, {.format = format});
         CHECK(complaint(scratch / format->name).empty());

@@ -35,6 +35,9 @@ std::vector<Words> ways_to_write()
 {
     if (!testing::at_night())
         return {{"--checkpoint-by", "rank0", "--checkpoint-mode", "async", "--checkpoint-compress", "gzip=4"},
+#ifdef CROSSTALK_DDL_TORCH
+                {"--checkpoint-by", "sharded", "--checkpoint-mode", "async", "--checkpoint-format", "torch"},
+#endif
                 {"--checkpoint-by", "sharded", "--checkpoint-mode", "sync", "--checkpoint-format", "raw"},
                 {"--checkpoint-by", "all", "--checkpoint-mode", "async", "--checkpoint-format", "raw"},
                 {"--checkpoint-by", "all", "--checkpoint-mode", "sync"}};
