@@ -6,6 +6,7 @@
 #include "analysis/input/run_steps.hpp"
 #include "analysis/input/training_reader.hpp"
 #include "analysis/results/record.hpp"
+#include "base/contract/checkpoint_table.hpp"
 #include "base/contract/phases.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/table_columns.hpp"
@@ -28,47 +29,14 @@ namespace fs = std::filesystem;
 constexpr const char* requests = "job.checkpoint";  // the stressor that asks the training for checkpoints
 constexpr std::int64_t slot_rounding_ns = 1000;
 
-// A row of checkpoints.csv.
-struct SaveRow {
-    std::int64_t step = 0;
-    int rank = 0;
-    std::string format;
-    std::string content;
-    std::string by;
-    std::string mode;
-    std::string fsync;
-    std::int64_t begin_ns = 0;
-    std::int64_t stall_ns = 0;
-    std::int64_t copy_ns = 0;
-    std::int64_t write_ns = 0;
-    std::int64_t sync_ns = 0;
-    std::int64_t bytes = 0;
+using SaveRow = base::checkpoint::Save;
 
-    // Time from its begin until it was written. The training thread waits for a synchronous save, and for the copy of
-    // an asynchronous one.
-    std::int64_t duration_ns() const
-    {
-        if (mode == "async") return std::max(stall_ns, copy_ns) + write_ns + sync_ns;
-        return std::max(stall_ns, copy_ns + write_ns + sync_ns);
-    }
-};
-
-const std::vector<base::TableColumn<SaveRow>>& save_columns()
+// Time from the begin of a save until it was written. The training thread waits for a synchronous save, and for the
+// copy of an asynchronous one.
+std::int64_t duration_ns(const SaveRow& row)
 {
-    static const std::vector<base::TableColumn<SaveRow>> columns{base::table_column("step", &SaveRow::step),
-                                                                 base::table_column("rank", &SaveRow::rank),
-                                                                 base::table_column("format", &SaveRow::format),
-                                                                 base::table_column("content", &SaveRow::content),
-                                                                 base::table_column("by", &SaveRow::by),
-                                                                 base::table_column("mode", &SaveRow::mode),
-                                                                 base::table_column("fsync", &SaveRow::fsync),
-                                                                 base::table_column("begin_ns", &SaveRow::begin_ns),
-                                                                 base::table_column("stall_ns", &SaveRow::stall_ns),
-                                                                 base::table_column("copy_ns", &SaveRow::copy_ns),
-                                                                 base::table_column("write_ns", &SaveRow::write_ns),
-                                                                 base::table_column("sync_ns", &SaveRow::sync_ns),
-                                                                 base::table_column("bytes", &SaveRow::bytes)};
-    return columns;
+    if (row.mode == "async") return std::max(row.stall_ns, row.copy_ns) + row.write_ns + row.sync_ns;
+    return std::max(row.stall_ns, row.copy_ns + row.write_ns + row.sync_ns);
 }
 
 // A training's steps, and for each of its ranks the slots on that rank's clock; empty without noise.
@@ -135,22 +103,17 @@ void take_part(Save& save, const SaveRow& row, const StepsAndSlots& beside, std:
     slowest(save.copy_s, row.copy_ns);
     slowest(save.write_s, row.write_ns);
     slowest(save.sync_s, row.sync_ns);
-    slowest(save.duration_s, row.duration_ns());
+    slowest(save.duration_s, duration_ns(row));
     save.bytes += static_cast<double>(row.bytes);
     const std::optional<std::size_t> rank = beside.index_of(row.rank);
     if (!rank) return;
     const RankSteps& steps = beside.steps.ranks[*rank];
-    const std::int64_t end_ns = row.begin_ns + row.duration_ns();
+    const std::int64_t end_ns = row.begin_ns + duration_ns(row);
     if (!beside.slots.empty()) noise = merged_state(noise, state_during(beside.slots[*rank], row.begin_ns, end_ns));
     const std::optional<std::size_t> first = step_at(steps, row.begin_ns);
     if (!first || row.begin_ns >= steps.end_ns[*first]) return;
     save.first_step = std::min(save.first_step.value_or(*first), *first);
     save.last_step = std::max(save.last_step, *step_at(steps, end_ns));
-}
-
-bool is_on(const std::string& word)
-{
-    return word == "1" || word == "true" || word == "yes" || word == "on";
 }
 
 std::vector<Save> saves_of(const std::vector<SaveRow>& rows, const StepsAndSlots& beside)
@@ -168,7 +131,7 @@ std::vector<Save> saves_of(const std::vector<SaveRow>& rows, const StepsAndSlots
                 noise.reset();
                 saves.push_back(
                     {.number = number,
-                     .setting = {row->format, row->content, row->by, row->mode, is_on(row->fsync), beside.all_ranks},
+                     .setting = {row->format, row->content, row->by, row->mode, row->fsync == "yes", beside.all_ranks},
                      .noise = {}});
             }
             ranks.insert(row->rank);
@@ -188,7 +151,7 @@ void read_saves(const fs::path& file, const StepsAndSlots& beside, CheckpointRun
     const base::CsvTable table{file};
     std::vector<SaveRow> rows;
     for (std::size_t row = 0; row < table.rows(); ++row) {
-        rows.push_back(base::row_of(save_columns(), table, row));
+        rows.push_back(base::row_of(base::checkpoint::columns(), table, row));
         const std::string& mode = rows.back().mode;
         if (mode != "sync" && mode != "async")
             base::fail(table.place(row, "mode"), ": '", mode, "', not sync or async");
@@ -284,7 +247,7 @@ void take_record(const fs::path& train, CheckpointRun& run)
 CheckpointFiles files_of_run(const fs::path& directory)
 {
     const fs::path train = directory / base::part::train;
-    CheckpointFiles files{directory.string(), train / base::file::checkpoints, steps_file(directory), {}};
+    CheckpointFiles files{directory.string(), train / base::checkpoint::table, steps_file(directory), {}};
     const fs::path noise = directory / base::part::noise;
     if (fs::is_directory(noise))
         for (const fs::directory_entry& process : fs::directory_iterator{noise})

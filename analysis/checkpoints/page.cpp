@@ -97,9 +97,9 @@ Plot draw_cost(const std::filesystem::path& folder, const CheckpointReport& repo
         best_min.push_back(*group.daly_s / 60.0);
         best_percent.push_back(100.0 * lost_shares(*group.daly_s, group.costs).total());
         for (const CostCurvePoint& point : cost_curve(group)) {
-            data.row(setting.format, setting.content, setting.by, setting.mode, setting.fsync ? 1 : 0, setting.ranks,
-                     group.noise.name, point.interval_s, 100.0 * point.lost.checkpoints, 100.0 * point.lost.rework,
-                     100.0 * point.lost.restarts, 100.0 * point.lost.total());
+            data.row(setting.format, setting.content, setting.by, setting.mode, setting.fsync ? "yes" : "no",
+                     setting.ranks, group.noise.name, point.interval_s, 100.0 * point.lost.checkpoints,
+                     100.0 * point.lost.rework, 100.0 * point.lost.restarts, 100.0 * point.lost.total());
             high = std::max(high, 100.0 * point.lost.total());
             ++rows;
         }

@@ -80,9 +80,14 @@ void write_groups(const std::filesystem::path& file, const CheckpointReport& rep
     base::CsvWriter table{file, columns, base::CsvWriter::Appear::whole};
     for (const CheckpointGroup& group : report.groups) {
         const CheckpointSetting& setting = group.setting;
-        std::vector<std::string> row{setting.format,   setting.content,           setting.by,
-                                     setting.mode,     setting.fsync ? "1" : "0", base::cell_of(setting.ranks),
-                                     group.noise.name, base::cell_of(group.saves)};
+        std::vector<std::string> row{setting.format,
+                                     setting.content,
+                                     setting.by,
+                                     setting.mode,
+                                     setting.fsync ? "yes" : "no",
+                                     base::cell_of(setting.ranks),
+                                     group.noise.name,
+                                     base::cell_of(group.saves)};
         for (const NamedNumber& number : numbers_of(group)) row.push_back(base::cell_of(number.value));
         row.emplace_back(between_by(group));
         table.write(row);
@@ -107,9 +112,9 @@ void write_saves(const std::filesystem::path& file, const CheckpointReport& repo
             const bool compared = steps.left_out.empty();
             const auto mean_ms = [&](double ms) { return base::cell_of(compared ? std::optional{ms} : std::nullopt); };
             table.row(report.runs[r].name, save.number, save.setting.format, save.setting.content, save.setting.by,
-                      save.setting.mode, save.setting.fsync ? 1 : 0, save.setting.ranks, save.noise.name, save.stall_s,
-                      save.copy_s, save.write_s, save.sync_s, save.bytes, steps.during, mean_ms(steps.during_ms),
-                      steps.beside, mean_ms(steps.beside_ms), steps.left_out);
+                      save.setting.mode, save.setting.fsync ? "yes" : "no", save.setting.ranks, save.noise.name,
+                      save.stall_s, save.copy_s, save.write_s, save.sync_s, save.bytes, steps.during,
+                      mean_ms(steps.during_ms), steps.beside, mean_ms(steps.beside_ms), steps.left_out);
         }
     table.finish();
 }

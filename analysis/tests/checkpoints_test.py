@@ -117,7 +117,7 @@ class Run:
             print(HEAD, file=table)
             for one in self.saves:
                 form = "hdf5" if one["mode"] == "sync" else "raw"
-                print(one["step"], 0, form, "all", "rank0", one["mode"], 1, ns(one["begin"]),
+                print(one["step"], 0, form, "training", "rank0", one["mode"], "yes", ns(one["begin"]),
                       *(round(one[part] * 1e9) for part in ("stall", "copy", "write")), 0, BYTES, sep=",", file=table)
 
     @staticmethod

@@ -39,7 +39,6 @@ namespace base::file {
 inline constexpr const char* run_record = "run.json";  // file in train/ and report/
 inline constexpr const char* steps = "steps.csv";
 inline constexpr const char* pauses = "pauses.csv";
-inline constexpr const char* checkpoints = "checkpoints.csv";
 inline constexpr const char* of_ranks = ".ranks";  // suffix of the host's name in control/
 inline constexpr const char* trace = "trace";      // folder of an archive
 inline constexpr const char* archive = "traces";

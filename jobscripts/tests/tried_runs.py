@@ -211,7 +211,7 @@ def saves_of(runs, name, saves=3, cut_off=False):
         (path / "train").mkdir(parents=True)
         steps = "".join(f"0,{i},{i * 10**9},{(i + 1) * 10**9}\n" for i in range(100))
         (path / "train/steps.csv").write_text("rank,step,begin_ns,end_ns\n" + steps)
-        rows = "".join(f"{20 * i},0,hdf5,all,rank0,sync,1,{20 * i * 10**9},5000000,0,4000000,1000000,1000\n"
+        rows = "".join(f"{20 * i},0,hdf5,training,rank0,sync,yes,{20 * i * 10**9},5000000,0,4000000,1000000,1000\n"
                        for i in range(1, saves + 1))
         (path / "train/checkpoints.csv").write_text(
             "step,rank,format,content,by,mode,fsync,begin_ns,stall_ns,copy_ns,write_ns,sync_ns,bytes\n" +
