@@ -342,7 +342,7 @@ def parts_of_ranks(scratch):
         print(HEAD, file=table)
         for step in (20, 40, 60):
             for rank, stall in ((0, 0.2), (1, 0.5)):
-                print(step, rank, "raw", "weights", "sharded", "sync", 0, ns(step - 0.8), round(stall * 1e9), 0,
+                print(step, rank, "raw", "weights", "sharded", "sync", "no", ns(step - 0.8), round(stall * 1e9), 0,
                       round(stall * 1e9), 0, 1000 * (1 + rank), sep=",", file=table)
     (train / "run.json").write_text(json.dumps({"training": {"steps_per_epoch": 50}, "result": {"parameters": 750}}))
     found, _ = groups(scratch / "run", "--mtbf", "1h")
