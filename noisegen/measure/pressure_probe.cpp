@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <iostream>
 #include <optional>
+#include <utility>
 
 namespace noisegen {
 
@@ -183,7 +184,7 @@ std::vector<std::string> default_pressure_stressors(const std::filesystem::path&
 
 int probe_pressure(const PressureProbe& given)
 {
-    if (given.probe.blocks < least_blocks)
+    if (std::cmp_less(given.probe.blocks, least_blocks))
         base::fail_usage("--blocks: --command takes at least ", least_blocks, ", not ", given.probe.blocks);
     PressureProbe asked = given;
     if (asked.probe.stressors.empty()) asked.probe.stressors = default_pressure_stressors(asked.scratch);
