@@ -173,6 +173,7 @@ def scenarios(runs, pool):
     yield "crosstalk run", 1, lambda: call("crosstalk", "run", "--out", runs.new(), "--", "false")
     yield "crosstalk run", 2, lambda: call("crosstalk", "run", "--out", runs.new())
     yield "crosstalk run", 3, uncovered.result
+    yield "crosstalk cores", 0, lambda: call("crosstalk", "cores", "--dry-run", "--", "true")
     yield "crosstalk cores", 1, lambda: call("crosstalk", "cores", "--out", runs.new(), "--", "false")
     yield "crosstalk cores", 2, lambda: call("crosstalk", "cores", "--levels", "4", "--", "false")
     for code, job in enumerate((("bash", "-c", OWN_JOB), ("false",), ())):
