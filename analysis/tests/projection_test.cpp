@@ -221,7 +221,7 @@ TEST_CASE("a single block gives a projection without an interval, and the reason
     // The other block has 10 of the 800 steps, too few to project from alone.
     const auto uneven =
         analysis::projected(measured_in_blocks([](int step) { return step < 790 ? 0 : 1; }, 0.0), {4}, 2);
-    CHECK(uneven.at(0).no_interval == "without one of its blocks quiet has 10 steps left, and it takes 40");
+    CHECK(uneven.at(0).no_interval == "without one of its blocks quiet has 10 steps left, fewer than the required 40");
 }
 
 TEST_CASE("no projected time is negative, however wide the interval of two blocks is")

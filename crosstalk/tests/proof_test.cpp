@@ -90,7 +90,7 @@ TEST_CASE("every node must be covered")
 TEST_CASE("a quiet run has no noise beside it, and enough steps")
 {
     CHECK(why_not_covered({{"n1", training}}, {}, {.none = true}).empty());
-    CHECK(why(slots(99, 111), {.none = true}) == "noise ran on n1 beside a quiet run");
+    CHECK(why(slots(99, 111), {.none = true}) == "noise ran on n1 during a quiet run");
     TrainingOnNode quick = training;
     quick.steps = 3;
     CHECK(why_not_covered({{"n1", quick}}, {}, {.none = true}) ==

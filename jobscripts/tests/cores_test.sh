@@ -34,7 +34,7 @@ case ${1:-} in
 run)
     run crosstalk cores --out "$scratch/run" --duration 15s "${options[@]}" -- "${job[@]}"
     ((status == 0 || status == 3)) || broken "it ends with an answer, or a promise not kept" "$(cat "$scratch/err")"
-    check "the answer is the last line" grep -Eq '^(Keep [0-9]+ core|How many cores)' <(tail -n 1 "$scratch/out")
+    check "the answer is the last line" grep -Eq '^(Keep [0-9]+ core|This run does not show how many cores)' <(tail -n 1 "$scratch/out")
     python3 - "$scratch/run/report" <<'PYTHON'
 import csv, json, pathlib, sys
 report = pathlib.Path(sys.argv[1])

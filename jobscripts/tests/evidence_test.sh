@@ -38,7 +38,7 @@ done
 check "its archive is sound" trace-info "$scratch"/run/os/*/trace/traces.otf2
 check "its table is whole" whole_csv "$scratch"/run/os/*/os.csv
 check "the report has a table of it" grep -q '^cpu.spin,' "$scratch/run/report/evidence.csv"
-check "the page shows it" grep -q "Kept from running" "$scratch/run/report/index.html"
+check "the page shows it" grep -q "Time kept from running" "$scratch/run/report/index.html"
 check "what was asked for is on record" grep -q '"evidence": "auto"' "$scratch/run/request.json"
 recorder=$(sed -n 's/^ *"pid": \([0-9]*\),*/\1/p' "$scratch"/run/os/*/os.json)
 check "trace-os has ended" test ! -d "/proc/$recorder"

@@ -132,5 +132,5 @@ TEST_CASE("two requests that a training has time for and does not take up are a 
     const Outcome outcome = noise_beside_two_missed(scratch, false);
     INFO(outcome.err);
     CHECK(outcome.status == 3);
-    CHECK(outcome.err.find("requests that the training did not take up") != std::string::npos);
+    CHECK(outcome.err.find("requests that the training did not answer") != std::string::npos);
 }
