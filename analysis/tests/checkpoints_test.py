@@ -316,7 +316,7 @@ def refused(scratch):
     saves.write_text(text[:-9])
     done = fails(3, f"its {rows - 1} complete rows count", folder, "--mtbf", "1h", "--format", "json")
     assert json.loads(done.stdout)["groups"][0]["saves"] == rows - 1
-    for wrong, right in (("later,1", "sync,1"), ("-5,", f"{BYTES}\n"), ("50,0,hdf5,all", "50,0,hdf5")):
+    for wrong, right in (("later,yes", "sync,yes"), ("-5,", f"{BYTES}\n"), ("50,0,hdf5,all", "50,0,hdf5")):
         saves.write_text(text.replace(right, wrong, 1))
         fails(1, "checkpoints.csv line 2", folder, "--mtbf", "1h")
     saves.write_text(HEAD + "\n")
