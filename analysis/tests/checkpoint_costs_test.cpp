@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What checkpoints cost the steps between them, from steps and slots with known times.
+// The cost of checkpoints for the steps between them, from steps and slots with known times.
 #include "analysis/sections/checkpoints/checkpoints.hpp"
 #include "testing/synthetic_steps.hpp"
 

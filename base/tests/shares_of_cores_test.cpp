@@ -24,7 +24,7 @@ std::vector<base::Core> cores_with_smt(int count)
     return cores;
 }
 
-// What each rank keeps: "0,4 | 1,5".
+// The CPUs that each rank keeps: "0,4 | 1,5".
 std::string kept(const std::vector<std::string>& usable, std::size_t keep, const std::vector<base::Core>& cores)
 {
     shares::CpusOfRanks of_ranks;
