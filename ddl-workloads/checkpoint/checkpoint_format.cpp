@@ -37,14 +37,14 @@ const CheckpointFormat* find_format(const fs::path& checkpoint)
     return nullptr;
 }
 
-std::string hexadecimal(std::uint32_t number)
+}  // namespace
+
+std::string checksum_text(std::uint32_t checksum)
 {
     std::array<char, 9> digits{};
-    std::snprintf(digits.data(), digits.size(), "%08x", number);
+    std::snprintf(digits.data(), digits.size(), "%08x", checksum);
     return digits.data();
 }
-
-}  // namespace
 
 const CheckpointFormat& format_of(const fs::path& checkpoint)
 {
@@ -120,7 +120,8 @@ CheckpointMeta read_head(const Head& head, std::int64_t shard, std::size_t tenso
 
 void check_checksum(std::uint32_t found, std::uint32_t written)
 {
-    if (found != written) base::fail("is damaged: its CRC-32C is ", hexadecimal(found), ", not ", hexadecimal(written));
+    if (found != written)
+        base::fail("is damaged: its CRC-32C is ", checksum_text(found), ", not ", checksum_text(written));
 }
 
 bool CheckpointFile::holds(const std::string& path) const

@@ -78,6 +78,9 @@ class Head {
 // Throws Error if the file is not this shard of a checkpoint that this version reads.
 CheckpointMeta read_head(const Head& head, std::int64_t shard, std::size_t tensors);
 
+// Eight hexadecimal digits.
+std::string checksum_text(std::uint32_t checksum);
+
 // Throws Error if the checksums differ.
 void check_checksum(std::uint32_t found, std::uint32_t written);
 

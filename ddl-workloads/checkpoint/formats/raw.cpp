@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <thread>
@@ -59,14 +58,6 @@ ElementName element(ElementType type)
 
 // ----------------------------------------------------------------------------------------------------------- writing
 
-// Eight digits, so that the header's length does not depend on the checksums.
-std::string digits(std::uint32_t checksum)
-{
-    std::array<char, 9> text{};
-    std::snprintf(text.data(), text.size(), "%08x", checksum);
-    return text.data();
-}
-
 nlohmann::json make_header(const NewFile& file, std::span<const StateTensor> tensors)
 {
     nlohmann::json header;
@@ -87,7 +78,7 @@ std::string header_text(nlohmann::json& header, std::span<const StateTensor> ten
                         std::span<const std::uint32_t> checksums)
 {
     for (std::size_t i = 0; i < tensors.size(); ++i)
-        header[head_member][sum + " " + tensors[i].path] = digits(checksums[i]);
+        header[head_member][sum + " " + tensors[i].path] = checksum_text(checksums[i]);
     std::string text = base::json_text(header, base::one_line);
     text.append((length_bytes - text.size() % length_bytes) % length_bytes, ' ');
     const std::uint64_t length = text.size();
@@ -245,7 +236,8 @@ class RawFile final : public CheckpointFile {
         const auto written = header_.at(head_member).at(sum + " " + path).get<std::string>();
         read_at(begin, room);
         const std::uint32_t found = soft_errors::crc32c(room);
-        if (digits(found) != written) base::fail("is damaged: its CRC-32C is ", digits(found), ", not ", written);
+        if (checksum_text(found) != written)
+            base::fail("is damaged: its CRC-32C is ", checksum_text(found), ", not ", written);
     }
 
     mutable std::ifstream file_;
