@@ -6,6 +6,7 @@
 #include "analysis/input/run_steps.hpp"
 #include "analysis/input/training_reader.hpp"
 #include "analysis/results/record.hpp"
+#include "base/contract/background_work.hpp"
 #include "base/contract/checkpoint_table.hpp"
 #include "base/contract/phases.hpp"
 #include "base/contract/run_directory.hpp"
@@ -26,7 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* requests = "job.checkpoint";  // the stressor that asks the training for checkpoints
 constexpr std::int64_t slot_rounding_ns = 1000;
 
 using SaveRow = base::checkpoint::Save;
@@ -55,7 +55,7 @@ struct StepsAndSlots {
 
 bool is_request(const Assigned& on)
 {
-    return on.stressor == requests;
+    return on.stressor == base::job_checkpoint;
 }
 
 NoiseState state_of(const Slot& slot)
@@ -214,14 +214,15 @@ void take_requested(DesignedRun& designed, CheckpointRun& run)
     try {
         const Analysis found = analyse(designed, {.draws = {.count = 0}, .by_rank = false});
         for (const Effect& effect : found.effects)
-            if (effect.stressor == requests && effect.phase == measure && effect.rank == all_ranks &&
+            if (effect.stressor == base::job_checkpoint && effect.phase == measure && effect.rank == all_ranks &&
                 effect.kind == judged_kind(found.effects, effect)) {
                 const bool async = effect.level.find("mode=async") != std::string::npos;
                 const bool sync = effect.level.find("mode=sync") != std::string::npos;
                 run.requested.push_back({async ? "async" : sync ? "sync" : only_mode, effect.percent, slot_s});
             }
     } catch (const base::Error& error) {
-        run.notes.push_back(base::join(run.name, ": the slots of ", requests, " allow no estimate: ", error.what()));
+        run.notes.push_back(
+            base::join(run.name, ": the slots of ", base::job_checkpoint, " allow no estimate: ", error.what()));
     }
 }
 
