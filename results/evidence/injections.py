@@ -37,8 +37,8 @@ import victim
 MS = 1_000_000
 SENTENCES = {"another job runs": "neighbour", "other threads of the same job": "own_thread",
              "threads of the kernel": "kernel_thread", "Soft interrupts": "softirq", "Interrupts take": "interrupt",
-             "own CPU quota": "throttled", "wait for a disk": "block_io", "look for free memory": "reclaim",
-             "wait for a CPU (": "runqueue_wait", "No slowdown": "no slowdown", "Unknown:": "may be chance"}
+             "own CPU quota": "throttled", "wait for a disk": "block_io", "pages that come from a disk": "major_faults",
+             "look for free memory": "reclaim", "wait for a CPU (": "runqueue_wait", "No slowdown": "no slowdown", "Unknown:": "may be chance"}
 UNNAMED = {"none", "no slowdown", "may be chance"}
 KINDS = {  # what makes it, and what a report should name
     "foreign process": (disturbances.foreign_process, "neighbour"),
@@ -48,7 +48,7 @@ KINDS = {  # what makes it, and what a report should name
     "throttled": (disturbances.throttled, "throttled"),
     "cold reads": (disturbances.cold_reads, "block_io"),
     "disk competition": (disturbances.disk_competition, "block_io"),
-    "major faults": (disturbances.major_faults, "block_io"),
+    "major faults": (disturbances.major_faults, "major_faults"),
     "memory bandwidth": (disturbances.memory_bandwidth, None),
     "cache": (disturbances.cache, None),
     "nothing": (None, None),
