@@ -59,15 +59,18 @@ if(CROSSTALK_SANITIZE)
   if(CROSSTALK_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_compile_options(house_rules INTERFACE -Wno-tsan)  # it does not know fences
   endif()
-  # Most of a test's compile time would go into optimising and instrumenting code that runs once. The tested code is
-  # instrumented in its library; in a test, only accesses outside of its stack are checked, by calls.
-  set(of_tests -O0 -fno-sanitize=undefined)
+endif()
+# Most of a test's compile time would go into optimising and instrumenting code that runs once. The tested code is
+# optimised and instrumented in its library; in a test, only accesses outside of its stack are checked, by calls.
+set(of_tests -O0)
+if(CROSSTALK_SANITIZE)
+  list(APPEND of_tests -fno-sanitize=undefined)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     list(APPEND of_tests --param=asan-stack=0 --param=asan-instrumentation-with-call-threshold=0)
   endif()
-  target_compile_options(house_rules INTERFACE
-    "$<$<AND:$<BOOL:$<TARGET_PROPERTY:HOUSE_TESTS>>,$<COMPILE_LANGUAGE:CXX>>:${of_tests}>")
 endif()
+target_compile_options(house_rules INTERFACE
+  "$<$<AND:$<BOOL:$<TARGET_PROPERTY:HOUSE_TESTS>>,$<COMPILE_LANGUAGE:CXX>>:${of_tests}>")
 if(CROSSTALK_FUZZ)
   target_compile_options(house_rules INTERFACE -fsanitize=fuzzer-no-link)
 endif()
