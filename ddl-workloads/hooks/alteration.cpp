@@ -52,15 +52,20 @@ class Alterations : public Hook {
 
 }  // namespace
 
-std::shared_ptr<Hook> make_alteration(const HookParts& parts)
-{
-    std::vector<LiveAlteration> mine;
-    for (const LiveAlteration& alteration : parts.plan.alterations) {
-        if (alteration.rank >= parts.exchanges.size())
-            base::fail_usage("--alter: there is no rank ", alteration.rank, " of ", parts.exchanges.size());
-        if (alteration.rank < 0 || alteration.rank == parts.exchanges.rank()) mine.push_back(alteration);
-    }
-    return std::make_shared<Alterations>(parts, std::move(mine));
-}
+namespace hook {
+
+extern const HookCard alteration{
+    .make = [](const HookParts& parts) -> std::shared_ptr<Hook> {
+        std::vector<LiveAlteration> mine;
+        for (const LiveAlteration& one : parts.plan.alterations) {
+            if (one.rank >= parts.exchanges.size())
+                base::fail_usage("--alter: there is no rank ", one.rank, " of ", parts.exchanges.size());
+            if (one.rank < 0 || one.rank == parts.exchanges.rank()) mine.push_back(one);
+        }
+        return std::make_shared<Alterations>(parts, std::move(mine));
+    },
+};
+
+}  // namespace hook
 
 }  // namespace ddl

@@ -120,14 +120,19 @@ class Checkpoints : public Hook {
 
 }  // namespace
 
-std::shared_ptr<Hook> make_checkpoints(const HookParts& parts)
-{
-    const bool on = parts.plan.checkpoint.on();
-    if (!on && !parts.plan.trials.empty()) return nullptr;
-    const std::string reason = why_not(parts.plan, training_state(parts.model, parts.ranks_are_equal));
-    if (on && !reason.empty()) base::fail_usage(reason);
-    if (!reason.empty()) return nullptr;  // noisegen's requests are not answered then
-    return std::make_shared<Checkpoints>(parts);
-}
+namespace hook {
+
+extern const HookCard checkpoints{
+    .make = [](const HookParts& parts) -> std::shared_ptr<Hook> {
+        const bool on = parts.plan.checkpoint.on();
+        if (!on && !parts.plan.trials.empty()) return nullptr;
+        const std::string reason = why_not(parts.plan, training_state(parts.model, parts.ranks_are_equal));
+        if (on && !reason.empty()) base::fail_usage(reason);
+        if (!reason.empty()) return nullptr;  // noisegen's requests are not answered then
+        return std::make_shared<Checkpoints>(parts);
+    },
+};
+
+}  // namespace hook
 
 }  // namespace ddl

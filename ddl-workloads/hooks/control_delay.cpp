@@ -61,10 +61,15 @@ class ControlDelay : public Hook {
 
 }  // namespace
 
-std::shared_ptr<Hook> make_control_delay(const HookParts& parts)
-{
-    if (parts.plan.delays.control.count() == 0) return nullptr;
-    return std::make_shared<ControlDelay>(parts);
-}
+namespace hook {
+
+extern const HookCard control_delay{
+    .make = [](const HookParts& parts) -> std::shared_ptr<Hook> {
+        if (parts.plan.delays.control.count() == 0) return nullptr;
+        return std::make_shared<ControlDelay>(parts);
+    },
+};
+
+}  // namespace hook
 
 }  // namespace ddl

@@ -41,10 +41,15 @@ class Golden : public Hook {
 
 }  // namespace
 
-std::shared_ptr<Hook> make_golden(const HookParts& parts)
-{
-    if (parts.plan.guards.golden.empty()) return nullptr;
-    return std::make_shared<Golden>(parts);
-}
+namespace hook {
+
+extern const HookCard golden{
+    .make = [](const HookParts& parts) -> std::shared_ptr<Hook> {
+        if (parts.plan.guards.golden.empty()) return nullptr;
+        return std::make_shared<Golden>(parts);
+    },
+};
+
+}  // namespace hook
 
 }  // namespace ddl

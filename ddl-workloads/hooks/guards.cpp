@@ -83,9 +83,12 @@ class GuardHook : public Hook {
 
 }  // namespace
 
-std::shared_ptr<Hook> make_guards(const HookParts& parts)
-{
-    return std::make_shared<GuardHook>(parts);
-}
+namespace hook {
+
+extern const HookCard guards{
+    .make = [](const HookParts& parts) -> std::shared_ptr<Hook> { return std::make_shared<GuardHook>(parts); },
+};
+
+}  // namespace hook
 
 }  // namespace ddl

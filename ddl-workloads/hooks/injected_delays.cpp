@@ -31,15 +31,20 @@ class InjectedDelays : public Hook {
 
 }  // namespace
 
-std::shared_ptr<Hook> make_injected_delays(const HookParts& parts)
-{
-    std::vector<InjectedDelay> mine;
-    for (const InjectedDelay& delay : parts.plan.delays.injected) {
-        if (delay.rank >= parts.exchanges.size())
-            base::fail_usage("--delay: there is no rank ", delay.rank, " of ", parts.exchanges.size());
-        if (delay.rank == parts.exchanges.rank()) mine.push_back(delay);
-    }
-    return std::make_shared<InjectedDelays>(parts.instruments, std::move(mine));
-}
+namespace hook {
+
+extern const HookCard injected_delays{
+    .make = [](const HookParts& parts) -> std::shared_ptr<Hook> {
+        std::vector<InjectedDelay> mine;
+        for (const InjectedDelay& delay : parts.plan.delays.injected) {
+            if (delay.rank >= parts.exchanges.size())
+                base::fail_usage("--delay: there is no rank ", delay.rank, " of ", parts.exchanges.size());
+            if (delay.rank == parts.exchanges.rank()) mine.push_back(delay);
+        }
+        return std::make_shared<InjectedDelays>(parts.instruments, std::move(mine));
+    },
+};
+
+}  // namespace hook
 
 }  // namespace ddl

@@ -57,10 +57,15 @@ class Loaders : public Hook {
 
 }  // namespace
 
-std::shared_ptr<Hook> make_loaders(const HookParts& parts)
-{
-    if (!parts.plan.trials.empty()) return nullptr;
-    return std::make_shared<Loaders>(parts);
-}
+namespace hook {
+
+extern const HookCard loaders{
+    .make = [](const HookParts& parts) -> std::shared_ptr<Hook> {
+        if (!parts.plan.trials.empty()) return nullptr;
+        return std::make_shared<Loaders>(parts);
+    },
+};
+
+}  // namespace hook
 
 }  // namespace ddl

@@ -58,10 +58,15 @@ class Samples : public Hook {
 
 }  // namespace
 
-std::shared_ptr<Hook> make_samples(const HookParts& parts)
-{
-    if (!parts.plan.trials.empty()) return nullptr;
-    return std::make_shared<Samples>(parts);
-}
+namespace hook {
+
+extern const HookCard samples{
+    .make = [](const HookParts& parts) -> std::shared_ptr<Hook> {
+        if (!parts.plan.trials.empty()) return nullptr;
+        return std::make_shared<Samples>(parts);
+    },
+};
+
+}  // namespace hook
 
 }  // namespace ddl

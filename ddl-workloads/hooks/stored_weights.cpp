@@ -63,9 +63,12 @@ class WeightsInMemory : public Hook {
 
 }  // namespace
 
-std::shared_ptr<Hook> make_stored_weights(const HookParts& parts)
-{
-    return std::make_shared<WeightsInMemory>(parts);
-}
+namespace hook {
+
+extern const HookCard stored_weights{
+    .make = [](const HookParts& parts) -> std::shared_ptr<Hook> { return std::make_shared<WeightsInMemory>(parts); },
+};
+
+}  // namespace hook
 
 }  // namespace ddl

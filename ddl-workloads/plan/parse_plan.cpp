@@ -91,7 +91,8 @@ void check_graphs(const TrainingPlan& plan)
 
 }  // namespace
 
-std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Registry<ModelCard>& models)
+std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Registry<ModelCard>& models,
+                                       const std::vector<base::OptionCard>& of_hooks)
 {
     TrainingPlan plan;
     std::string out;
@@ -128,6 +129,8 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
         "TRIALS.csv");
     options.add_switch("check", plan.only_check,
                        "only check --trials; exit code 2 if this training lacks something that it names");
+    for (const base::OptionCard& card : of_hooks)
+        options.add(card.name, plan.hook_options[card.name] = card.default_text, card.help);
     const RecordingOptions recording{options, plan.recording};
     options.add("out", out, "directory of the run (required); the training writes to DIR/train", "DIR");
     options.add_switch("json", plan.json,

@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +53,7 @@ struct TrainingPlan {
     std::vector<base::Trial> trials;  // empty: an ordinary training
     bool only_check = false;          // check that the trials can be made, but do not make them
     RecordingPlan recording;
+    std::map<std::string, std::string> hook_options;  // options on the cards of hooks, by name
     std::filesystem::path out;
     bool json = false;  // print the result as JSON
 };

@@ -111,7 +111,7 @@ int train(const ddl::TrainingPlan& plan, const base::Registry<ddl::ModelCard>& r
 int main(int argc, char** argv)
 try {
     const base::Registry<ddl::ModelCard> registry = ddl::model_registry(ddl::torch_models());
-    const std::optional<ddl::TrainingPlan> plan = ddl::parse_plan(argc, argv, registry);
+    const std::optional<ddl::TrainingPlan> plan = ddl::parse_plan(argc, argv, registry, ddl::hook_options());
     if (!plan) return base::exit_fine;
     ddl::place(plan->placement, argv);
     base::stop_on_signals();

@@ -125,6 +125,7 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
                       {"copy_every", plan.guards.copy_every},
                       {"replicas_every", plan.guards.replicas_every},
                       {"golden", plan.guards.golden}};
+    for (const auto& [name, value] : plan.hook_options) json["hooks"][name] = value;
     json["trace"] = plan.recording.trace;
     json["trace_gpu"] = plan.recording.gpu;
     json["instrument"] = text(plan.recording.level);
