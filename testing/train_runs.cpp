@@ -142,7 +142,9 @@ Words every_strategy(const std::map<std::string, Words>& forms)
 {
     Words all;
     for (const ddl::StrategyCard* card : ddl::strategies().cards()) {
-        if (!base::contains(card->offers, ddl::equal_ranks) || card->name == "naive") continue;
+        const base::Capabilities needs = card->needs(ddl::strategies().settings(*card, {}));
+        const bool of_mean = base::contains(needs, ddl::exchanged_gradients);  // all ranks train on all batches
+        if (!of_mean || !base::contains(card->offers, ddl::equal_ranks) || card->name == "naive") continue;
         const auto found = forms.find(card->name);
         const Words of_this = found != forms.end() ? found->second : Words{card->name};
         all.insert(all.end(), of_this.begin(), of_this.end());

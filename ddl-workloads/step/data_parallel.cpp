@@ -5,13 +5,26 @@
 
 namespace ddl {
 
-void take_batch(StepContext& context, int pass)
+Batch next_batch(StepContext& context, int pass)
 {
     context.clock.enter(Phase::load);
     Batch batch = context.input.next();
     context.hooks.each(&Hook::input, context, batch, pass);
+    return batch;
+}
+
+void take_batch(StepContext& context, Batch batch)
+{
     context.clock.enter(Phase::to_device);
     context.model.take(std::move(batch));
+}
+
+void update_model(StepContext& context)
+{
+    context.hooks.each(&Hook::gradients, context);
+    context.hooks.each(&Hook::before_update, context);
+    context.clock.enter(Phase::update);
+    context.model.update();
 }
 
 void DataParallel::step(StepContext& context)
@@ -19,7 +32,7 @@ void DataParallel::step(StepContext& context)
     begin_step(context);
     context.hooks.each(&Hook::before_passes, context);
     for (int pass = 1; pass <= context.passes; ++pass) {
-        take_batch(context, pass);
+        take_batch(context, next_batch(context, pass));
         context.clock.enter(Phase::forward);
         context.model.forward();
         if (pass == context.passes) {
@@ -30,10 +43,7 @@ void DataParallel::step(StepContext& context)
         }
     }
     context.hooks.each(&Hook::after_passes, context);
-    context.hooks.each(&Hook::gradients, context);
-    context.hooks.each(&Hook::before_update, context);
-    context.clock.enter(Phase::update);
-    context.model.update();
+    update_model(context);
     after_update(context.clock);
     context.clock.leave();
     end_step(context);

@@ -17,7 +17,10 @@ class DataParallel : public Strategy {
     virtual void after_update(PhaseClock&) {}
 };
 
-// For strategies that compose their own step: moves the next batch to the device that computes.
-void take_batch(StepContext& context, int pass);
+// For strategies that compose their own step: the next batch of the input; its way to the device that computes; the
+// update, once the gradients are those that it uses.
+Batch next_batch(StepContext& context, int pass);
+void take_batch(StepContext& context, Batch batch);
+void update_model(StepContext& context);
 
 }  // namespace ddl
