@@ -21,10 +21,14 @@ enum class TrainingPhase : std::uint32_t {
 // The kind of work that a phase belongs to.
 enum class PhasePart { input, compute, exchange, checkpoint, control, rest };
 
+// Time in which the rank works, or waits for other ranks.
+enum class PhaseTime { works, waits };
+
 struct PhaseCard {
     TrainingPhase phase;
     std::string_view name;  // name of its region in a trace; with _ns, of its column in steps.csv
     PhasePart part;
+    PhaseTime time;
     std::string_view words;        // "computing the forward pass"
     std::uint32_t colour;          // 0xrrggbb on a white background
     std::uint32_t colour_on_dark;  // 0xrrggbb on a black background
@@ -33,8 +37,8 @@ struct PhaseCard {
 };
 
 inline constexpr std::array phase_cards{
-#define PHASE(name, part, words, colour, on_dark, summary, reading) \
-    PhaseCard{TrainingPhase::name, #name, PhasePart::part, words, colour, on_dark, summary, reading},
+#define PHASE(name, part, time, words, colour, on_dark, summary, reading) \
+    PhaseCard{TrainingPhase::name, #name, PhasePart::part, PhaseTime::time, words, colour, on_dark, summary, reading},
 #include "base/contract/phases.inc"
 #undef PHASE
 };

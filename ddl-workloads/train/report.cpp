@@ -59,7 +59,9 @@ nlohmann::ordered_json to_json(const StepSums& sums, std::int64_t samples_per_st
     json["mean_step_ms"] = per_step_ms(sums.ns, sums.steps);
     const double seconds = static_cast<double>(sums.ns) / 1e9;
     json["samples_per_s"] = seconds > 0.0 ? static_cast<double>(sums.steps * samples_per_step) / seconds : 0.0;
-    const std::int64_t computed_ns = sums.of(Phase::forward) + sums.of(Phase::backward) + sums.of(Phase::update);
+    std::int64_t computed_ns = 0;
+    for (const Phase phase : phases)
+        if (base::card_of(phase).part == base::PhasePart::compute) computed_ns += sums.of(phase);
     json["utilisation_percent"] =
         sums.ns > 0 ? 100.0 * static_cast<double>(computed_ns) / static_cast<double>(sums.ns) : 0.0;
     for (std::size_t i = 0; i < phases.size(); ++i)

@@ -21,7 +21,7 @@ namespace ddl {
 std::optional<double> overlap_percent(const StepSums& sums, std::int64_t exchange_ns);
 
 // Mean times per step in ms (whole step and each phase), samples/s of all ranks, and the share of the time in which the
-// device computed (forward, backward, update).
+// device computed (phases of part `compute`).
 nlohmann::ordered_json to_json(const StepSums& sums, std::int64_t samples_per_step);
 
 nlohmann::ordered_json to_json(const TrainingPlan& plan);

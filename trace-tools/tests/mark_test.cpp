@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that report their steps by crosstalk_mark.h: the record equals what they did.
 #include "base/contract/control_file.hpp"
+#include "base/contract/phases.hpp"
 #include "base/contract/run_words.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
@@ -54,9 +55,10 @@ std::vector<Row> rows_of(const fs::path& run, int rank)
         if (table.get<int>(i, "rank") != rank) continue;
         CHECK(table.get<std::int64_t>(i, "step") == static_cast<std::int64_t>(rows.size()));
         Row row{table.get<std::int64_t>(i, "begin_ns"), table.get<std::int64_t>(i, "end_ns"), {}};
-        for (const char* phase : {"load", "to_device", "forward", "backward", "wait_exchange", "update", "checkpoint",
-                                  "control_delay", "control_settle", "other"})
-            row.phase_ns[phase] = table.get<std::int64_t>(i, std::string{phase} + "_ns");
+        for (const base::PhaseCard& phase : base::phase_cards) {
+            const std::string name{phase.name};
+            row.phase_ns[name] = table.get<std::int64_t>(i, name + "_ns");
+        }
         rows.push_back(row);
     }
     return rows;

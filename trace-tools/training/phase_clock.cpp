@@ -21,7 +21,7 @@ std::size_t column(Phase phase)
 // work.
 otf2::RegionRole role_of(Phase phase)
 {
-    const bool waits = phase == Phase::wait_exchange || phase == Phase::control_settle;
+    const bool waits = base::card_of(phase).time == base::PhaseTime::waits;
     return waits ? otf2::RegionRole::task_wait : otf2::RegionRole::function;
 }
 

@@ -20,10 +20,10 @@ namespace {
 
 constexpr base::Nanoseconds grace{2'000'000'000};  // a stall is noticed by all ranks within one polling interval
 
+// Between phases, and between steps, a rank may be in any collective call.
 bool waits_for_others(Phase phase)
 {
-    return phase == Phase::wait_exchange || phase == Phase::control_settle || phase == Phase::other ||
-           phase == Phase::none;
+    return phase == Phase::none || phase == Phase::other || base::card_of(phase).time == base::PhaseTime::waits;
 }
 
 fs::path word_of(const fs::path& directory, int rank)
