@@ -8,6 +8,7 @@
 #include "trace-tools/replay/wait_states.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace analysis {
 
@@ -65,6 +66,7 @@ std::vector<MetricCard> all_cards()
 // clang-format on
 #undef METRIC
     for (const replay::WaitState& state : replay::wait_states) all.push_back(card_of(state));
+    for (MetricCard& card : metrics_of_sections()) all.push_back(std::move(card));
     return all;
 }
 

@@ -33,6 +33,9 @@ struct MetricCard {
 
 std::string text(Better better);
 
+// Cards that sections of the report have for their own tables.
+std::vector<MetricCard> metrics_of_sections();
+
 // All cards, in the order in which they are listed. Cards of wait states come from trace-waits.
 const std::vector<MetricCard>& metrics();
 

@@ -3,6 +3,7 @@
 // reading to text, and ends in a card. sections.inc lists the cards in the order in which all writers visit them.
 #pragma once
 
+#include "analysis/metrics/metric.hpp"
 #include "analysis/results/plots/plots.hpp"
 #include "analysis/results/report.hpp"
 #include "analysis/sections/noise_table.hpp"
@@ -41,6 +42,7 @@ struct Section {
     void (*complete)(Report& report, const SectionInput& input) = nullptr;
 
     std::vector<Table> (*tables)(const Report& report) = nullptr;
+    std::vector<MetricCard> (*metrics)() = nullptr;  // numbers that only these tables have; others: metrics/*.inc
     // The page has `sentences` under "How much, how long, how sure", tables `below` these, tables and plots "In
     // detail".
     std::vector<std::string> (*sentences)(const Report& report) = nullptr;

@@ -19,4 +19,9 @@ std::span<const Section* const> sections()
     return all;
 }
 
+std::vector<MetricCard> metrics_of_sections()
+{
+    return of_sections(&Section::metrics);
+}
+
 }  // namespace analysis
