@@ -4,40 +4,18 @@
 #include "base/cli/cards.hpp"
 #include "base/contract/run_words.hpp"
 #include "base/error.hpp"
-#include "base/files.hpp"
 #include "base/system/cpus.hpp"
 #include "base/words.hpp"
-#include "crosstalk/programs/programs.hpp"
+#include "crosstalk/campaign/spec_keys.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <set>
-#include <sstream>
 
 namespace crosstalk {
 
 namespace {
 
-constexpr std::uint64_t longest_spec = 1 << 20U;
-
-struct Key {
-    std::string name;
-    std::string help;
-    std::function<void(Spec&, const std::string&)> take;
-};
-
-template <class T>
-Key key(const std::string& name, T Spec::*member, const std::string& help)
-{
-    return {name, help, [member](Spec& spec, const std::string& text) { spec.*member = base::parse<T>(text); }};
-}
-
-Key list_key(const std::string& name, std::vector<std::string> Spec::*member, const std::string& help)
-{
-    return {name, help, [member](Spec& spec, const std::string& text) { spec.*member = base::split(text, ','); }};
-}
-
-Key ranks_key()
+SpecKey<Spec> ranks_key()
 {
     return {"ranks", "number(s) of ranks (2)", [](Spec& spec, const std::string& text) {
                 spec.ranks.clear();
@@ -45,67 +23,38 @@ Key ranks_key()
             }};
 }
 
-const std::vector<Key>& keys()
+const SpecKeys<Spec>& keys()
 {
-    static const std::vector<Key> all{
+    static const SpecKeys<Spec> all{
         {"kind", "noise (noise)", [](Spec&, const std::string&) {}},
-        key("about", &Spec::about, "purpose, as text"),
-        list_key("models", &Spec::models, "models of ddl-train, such as resnet18[width=32]"),
-        key("data", &Spec::data, "its input (synthetic)"),
-        list_key("strategies", &Spec::strategies, "how ranks exchange gradients (ddp)"),
+        spec_key("about", &Spec::about, "purpose, as text"),
+        spec_key("models", &Spec::models, "models of ddl-train, such as resnet18[width=32]"),
+        spec_key("data", &Spec::data, "its input (synthetic)"),
+        spec_key("strategies", &Spec::strategies, "how ranks exchange gradients (ddp)"),
         ranks_key(),
-        key("options", &Spec::options, "more options of ddl-train"),
-        key("command", &Spec::command, "your own job, instead of models"),
-        key("step-line", &Spec::step_line, "how its steps are found, as in crosstalk run"),
-        key("step-from", &Spec::step_from, "the same"),
-        key("step-region", &Spec::step_region, "the same"),
-        list_key("noise", &Spec::noise, "stressors, optionally with levels: memory.stream[rate=1GiB/s|4GiB/s]"),
-        list_key("cores", &Spec::cores, "number(s) of noise cores, or all (all)"),
-        list_key("designed", &Spec::designed, "schedules of designed runs: rotation(memory.stream, placebo, ..)"),
-        key("evidence", &Spec::evidence, "evidence of designed runs, as in crosstalk run: auto, cheap or off (auto)"),
-        key("cpus", &Spec::cpus, "CPUs of the training, as in crosstalk run"),
-        key("noise-cpus", &Spec::noise_cpus, "CPUs of the noise"),
-        key("nodes", &Spec::nodes, "nodes per run, with equal CPUs; more than one needs Slurm (1)"),
-        key("repetitions", &Spec::repetitions, "blocks per training (5)"),
-        key("quiet", &Spec::quiet, "runs without noise in a block (1)"),
-        key("duration", &Spec::duration, "length of each training (60s)"),
-        key("wait", &Spec::wait, "maximum of the random delay from noise to training start (2s)"),
-        key("start-within", &Spec::start_within, "a training without a step for this time has failed (2m)"),
-        key("warmup", &Spec::warmup, "steps left out at the start (10)"),
-        key("seed", &Spec::seed, "seed of all random orders (1)"),
-        key("budget", &Spec::budget, "acceptable slowdown of a step (1%)"),
+        spec_key("options", &Spec::options, "more options of ddl-train"),
+        spec_key("command", &Spec::command, "your own job, instead of models"),
+        spec_key("step-line", &Spec::step_line, "how its steps are found, as in crosstalk run"),
+        spec_key("step-from", &Spec::step_from, "the same"),
+        spec_key("step-region", &Spec::step_region, "the same"),
+        spec_key("noise", &Spec::noise, "stressors, optionally with levels: memory.stream[rate=1GiB/s|4GiB/s]"),
+        spec_key("cores", &Spec::cores, "number(s) of noise cores, or all (all)"),
+        spec_key("designed", &Spec::designed, "schedules of designed runs: rotation(memory.stream, placebo, ..)"),
+        spec_key("evidence", &Spec::evidence,
+                 "evidence of designed runs, as in crosstalk run: auto, cheap or off (auto)"),
+        spec_key("cpus", &Spec::cpus, "CPUs of the training, as in crosstalk run"),
+        spec_key("noise-cpus", &Spec::noise_cpus, "CPUs of the noise"),
+        spec_key("nodes", &Spec::nodes, "nodes per run, with equal CPUs; more than one needs Slurm (1)"),
+        spec_key("repetitions", &Spec::repetitions, "blocks per training (5)"),
+        spec_key("quiet", &Spec::quiet, "runs without noise in a block (1)"),
+        spec_key("duration", &Spec::duration, "length of each training (60s)"),
+        spec_key("wait", &Spec::wait, "maximum of the random delay from noise to training start (2s)"),
+        spec_key("start-within", &Spec::start_within, "a training without a step for this time has failed (2m)"),
+        spec_key("warmup", &Spec::warmup, "steps left out at the start (10)"),
+        spec_key("seed", &Spec::seed, "seed of all random orders (1)"),
+        spec_key("budget", &Spec::budget, "acceptable slowdown of a step (1%)"),
     };
     return all;
-}
-
-std::vector<std::string> names_of_keys()
-{
-    std::vector<std::string> names;
-    for (const Key& one : keys()) names.push_back(one.name);
-    return names;
-}
-
-const Key& key_called(const std::string& name)
-{
-    for (const Key& one : keys())
-        if (one.name == name) return one;
-    base::fail_usage("no key '", name, "'", base::did_you_mean(name, names_of_keys()),
-                     " (crosstalk campaign plan --help shows all)");
-}
-
-void take_line(Spec& spec, std::string_view line, std::set<std::string>& given)
-{
-    const std::size_t equals = line.find('=');
-    if (equals == std::string_view::npos) base::fail_usage("'", line, "' is not NAME = VALUE");
-    const std::string name{base::trim(line.substr(0, equals))};
-    const std::string value{base::trim(line.substr(equals + 1))};
-    const Key& found = key_called(name);
-    if (!given.insert(name).second) base::fail_usage(name, " is given twice");
-    try {
-        found.take(spec, value);
-    } catch (const base::UsageError& error) {
-        base::fail_usage(name, ": ", error.what());
-    }
 }
 
 void check_numbers(const Spec& spec)
@@ -174,34 +123,18 @@ void check_kind(const Spec& spec, const std::set<std::string>& given)
 
 Spec read_spec(const std::filesystem::path& file)
 {
-    std::size_t number = 0;
-    Spec spec;
-    spec.cores = {"all"};
-    std::set<std::string> given;
-    try {
-        for (const std::string& line : lines_of(base::read_whole(file, longest_spec))) {
-            ++number;
-            const std::string_view setting = base::trim(std::string_view{line}.substr(0, line.find('#')));
-            if (!setting.empty()) take_line(spec, setting, given);
-        }
-    } catch (const base::UsageError& error) {
-        base::fail_usage(file.string(), " line ", number, ": ", error.what());
-    }
-    try {
+    const auto check_all = [](const Spec& spec, const std::set<std::string>& given) {
         check(spec);
         check_kind(spec, given);
-    } catch (const base::UsageError& error) {
-        base::fail_usage(file.string(), ": ", error.what());
-    }
-    return spec;
+    };
+    Spec spec;
+    spec.cores = {"all"};
+    return read_spec_of(file, keys(), check_all, spec);
 }
 
 base::Section spec_section()
 {
-    base::Section section{
-        .title = "SPEC.ini: one line NAME = VALUE per setting; # begins a comment", .text = {}, .entries = {}};
-    for (const Key& one : keys()) section.entries.push_back({.term = one.name, .text = one.help});
-    return section;
+    return section_of("SPEC.ini: one line NAME = VALUE per setting; # begins a comment", keys());
 }
 
 }  // namespace crosstalk

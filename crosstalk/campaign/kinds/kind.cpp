@@ -5,26 +5,11 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/words.hpp"
-#include "crosstalk/programs/programs.hpp"
+#include "crosstalk/campaign/spec_keys.hpp"
 
 namespace crosstalk {
 
-namespace {
-
 namespace fs = std::filesystem;
-
-constexpr std::uint64_t longest_spec = 1 << 20U;
-
-// NAME and VALUE of a line NAME = VALUE.
-std::pair<std::string, std::string> setting_in(const std::string& line)
-{
-    const std::string setting = line.substr(0, line.find('#'));
-    const std::size_t equals = setting.find('=');
-    if (equals == std::string::npos) return {};
-    return {std::string{base::trim(setting.substr(0, equals))}, std::string{base::trim(setting.substr(equals + 1))}};
-}
-
-}  // namespace
 
 const std::vector<const CampaignKind*>& campaign_kinds()
 {
@@ -38,7 +23,7 @@ const std::vector<const CampaignKind*>& campaign_kinds()
 
 const CampaignKind& kind_of_spec(const fs::path& spec)
 {
-    for (const std::string& line : lines_of(base::read_whole(spec, longest_spec))) {
+    for (const std::string& line : lines_of_spec(spec)) {
         const auto [name, value] = setting_in(line);
         if (name != "kind") continue;
         std::vector<std::string> names;
@@ -62,10 +47,9 @@ const CampaignKind& kind_of_directory(const fs::path& directory)
 
 std::string text_of_spec(const PlanOptions& options)
 {
-    const std::string text = base::read_whole(options.spec, longest_spec);
-    if (!options.seed) return text;
+    if (!options.seed) return base::read_whole(options.spec, longest_spec);
     std::string changed;
-    for (const std::string& line : lines_of(text))
+    for (const std::string& line : lines_of_spec(options.spec))
         if (setting_in(line).first != "seed") changed += line + "\n";
     return base::join(changed, "seed = ", *options.seed, "\n");
 }

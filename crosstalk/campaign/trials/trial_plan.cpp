@@ -8,99 +8,55 @@
 #include "base/random.hpp"
 #include "base/statistics.hpp"
 #include "base/words.hpp"
+#include "crosstalk/campaign/spec_keys.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <map>
 #include <ostream>
 #include <set>
 #include <span>
-#include <sstream>
 
 namespace crosstalk {
 
 namespace {
 
-constexpr std::uint64_t longest_trial_spec = 1 << 20U;
 constexpr std::size_t most_trials = 1'000'000;
 
-struct TrialKey {
-    std::string name;
-    std::string help;
-    std::function<void(TrialSpec&, const std::string&)> take;
-};
-
-template <class T>
-TrialKey trial_key(const std::string& name, T TrialSpec::*member, const std::string& help)
+const SpecKeys<TrialSpec>& trial_keys()
 {
-    return {name, help, [member](TrialSpec& spec, const std::string& text) { spec.*member = base::parse<T>(text); }};
-}
-
-TrialKey trial_list(const std::string& name, std::vector<std::string> TrialSpec::*member, const std::string& help)
-{
-    return {name, help, [member](TrialSpec& spec, const std::string& text) { spec.*member = base::split(text, ','); }};
-}
-
-const std::vector<TrialKey>& trial_keys()
-{
-    static const std::vector<TrialKey> all{
+    static const SpecKeys<TrialSpec> all{
         {"kind", "soft-errors", [](TrialSpec&, const std::string&) {}},
-        trial_key("about", &TrialSpec::about, "purpose, as text"),
-        trial_key("model", &TrialSpec::model, "model of ddl-train (mlp)"),
-        trial_key("options", &TrialSpec::options, "more options of ddl-train"),
-        trial_list("strategies", &TrialSpec::strategies, "strategies, each with all trials (ddp)"),
-        trial_key("ranks", &TrialSpec::ranks, "ranks of the training (2)"),
-        trial_list("moments", &TrialSpec::moments, "steps at whose start bits flip (50)"),
-        trial_key("end", &TrialSpec::end, "last step of each trial (100)"),
-        trial_list("locations", &TrialSpec::locations, "prefixes of tensor names; none: all of the target"),
-        trial_list("bits", &TrialSpec::bits, "bits that may flip, counted from the left: 1, or 0-31 (0-31)"),
-        trial_list("counts", &TrialSpec::counts, "numbers altered per trial (1)"),
-        trial_list("targets", &TrialSpec::targets, "model, optimizer, both (model)"),
-        trial_list("altered-ranks", &TrialSpec::altered_ranks, "all, or a rank's number (all)"),
-        trial_list("guards", &TrialSpec::guards, "guards of ddl-train (none)"),
-        trial_list("stores", &TrialSpec::stores, "codes of stored weights: fp32, int8, .. (none)"),
-        trial_list("detects", &TrialSpec::detections, "detection of damaged weights: none, parity, range, both (none)"),
-        trial_list("rates", &TrialSpec::rates, "bit error rates of a read (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)"),
-        trial_list("reads", &TrialSpec::reads, "once, or each (once)"),
-        trial_key("stored-trials", &TrialSpec::stored_trials, "trials per store, detection and rate in a block (5)"),
-        trial_key("trials", &TrialSpec::trials, "trials per combination in a block (10); 0: none (with stores)"),
-        trial_key("controls", &TrialSpec::controls,
-                  "null trials and positive trials per moment and guard in a block (2)"),
-        trial_key("blocks", &TrialSpec::blocks, "blocks, each with all combinations in random order (5)"),
-        trial_key("seeds", &TrialSpec::seeds, "undisturbed trainings with other seeds, which define the band (8)"),
-        trial_key("trial-time", &TrialSpec::trial_time, "time of a trial, for the estimate (500ms)"),
-        trial_key("half-width", &TrialSpec::half_width, "largest half width of a share's interval (5%)"),
-        trial_key("seed", &TrialSpec::seed, "seed of all draws and orders (1)"),
+        spec_key("about", &TrialSpec::about, "purpose, as text"),
+        spec_key("model", &TrialSpec::model, "model of ddl-train (mlp)"),
+        spec_key("options", &TrialSpec::options, "more options of ddl-train"),
+        spec_key("strategies", &TrialSpec::strategies, "strategies, each with all trials (ddp)"),
+        spec_key("ranks", &TrialSpec::ranks, "ranks of the training (2)"),
+        spec_key("moments", &TrialSpec::moments, "steps at whose start bits flip (50)"),
+        spec_key("end", &TrialSpec::end, "last step of each trial (100)"),
+        spec_key("locations", &TrialSpec::locations, "prefixes of tensor names; none: all of the target"),
+        spec_key("bits", &TrialSpec::bits, "bits that may flip, counted from the left: 1, or 0-31 (0-31)"),
+        spec_key("counts", &TrialSpec::counts, "numbers altered per trial (1)"),
+        spec_key("targets", &TrialSpec::targets, "model, optimizer, both (model)"),
+        spec_key("altered-ranks", &TrialSpec::altered_ranks, "all, or a rank's number (all)"),
+        spec_key("guards", &TrialSpec::guards, "guards of ddl-train (none)"),
+        spec_key("stores", &TrialSpec::stores, "codes of stored weights: fp32, int8, .. (none)"),
+        spec_key("detects", &TrialSpec::detections, "detection of damaged weights: none, parity, range, both (none)"),
+        spec_key("rates", &TrialSpec::rates, "bit error rates of a read (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)"),
+        spec_key("reads", &TrialSpec::reads, "once, or each (once)"),
+        spec_key("stored-trials", &TrialSpec::stored_trials, "trials per store, detection and rate in a block (5)"),
+        spec_key("trials", &TrialSpec::trials, "trials per combination in a block (10); 0: none (with stores)"),
+        spec_key("controls", &TrialSpec::controls,
+                 "null trials and positive trials per moment and guard in a block (2)"),
+        spec_key("blocks", &TrialSpec::blocks, "blocks, each with all combinations in random order (5)"),
+        spec_key("seeds", &TrialSpec::seeds, "undisturbed trainings with other seeds, which define the band (8)"),
+        spec_key("trial-time", &TrialSpec::trial_time, "time of a trial, for the estimate (500ms)"),
+        spec_key("half-width", &TrialSpec::half_width, "largest half width of a share's interval (5%)"),
+        spec_key("seed", &TrialSpec::seed, "seed of all draws and orders (1)"),
     };
     return all;
-}
-
-// NAME and VALUE of a line NAME = VALUE; empty for a comment or an empty line.
-std::pair<std::string, std::string> setting_of(const std::string& line)
-{
-    const std::string_view setting = base::trim(std::string_view{line}.substr(0, line.find('#')));
-    if (setting.empty()) return {};
-    const std::size_t equals = setting.find('=');
-    if (equals == std::string_view::npos) base::fail_usage("'", setting, "' is not NAME = VALUE");
-    return {std::string{base::trim(setting.substr(0, equals))}, std::string{base::trim(setting.substr(equals + 1))}};
-}
-
-void take_setting(TrialSpec& spec, const std::string& name, const std::string& value)
-{
-    std::vector<std::string> names;
-    for (const TrialKey& one : trial_keys()) {
-        names.push_back(one.name);
-        if (one.name != name) continue;
-        try {
-            return one.take(spec, value);
-        } catch (const base::UsageError& error) {
-            base::fail_usage(name, ": ", error.what());
-        }
-    }
-    base::fail_usage("no key '", name, "' of kind soft-errors", base::did_you_mean(name, names));
 }
 
 template <std::size_t Count>
@@ -260,27 +216,8 @@ double percent_of(double share)
 
 TrialSpec read_trial_spec(const std::filesystem::path& file)
 {
-    TrialSpec spec;
-    std::istringstream lines{base::read_whole(file, longest_trial_spec)};
-    std::set<std::string> given;
-    int number = 0;
-    try {
-        for (std::string line; std::getline(lines, line);) {
-            ++number;
-            const auto [name, value] = setting_of(line);
-            if (name.empty()) continue;
-            if (!given.insert(name).second) base::fail_usage(name, " is given twice");
-            take_setting(spec, name, value);
-        }
-    } catch (const base::UsageError& error) {
-        base::fail_usage(file.string(), " line ", number, ": ", error.what());
-    }
-    try {
-        check_trial_spec(spec);
-    } catch (const base::UsageError& error) {
-        base::fail_usage(file.string(), ": ", error.what());
-    }
-    return spec;
+    return read_spec_of<TrialSpec>(file, trial_keys(),
+                                   [](const TrialSpec& spec, const std::set<std::string>&) { check_trial_spec(spec); });
 }
 
 std::vector<base::Trial> make_trials(const TrialSpec& spec)
@@ -334,9 +271,7 @@ void print_trials(std::ostream& out, const TrialSpec& spec, const std::vector<ba
 
 base::Section trial_spec_section()
 {
-    base::Section section{.title = "SPEC.ini of kind = soft-errors", .text = {}, .entries = {}};
-    for (const TrialKey& one : trial_keys()) section.entries.push_back({.term = one.name, .text = one.help});
-    return section;
+    return section_of("SPEC.ini of kind = soft-errors", trial_keys());
 }
 
 }  // namespace crosstalk
