@@ -141,9 +141,7 @@ std::string checksum(const std::vector<std::span<std::byte>>& memory)
 {
     base::Fnv1a hash;
     for (const std::span<std::byte> bytes : memory) hash.add(bytes);
-    std::array<char, 17> digits{};
-    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash.value()));
-    return digits.data();
+    return hash.text();
 }
 
 nlohmann::ordered_json process_record(int rank)

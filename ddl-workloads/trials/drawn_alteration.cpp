@@ -269,9 +269,7 @@ std::string state_checksum(Model& model)
         const std::uint32_t crc = soft_errors::crc32c(tensor.bytes);  // several times as fast as FNV-1a
         hash.add(std::as_bytes(std::span{&crc, 1}));
     }
-    std::array<char, 17> digits{};
-    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash.value()));
-    return digits.data();
+    return hash.text();
 }
 
 }  // namespace ddl
