@@ -72,12 +72,25 @@ void parse_reaction(const std::string& reaction, GuardPlan& plan)
     base::check_at_least<std::int64_t>(1, plan.copy_every, "--on-guard rollback");
 }
 
-GuardOptions::GuardOptions(base::Options& options, GuardPlan& plan) : options_{options}, plan_{plan}
+GuardPlan parse_trial_guard(const std::string& text)
 {
-    options.add("guard", guards_,
-                "checks of state and gradients: range=2,norm=10x,checksum,replicas (--list shows all)", "GUARDS");
-    options.add(
-        "on-guard", reaction_,
+    GuardPlan plan;
+    if (text.empty() || text == "none") return plan;
+    const std::size_t colon = text.find(':');
+    std::string guards = text.substr(0, colon);
+    std::replace(guards.begin(), guards.end(), '+', ',');
+    parse_guards(guards, plan);
+    parse_reaction(colon == std::string::npos ? "report" : text.substr(colon + 1), plan);
+    if (plan.reaction == Reaction::stop) base::fail_usage("guard ", text, ": stop is not for trials; use report");
+    return plan;
+}
+
+void add_guard_options(base::Options& options, GuardPlan& plan)
+{
+    options.add_word("guard", "",
+                     "checks of state and gradients: range=2,norm=10x,checksum,replicas (--list shows all)", "GUARDS");
+    options.add_word(
+        "on-guard", "report",
         "action when a guard fires: report, stop (exit code 3), repair (from a sound rank, else by clipping) or "
         "rollback=STEPS (to a copy in memory, taken every STEPS steps)",
         "HOW");
@@ -85,15 +98,13 @@ GuardOptions::GuardOptions(base::Options& options, GuardPlan& plan) : options_{o
                 "compare the state of the ranks every N steps (divergence.csv); 0: never", "NUMBER");
     options.add("golden", plan.golden, "compare with the checkpoints of this unaltered training (propagation.csv)",
                 "DIR");
-}
-
-void GuardOptions::read() const
-{
-    base::check_at_least<std::int64_t>(0, plan_.replicas_every, "--replicas-every");
-    parse_guards(guards_, plan_);
-    parse_reaction(reaction_, plan_);
-    if (options_.given("on-guard") && plan_.guards.empty())
-        base::fail_usage("--on-guard ", reaction_, ": needs --guard");
+    options.then([&options, &plan] {
+        base::check_at_least<std::int64_t>(0, plan.replicas_every, "--replicas-every");
+        parse_guards(options.text("guard"), plan);
+        parse_reaction(options.text("on-guard"), plan);
+        if (options.given("on-guard") && plan.guards.empty())
+            base::fail_usage("--on-guard ", options.text("on-guard"), ": needs --guard");
+    });
 }
 
 }  // namespace ddl

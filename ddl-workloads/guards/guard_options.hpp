@@ -37,19 +37,12 @@ std::string text(Reaction reaction);
 void parse_guards(const std::string& guards, GuardPlan& plan);
 void parse_reaction(const std::string& reaction, GuardPlan& plan);
 
-class GuardOptions {
- public:
-    // Adds the options to `options`; both arguments must outlive this object.
-    GuardOptions(base::Options& options, GuardPlan& plan);
+// Parses the guard of a trial, such as "none" or "range=2+norm:rollback=10": the guards as for --guard, joined by +,
+// then the reaction as for --on-guard (default: report). Throws UsageError, also for `stop`, which adds nothing to
+// `report`.
+GuardPlan parse_trial_guard(const std::string& text);
 
-    // Completes the plan after the options were parsed. Throws UsageError.
-    void read() const;
-
- private:
-    const base::Options& options_;
-    GuardPlan& plan_;
-    std::string guards_;
-    std::string reaction_ = "report";
-};
+// Adds the options; options.check() completes the plan. Throws UsageError.
+void add_guard_options(base::Options& options, GuardPlan& plan);
 
 }  // namespace ddl

@@ -5,8 +5,8 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "ddl-workloads/alteration/stored_weights.hpp"
+#include "ddl-workloads/guards/guard_options.hpp"
 #include "ddl-workloads/trials/drawn_alteration.hpp"
-#include "ddl-workloads/trials/trial_guards.hpp"
 
 #include <set>
 #include <tuple>

@@ -45,22 +45,41 @@ struct TrialLoop::OfRank {
     soft_errors::WeightRead read = {};        // for trials of kind `stored`
 };
 
-// Hook of the current trial: calls its guards, and reads its weights from memory whose bits flip.
+// Hook of the current trial: its guards, and its weights in memory whose bits flip.
 class TrialLoop::OneTrial : public Hook {
  public:
-    void set(TrialGuards* guards, StoredWeights* stored)
+    explicit OneTrial(ExchangeThread& exchanges) : exchanges_{exchanges} {}
+
+    // Collective. Call before bits are flipped, after `steps_done` steps: new guards examine the state.
+    void guard(const GuardPlan& plan, const Guarded& guarded, std::int64_t steps_done)
     {
-        guards_ = guards;
-        stored_ = stored;
+        begin_ = steps_done;
+        guards_.emplace(plan, guarded);
+        guards_->after_update();
+        // This also copies the state for rollbacks.
+        guards_->before_forward(static_cast<std::uint64_t>(steps_done), steps_done);
+        compares_ = plan.replicas_every > 0;
+        if (plan.guards.empty()) guards_.reset();
+    }
+
+    // From now on the weights are read in each pass; null: not.
+    void read_each(StoredWeights* stored) { stored_ = stored; }
+
+    // Ends the trial. Returns the steps until a guard of this rank found something; none if none did.
+    std::optional<std::int64_t> end()
+    {
+        guards_.reset();
+        stored_ = nullptr;
+        return std::exchange(caught_, std::nullopt);
     }
 
     // After a rollback the guards check the restored state again.
     void check_state(StepContext& context) override
     {
-        if (guards_ == nullptr) return;
-        while (const std::optional<std::int64_t> back = guards_->before_forward(context.state.taken)) {
-            go_back(context, *back);
-            context.state.taken = *back;
+        while (guards_ && has_gone_back(context.state.taken)) {
+            const std::int64_t back = guards_->went_back_to();
+            go_back(context, back);
+            context.state.taken = back;
             context.state.taken_back = 0;
         }
     }
@@ -74,16 +93,40 @@ class TrialLoop::OneTrial : public Hook {
     }
     void before_update(StepContext& context) override
     {
-        if (guards_ != nullptr) guards_->before_update(context.state.taken);
+        if (!guards_) return;
+        guards_->before_update(static_cast<std::uint64_t>(context.state.taken));
+        note(context.state.taken);
     }
     void after_update(StepContext&) override
     {
-        if (guards_ != nullptr) guards_->after_update();
+        if (guards_) guards_->after_update();
     }
 
  private:
-    TrialGuards* guards_ = nullptr;    // null: the trial has none, or the training is undisturbed
-    StoredWeights* stored_ = nullptr;  // null: as above
+    bool has_gone_back(std::int64_t steps_done)
+    {
+        const bool back = guards_->before_forward(static_cast<std::uint64_t>(steps_done), steps_done);
+        if (compares_) {
+            const ReplicaNews mine = guards_->news();
+            std::vector<ReplicaNews> all(static_cast<std::size_t>(exchanges_.size()));
+            exchanges_.all_gather(std::as_bytes(std::span{&mine, 1}), std::as_writable_bytes(std::span{all})).get();
+            guards_->receive(all);
+        }
+        note(steps_done);
+        return back;
+    }
+
+    void note(std::int64_t steps_done)
+    {
+        if (!caught_ && guards_->has_found()) caught_ = steps_done - begin_;
+    }
+
+    ExchangeThread& exchanges_;
+    std::optional<Guards> guards_;  // none: the trial has none, or the training is undisturbed
+    bool compares_ = false;
+    std::int64_t begin_ = 0;
+    std::optional<std::int64_t> caught_;
+    StoredWeights* stored_ = nullptr;
 };
 
 TrialLoop::TrialLoop(TrialParts parts, const std::vector<base::Trial>& trials, const std::filesystem::path& directory)
@@ -91,7 +134,7 @@ TrialLoop::TrialLoop(TrialParts parts, const std::vector<base::Trial>& trials, c
       model_{parts_.context.model},
       exchanges_{parts_.context.exchanges},
       trials_{trials},
-      at_hand_{std::make_shared<OneTrial>()}
+      at_hand_{std::make_shared<OneTrial>(exchanges_)}
 {
     parts_.context.hooks.add(at_hand_);
     if (exchanges_.rank() == 0) outcomes_.emplace(directory, trials_, parts_.strategy_name);
@@ -204,11 +247,11 @@ TrialLoop::OfRank TrialLoop::go_on(const base::Trial& trial, std::string& accura
     OfRank mine;
     Guarded guarded = parts_.guarded;
     guarded.trial = number_of(trial);
-    TrialGuards guards{parse_trial_guard(trial.guard), guarded, trial.step};
+    at_hand_->guard(parse_trial_guard(trial.guard), guarded, trial.step);
     std::optional<StoredWeights> stored;
     if (alters(trial, exchanges_.rank())) alter(trial, mine, stored);
     StoredWeights* const read_each = trial.reads == base::stored::each && stored ? &*stored : nullptr;
-    at_hand_->set(&guards, read_each);
+    at_hand_->read_each(read_each);
     if (trial.steps > 0) go_to(trial.step);
     const StepState& state = parts_.context.state;
     std::int64_t looked = -1;
@@ -227,8 +270,7 @@ TrialLoop::OfRank TrialLoop::go_on(const base::Trial& trial, std::string& accura
         if (mine.loss != undisturbed && mine.first_difference < 0) mine.first_difference = made;
         done = made + 1;
     }
-    at_hand_->set(nullptr, nullptr);
-    mine.caught = guards.caught();
+    mine.caught = at_hand_->end();
     if (stored) mine.read = stored->sum();
     if (stored) mine.drawn.drawn_from = static_cast<double>(mine.read.bits);
     return mine;

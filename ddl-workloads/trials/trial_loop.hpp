@@ -5,11 +5,11 @@
 
 #include "base/contract/trials.hpp"
 #include "ddl-workloads/alteration/stored_weights.hpp"
+#include "ddl-workloads/guards/guards.hpp"
 #include "ddl-workloads/step/strategy.hpp"
 #include "ddl-workloads/trials/drawn_alteration.hpp"
 #include "ddl-workloads/trials/outcome_file.hpp"
 #include "ddl-workloads/trials/snapshot.hpp"
-#include "ddl-workloads/trials/trial_guards.hpp"
 
 #include <cstdint>
 #include <filesystem>
