@@ -87,18 +87,48 @@ void Options::add_switch(const std::string& name, bool& variable, const std::str
     describe({.group = group_, .name = name, .help = help}, po::bool_switch(&variable));
 }
 
+void Options::add_switch(const std::string& name, const std::string& help)
+{
+    describe({.group = group_, .name = name, .help = help}, po::bool_switch());
+}
+
+void Options::add_word(const std::string& name, const std::string& default_text, const std::string& help,
+                       const std::string& value)
+{
+    describe({.group = group_, .name = name, .value = value, .help = help, .default_text = default_text},
+             po::value<std::string>());
+}
+
+void Options::add_words(const std::string& name, const std::string& help, const std::string& value)
+{
+    describe({.group = group_, .name = name, .value = value, .help = help, .several = true},
+             po::value<std::vector<std::string>>()->multitoken()->composing());
+}
+
 void Options::add_choice(const std::string& name, std::string& variable, std::vector<std::string> choices,
                          const std::string& help)
+{
+    add_choice(name, variable, std::move(choices), help, [&variable](const std::string& text) { variable = text; });
+}
+
+void Options::add_choice(const std::string& name, const std::string& default_text, std::vector<std::string> choices,
+                         const std::string& help)
+{
+    add_choice(name, default_text, std::move(choices), help, [](const std::string&) {});
+}
+
+void Options::add_choice(const std::string& name, const std::string& default_text, std::vector<std::string> choices,
+                         const std::string& help, std::function<void(const std::string&)> take)
 {
     add_text({.group = group_,
               .name = name,
               .value = "WORD",
               .help = help + ": " + join_words(choices, "|"),
-              .default_text = variable,
+              .default_text = default_text,
               .choices = choices},
-             [&variable, choices](const std::string& text) {
+             [take = std::move(take), choices](const std::string& text) {
                  check_choice(text, choices);
-                 variable = text;
+                 take(text);
              });
 }
 
@@ -311,6 +341,24 @@ bool Options::given(const std::string& name) const
 {
     const auto found = boost_->values.find(name);
     return found != boost_->values.end() && !found->second.empty() && !found->second.defaulted();
+}
+
+const std::string& Options::text(const std::string& name) const
+{
+    if (given(name)) return boost_->values[name].as<std::string>();
+    return std::find_if(manual_.options.begin(), manual_.options.end(),
+                        [&](const OptionText& option) { return option.name == name; })
+        ->default_text;
+}
+
+bool Options::is_on(const std::string& name) const
+{
+    return boost_->values[name].as<bool>();
+}
+
+std::vector<std::string> Options::texts(const std::string& name) const
+{
+    return given(name) ? boost_->values[name].as<std::vector<std::string>>() : std::vector<std::string>{};
 }
 
 }  // namespace base

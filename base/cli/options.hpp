@@ -44,12 +44,23 @@ class Options {
     void add(const std::string& name, std::vector<std::string>& values, const std::string& help,
              const std::string& value = "VALUE");
 
-    // Adds an option without a value, such as --dry-run.
+    // Adds an option without a value, such as --dry-run. Without a variable: see is_on().
     void add_switch(const std::string& name, bool& variable, const std::string& help);
+    void add_switch(const std::string& name, const std::string& help);
 
     // Adds an option that accepts one of `choices`; the error for another word lists them.
     void add_choice(const std::string& name, std::string& variable, std::vector<std::string> choices,
                     const std::string& help);
+
+    // Add options without a variable: see text() and texts().
+    void add_word(const std::string& name, const std::string& default_text, const std::string& help,
+                  const std::string& value);
+    void add_words(const std::string& name, const std::string& help, const std::string& value);
+    void add_choice(const std::string& name, const std::string& default_text, std::vector<std::string> choices,
+                    const std::string& help);
+
+    // Adds a function for check(): it checks values, and completes what they mean together.
+    void then(std::function<void()> check) { checks_.push_back(std::move(check)); }
 
     // Adds one required word without dashes.
     void add_positional(const std::string& name, std::string& value, const std::string& help);
@@ -98,6 +109,18 @@ class Options {
     // Was the option given, on the command line or in the config file?
     bool given(const std::string& name) const;
 
+    // The value of an option as given, or its default; all values of one that may be given several times; that of a
+    // switch.
+    const std::string& text(const std::string& name) const;
+    std::vector<std::string> texts(const std::string& name) const;
+    bool is_on(const std::string& name) const;
+
+    // Call after parse(): calls the functions of then() in order. Throws what they throw.
+    void check() const
+    {
+        for (const std::function<void()>& one : checks_) one();
+    }
+
     std::string help() const;
     const Manual& manual() const { return manual_; }
 
@@ -106,12 +129,15 @@ class Options {
     void add_positional_choice(const std::string& name, const std::vector<std::string>& choices, TakeWords take);
     void describe_positional(const std::string& name, const boost::program_options::value_semantic* value,
                              const std::string& help, std::size_t least, std::size_t most);
+    void add_choice(const std::string& name, const std::string& default_text, std::vector<std::string> choices,
+                    const std::string& help, std::function<void(const std::string&)> take);
     void add_text(OptionText text, std::function<void(const std::string&)> take);
     void describe(OptionText text, const boost::program_options::value_semantic* value);
     bool print_what_is_asked_for();
     std::vector<std::string> names() const;
 
     Manual manual_;
+    std::vector<std::function<void()>> checks_;
     std::string group_;
     std::string positional_help_;
     std::size_t positional_least_ = 0;

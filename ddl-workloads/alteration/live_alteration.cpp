@@ -91,20 +91,17 @@ bool told_to_differ(const std::vector<LiveAlteration>& alterations)
     });
 }
 
-AlterationOptions::AlterationOptions(base::Options& options, std::vector<LiveAlteration>& alterations)
-    : alterations_{alterations}
+void add_alteration_options(base::Options& options, std::vector<LiveAlteration>& alterations)
 {
     options.group("Soft errors");
-    options.add(
-        "alter", texts_,
+    options.add_words(
+        "alter",
         "RANK|all:STEP:R.json: in that step of that rank, flip the bits given in record R.json; its paths begin "
         "with model/, optimizer/, input/, gradient/ (before the exchange) or mean/ (after it)",
         "ALTERATION");
-}
-
-void AlterationOptions::read() const
-{
-    for (const std::string& text : texts_) alterations_.push_back(parse_live_alteration(text));
+    options.then([&options, &alterations] {
+        for (const std::string& text : options.texts("alter")) alterations.push_back(parse_live_alteration(text));
+    });
 }
 
 LiveAlterer::LiveAlterer(otf2::Recorder& recorder, otf2::LocationRecorder& location, Model& model,

@@ -40,18 +40,8 @@ LiveAlteration parse_live_alteration(const std::string& text);
 // gradients do not: they enter the mean that every rank gets.
 bool told_to_differ(const std::vector<LiveAlteration>& alterations);
 
-class AlterationOptions {
- public:
-    // Adds the options to `options`; both arguments must outlive this object.
-    AlterationOptions(base::Options& options, std::vector<LiveAlteration>& alterations);
-
-    // Completes the plan after the options were parsed. Throws UsageError, Error.
-    void read() const;
-
- private:
-    std::vector<LiveAlteration>& alterations_;
-    std::vector<std::string> texts_;
-};
+// Adds the options; options.check() completes the list. Throws UsageError, Error.
+void add_alteration_options(base::Options& options, std::vector<LiveAlteration>& alterations);
 
 // Makes the alterations and records a region for each altered number. Called by the main thread, and by the thread that
 // computes gradients (possibly another one) while the main thread waits.

@@ -75,7 +75,7 @@ void StoredWeights::put_back()
     model_.restored();
 }
 
-StoreOptions::StoreOptions(base::Options& options, StorePlan& plan) : options_{options}, plan_{plan}
+void add_store_options(base::Options& options, StorePlan& plan)
 {
     options.add_choice(
         "store", plan.code, {base::stored::codes.begin(), base::stored::codes.end()},
@@ -84,17 +84,17 @@ StoreOptions::StoreOptions(base::Options& options, StorePlan& plan) : options_{o
     options.add_choice(
         "detect", plan.detection, {base::stored::detections.begin(), base::stored::detections.end()},
         "with --store: how damaged weights are found; they become 0 or the nearest value of their tensor's range");
-    options.add("bit-error-rate", rate_, "with --store: probability that a bit flips in a read, such as 1e-6", "RATE");
-}
-
-void StoreOptions::read() const
-{
-    for (const char* name : {"detect", "bit-error-rate"})
-        if (!plan_.on() && options_.given(name)) base::fail_usage("--", name, ": needs --store");
-    if (!rate_.empty()) plan_.rate = base::parsed<double>("--bit-error-rate", rate_);
-    if (!plan_.on()) return;
-    if (!(plan_.rate >= 0.0 && plan_.rate <= 1.0))
-        base::fail_usage("--bit-error-rate: a probability from 0 to 1, not ", rate_);
+    options.add_word("bit-error-rate", "", "with --store: probability that a bit flips in a read, such as 1e-6",
+                     "RATE");
+    options.then([&options, &plan] {
+        for (const char* name : {"detect", "bit-error-rate"})
+            if (!plan.on() && options.given(name)) base::fail_usage("--", name, ": needs --store");
+        const std::string& rate = options.text("bit-error-rate");
+        if (!rate.empty()) plan.rate = base::parsed<double>("--bit-error-rate", rate);
+        if (!plan.on()) return;
+        if (!(plan.rate >= 0.0 && plan.rate <= 1.0))
+            base::fail_usage("--bit-error-rate: a probability from 0 to 1, not ", rate);
+    });
 }
 
 }  // namespace ddl

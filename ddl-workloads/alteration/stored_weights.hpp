@@ -55,18 +55,7 @@ struct StorePlan {
     bool on() const { return !code.empty(); }
 };
 
-class StoreOptions {
- public:
-    // Adds the options to `options`; both arguments must outlive this object.
-    StoreOptions(base::Options& options, StorePlan& plan);
-
-    // Completes the plan after the options were parsed. Throws UsageError.
-    void read() const;
-
- private:
-    const base::Options& options_;
-    StorePlan& plan_;
-    std::string rate_;
-};
+// Adds the options; options.check() completes the plan. Throws UsageError.
+void add_store_options(base::Options& options, StorePlan& plan);
 
 }  // namespace ddl

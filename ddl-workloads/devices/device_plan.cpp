@@ -36,33 +36,31 @@ DevicePlan parse_device(const std::string& text)
     return plan;
 }
 
-DeviceOptions::DeviceOptions(base::Options& options, DevicePlan& plan) : plan_{plan}
+void add_device_options(base::Options& options, DevicePlan& plan)
 {
-    options.add(
-        "device", device_,
+    options.add_word(
+        "device", "cpu",
         "device of LibTorch models: cpu; cuda (the GPU of the local rank); cuda:1; staged (the CPU, with the copies "
         "that a GPU needs)",
         "DEVICE");
-    options.add_choice("precision", precision_, {"fp32", "tf32", "bf16"},
+    options.add_choice("precision", "fp32", {"fp32", "tf32", "bf16"},
                        "bf16: autocast, parameters stay fp32; tf32: TF32 matrix products on a GPU");
-    options.add_switch("deterministic", deterministic_,
+    options.add_switch("deterministic",
                        "use only deterministic algorithms on a GPU (slower); implied by --trials and --golden");
-    options.add_switch("sync-phases", sync_phases_, "synchronise with the device at the end of each phase (slower)");
-    options.add_switch("cuda-graphs", graphs_, "run forward and backward as CUDA graphs");
-}
-
-void DeviceOptions::read() const
-{
-    plan_ = parse_device(device_);
-    for (const Compute compute : {Compute::fp32, Compute::tf32, Compute::bf16})
-        if (precision_ == text(compute)) plan_.compute = compute;
-    plan_.sync_phases = sync_phases_;
-    plan_.deterministic = deterministic_;
-    plan_.graphs = graphs_;
-    if (plan_.compute == Compute::tf32 && plan_.kind != DeviceKind::cuda)
-        base::fail_usage("--precision tf32 needs --device cuda");
-    if (sync_phases_ && plan_.kind != DeviceKind::cuda) base::fail_usage("--sync-phases needs --device cuda");
-    if (graphs_ && plan_.kind != DeviceKind::cuda) base::fail_usage("--cuda-graphs needs --device cuda");
+    options.add_switch("sync-phases", "synchronise with the device at the end of each phase (slower)");
+    options.add_switch("cuda-graphs", "run forward and backward as CUDA graphs");
+    options.then([&options, &plan] {
+        plan = parse_device(options.text("device"));
+        for (const Compute compute : {Compute::fp32, Compute::tf32, Compute::bf16})
+            if (options.text("precision") == text(compute)) plan.compute = compute;
+        plan.deterministic = options.is_on("deterministic");
+        plan.sync_phases = options.is_on("sync-phases");
+        plan.graphs = options.is_on("cuda-graphs");
+        if (plan.kind == DeviceKind::cuda) return;
+        if (plan.compute == Compute::tf32) base::fail_usage("--precision tf32 needs --device cuda");
+        if (plan.sync_phases) base::fail_usage("--sync-phases needs --device cuda");
+        if (plan.graphs) base::fail_usage("--cuda-graphs needs --device cuda");
+    });
 }
 
 }  // namespace ddl

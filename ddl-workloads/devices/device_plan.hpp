@@ -50,21 +50,7 @@ inline std::string text(Compute compute)
     return compute == Compute::bf16 ? "bf16" : "fp32";
 }
 
-class DeviceOptions {
- public:
-    // Adds the options to `options`; both arguments must outlive this object.
-    DeviceOptions(base::Options& options, DevicePlan& plan);
-
-    // Completes the plan after the options were parsed. Throws UsageError.
-    void read() const;
-
- private:
-    DevicePlan& plan_;
-    std::string device_ = "cpu";
-    std::string precision_ = "fp32";
-    bool sync_phases_ = false;
-    bool deterministic_ = false;
-    bool graphs_ = false;
-};
+// Adds the options; options.check() completes the plan. Throws UsageError.
+void add_device_options(base::Options& options, DevicePlan& plan);
 
 }  // namespace ddl

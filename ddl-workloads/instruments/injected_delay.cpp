@@ -38,21 +38,19 @@ InjectedDelay parse_injected_delay(const std::string& whole)
     return delay;
 }
 
-DelayOptions::DelayOptions(base::Options& options, DelayPlan& plan) : plan_{plan}
+void add_delay_options(base::Options& options, DelayPlan& plan)
 {
     options.group("Known delays");
     options.add("control-delay", plan.control, "delay of a step while noisegen's control.delay is on", "TIME");
-    options.add(
-        "delay", injected_,
+    options.add_words(
+        "delay",
         "RANK:PHASE:TIME[:every=N[:for=M]][:busy]: delay that rank in that phase of each step, or of the first (M) "
         "of every N steps, sleeping or busy",
         "DELAY");
-}
-
-void DelayOptions::read() const
-{
-    for (const std::string& text : injected_) plan_.injected.push_back(parse_injected_delay(text));
-    if (plan_.control.count() < 0) base::fail_usage("--control-delay must not be negative");
+    options.then([&options, &plan] {
+        for (const std::string& text : options.texts("delay")) plan.injected.push_back(parse_injected_delay(text));
+        if (plan.control.count() < 0) base::fail_usage("--control-delay must not be negative");
+    });
 }
 
 DelayInjector::DelayInjector(otf2::Recorder& recorder, otf2::LocationRecorder& location,

@@ -28,18 +28,8 @@ struct DelayPlan {
     std::vector<InjectedDelay> injected;
 };
 
-class DelayOptions {
- public:
-    // Adds the options to `options`; both arguments must outlive this object.
-    DelayOptions(base::Options& options, DelayPlan& plan);
-
-    // Completes the plan after the options were parsed. Throws UsageError.
-    void read() const;
-
- private:
-    DelayPlan& plan_;
-    std::vector<std::string> injected_;
-};
+// Adds the options; options.check() completes the plan. Throws UsageError.
+void add_delay_options(base::Options& options, DelayPlan& plan);
 
 // Makes the delays at the begin of their phases, recorded as one region for each. Used by the main thread.
 class DelayInjector : public training::PhaseListener {

@@ -7,24 +7,24 @@
 
 namespace ddl {
 
-RecordingOptions::RecordingOptions(base::Options& options, RecordingPlan& plan)
-    : options_{options}, plan_{plan}, level_{text(plan.level)}
+void add_recording_options(base::Options& options, RecordingPlan& plan)
 {
     options.group("Records");
-    options.add_choice("trace", trace_, {"on", "off"}, "record an OTF2 trace");
+    options.add_choice("trace", "on", {"on", "off"}, "record an OTF2 trace");
     options.add(
         "trace-memory", plan.memory,
         "trace buffer per rank; when full it is flushed, which interrupts a thread (region TRACE BUFFER FLUSH); 0: "
         "256KiB per thread",
         "SIZE");
     options.add_choice(
-        "instrument", level_, {"L0", "L1", "L2", "L3"},
+        "instrument", text(plan.level), {"L0", "L1", "L2", "L3"},
         "detail of the trace: L0 phases and buckets, L1 also modules and the gradient norm, L2 also LibTorch's "
         "operators, L3 also nested operators");
-    options.add("trace-steps", steps_,
-                "FIRST:END:EVERY: only steps FIRST, FIRST + EVERY, ... before END record more than L0 (default: all)",
-                "STEPS");
-    options.add_switch("trace-gpu", gpu_,
+    options.add_word("trace-steps", "",
+                     "FIRST:END:EVERY: only steps FIRST, FIRST + EVERY, ... before END record more than L0 (default: "
+                     "all)",
+                     "STEPS");
+    options.add_switch("trace-gpu",
                        base::join("also record the rank's GPU with CUPTI; same as ", base::variable::trace_gpu, "=1"));
     options.add(
         "metrics", plan.metrics,
@@ -35,23 +35,23 @@ RecordingOptions::RecordingOptions(base::Options& options, RecordingPlan& plan)
                 "rank 0 writes steps and step time to this file every 5 s for Prometheus' node exporter, e.g. "
                 "/var/lib/prometheus/node-exporter/ddl-train.prom",
                 "FILE");
-}
-
-void RecordingOptions::read() const
-{
-    plan_.trace = trace_ == "on";
-    plan_.level = parse_detail_level(level_);
-    if (!steps_.empty() && plan_.level == DetailLevel::L0)
-        base::fail_usage("--trace-steps needs --instrument L1, L2 or L3");
-    plan_.steps = parse_trace_steps(steps_);
-    plan_.gpu = plan_.trace && (gpu_ || gpu::activities_wanted());
-    if (gpu_ && !plan_.trace) base::fail_usage("--trace-gpu needs a trace: --trace on");
-    if (options_.given("trace-memory") && !plan_.trace)
-        base::fail_usage("--trace-memory ", base::format(plan_.memory), " needs a trace: --trace on");
-    if (options_.given("metrics") && plan_.metrics != "none" && !plan_.trace)
-        base::fail_usage("--metrics ", plan_.metrics, " needs a trace: --trace on");
-    if (!plan_.trace && plan_.level != DetailLevel::L0)
-        base::fail_usage("--instrument ", text(plan_.level), " needs a trace: --trace on");
+    options.then([&options, &plan] {
+        plan.trace = options.text("trace") == "on";
+        plan.level = parse_detail_level(options.text("instrument"));
+        const std::string& steps = options.text("trace-steps");
+        if (!steps.empty() && plan.level == DetailLevel::L0)
+            base::fail_usage("--trace-steps needs --instrument L1, L2 or L3");
+        plan.steps = parse_trace_steps(steps);
+        plan.gpu = plan.trace && (options.is_on("trace-gpu") || gpu::activities_wanted());
+        if (plan.trace) return;
+        const auto needs_trace = [](const auto&... option) {
+            base::fail_usage(option..., " needs a trace: --trace on");
+        };
+        if (options.is_on("trace-gpu")) needs_trace("--trace-gpu");
+        if (options.given("trace-memory")) needs_trace("--trace-memory ", base::format(plan.memory));
+        if (options.given("metrics") && plan.metrics != "none") needs_trace("--metrics ", plan.metrics);
+        if (plan.level != DetailLevel::L0) needs_trace("--instrument ", text(plan.level));
+    });
 }
 
 }  // namespace ddl

@@ -19,21 +19,7 @@ struct RecordingPlan {
     std::string openmetrics;       // file written by rank 0; empty: none
 };
 
-class RecordingOptions {
- public:
-    // Adds the options to `options`; both arguments must outlive this object.
-    RecordingOptions(base::Options& options, RecordingPlan& plan);
-
-    // Completes the plan after the options were parsed. Throws UsageError.
-    void read() const;
-
- private:
-    const base::Options& options_;
-    RecordingPlan& plan_;
-    std::string trace_ = "on";
-    std::string level_;
-    std::string steps_;
-    bool gpu_ = false;
-};
+// Adds the options; options.check() completes the plan. Throws UsageError.
+void add_recording_options(base::Options& options, RecordingPlan& plan);
 
 }  // namespace ddl

@@ -9,18 +9,7 @@
 
 namespace ddl {
 
-class OptimizerOptions {
- public:
-    // Adds the options to `options`; both arguments must outlive this object.
-    OptimizerOptions(base::Options& options, OptimizerPlan& plan);
-
-    // Completes the plan after the options were parsed. Throws UsageError.
-    void read() const;
-
- private:
-    const base::Options& options_;
-    OptimizerPlan& plan_;
-    std::string rate_;
-};
+// Adds the options; options.check() completes the plan. Throws UsageError.
+void add_optimizer_options(base::Options& options, OptimizerPlan& plan);
 
 }  // namespace ddl

@@ -19,18 +19,7 @@ struct EndPlan {
     base::Nanoseconds stall_after{300'000'000'000};  // 0: never
 };
 
-class EndOptions {
- public:
-    // Adds the options to `options`; both arguments must outlive this object.
-    EndOptions(base::Options& options, EndPlan& plan);
-
-    // Completes the plan after the options were parsed. Throws UsageError.
-    void read() const;
-
- private:
-    EndPlan& plan_;
-    std::string until_loss_;
-    std::string until_accuracy_;
-};
+// Adds the options; options.check() completes the plan. Throws UsageError.
+void add_end_options(base::Options& options, EndPlan& plan);
 
 }  // namespace ddl

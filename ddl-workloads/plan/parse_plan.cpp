@@ -34,41 +34,30 @@ void check_name(const Registry& registry, const std::string& text)
     registry.settings(registry.find(plug_in.name), plug_in.options);
 }
 
-// Options that choose the model, the data set and the strategy.
-class PlugInOptions {
- public:
-    PlugInOptions(base::Options& options, TrainingPlan& plan, const base::Registry<ModelCard>& models)
-        : options_{options}, plan_{plan}, models_{models}, progress_{format(plan.progress)}
-    {
-        plan.model = models.names().front();
-        const std::vector<std::string> known = transports().names();
-        const bool has_mpi = std::find(known.begin(), known.end(), "mpi") != known.end();
-        plan.transport = has_mpi && base::job_rank().under_mpi ? "mpi" : "self";
-        options.add("model", plan.model, "model and options: resnet18[width=32]", "MODEL");
-        options.add("data", plan.data, "data set and options: synthetic[samples=5120]", "SET");
-        options.add("strategy", plan.strategy, "how ranks exchange gradients", "STRATEGY");
-        options.add("transport", plan.transport,
-                    "transport of the exchange (default: mpi under mpirun and srun, else self)", "TRANSPORT");
-        options.add("progress", progress_, "how the transport thread waits: auto, spin, yield or sleep=50us", "HOW");
-    }
-
-    void read() const
-    {
-        if (!options_.given("transport") && plan_.transport == "self") base::check_job_size(1);
-        plan_.progress_given = options_.given("progress");
-        plan_.progress = parse_progress(progress_);
-        check_name(models_, plan_.model);
-        check_name(data_sets(), plan_.data);
-        check_name(strategies(), plan_.strategy);
-        check_name(transports(), plan_.transport);
-    }
-
- private:
-    const base::Options& options_;
-    TrainingPlan& plan_;
-    const base::Registry<ModelCard>& models_;
-    std::string progress_;
-};
+// Options that choose the model, the data set, the strategy and the transport.
+void add_plug_in_options(base::Options& options, TrainingPlan& plan, const base::Registry<ModelCard>& models)
+{
+    plan.model = models.names().front();
+    const std::vector<std::string> known = transports().names();
+    const bool has_mpi = std::find(known.begin(), known.end(), "mpi") != known.end();
+    plan.transport = has_mpi && base::job_rank().under_mpi ? "mpi" : "self";
+    options.add("model", plan.model, "model and options: resnet18[width=32]", "MODEL");
+    options.add("data", plan.data, "data set and options: synthetic[samples=5120]", "SET");
+    options.add("strategy", plan.strategy, "how ranks exchange gradients", "STRATEGY");
+    options.add("transport", plan.transport,
+                "transport of the exchange (default: mpi under mpirun and srun, else self)", "TRANSPORT");
+    options.add_word("progress", format(plan.progress),
+                     "how the transport thread waits: auto, spin, yield or sleep=50us", "HOW");
+    options.then([&options, &plan, &models] {
+        if (!options.given("transport") && plan.transport == "self") base::check_job_size(1);
+        plan.progress_given = options.given("progress");
+        plan.progress = parse_progress(options.text("progress"));
+        check_name(models, plan.model);
+        check_name(data_sets(), plan.data);
+        check_name(strategies(), plan.strategy);
+        check_name(transports(), plan.transport);
+    });
+}
 
 // Trials define their own number of steps, so options that end the training or write between steps are refused.
 void read_trials(TrainingPlan& plan, const std::string& file, const base::Options& options)
@@ -101,27 +90,32 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
 
     base::Options options{"ddl-train", "data-parallel training with named phases, traced"};
     options.group("What");
-    const PlugInOptions plug_ins{options, plan, models};
-    const OptimizerOptions optimizer{options, plan.optimizer};
+    add_plug_in_options(options, plan, models);
+    add_optimizer_options(options, plan.optimizer);
     options.add("batch", plan.batch, "samples per rank and pass", "NUMBER");
     options.add("accumulate", plan.accumulate, "forward/backward passes per step (gradient accumulation)", "NUMBER");
     options.add("seed", plan.seed, "seed of initial parameters and data order", "NUMBER");
     options.add_switch("list", list_all,
                        "list all models, data sets, strategies, transports, guards and checkpoint formats, and exit");
-    const EndOptions ends{options, plan.ends};
-    const PlacementOptions placement{options, plan.placement};
-    const DeviceOptions device{options, plan.device};
-    const InputOptions input{options, plan.input};
+    options.then([&plan] {
+        base::check_at_least<std::int64_t>(1, plan.batch, "--batch");
+        base::check_at_least(1, plan.accumulate, "--accumulate");
+    });
+    add_end_options(options, plan.ends);
+    add_placement_options(options, plan.placement);
+    add_device_options(options, plan.device);
+    add_input_options(options, plan.input);
     const CheckpointOptions checkpoint{options, plan.checkpoint};
+    options.then([&checkpoint] { checkpoint.read(); });
     options.add(
         "resume", plan.resume,
         "resume from the newest sound checkpoint of this run, or from this checkpoint; auto: from run --out, if it "
         "has one (its training is kept as train.1)",
         "DIR|auto");
-    const DelayOptions delays{options, plan.delays};
-    const AlterationOptions alterations{options, plan.alterations};
-    const StoreOptions store{options, plan.store};
-    const GuardOptions guards{options, plan.guards};
+    add_delay_options(options, plan.delays);
+    add_alteration_options(options, plan.alterations);
+    add_store_options(options, plan.store);
+    add_guard_options(options, plan.guards);
     options.add(
         "trials", trials,
         "run these trials in one warm process, with results in DIR/train/outcomes.csv; when repeated, continues "
@@ -131,7 +125,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
                        "only check --trials; exit code 2 if this training lacks something that it names");
     for (const base::OptionCard& card : of_hooks)
         options.add(card.name, plan.hook_options[card.name] = card.default_text, card.help);
-    const RecordingOptions recording{options, plan.recording};
+    add_recording_options(options, plan.recording);
     options.add("out", out, "directory of the run (required); the training writes to DIR/train", "DIR");
     options.add_switch("json", plan.json,
                        "print the result as one line of JSON at the end; with --list: the list as JSON");
@@ -148,20 +142,7 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
         return std::nullopt;
     }
 
-    plug_ins.read();
-    optimizer.read();
-    base::check_at_least<std::int64_t>(1, plan.batch, "--batch");
-    base::check_at_least(1, plan.accumulate, "--accumulate");
-    ends.read();
-    placement.read();
-    device.read();
-    input.read();
-    checkpoint.read();
-    delays.read();
-    alterations.read();
-    store.read();
-    guards.read();
-    recording.read();
+    options.check();
     if (!trials.empty()) read_trials(plan, trials, options);
     if (plan.only_check && trials.empty()) base::fail_usage("--check needs --trials");
     check_choices(plan, models);

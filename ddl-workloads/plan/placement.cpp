@@ -20,22 +20,20 @@ constexpr const char* placed_variable = "CROSSTALK_PLACED";  // holds the id of 
 
 }  // namespace
 
-PlacementOptions::PlacementOptions(base::Options& options, PlacementPlan& plan) : plan_{plan}
+void add_placement_options(base::Options& options, PlacementPlan& plan)
 {
     options.group("Where");
     options.add("threads", plan.threads, "compute threads per rank, including OpenBLAS and OpenMP", "NUMBER");
-    options.add("cpus", cpus_,
-                "bind all threads to these CPUs, divided over the ranks of a node, by whole cores if there are enough",
-                "LIST");
-    options.add("transport-cpus", transport_cpus_, "bind each rank's transport thread to these CPUs, divided likewise",
-                "LIST");
-}
-
-void PlacementOptions::read() const
-{
-    if (!cpus_.empty()) plan_.cpus = base::parse_cpus(cpus_);
-    if (!transport_cpus_.empty()) plan_.transport_cpus = base::parse_cpus(transport_cpus_);
-    base::check_within(1, base::most_threads, plan_.threads, "--threads");
+    options.add_word(
+        "cpus", "",
+        "bind all threads to these CPUs, divided over the ranks of a node, by whole cores if there are enough", "LIST");
+    options.add_word("transport-cpus", "", "bind each rank's transport thread to these CPUs, divided likewise", "LIST");
+    options.then([&options, &plan] {
+        if (const std::string& cpus = options.text("cpus"); !cpus.empty()) plan.cpus = base::parse_cpus(cpus);
+        if (const std::string& cpus = options.text("transport-cpus"); !cpus.empty())
+            plan.transport_cpus = base::parse_cpus(cpus);
+        base::check_within(1, base::most_threads, plan.threads, "--threads");
+    });
 }
 
 void place(const PlacementPlan& plan, char** argv)

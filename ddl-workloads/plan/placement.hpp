@@ -17,19 +17,8 @@ struct PlacementPlan {
     std::optional<base::CpuSet> transport_cpus;  // none: the CPUs of the other threads
 };
 
-class PlacementOptions {
- public:
-    // Adds the options to `options`; both arguments must outlive this object.
-    PlacementOptions(base::Options& options, PlacementPlan& plan);
-
-    // Completes the plan after the options were parsed. Throws UsageError.
-    void read() const;
-
- private:
-    PlacementPlan& plan_;
-    std::string cpus_;
-    std::string transport_cpus_;
-};
+// Adds the options; options.check() completes the plan. Throws UsageError.
+void add_placement_options(base::Options& options, PlacementPlan& plan);
 
 // Binds this process to its share of the CPUs and limits the threads of OpenMP and OpenBLAS. These libraries start
 // threads before main() and read the environment only then, so the program executes itself once more, and this function

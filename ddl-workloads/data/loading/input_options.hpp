@@ -21,21 +21,7 @@ struct InputPlan {
     std::filesystem::path data_directory;  // empty: DIR/train/data
 };
 
-class InputOptions {
- public:
-    // Adds the options to `options`; both arguments must outlive this object.
-    InputOptions(base::Options& options, InputPlan& plan);
-
-    // Completes the plan after the options were parsed. Throws UsageError.
-    void read() const;
-
- private:
-    InputPlan& plan_;
-    std::string augment_ = "none";
-    std::string corrupt_ = "stop";
-    bool drop_page_cache_ = false;
-    bool direct_ = false;
-    std::string data_directory_;
-};
+// Adds the options; options.check() completes the plan. Throws UsageError.
+void add_input_options(base::Options& options, InputPlan& plan);
 
 }  // namespace ddl
