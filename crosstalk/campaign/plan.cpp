@@ -3,7 +3,7 @@
 
 #include "base/cli/cards.hpp"
 #include "base/contract/campaign_directory.hpp"
-#include "base/csv.hpp"
+#include "base/contract/table_columns.hpp"
 #include "base/error.hpp"
 #include "base/figures.hpp"
 #include "base/random.hpp"
@@ -24,8 +24,18 @@ namespace {
 constexpr std::uint64_t stream_of_repetition = std::uint64_t{1} << 32U;
 constexpr std::uint64_t stream_of_run = std::uint64_t{2} << 32U;
 
-const std::vector<std::string> columns{"run",   "block", "position", "model",    "data", "strategy", "ranks",
-                                       "noise", "level", "cores",    "schedule", "seed", "wait_ms"};
+const std::vector<base::TableColumn<PlannedRun>>& columns()
+{
+    static const std::vector<base::TableColumn<PlannedRun>> all{
+        base::table_column("run", &PlannedRun::name),          base::table_column("block", &PlannedRun::block),
+        base::table_column("position", &PlannedRun::position), base::table_column("model", &PlannedRun::model),
+        base::table_column("data", &PlannedRun::data),         base::table_column("strategy", &PlannedRun::strategy),
+        base::table_column("ranks", &PlannedRun::ranks),       base::table_column("noise", &PlannedRun::noise),
+        base::table_column("level", &PlannedRun::level),       base::table_column("cores", &PlannedRun::cores),
+        base::table_column("schedule", &PlannedRun::schedule), base::table_column("seed", &PlannedRun::seed),
+        base::table_column("wait_ms", &PlannedRun::wait_ms)};
+    return all;
+}
 
 struct Level {
     std::string name;  // "rate=1GiB/s"
@@ -173,10 +183,8 @@ std::string treatment_name(const PlannedRun& run)
 
 void write_plan(const std::filesystem::path& file, const Plan& plan)
 {
-    base::CsvWriter table{file, columns, base::CsvWriter::Appear::whole};
-    for (const PlannedRun& run : plan)
-        table.row(run.name, run.block, run.position, run.model, run.data, run.strategy, run.ranks, run.noise, run.level,
-                  run.cores, run.schedule, run.seed, run.wait_ms);
+    base::CsvWriter table{file, base::names_of(columns()), base::CsvWriter::Appear::whole};
+    for (const PlannedRun& run : plan) table.write(base::cells_of(columns(), run));
     table.finish();
 }
 
@@ -186,24 +194,9 @@ Plan read_plan(const std::filesystem::path& file)
     table.refuse_cut_off();
     Plan plan;
     for (std::size_t row = 0; row < table.rows(); ++row) {
-        const auto text = [&](const char* column) { return table.text(row, column); };
-        PlannedRun run;
-        run.name = text("run");
-        if (run.name.empty() || run.name.find_first_of("/") != std::string::npos || run.name.starts_with("."))
-            base::fail(table.place(row, "run"), ": '", run.name, "' is not the name of a run");
-        run.block = table.get<int>(row, "block");
-        run.position = table.get<int>(row, "position");
-        run.model = text("model");
-        run.data = text("data");
-        run.strategy = text("strategy");
-        run.ranks = table.get<int>(row, "ranks");
-        run.noise = text("noise");
-        run.level = text("level");
-        run.cores = text("cores");
-        run.schedule = text("schedule");
-        run.seed = static_cast<std::uint64_t>(table.get<std::int64_t>(row, "seed"));
-        run.wait_ms = table.get<std::int64_t>(row, "wait_ms");
-        plan.push_back(run);
+        const std::string& name = plan.emplace_back(base::row_of(columns(), table, row)).name;
+        if (name.empty() || name.find_first_of("/") != std::string::npos || name.starts_with("."))
+            base::fail(table.place(row, "run"), ": '", name, "' is not the name of a run");
     }
     return plan;
 }
