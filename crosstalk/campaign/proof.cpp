@@ -5,13 +5,12 @@
 #include "base/contract/trace_names.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/figures.hpp"
 #include "base/json.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 namespace crosstalk {
 
@@ -28,9 +27,7 @@ constexpr std::int64_t longest_slot_ns = slot_of_steady_noise.count() * 6 / 5;
 
 std::string in_seconds(std::int64_t ns)
 {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.1f s", static_cast<double>(ns) / 1e9);
-    return text.data();
+    return base::fixed(static_cast<double>(ns) / 1e9, 1) + " s";
 }
 
 std::string in_percent(double share)

@@ -244,10 +244,10 @@ class RunCommand : public base::Command {
 
     void read_exports()
     {
-        request_.export_markdown = file_to_write("--export-markdown", markdown_);
-        request_.export_json = file_to_write("--export-json", json_);
-        request_.export_csv = file_to_write("--export-csv", csv_);
-        request_.export_junit = file_to_write("--export-junit", junit_);
+        request_.exports.markdown = file_to_write("--export-markdown", markdown_);
+        request_.exports.json = file_to_write("--export-json", json_);
+        request_.exports.csv = file_to_write("--export-csv", csv_);
+        request_.exports.junit = file_to_write("--export-junit", junit_);
         if (openmetrics_.empty()) return;
         request_.openmetrics = std::filesystem::absolute(openmetrics_).lexically_normal();
         check_folder("--openmetrics", request_.openmetrics);

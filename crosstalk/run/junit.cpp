@@ -2,12 +2,11 @@
 #include "crosstalk/run/junit.hpp"
 
 #include "base/error.hpp"
+#include "base/figures.hpp"
 #include "base/markup.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <array>
-#include <cstdio>
 #include <string_view>
 
 namespace crosstalk {
@@ -26,11 +25,7 @@ std::string test_case(std::string_view name, std::string_view outcome, const std
 
 std::string effect(const Verdict& factor)
 {
-    const auto percent = [&](const char* name) {
-        std::array<char, 32> text{};
-        std::snprintf(text.data(), text.size(), "%.2f %%", factor.at(name).get<double>());
-        return std::string{text.data()};
-    };
+    const auto percent = [&](const char* name) { return base::percent(factor.at(name).get<double>(), 2); };
     return base::join("slowdown of a step ", percent("effect_percent"), ", 95 % interval ", percent("low_percent"),
                       " to ", percent("high_percent"));
 }

@@ -7,10 +7,6 @@
 
 namespace crosstalk {
 
-namespace {
-
-}  // namespace
-
 std::string schedule_of(const Request& request, bool cooperates, const base::CpuSet& noise)
 {
     if (request.schedule != "auto") return request.schedule;

@@ -4,6 +4,7 @@
 
 #include "base/units.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -18,6 +19,14 @@ struct NoisePlan {
 
 // None while noisegen is still preparing.
 std::optional<NoisePlan> noise_plan(const std::filesystem::path& run);
+
+// The first block in the table of slots that noisegen --dry-run prints.
+struct BlockOfSlots {
+    std::size_t slots = 0;
+    std::size_t quiet = 0;
+    std::int64_t end_ns = 0;  // of its last slot
+};
+BlockOfSlots first_block(const std::string& slots);
 
 // Length of two blocks of the schedule, which a report needs; 0 for a schedule without blocks. `slots`: the table
 // printed by noisegen --dry-run, with slots of 1 s if slot=auto is not known yet.

@@ -67,21 +67,21 @@ void write_status(const Request& request, int code, const std::string& reason)
 
 void export_failure(const Request& request, const std::string& why)
 {
-    if (!request.export_junit.empty()) base::write_whole(request.export_junit, junit_without_report(why));
+    if (!request.exports.junit.empty()) base::write_whole(request.exports.junit, junit_without_report(why));
 }
 
 void export_results(const Request& request)
 {
     const fs::path report = request.whole / base::part::report;
     if (!fs::exists(report / base::file::verdict)) return export_failure(request, "there is no verdict");
-    if (!request.export_json.empty())
-        base::write_whole(request.export_json, base::read_whole(report / base::file::verdict));
-    if (!request.export_csv.empty())
-        base::write_whole(request.export_csv, base::read_whole(report / base::file::effects));
-    if (!request.export_junit.empty())
-        base::write_whole(request.export_junit, junit(base::read_json(report / base::file::verdict)));
-    if (!request.export_markdown.empty())
-        base::write_whole(request.export_markdown, markdown(base::read_json(report / base::file::verdict)));
+    if (!request.exports.json.empty())
+        base::write_whole(request.exports.json, base::read_whole(report / base::file::verdict));
+    if (!request.exports.csv.empty())
+        base::write_whole(request.exports.csv, base::read_whole(report / base::file::effects));
+    if (!request.exports.junit.empty())
+        base::write_whole(request.exports.junit, junit(base::read_json(report / base::file::verdict)));
+    if (!request.exports.markdown.empty())
+        base::write_whole(request.exports.markdown, markdown(base::read_json(report / base::file::verdict)));
 }
 
 }  // namespace crosstalk

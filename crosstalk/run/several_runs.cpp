@@ -44,10 +44,7 @@ Request one_of(const Request& request, std::uint64_t seed)
     one.cores_seed = request.job_cpus.empty() && request.noise_cpus.empty() ? seed : 0;
     one.again = command_to_extend(one, one.out);
     one.fail_on.clear();
-    one.export_markdown.clear();
-    one.export_json.clear();
-    one.export_csv.clear();
-    one.export_junit.clear();
+    one.exports = {};
     return one;
 }
 
@@ -148,10 +145,7 @@ int extended(const Request& request, int runs)
     Request more = read_request(is_set ? first_run(request.out) : request.out);
     if (request.duration.count() > 0) more.duration = request.duration;
     more.fail_on = request.fail_on;
-    more.export_markdown = request.export_markdown;
-    more.export_json = request.export_json;
-    more.export_csv = request.export_csv;
-    more.export_junit = request.export_junit;
+    more.exports = request.exports;
     more.openmetrics = request.openmetrics;
     more.whole = request.out;
     fs::current_path(more.folder);

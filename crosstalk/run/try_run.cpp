@@ -4,6 +4,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/figures.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
@@ -20,10 +21,8 @@
 #include "crosstalk/run/victims.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <csignal>
-#include <cstdio>
 #include <iostream>
 
 namespace crosstalk {
@@ -31,13 +30,6 @@ namespace crosstalk {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string digits(double value, int after_point)
-{
-    std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), "%.*f", after_point, value);
-    return text.data();
-}
 
 // Runs the job for some time, asks it to end, and then kills it. Returns true if it ended before it was asked.
 bool watch(Job& job, base::Nanoseconds length)
@@ -93,23 +85,6 @@ std::pair<fs::path, std::string> table_of(const Request& request, const std::vec
             (name.find(" to ") == std::string::npos ? "a step is a visit of " : "a step lasts from ") + name};
 }
 
-struct Block {
-    std::size_t slots = 0;
-    std::size_t quiet = 0;
-};
-
-Block block_of(const std::string& slots)
-{
-    Block block;
-    for (const std::string& line : base::split(slots, '\n')) {
-        const std::vector<std::string> cells = base::split(line, ',');
-        if (cells.size() < 6 || cells[1] != "0") continue;
-        ++block.slots;
-        if (cells[5] == "quiet") ++block.quiet;
-    }
-    return block;
-}
-
 void print_row(const std::string& name, const std::string& text)
 {
     constexpr std::size_t width = 14;
@@ -121,7 +96,7 @@ std::string phases_of(const TriedSteps& steps)
     constexpr double least = 0.0005;
     std::vector<std::string> parts;
     for (const auto& [name, share] : steps.phases)
-        if (share >= least) parts.push_back(base::join(name, " ", digits(100.0 * share, 1), " %"));
+        if (share >= least) parts.push_back(base::join(name, " ", base::fixed(100.0 * share, 1), " %"));
     return parts.empty() ? "none are known" : base::join_words(parts, ", ");
 }
 
@@ -143,13 +118,13 @@ std::vector<std::string> in_the_way(const Request& request, const TriedSteps& st
         all.push_back(base::join("two blocks take ", rounded_up(two_blocks),
                                  ", more than the default --duration: give ", "a longer one, or a shorter --slot"));
     if (const double in_slot = static_cast<double>(slot.count()) / 1e6 / mean_ms(steps); in_slot < 5.0)
-        all.push_back(base::join("a slot of ", base::format(slot), " holds ", digits(in_slot, 1), " steps: --slot ",
-                                 base::format(slot_for(steps)), " holds ten"));
+        all.push_back(base::join("a slot of ", base::format(slot), " holds ", base::fixed(in_slot, 1),
+                                 " steps: --slot ", base::format(slot_for(steps)), " holds ten"));
     const double before = median_ms(steps, 0.0, 0.5);
     const double after = median_ms(steps, 0.5, 1.0);
     if (std::max(before, after) > alike * std::min(before, after))
-        all.push_back(base::join("steps drift without noise: ", digits(before, 1), " ms in the first half, ",
-                                 digits(after, 1), " ms in the second"));
+        all.push_back(base::join("steps drift without noise: ", base::fixed(before, 1), " ms in the first half, ",
+                                 base::fixed(after, 1), " ms in the second"));
     if (const std::size_t turns = steps_by_turns(steps); turns > 1 && counts_calls)
         all.push_back(base::join("steps repeat in groups of ", turns, ": this many calls or lines may be one step: ",
                                  "--step-every ", turns * static_cast<std::size_t>(request.step_every)));
@@ -169,7 +144,7 @@ int report(const Request& request, const Split& cores, const Job& job, const std
     const std::string slots = slots_of(longest, schedule, cores);
     const bool is_measured = schedule.find("slot=auto") != std::string::npos;
     const base::Nanoseconds needed = two_blocks(schedule, slots, slot_for(steps));
-    const Block block = block_of(slots);
+    const BlockOfSlots block = first_block(slots);
     const base::Nanoseconds slot =
         is_measured || block.slots == 0 ? slot_for(steps) : needed / (2 * static_cast<std::int64_t>(block.slots));
     const double span_s =
@@ -178,10 +153,10 @@ int report(const Request& request, const Split& cores, const Job& job, const std
     print_row("steps", base::printable(step_is));
     print_row("", base::join(steps.length_ns.size(), " on ",
                              steps.ranks == 1 ? "1 rank" : base::join("each of ", steps.ranks, " ranks"), " in ",
-                             digits(span_s, 1), " s; the first began after ",
-                             digits(static_cast<double>(steps.begin_ns.front() - started_ns) / 1e9, 1), " s"));
-    print_row("length",
-              base::join("mean ", digits(mean_ms(steps), 2), " ms, median ", digits(median_ms(steps), 2), " ms"));
+                             base::fixed(span_s, 1), " s; the first began after ",
+                             base::fixed(static_cast<double>(steps.begin_ns.front() - started_ns) / 1e9, 1), " s"));
+    print_row("length", base::join("mean ", base::fixed(mean_ms(steps), 2), " ms, median ",
+                                   base::fixed(median_ms(steps), 2), " ms"));
     print_row("phases", phases_of(steps));
     print_row("schedule", schedule);
     if (needed.count() > 0) {

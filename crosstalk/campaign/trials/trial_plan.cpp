@@ -154,13 +154,18 @@ void cross(std::vector<base::Trial>& trials, const std::vector<std::string>& val
     trials = std::move(more);
 }
 
-std::vector<base::Trial> moments_and_guards(const TrialSpec& spec)
+void cross_moments(std::vector<base::Trial>& trials, const TrialSpec& spec)
 {
-    std::vector<base::Trial> trials{base::Trial{}};
     cross(trials, spec.moments, [&](base::Trial& trial, const std::string& moment) {
         trial.step = base::parse<std::int64_t>(moment);
         trial.steps = spec.end - trial.step;
     });
+}
+
+std::vector<base::Trial> moments_and_guards(const TrialSpec& spec)
+{
+    std::vector<base::Trial> trials{base::Trial{}};
+    cross_moments(trials, spec);
     cross(trials, spec.guards, [](base::Trial& trial, const std::string& guard) { trial.guard = guard; });
     return trials;
 }
@@ -169,10 +174,7 @@ std::vector<base::Trial> stored_in_block(const TrialSpec& spec)
 {
     if (spec.stores.empty()) return {};
     std::vector<base::Trial> trials{base::Trial{.name = {}, .kind = base::trial_kind::stored}};
-    cross(trials, spec.moments, [&](base::Trial& trial, const std::string& moment) {
-        trial.step = base::parse<std::int64_t>(moment);
-        trial.steps = spec.end - trial.step;
-    });
+    cross_moments(trials, spec);
     cross(trials, spec.stores, [](base::Trial& trial, const std::string& store) { trial.store = store; });
     cross(trials, spec.detections, [](base::Trial& trial, const std::string& detect) { trial.detect = detect; });
     cross(trials, spec.rates,

@@ -41,9 +41,7 @@ TrialWords training_of(const TrialSpec& spec, const std::string& strategy)
 {
     TrialWords words;
     if (spec.ranks > 1) words = {"mpirun", "-n", std::to_string(spec.ranks), "--oversubscribe", "--bind-to", "none"};
-    for (const std::string& word :
-         {program("ddl-train"), std::string{"--model"}, spec.model, std::string{"--strategy"}, strategy})
-        words.push_back(word);
+    words.insert(words.end(), {program("ddl-train"), "--model", spec.model, "--strategy", strategy});
     for (const std::string& word : boost::program_options::split_unix(spec.options)) words.push_back(word);
     return words;
 }
@@ -93,10 +91,8 @@ bool train_seed(const TrialSpec& spec, const fs::path& directory, int number)
     base::remove_tree(out);                 // left by an interrupted training
     constexpr std::uint64_t beyond = 1000;  // distance from the training's own seed, by default 1
     TrialWords words = training_of(spec, spec.strategies.front());
-    for (const std::string& word :
-         {std::string{"--seed"}, std::to_string(beyond + static_cast<std::uint64_t>(number)), std::string{"--steps"},
-          std::to_string(spec.end), std::string{"--trace"}, std::string{"off"}, std::string{"--out"}, out.string()})
-        words.push_back(word);
+    words.insert(words.end(), {"--seed", std::to_string(beyond + static_cast<std::uint64_t>(number)), "--steps",
+                               std::to_string(spec.end), "--trace", "off", "--out", out.string()});
     return run_to_end(words) == base::exit_fine;
 }
 
@@ -106,9 +102,7 @@ bool make_all(const TrialSpec& spec, const fs::path& directory, const std::strin
 {
     const fs::path out = directory / strategy;
     TrialWords words = training_of(spec, strategy);
-    for (const std::string& word :
-         {std::string{"--trials"}, (directory / base::file::trials).string(), std::string{"--out"}, out.string()})
-        words.push_back(word);
+    words.insert(words.end(), {"--trials", (directory / base::file::trials).string(), "--out", out.string()});
     bool first = true;
     for (std::size_t rows = rows_of(out).size(); rows < trials || !has_ended(out);) {
         const int code = make_trials(words, out);
@@ -127,9 +121,8 @@ void check_trials(const TrialSpec& spec, const fs::path& directory, const std::s
     const fs::path out = directory / strategy;
     if (fs::exists(out / base::part::train)) return;
     TrialWords words = training_of(spec, strategy);
-    for (const std::string& word : {std::string{"--trials"}, (directory / base::file::trials).string(),
-                                    std::string{"--check"}, std::string{"--out"}, out.string()})
-        words.push_back(word);
+    words.insert(words.end(),
+                 {"--trials", (directory / base::file::trials).string(), "--check", "--out", out.string()});
     const Answer answer = answer_of(words, Errors::in_the_text);
     if (answer.code == base::exit_fine) return;
     constexpr const char* begin = "ddl-train: ";

@@ -59,10 +59,12 @@ struct Request {
     std::string steps;      // path of a table that the job writes
 
     std::string fail_on;
-    std::filesystem::path export_markdown;  // empty: not wanted, as for the next three
-    std::filesystem::path export_json;
-    std::filesystem::path export_csv;
-    std::filesystem::path export_junit;
+    struct {
+        std::filesystem::path markdown;  // empty: not wanted, as for the next three
+        std::filesystem::path json;
+        std::filesystem::path csv;
+        std::filesystem::path junit;
+    } exports;
     std::filesystem::path openmetrics;  // folder for Prometheus; empty: not wanted
     std::string again;                  // the command that continues the measurement, see interference analyse --again
 };
