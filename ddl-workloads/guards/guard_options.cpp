@@ -35,6 +35,13 @@ bool GuardPlan::has(const std::string& guard) const
     return std::any_of(guards.begin(), guards.end(), [&](const auto& one) { return one.name == guard; });
 }
 
+bool GuardPlan::compares_ranks() const
+{
+    return std::any_of(guards.begin(), guards.end(), [](const base::PlugInText& one) {
+        return guard_registry().find(one.name).looks_at == LooksAt::ranks;
+    });
+}
+
 std::string text(Reaction reaction)
 {
     for (const auto& [of, word] : reactions)
@@ -51,7 +58,7 @@ void parse_guards(const std::string& guards, GuardPlan& plan)
         if (plan.has(guard.name)) base::fail_usage("--guard ", guards, ": ", guard.name, " is given twice");
         plan.guards.push_back(std::move(guard));
     }
-    if (plan.has("replicas") && plan.replicas_every == 0) plan.replicas_every = 1;
+    if (plan.compares_ranks() && plan.replicas_every == 0) plan.replicas_every = 1;
 }
 
 void parse_reaction(const std::string& reaction, GuardPlan& plan)

@@ -29,6 +29,7 @@ struct GuardPlan {
     // True if the ranks must agree on findings in each step before forward, because all of them must react together.
     bool acts_at_once() const { return reaction == Reaction::repair || reaction == Reaction::rollback; }
     bool has(const std::string& guard) const;
+    bool compares_ranks() const;  // one of the guards does
 };
 
 std::string text(Reaction reaction);

@@ -257,7 +257,7 @@ void Guards::repair(StateLook& look)
     std::set<std::size_t> suspects;
     for (const Caught& one : caught_)
         if (watches_[one.watch].card->looks_at == LooksAt::state) suspects.insert(one.finding.tensor);
-    const Repaired repaired = repair_from_ranks(look, suspects, plan_.has("replicas"), guarded_.exchanges);
+    const Repaired repaired = repair_from_ranks(look, suspects, plan_.compares_ranks(), guarded_.exchanges);
     repaired_ += repaired.changed;
     std::set<std::size_t> clipped;
     for (Caught& one : caught_) {

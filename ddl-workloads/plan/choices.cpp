@@ -62,7 +62,7 @@ std::vector<base::Choice> choices(const TrainingPlan& plan, const base::Registry
     add(plan.ends.until_loss.has_value(), "--until-loss", learning);
     add(plan.ends.until_accuracy.has_value(), "--until-accuracy", learning);
     add(plan.checkpoint.gzip > 0, base::join("--checkpoint-compress gzip=", plan.checkpoint.gzip), compressing);
-    add(plan.guards.has("replicas"), "--guard replicas", equal_ranks);
+    add(plan.guards.compares_ranks(), "--guard replicas", equal_ranks);
     add(plan.guards.replicas_every > 0, "--replicas-every", equal_ranks);
     add(std::any_of(plan.alterations.begin(), plan.alterations.end(), alters_means), "--alter of mean/", whole_means);
     return all;

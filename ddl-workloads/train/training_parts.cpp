@@ -122,7 +122,7 @@ void Training::check_plan() const
                          told_to_differ(plan_.alterations) ? "--alter" : "--strategy " + plan_.strategy,
                          " every rank has its own state; use --checkpoint-by sharded");
     if (plan_.guards.replicas_every > 0 && exchanges_.size() == 1)
-        base::fail_usage(plan_.guards.has("replicas") ? "--guard replicas: " : "--replicas-every: ",
+        base::fail_usage(plan_.guards.compares_ranks() ? "--guard replicas: " : "--replicas-every: ",
                          "there is only one rank");
     if (!plan_.guards.golden.empty()) const GoldenComparison is_there{plan_.guards.golden};
 }

@@ -17,7 +17,7 @@ namespace {
 
 void check_guard(const GuardPlan& guards, const TrialTraining& training)
 {
-    if (!guards.has("replicas")) return;
+    if (!guards.compares_ranks()) return;
     if (!training.equal) base::fail_usage("guard replicas: with this strategy every rank has its own state");
     if (training.ranks == 1) base::fail_usage("guard replicas: there is only one rank");
 }
