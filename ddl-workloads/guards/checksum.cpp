@@ -26,8 +26,7 @@ class Checksum : public Guard {
 
 }  // namespace
 
-extern const GuardCard checksum_guard;
-const GuardCard checksum_guard{
+extern const GuardCard checksum_guard{
     .name = "checksum",
     .summary = "before forward: tensors whose CRC-32C changed since the update",
     .options = {},

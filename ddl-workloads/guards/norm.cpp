@@ -84,8 +84,7 @@ class Norm : public Guard {
 
 }  // namespace
 
-extern const GuardCard norm_guard;
-const GuardCard norm_guard{
+extern const GuardCard norm_guard{
     .name = "norm",
     .summary = "before the update: a gradient whose norm is FACTOR times the median of the previous 25",
     .options = {{"factor", "10x", "factor of the median norm"}},

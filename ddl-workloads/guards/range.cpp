@@ -57,8 +57,7 @@ class Range : public Guard {
 
 }  // namespace
 
-extern const GuardCard range_guard;
-const GuardCard range_guard{
+extern const GuardCard range_guard{
     .name = "range",
     .summary = "before forward: values of model and optimizer that are not finite or too large",
     .options = {{"bound", "auto", "largest magnitude; auto: 16 times the tensor's largest so far, at least 2"}},

@@ -92,8 +92,7 @@ class Nothing : public Guard {};
 
 }  // namespace
 
-extern const GuardCard replicas_guard;
-const GuardCard replicas_guard{
+extern const GuardCard replicas_guard{
     .name = "replicas",
     .summary = "before forward: replicated tensors that differ between ranks (--replicas-every)",
     .options = {},

@@ -339,8 +339,7 @@ Emulation emulation(const base::Settings& settings, int rank)
 
 }  // namespace
 
-extern const ModelCard emulated_model;
-const ModelCard emulated_model{
+extern const ModelCard emulated_model{
     .name = "emulated",
     .summary = "emulated computing takes time but no CPU, as on a GPU; input and exchange are real",
     .options =

@@ -118,8 +118,7 @@ std::vector<Layer> layers(const base::Settings& settings)
 
 }  // namespace
 
-extern const ModelCard synthetic_model;
-const ModelCard synthetic_model{
+extern const ModelCard synthetic_model{
     .name = "synthetic",
     .summary = "layers with given gradient sizes and executed FLOPs; does not learn",
     .options = {{"layers", "16", "number of layers, one bucket each; the last is ready first"},

@@ -166,8 +166,7 @@ CyclePlan parsed(const base::Settings& settings)
 
 }  // namespace
 
-extern const StrategyCard cycle_strategy;
-const StrategyCard cycle_strategy{
+extern const StrategyCard cycle_strategy{
     .name = "cycle",
     .summary = "ranks negotiate ready tensors in cycles and fuse them (Horovod's design)",
     .offers = {&equal_ranks, &whole_means},

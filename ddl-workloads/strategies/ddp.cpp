@@ -22,8 +22,7 @@ class Ddp : public DataParallel {
 
 }  // namespace
 
-extern const StrategyCard ddp_strategy;
-const StrategyCard ddp_strategy{
+extern const StrategyCard ddp_strategy{
     .name = "ddp",
     .summary = "buckets overlap with backward (c10d::Reducer)",
     .offers = {&equal_ranks, &whole_means},

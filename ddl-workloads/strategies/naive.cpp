@@ -28,8 +28,7 @@ class OneByOne : public DataParallel {
 
 }  // namespace
 
-extern const StrategyCard naive_strategy;
-const StrategyCard naive_strategy{
+extern const StrategyCard naive_strategy{
     .name = "naive",
     .summary = "one tensor at a time after backward, without overlap",
     .offers = {&equal_ranks, &whole_means, &exchange_after_backward},

@@ -18,8 +18,7 @@ class NoExchange : public DataParallel {
 
 }  // namespace
 
-extern const StrategyCard none_strategy;
-const StrategyCard none_strategy{
+extern const StrategyCard none_strategy{
     .name = "none",
     .summary = "no exchange: each rank trains alone",
     .offers = {&whole_means, &exchange_after_backward},

@@ -41,8 +41,7 @@ class ShardedOptimizer : public DataParallel {
 
 }  // namespace
 
-extern const StrategyCard zero1_strategy;
-const StrategyCard zero1_strategy{
+extern const StrategyCard zero1_strategy{
     .name = "zero1",
     .summary = "as ddp, with optimizer state and update sharded over the ranks (ZeRO stage 1)",
     .offers = {&equal_ranks},

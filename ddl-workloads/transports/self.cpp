@@ -61,8 +61,7 @@ class SelfTransport : public Transport {
 
 }  // namespace
 
-extern const TransportCard self_transport;
-const TransportCard self_transport{
+extern const TransportCard self_transport{
     .name = "self",
     .summary = "a single process, without MPI",
     .offers = {&host_exchange, &messages, &groups},

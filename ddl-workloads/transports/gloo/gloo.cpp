@@ -325,8 +325,7 @@ std::unique_ptr<Transport> make(const base::Settings& settings, const TransportP
 
 }  // namespace
 
-extern const TransportCard gloo_transport;
-const TransportCard gloo_transport{
+extern const TransportCard gloo_transport{
     .name = "gloo",
     .summary = "Gloo over TCP, without MPI; ranks are numbered by mpirun, srun or torchrun",
     .offers = {&host_exchange, &messages, &groups},

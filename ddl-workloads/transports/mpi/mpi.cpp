@@ -333,8 +333,7 @@ class WorldTransport : private MpiLibrary, public MpiTransport {
 
 }  // namespace
 
-extern const TransportCard mpi_transport;
-const TransportCard mpi_transport{
+extern const TransportCard mpi_transport{
     .name = "mpi",
     .summary = "the ranks of an MPI job",
     .offers = {&host_exchange, &messages, &groups, &progress_policy},

@@ -185,8 +185,7 @@ std::unique_ptr<Transport> make(const base::Settings& settings, const TransportP
 
 }  // namespace
 
-extern const TransportCard nccl_transport;
-const TransportCard nccl_transport{
+extern const TransportCard nccl_transport{
     .name = "nccl",
     .summary = "NCCL between the GPUs of --device cuda, for the buckets of --strategy ddp",
     .offers = {&messages, &groups},
