@@ -136,3 +136,23 @@ TEST_CASE_FIXTURE(OptionsFixture, "the end of help is wrapped as the rest is")
     CHECK(
         options.help().ends_with("\nNoise is " + std::string(85, 'n') + " and\nends " + std::string(80, 'e') + ".\n"));
 }
+
+TEST_CASE_FIXTURE(OptionsFixture,
+                  "an option without a variable is read by its name, and checks run in order when asked for")
+{
+    std::string order;
+    options.add_word("out", "here", "where to", "DIR");
+    options.add_words("victim", "processes", "PID");
+    options.add_choice("trace", "on", {"on", "off"}, "record");
+    options.add_switch("share", "cores");
+    options.then([&] { order += "a"; });
+    options.then([&] { order += options.text("out"); });
+    CHECK(parse({"--victim", "1", "--victim", "2", "--trace", "off", "--share"}));
+    CHECK(order.empty());
+    options.check();
+    CHECK(order == "ahere");
+    CHECK(options.texts("victim") == std::vector<std::string>{"1", "2"});
+    CHECK(options.text("trace") == "off");
+    CHECK(options.is_on("share"));
+    CHECK(complaint({"--trace", "maybe"}) == "--trace: 'maybe' is not one of on|off");
+}

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.hpp"
 #include "ddl-workloads/plan/parse_plan.hpp"
+#include "ddl-workloads/train/report.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
+#include <map>
 #include <string>
 #include <vector>
 
 namespace {
 
 std::optional<ddl::TrainingPlan> parsed(std::vector<std::string> words,
-                                        const std::vector<const ddl::ModelCard*>& more_models = {})
+                                        const std::vector<const ddl::ModelCard*>& more_models = {},
+                                        const std::vector<base::OptionCard>& of_hooks = {})
 {
     words.insert(words.begin(), "ddl-train");
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    return ddl::parse_plan(static_cast<int>(words.size()), arguments.data(), ddl::model_registry(more_models));
+    return ddl::parse_plan(static_cast<int>(words.size()), arguments.data(), ddl::model_registry(more_models),
+                           of_hooks);
 }
 
 }  // namespace
@@ -198,4 +203,14 @@ TEST_CASE("the learning rate is the optimizer's own unless given")
     CHECK(rate({}) == 0.01);
     CHECK(rate({"--optimizer", "adamw"}) == 0.001);
     CHECK(rate({"--optimizer", "adamw", "--lr", "0.5"}) == 0.5);
+}
+
+TEST_CASE("an option on the card of a hook is an option of the training and a member of its record")
+{
+    const std::vector<base::OptionCard> of_hooks{{"say-when", "no", "says when"}, {"say-how", "loud", "says how"}};
+    const std::optional<ddl::TrainingPlan> plan =
+        parsed({"--transport", "self", "--out", "there", "--say-when", "yes"}, {}, of_hooks);
+    REQUIRE(plan);
+    CHECK(plan->hook_options == std::map<std::string, std::string>{{"say-how", "loud"}, {"say-when", "yes"}});
+    CHECK(ddl::to_json(*plan)["hooks"]["say-when"] == "yes");
 }
