@@ -8,6 +8,8 @@
 #include "testing/train_runs.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -21,6 +23,20 @@ inline Words small(Words more = {})
     Words words{"--model", "emulated[compute=4ms,gradients=64kB,buckets=2]", "--data", "synthetic[samples=160]"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
+}
+
+// Trainings that must succeed.
+inline TrainRun trained(int ranks, const std::filesystem::path& out, const Words& options)
+{
+    TrainRun run = train(ranks, out, options);
+    REQUIRE_MESSAGE(run.status == 0, run.err);
+    return run;
+}
+inline TrainRun trained_alone(const std::filesystem::path& out, const Words& options)
+{
+    TrainRun run = train_alone(out, options);
+    REQUIRE_MESSAGE(run.status == 0, run.err);
+    return run;
 }
 
 inline std::size_t lines(const std::string& text)

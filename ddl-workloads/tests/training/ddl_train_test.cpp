@@ -75,17 +75,13 @@ TEST_CASE("a training ends when its loss or its accuracy is reached, on all rank
                     "20",      "--trace",        "off"};
     Words until_loss = mlp;
     until_loss.insert(until_loss.end(), {"--until-loss", "0.7"});
-    const testing::TrainRun loss = testing::train(2, scratch / "loss", until_loss);
-    INFO(loss.err);
-    REQUIRE(loss.status == 0);
+    const testing::TrainRun loss = testing::trained(2, scratch / "loss", until_loss);
     CHECK(loss.result["ended_by"] == "loss");
     CHECK(loss.result["ranks_agree"] == true);
     CHECK(loss.result["steps"] >= 10);
     Words until_accuracy = mlp;
     until_accuracy.insert(until_accuracy.end(), {"--until-accuracy", "60%"});
-    const testing::TrainRun accuracy = testing::train(2, scratch / "accuracy", until_accuracy);
-    INFO(accuracy.err);
-    REQUIRE(accuracy.status == 0);
+    const testing::TrainRun accuracy = testing::trained(2, scratch / "accuracy", until_accuracy);
     CHECK(accuracy.result["ended_by"] == "accuracy");
     CHECK(accuracy.result["accuracy"] >= 0.6);
     CHECK(accuracy.result["ranks_agree"] == true);
@@ -98,11 +94,9 @@ TEST_CASE("transport threads are bound to CPUs of their own")
     const base::CpuSet cpus = base::allowed_cpus();
     const base::CpuSet first{*cpus.begin()};
     const base::CpuSet last{*cpus.rbegin()};
-    const testing::TrainRun run = testing::train_alone(
+    const testing::TrainRun run = testing::trained_alone(
         scratch / "run",
         small({"--steps", "2", "--cpus", base::format_cpus(first), "--transport-cpus", base::format_cpus(last)}));
-    INFO(run.err);
-    REQUIRE(run.status == 0);
     const auto record = nlohmann::json::parse(base::read_whole(scratch / "run/train/run.json"));
     CHECK(record["training"]["transport_cpus"] == base::format_cpus(last));
     std::map<std::string, int> threads;

@@ -3,6 +3,7 @@
 #include "base/files.hpp"
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"
+#include "testing/train_traces.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 #include "trace-tools/profile/profile.hpp"
 
@@ -30,9 +31,7 @@ const Words emulated{
 testing::TrainRun trained(int ranks, const std::filesystem::path& out, Words options, const Words& more)
 {
     options.insert(options.end(), more.begin(), more.end());
-    testing::TrainRun run = testing::train(ranks, out, options);
-    INFO(run.err);
-    REQUIRE(run.status == 0);
+    testing::TrainRun run = testing::trained(ranks, out, options);
     CHECK(run.result["ranks_agree"] == true);
     return run;
 }

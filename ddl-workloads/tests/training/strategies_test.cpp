@@ -93,10 +93,8 @@ TEST_CASE("means have the same bits by whatever algorithm Open MPI adds")
         const auto checksum = [&](const std::map<std::string, std::string>& variables) {
             const testing::Environment environment{variables};
             const testing::Scratch scratch;
-            const testing::TrainRun run =
-                testing::train(ranks, scratch / "run", small({"--strategy", "ddp", "--steps", "10", "--trace", "off"}));
-            INFO(run.err);
-            REQUIRE(run.status == 0);
+            const testing::TrainRun run = testing::trained(
+                ranks, scratch / "run", small({"--strategy", "ddp", "--steps", "10", "--trace", "off"}));
             return run.result["checksum"].get<std::string>();
         };
         CAPTURE(ranks);
@@ -121,11 +119,9 @@ TEST_CASE("gradients that add up over passes are the same for every strategy")
 TEST_CASE("each rank of zero1 updates its share of the parameters")
 {
     const testing::Scratch scratch;
-    const testing::TrainRun run = testing::train(2, scratch / "run",
-                                                 {"--model", "mlp[hidden=16]", "--data", "synthetic[samples=100]",
-                                                  "--strategy", "zero1", "--steps", "2", "--trace", "off"});
-    INFO(run.err);
-    REQUIRE(run.status == 0);
+    const testing::TrainRun run = testing::trained(2, scratch / "run",
+                                                   {"--model", "mlp[hidden=16]", "--data", "synthetic[samples=100]",
+                                                    "--strategy", "zero1", "--steps", "2", "--trace", "off"});
     const auto record = nlohmann::json::parse(base::read_whole(scratch / "run/train/run.json"));
     const auto& ranks = record["result"]["each_rank"];
     const auto first = ranks[0]["computing"]["updated_parameters"].get<std::int64_t>();
@@ -138,10 +134,8 @@ TEST_CASE("each rank of zero1 updates its share of the parameters")
 TEST_CASE("passes of a step are reported in phases and records")
 {
     const testing::Scratch scratch;
-    const testing::TrainRun run = testing::train_alone(
+    const testing::TrainRun run = testing::trained_alone(
         scratch / "run", small({"--batch", "8", "--accumulate", "2", "--epochs", "1", "--strategy", "ddp"}));
-    INFO(run.err);
-    REQUIRE(run.status == 0);
     CHECK(run.result["steps"] == 8);  // 128 of 160 samples; the others are held out
     CHECK(run.result["bytes_averaged"] == 8 * 64'000);
     otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
@@ -180,11 +174,9 @@ TEST_CASE("four ranks end with the same parameters whatever the strategy")
 TEST_CASE("cycles warn of ranks that others wait for, whether responses are cached or not")
 {
     const testing::Scratch scratch;
-    const testing::TrainRun run = testing::train(
+    const testing::TrainRun run = testing::trained(
         2, scratch / "run",
         small({"--strategy", "cycle[stall=100ms]", "--steps", "2", "--delay", "1:backward:1500ms", "--trace", "off"}));
-    INFO(run.err);
-    REQUIRE(run.status == 0);
     const std::string warning = "ddl-train: rank 1 is not ready for bucket 0";
     const std::size_t first = run.err.find(warning);
     REQUIRE(first != std::string::npos);
@@ -229,12 +221,10 @@ struct PassTimes {
 PassTimes times_of_passes(const std::filesystem::path& out)
 {
     constexpr std::int64_t logged_steps = 10;
-    const testing::TrainRun run = testing::train(
+    const testing::TrainRun run = testing::trained(
         2, out,
         {"--model", "resnet18[width=8]", "--data", "synthetic[samples=320]", "--batch", "8", "--strategy",
          "ddp[first=64KiB,cap=256KiB]", "--steps", std::to_string(logged_steps + 1), "--trace", "off"});
-    INFO(run.err);
-    REQUIRE(run.status == 0);
     PassTimes times;
     const base::CsvTable rows{out / "train/steps.csv"};
     for (std::size_t row = 0; row < rows.rows(); ++row) {

@@ -2,6 +2,7 @@
 // Training on texts and on clicks, using the real program.
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"
+#include "testing/train_traces.hpp"
 #include "trace-tools/otf2/read/reader.hpp"
 
 #include <doctest/doctest.h>
@@ -47,11 +48,9 @@ TEST_CASE("gpt learns a sentence")
 {
     const testing::Scratch scratch;
     const testing::TrainRun run =
-        testing::train_alone(scratch / "run", testing::some_text(scratch / "text", 16) +
-                                                  Words{"--model", "gpt[layers=1,width=32,heads=2]", "--trace", "off",
-                                                        "--optimizer", "adamw", "--lr", "0.01", "--epochs", "2"});
-    INFO(run.err);
-    REQUIRE(run.status == 0);
+        testing::trained_alone(scratch / "run", testing::some_text(scratch / "text", 16) +
+                                                    Words{"--model", "gpt[layers=1,width=32,heads=2]", "--trace", "off",
+                                                          "--optimizer", "adamw", "--lr", "0.01", "--epochs", "2"});
     CHECK(run.result["accuracy"].get<double>() > 0.8);
     CHECK(run.result["accuracy"].get<double>() <= 1.0);
 }
@@ -59,12 +58,10 @@ TEST_CASE("gpt learns a sentence")
 TEST_CASE("dlrm exchanges ids and rows and gradients all to all in every step")
 {
     const testing::Scratch scratch;
-    const testing::TrainRun run = testing::train(
+    const testing::TrainRun run = testing::trained(
         2, scratch / "run",
         {"--model", "dlrm[embedding=4,bottom=8,top=8]", "--data", "clicks[samples=400,dense=4,categories=5,rows=50]",
          "--batch", "4", "--steps", std::to_string(steps)});
-    INFO(run.err);
-    REQUIRE(run.status == 0);
 
     otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
     Exchanges exchanges{reader.archive()};
@@ -79,11 +76,9 @@ TEST_CASE("dlrm guesses together with ranks that have nothing to guess")
 {
     const testing::Scratch scratch;
     const testing::TrainRun run =
-        testing::train(2, scratch / "run",
-                       {"--model", "dlrm[embedding=4,bottom=8,top=8]", "--data",
-                        "clicks[samples=400,dense=4,categories=3,rows=20]", "--epochs", "1", "--trace", "off"});
-    INFO(run.err);
-    REQUIRE(run.status == 0);
+        testing::trained(2, scratch / "run",
+                         {"--model", "dlrm[embedding=4,bottom=8,top=8]", "--data",
+                          "clicks[samples=400,dense=4,categories=3,rows=20]", "--epochs", "1", "--trace", "off"});
     CHECK(run.result["accuracy"].get<double>() > 0.4);
 }
 #endif

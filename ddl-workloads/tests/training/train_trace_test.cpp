@@ -30,9 +30,7 @@ TEST_CASE("steps in the trace and in steps csv are the same and phases add up to
     base::ControlFile control = base::ControlFile::open(scratch / "run", base::host_name());
     ask(control.page(), base::ControlRequest::delay);
     const testing::TrainRun run =
-        testing::train(2, scratch / "run", small({"--steps", "12", "--control-delay", "1ms", "--readers", "2"}));
-    INFO(run.err);
-    REQUIRE(run.status == 0);
+        testing::trained(2, scratch / "run", small({"--steps", "12", "--control-delay", "1ms", "--readers", "2"}));
 
     const base::CsvTable rows{scratch / "run/train/steps.csv"};
     REQUIRE(rows.rows() == 24);
@@ -70,11 +68,9 @@ TEST_CASE("steps in the trace and in steps csv are the same and phases add up to
 TEST_CASE("a trace that has little memory is flushed on the way and is whole")
 {
     const testing::Scratch scratch;
-    const testing::TrainRun run = testing::train_alone(
+    const testing::TrainRun run = testing::trained_alone(
         scratch / "run", {"--model", "mlp[hidden=16]", "--data", "synthetic[samples=400]", "--batch", "2",
                           "--instrument", "L3", "--steps", "150", "--trace-memory", "768KiB"});
-    INFO(run.err);
-    REQUIRE(run.status == 0);
     otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
     StepsOfTrace trace{reader.archive()};
     reader.read(trace);
@@ -122,11 +118,9 @@ TEST_CASE("the trace of cycles holds negotiation and fusion beside the exchanges
 {
     const testing::Scratch scratch;
     const testing::TrainRun run =
-        testing::train(2, scratch / "run",
-                       {"--model", "emulated[compute=4ms,gradients=64kB,buckets=4,ready=100%/100%/100%/100%]", "--data",
-                        "synthetic[samples=160]", "--strategy", "cycle[cycle=2ms]", "--steps", "12"});
-    INFO(run.err);
-    REQUIRE(run.status == 0);
+        testing::trained(2, scratch / "run",
+                         {"--model", "emulated[compute=4ms,gradients=64kB,buckets=4,ready=100%/100%/100%/100%]",
+                          "--data", "synthetic[samples=160]", "--strategy", "cycle[cycle=2ms]", "--steps", "12"});
     otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
     StepsOfTrace trace{reader.archive()};
     reader.read(trace);
@@ -145,9 +139,7 @@ TEST_CASE("the trace of cycles holds negotiation and fusion beside the exchanges
 TEST_CASE("the trace of a shared out optimizer holds the exchange of gradients and that of parameters")
 {
     const testing::Scratch scratch;
-    const testing::TrainRun run = testing::train(2, scratch / "run", small({"--strategy", "zero1", "--steps", "5"}));
-    INFO(run.err);
-    REQUIRE(run.status == 0);
+    const testing::TrainRun run = testing::trained(2, scratch / "run", small({"--strategy", "zero1", "--steps", "5"}));
     CHECK(run.result["bytes_averaged"] == 5 * 64'000);
     otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
     StepsOfTrace trace{reader.archive()};
@@ -163,9 +155,7 @@ TEST_CASE("the trace of a shared out optimizer holds the exchange of gradients a
 TEST_CASE("locations that may use a GPU have the system's numbers of their threads")
 {
     const testing::Scratch scratch;
-    const testing::TrainRun run = testing::train_alone(scratch / "run", small({"--steps", "3"}));
-    INFO(run.err);
-    REQUIRE(run.status == 0);
+    const testing::TrainRun run = testing::trained_alone(scratch / "run", small({"--steps", "3"}));
     const auto record = nlohmann::json::parse(base::read_whole(scratch / "run/train/run.json"));
     const nlohmann::json& rank = record["result"]["each_rank"][0];
     std::map<std::string, std::string> numbers;
@@ -189,9 +179,7 @@ TEST_CASE("with --trace-gpu what CUPTI records is in the trace, and buckets have
     const testing::Scratch scratch;
     fs::create_symlink(cupti_of_ours, scratch / "libcupti.so.13");
     const testing::Environment variables{{{"LD_LIBRARY_PATH", scratch.path().string()}, {"FAKE_CUPTI_LAUNCHES", "50"}}};
-    const testing::TrainRun run = testing::train_alone(scratch / "run", small({"--steps", "3", "--trace-gpu"}));
-    INFO(run.err);
-    REQUIRE(run.status == 0);
+    const testing::TrainRun run = testing::trained_alone(scratch / "run", small({"--steps", "3", "--trace-gpu"}));
     const std::string archive = scratch / "run/train/trace/traces.otf2";
     const testing::Outcome info = testing::run({CROSSTALK_BIN "/trace-info", "--json", archive});
     CHECK(nlohmann::json::parse(info.out)["gpus"][0]["kernels"] == 50);
@@ -226,9 +214,7 @@ TEST_CASE("otf2-print reads the archive without a complaint")
 TEST_CASE("without a trace there is none and all else is the same")
 {
     const testing::Scratch scratch;
-    const testing::TrainRun run = testing::train_alone(scratch / "run", small({"--steps", "3", "--trace", "off"}));
-    INFO(run.err);
-    REQUIRE(run.status == 0);
+    const testing::TrainRun run = testing::trained_alone(scratch / "run", small({"--steps", "3", "--trace", "off"}));
     CHECK_FALSE(fs::exists(scratch / "run/train/trace"));
     CHECK(base::CsvTable{scratch / "run/train/steps.csv"}.rows() == 3);
 }
@@ -237,11 +223,9 @@ TEST_CASE("the late rank is named by when its first bucket is ready")
 {
     const testing::Scratch scratch;
     const testing::TrainRun run =
-        testing::train(2, scratch / "run",
-                       {"--model", "emulated[compute=20ms,gradients=64kB,buckets=2]", "--data",
-                        "synthetic[samples=400]", "--steps", "40", "--delay", "1:backward:4ms"});
-    INFO(run.err);
-    REQUIRE(run.status == 0);
+        testing::trained(2, scratch / "run",
+                         {"--model", "emulated[compute=20ms,gradients=64kB,buckets=2]", "--data",
+                          "synthetic[samples=400]", "--steps", "40", "--delay", "1:backward:4ms"});
     otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
     StepsOfTrace trace{reader.archive()};
     reader.read(trace);
