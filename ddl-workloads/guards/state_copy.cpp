@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/guards/state_copy.hpp"
 
+#include "base/error.hpp"
+
 #include <algorithm>
 
 namespace ddl {
@@ -16,8 +18,13 @@ void StateCopy::keep(Model& model, std::int64_t steps_done)
 void StateCopy::restore(Model& model) const
 {
     const std::vector<StateTensor> state = model.state();
-    for (std::size_t i = 0; i < state.size(); ++i)
-        std::copy(tensors_.at(i).begin(), tensors_.at(i).end(), state[i].bytes.begin());
+    if (state.size() != tensors_.size())
+        base::fail("cannot restore the model's state: it has ", state.size(), " tensors, the copy has ",
+                   tensors_.size());
+    for (std::size_t i = 0; i < state.size(); ++i) {
+        if (state[i].bytes.size() != tensors_[i].size()) base::fail(state[i].path, " has changed its size");
+        std::copy(tensors_[i].begin(), tensors_[i].end(), state[i].bytes.begin());
+    }
     model.restored();
 }
 

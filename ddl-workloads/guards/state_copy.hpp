@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy of a rank's state in memory, for rollbacks.
+// A copy of a rank's state in memory, for rollbacks and trials; it can be restored repeatedly.
 #pragma once
 
 #include "ddl-workloads/models/model.hpp"

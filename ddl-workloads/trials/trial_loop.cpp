@@ -169,7 +169,7 @@ void TrialLoop::train_undisturbed()
     const std::int64_t first = parts_.context.state.first;
     go_to(first);
     for (std::int64_t number = first; number <= end; ++number) {
-        if (is_moment(number)) moments_.emplace(number, Snapshot{model_});
+        if (is_moment(number)) moments_[number].keep(model_, number);
         if (is_end(number)) undisturbed_[number] = all_state_checksums();
         if (number == end) break;
         parts_.strategy.step(parts_.context);

@@ -9,7 +9,6 @@
 #include "ddl-workloads/step/strategy.hpp"
 #include "ddl-workloads/trials/drawn_alteration.hpp"
 #include "ddl-workloads/trials/outcome_file.hpp"
-#include "ddl-workloads/trials/snapshot.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -68,7 +67,7 @@ class TrialLoop {
     ExchangeThread& exchanges_;
     const std::vector<base::Trial>& trials_;
     std::optional<OutcomeFile> outcomes_;  // rank 0 only
-    std::map<std::int64_t, Snapshot> moments_;
+    std::map<std::int64_t, StateCopy> moments_;
     std::vector<double> losses_;                       // loss of each step of the undisturbed training
     std::map<std::int64_t, std::string> undisturbed_;  // rank 0: checksums of the undisturbed state, by number of steps
     std::shared_ptr<OneTrial> at_hand_;
