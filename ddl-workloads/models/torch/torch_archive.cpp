@@ -2,39 +2,16 @@
 #include "ddl-workloads/models/torch_archive.hpp"
 
 #include "base/error.hpp"
+#include "ddl-workloads/models/torch/torch_state.hpp"
 
 #include <torch/torch.h>
 
 #include <cstring>
+#include <optional>
 
 namespace ddl {
 
 namespace {
-
-torch::ScalarType archived_type(ElementType type)
-{
-    switch (type) {
-        case ElementType::float32:
-            return torch::kFloat32;
-        case ElementType::float64:
-            return torch::kFloat64;
-        case ElementType::int32:
-            return torch::kInt32;
-        case ElementType::int64:
-            return torch::kInt64;
-        case ElementType::uint8:
-            break;
-    }
-    return torch::kUInt8;
-}
-
-ElementType type_in_archive(const torch::Tensor& tensor)
-{
-    for (const ElementType type :
-         {ElementType::float32, ElementType::float64, ElementType::int32, ElementType::int64, ElementType::uint8})
-        if (tensor.scalar_type() == archived_type(type)) return type;
-    base::fail("holds a tensor of an element type that ddl-train does not write");
-}
 
 // Runs `work`, whose errors of LibTorch become an Error of one line.
 template <class Work>
@@ -51,7 +28,9 @@ auto by_torch(const char* what, const Work& work)
 ArchivedTensor archived(const torch::Tensor& tensor)
 {
     const torch::Tensor whole = tensor.contiguous();
-    ArchivedTensor one{.type = type_in_archive(whole), .shape = whole.sizes().vec(), .bytes = {}};
+    const std::optional<ElementType> type = element_type(whole);
+    if (!type) base::fail("holds a tensor of an element type that ddl-train does not write");
+    ArchivedTensor one{.type = *type, .shape = whole.sizes().vec(), .bytes = {}};
     one.bytes.resize(whole.nbytes());
     if (!one.bytes.empty()) std::memcpy(one.bytes.data(), whole.data_ptr(), one.bytes.size());
     return one;
@@ -67,7 +46,7 @@ std::vector<char> to_torch_archive(const std::map<std::string, std::string>& tex
         for (const auto& [name, text] : texts) head.insert(name, text);
         c10::Dict<std::string, torch::Tensor> state;
         for (const StateTensor& tensor : tensors)
-            state.insert(tensor.path, torch::from_blob(tensor.bytes.data(), tensor.shape, archived_type(tensor.type)));
+            state.insert(tensor.path, torch::from_blob(tensor.bytes.data(), tensor.shape, torch_type(tensor.type)));
         return torch::pickle_save(std::make_tuple(head, state));
     });
 }

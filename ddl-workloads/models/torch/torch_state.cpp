@@ -12,24 +12,6 @@ namespace ddl {
 
 namespace {
 
-ElementType element_type(const torch::Tensor& tensor)
-{
-    switch (tensor.scalar_type()) {
-        case torch::kFloat32:
-            return ElementType::float32;
-        case torch::kFloat64:
-            return ElementType::float64;
-        case torch::kInt32:
-            return ElementType::int32;
-        case torch::kInt64:
-            return ElementType::int64;
-        case torch::kUInt8:
-            return ElementType::uint8;
-        default:
-            base::fail("no checkpoint can hold a tensor of ", std::string{tensor.dtype().name()});
-    }
-}
-
 // The optimizer's state of a parameter. The map's key is a text before LibTorch 2.1.
 template <class Map>
 std::unique_ptr<torch::optim::OptimizerParamState>& place_of(Map& all, const torch::Tensor& parameter)
@@ -75,16 +57,40 @@ void add_state_of_adamw(GatheredState& all, torch::optim::Optimizer& optimizer, 
 
 }  // namespace
 
+torch::ScalarType torch_type(ElementType type)
+{
+    switch (type) {
+        case ElementType::float32:
+            return torch::kFloat32;
+        case ElementType::float64:
+            return torch::kFloat64;
+        case ElementType::int32:
+            return torch::kInt32;
+        case ElementType::int64:
+            return torch::kInt64;
+        case ElementType::uint8:
+            break;
+    }
+    return torch::kUInt8;
+}
+
+std::optional<ElementType> element_type(const torch::Tensor& tensor)
+{
+    for (const ElementType type :
+         {ElementType::float32, ElementType::float64, ElementType::int32, ElementType::int64, ElementType::uint8})
+        if (tensor.scalar_type() == torch_type(type)) return type;
+    return std::nullopt;
+}
+
 void GatheredState::add(std::string path, const torch::Tensor& tensor, Owner owner)
 {
     if (!tensor.is_contiguous()) base::fail("a tensor of the model is not contiguous");
+    const std::optional<ElementType> type = element_type(tensor);
+    if (!type) base::fail("no checkpoint can hold a tensor of ", std::string{tensor.dtype().name()});
     places_.push_back(all_.size());
     tensors_.push_back(tensor);
-    all_.push_back({.path = std::move(path),
-                    .type = element_type(tensor),
-                    .shape = tensor.sizes().vec(),
-                    .bytes = {},
-                    .owner = owner});
+    all_.push_back(
+        {.path = std::move(path), .type = *type, .shape = tensor.sizes().vec(), .bytes = {}, .owner = owner});
 }
 
 void GatheredState::add_number(std::string path, std::int64_t& number, Owner owner)

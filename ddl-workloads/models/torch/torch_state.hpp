@@ -8,10 +8,15 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace ddl {
+
+// LibTorch's type of an element, and the reverse; none for types that checkpoints do not support.
+torch::ScalarType torch_type(ElementType type);
+std::optional<ElementType> element_type(const torch::Tensor& tensor);
 
 // Collects state tensors. seen_by() then returns host copies of all of them.
 class GatheredState {
