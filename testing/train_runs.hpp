@@ -78,7 +78,8 @@ class RunningTraining : public RunningJob {
 // synthetic images.
 std::vector<Words> every_model(const std::map<std::string, Words>& forms);
 
-// All strategies that train with the mean gradient of all ranks and keep them equal, except naive: the entry of `forms` if it has one, otherwise the name alone.
+// All strategies that train with the mean gradient of all ranks and keep them equal, except naive: the entry of `forms`
+// if it has one, otherwise the name alone.
 Words every_strategy(const std::map<std::string, Words>& forms);
 
 // Writes a text file of several kB, and returns the options of a training on it.
