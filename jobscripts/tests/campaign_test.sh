@@ -118,11 +118,18 @@ case $how in
         [[ $status == 0 ]] || broken "trials can be planned where they will not run" "$(cat "$scratch/err")"
         check "which a line says, too" grep -q "cannot run here: no guard 'nrom'; did you mean norm?" "$scratch/err"
         refused 2 "no guard 'nrom'" crosstalk campaign run "$scratch/misspelt"
-        printf 'command = true\nnoise = memory.strem\n' >"$scratch/wrong.ini"
+        for wrong in "noise = placebo, memory.strem|no stressor 'memory.strem'; did you mean memory.stream?" \
+            "designed = rotation(placebo, a=memory.strem[rate=1GiB/s|2GiB/s]; slot=1s)|did you mean memory.stream?" \
+            "noise = memory.stream[rat=1GiB/s]|memory.stream has no option 'rat'; did you mean rate?"; do
+            printf 'command = true\n%s\n' "${wrong%|*}" >"$scratch/wrong.ini"
+            refused 2 "${wrong##*|}" crosstalk campaign plan "$scratch/wrong.ini" -o "$scratch/wrong"
+        done
+        check "no campaign is left of them" test ! -e "$scratch/wrong"
+        printf 'command = true\nnoise = memory.stream[bytes=900TiB]\n' >"$scratch/wrong.ini"
         run crosstalk campaign plan "$scratch/wrong.ini" -o "$scratch/wrong"
         [[ $status == 0 ]] || broken "it can be planned where it will not run" "$(cat "$scratch/err")"
-        check "which a line says" grep -q "cannot run here: noisegen: .*did you mean memory.stream" "$scratch/err"
-        refused 2 "cannot run here: noisegen: .*did you mean memory.stream" crosstalk campaign run "$scratch/wrong"
+        check "which a line says" grep -q "cannot run here: .*--max-memory" "$scratch/err"
+        refused 2 "cannot run here: .*--max-memory" crosstalk campaign run "$scratch/wrong"
         check "no run of it was tried" test -z "$(ls -A "$scratch/wrong/runs")"
         refused 2 "blocks are 1 to 2" crosstalk campaign run "$campaign" --block 3
         crosstalk campaign run "$campaign" --dry-run >"$scratch/commands"

@@ -72,6 +72,10 @@ case $1 in
         check "the trace has a region of it" grep -q "^ *cpu.divide  *user" <(trace-info "${record[0]%/*}/trace/traces.otf2")
         CROSSTALK_LOAD=$library run noisegen --list
         check "the variable loads it, too" grep -q "^  cpu.divide" "$scratch/out"
+        printf 'command = true\nnoise = cpu.divide\n' >"$scratch/spec.ini"
+        refused 2 "no stressor 'cpu.divide'" crosstalk campaign plan "$scratch/spec.ini" -o "$scratch/campaign"
+        CROSSTALK_LOAD=$library run crosstalk campaign plan "$scratch/spec.ini" -o "$scratch/campaign"
+        check "a campaign may use it then" test "$status" = 0
 
         sed 's/0\.1\.0/0.0.9/' "$library" >"$scratch/older.so"
         refused 2 "made for Crosstalk 0.0.9, this is 0.1.0: build it again" noisegen --load "$scratch/older.so" --list

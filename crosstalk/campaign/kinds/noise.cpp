@@ -40,14 +40,24 @@ void show_commands(const Plan& plan, const Spec& spec, const Launcher& launcher,
     base::flush_stdout();
 }
 
+// Refuses stressors that exist nowhere. A machine may still lack what a stressor needs: that is no error of a plan.
+void check_names(const Spec& spec, const fs::path& file)
+try {
+    check_stressors(spec);
+} catch (const base::UsageError& error) {
+    base::fail_usage(file.string(), ": ", error.what());
+}
+
 void plan_runs(const PlanOptions& options)
 {
     Spec spec = read_spec(options.spec);
     spec.seed = options.seed.value_or(spec.seed);
     const Plan plan = make_plan(spec);
-    if (fs::exists(path_of_program("noisegen")))
+    if (fs::exists(path_of_program("noisegen"))) {
+        check_names(spec, options.spec);
         if (const std::string why = why_no_such_noise(plan, spec); !why.empty())
             base::warn("this noise cannot run here: ", why);
+    }
     if (fs::exists(path_of_program("ddl-train")))
         if (const std::string why = unknown_name_in(spec); !why.empty())
             base::warn("this training cannot run here: ", why);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "crosstalk/campaign/trials/trial_names.hpp"
 
+#include "base/cli/cards.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
 #include "crosstalk/programs/programs.hpp"
@@ -35,10 +36,10 @@ std::string unknown(const nlohmann::json& listed, const char* kind, const std::s
     return base::join("no ", kind, " '", name, "'", base::did_you_mean(name, known));
 }
 
-nlohmann::json list_of_ddl_train()
+nlohmann::json list_of(const std::string& name)
 {
-    const Answer answer = answer_of({program("ddl-train"), "--list", "--json"}, Errors::as_ours);
-    if (answer.code != base::exit_fine) base::fail("ddl-train --list failed");
+    const Answer answer = answer_of({program(name), "--list", "--json"}, Errors::as_ours);
+    if (answer.code != base::exit_fine) base::fail(name, " --list failed");
     return nlohmann::json::parse(answer.text);
 }
 
@@ -53,17 +54,56 @@ std::string unknown_training(const nlohmann::json& listed, const std::vector<std
     return why;
 }
 
+// noisegen's stressors, with the names of their options.
+std::vector<base::CardText> listed_stressors()
+{
+    const nlohmann::json all = list_of("noisegen");
+    std::vector<base::CardText> cards;
+    for (const nlohmann::json& stressor : all.at("stressors")) {
+        base::CardText& card = cards.emplace_back();
+        card.name = stressor.at("name").get<std::string>();
+        for (const nlohmann::json& option : stressor.at("options"))
+            card.options.push_back({option.at("name").get<std::string>(), {}, {}});
+    }
+    return cards;
+}
+
+// The stressors of steady and of designed runs, each with its options: those in "rotation(a, b[rate=1/s]; slot=1s)".
+std::vector<std::string> stressors_in(const Spec& spec)
+{
+    std::vector<std::string> all = spec.noise;
+    for (const std::string& schedule : spec.designed) {
+        const std::size_t begin = schedule.find('(') + 1;
+        const std::size_t end = std::min(schedule.find(';'), schedule.rfind(')'));
+        const std::vector<std::string> of_schedule = base::split(schedule.substr(begin, end - begin), ',');
+        all.insert(all.end(), of_schedule.begin(), of_schedule.end());
+    }
+    return all;
+}
+
 }  // namespace
+
+void check_stressors(const Spec& spec)
+{
+    const std::vector<base::CardText> cards = listed_stressors();
+    std::vector<const base::CardText*> known;
+    for (const base::CardText& card : cards) known.push_back(&card);
+    const base::Registry<base::CardText> stressors{"stressor", "noisegen", known};
+    for (const std::string& text : stressors_in(spec)) {
+        const base::PlugInText stressor = base::parse_plug_in(text);
+        stressors.settings(stressors.find(stressor.name), stressor.options);
+    }
+}
 
 std::string unknown_name_in(const Spec& spec)
 {
     if (!spec.command.empty()) return {};
-    return unknown_training(list_of_ddl_train(), spec.models, spec.strategies);
+    return unknown_training(list_of("ddl-train"), spec.models, spec.strategies);
 }
 
 std::string unknown_name_in(const TrialSpec& spec)
 {
-    const nlohmann::json listed = list_of_ddl_train();
+    const nlohmann::json listed = list_of("ddl-train");
     std::string why = unknown_training(listed, {spec.model}, spec.strategies);
     for (const std::string& words : spec.guards)
         for (const std::string& guard : guards_of(words))

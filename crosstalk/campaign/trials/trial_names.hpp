@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that the installed ddl-train knows the names in a plan.
+// Checks that the installed ddl-train and noisegen know the names in a plan.
 #pragma once
 
 #include "crosstalk/campaign/spec.hpp"
@@ -13,5 +13,9 @@ namespace crosstalk {
 // it knows all. Throws Unavailable if there is no ddl-train.
 std::string unknown_name_in(const TrialSpec& spec);
 std::string unknown_name_in(const Spec& spec);
+
+// Throws UsageError if noisegen lacks a stressor of the spec, or the stressor an option. Every build knows all
+// stressors, and those of CROSSTALK_LOAD.
+void check_stressors(const Spec& spec);
 
 }  // namespace crosstalk
