@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -186,6 +187,18 @@ std::vector<CollectedEffect> effects_of(std::vector<CollectedRun>& runs, double 
     return effects;
 }
 
+void order_as_in(const Spec& spec, std::vector<CollectedEffect>& effects)
+{
+    const Plan ordered = combinations(spec);
+    const auto place = [&](const CollectedEffect& effect) {
+        return std::find_if(ordered.begin(), ordered.end(), [&](const PlannedRun& run) {
+            return training_and_treatment(run) == training_and_treatment(effect.of);
+        });
+    };
+    std::stable_sort(effects.begin(), effects.end(),
+                     [&](const CollectedEffect& a, const CollectedEffect& b) { return place(a) < place(b); });
+}
+
 Collection collect(const CampaignDirectory& campaign)
 {
     Collection all;
@@ -202,6 +215,7 @@ Collection collect(const CampaignDirectory& campaign)
     if (all.runs.empty()) base::fail("no complete run yet (crosstalk campaign run ", campaign.path().string(), ")");
     const auto budget = base::parse<base::Percent>(campaign.spec().budget);
     all.effects = effects_of(all.runs, budget.value);
+    order_as_in(campaign.spec(), all.effects);
     return all;
 }
 

@@ -72,6 +72,9 @@ std::vector<double> cycles_ms(const std::filesystem::path& steps, int warmup);
 // block.
 std::vector<CollectedEffect> effects_of(std::vector<CollectedRun>& runs, double budget_percent);
 
+// Puts effects into the order of the spec's trainings, noises, levels and numbers of cores.
+void order_as_in(const Spec& spec, std::vector<CollectedEffect>& effects);
+
 // Writes DIR/report with tables, a page and, if interference is installed, a comparison for each effect. Replaces an
 // earlier report.
 void write_report(const CampaignDirectory& campaign, Collection& collection);

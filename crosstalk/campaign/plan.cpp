@@ -127,6 +127,14 @@ std::vector<PlannedRun> trainings(const Spec& spec)
     return all;
 }
 
+void take_training(PlannedRun& run, const PlannedRun& training)
+{
+    run.model = training.model;
+    run.data = training.data;
+    run.strategy = training.strategy;
+    run.ranks = training.ranks;
+}
+
 void add_block(Plan& plan, const PlannedRun& training, std::vector<PlannedRun> runs, const Spec& spec)
 {
     const int block = plan.empty() ? 1 : plan.back().block + 1;
@@ -139,10 +147,7 @@ void add_block(Plan& plan, const PlannedRun& training, std::vector<PlannedRun> r
         std::array<char, 32> name{};
         std::snprintf(name.data(), name.size(), "b%02d.%d", block, position);
         run.name = name.data();
-        run.model = training.model;
-        run.data = training.data;
-        run.strategy = training.strategy;
-        run.ranks = training.ranks;
+        take_training(run, training);
         base::Random draws = base::random_stream(spec.seed, stream_of_run + plan.size());
         run.seed = 1 + base::draw_below(draws, 1'000'000'000);
         const auto most_ms = static_cast<std::uint64_t>(spec.wait.count() / 1'000'000);
@@ -172,6 +177,17 @@ Plan make_plan(const Spec& spec)
         for (const PlannedRun& training : victims) add_block(plan, training, treatments(spec), spec);
     }
     return plan;
+}
+
+Plan combinations(const Spec& spec)
+{
+    Plan all;
+    for (const PlannedRun& training : trainings(spec))
+        for (const PlannedRun& treatment : treatments(spec)) {
+            all.push_back(treatment);
+            take_training(all.back(), training);
+        }
+    return all;
 }
 
 std::string treatment_name(const PlannedRun& run)

@@ -41,6 +41,9 @@ inline constexpr base::Nanoseconds slot_of_steady_noise{500'000'000};
 // in random order. The blocks of a repetition are in random order, too. Depends on the spec only.
 Plan make_plan(const Spec& spec);
 
+// One run for each treatment of each training, in the order of the spec; without names and seeds.
+Plan combinations(const Spec& spec);
+
 // "memory.stream[rate=1GiB/s] on 2 cores"; without the parts that are equal in all runs.
 std::string treatment_name(const PlannedRun& run);
 

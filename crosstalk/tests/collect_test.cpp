@@ -60,6 +60,29 @@ TEST_CASE("a block without its quiet run tells nothing")
     CHECK(effects_of(runs, 1.0).empty());
 }
 
+TEST_CASE("effects have the order of the spec, not that of its words")
+{
+    Spec spec;
+    spec.models = {"a"};
+    spec.noise = {"memory.stream[rate=512MiB/s|2GiB/s|10GiB/s]", "io.write"};
+    spec.cores = {"2", "10"};
+    std::vector<CollectedRun> runs;
+    const Plan plan = make_plan(spec);
+    for (const PlannedRun& run : plan) {
+        runs.emplace_back().run = run;
+        runs.back().step_ms = 100.0;
+    }
+    std::vector<CollectedEffect> effects = effects_of(runs, 1.0);
+    order_as_in(spec, effects);
+    std::vector<std::string> names;
+    for (const CollectedEffect& effect : effects) names.push_back(treatment_name(effect.of));
+    CHECK(names == std::vector<std::string>{
+                       "memory.stream[rate=512MiB/s] on 2 cores", "memory.stream[rate=512MiB/s] on 10 cores",
+                       "memory.stream[rate=2GiB/s] on 2 cores", "memory.stream[rate=2GiB/s] on 10 cores",
+                       "memory.stream[rate=10GiB/s] on 2 cores", "memory.stream[rate=10GiB/s] on 10 cores",
+                       "io.write on 2 cores", "io.write on 10 cores"});
+}
+
 TEST_CASE("a step lasts until the next one of its rank begins")
 {
     const testing::Scratch scratch;
