@@ -52,6 +52,7 @@ class Analyse : public base::Command {
         check(settings_);
         if (out_.empty() && directories_.size() > 1)
             base::fail_usage("analyse of several runs needs --out (interference analyse --help)");
+        for (const std::string& directory : directories_) analysis::refuse_campaign(directory);
         const fs::path report = out_.empty() ? fs::path{directories_.front()} / base::part::report : fs::path{out_};
         if (fs::exists(report)) {
             if (!out_.empty()) base::fail_taken(report);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/cli/run_files.hpp"
 
+#include "base/contract/campaign_directory.hpp"
 #include "base/contract/pruned.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/words.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -151,6 +153,13 @@ void name_by_place(std::vector<RunParts>& runs)
 }
 
 }  // namespace
+
+void refuse_campaign(const fs::path& directory)
+{
+    if (!fs::exists(directory / base::campaign::spec) || fs::exists(directory / base::part::train)) return;
+    base::fail(directory.string(), " is a campaign: its report is made by crosstalk campaign collect ",
+               base::shell_word(directory.string()));
+}
 
 std::optional<std::string> recorded_budget(const fs::path& directory)
 {

@@ -32,6 +32,9 @@ struct Given {
     bool budget = false;
 };
 
+// Throws Error that names the right command if the directory is that of a campaign.
+void refuse_campaign(const std::filesystem::path& directory);
+
 // The budget that `crosstalk run` recorded for the run in that directory.
 std::optional<std::string> recorded_budget(const std::filesystem::path& directory);
 
