@@ -25,10 +25,9 @@ std::string report_on(const std::vector<std::string>& runs, const fs::path& pool
     words.insert(words.end(), {"--out", pooled.string()});
     const Answer answer = answer_of(words, Errors::in_the_text);
     if (fs::exists(pooled / base::file::verdict)) return pooled.string();
-    const Words lines = lines_of(answer.text);
-    const std::string why = lines.empty() ? "interference analyse failed" : lines.back();
+    const std::string why = last_message(answer.text);
     if (answer.code == base::exit_usage) base::fail_usage(why);
-    base::fail(why);
+    base::fail(why.empty() ? "interference analyse failed" : why);
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ void add_evidence(std::vector<Finding>& findings)
     if (!fs::exists(path_of_program("trace-os"))) return missing("no trace-os next to this program: build it");
     const Answer answer = answer_of({program("trace-os"), "--sources", "--json"}, Errors::in_the_text);
     const auto said = nlohmann::ordered_json::parse(answer.text, nullptr, false);
-    if (!said.is_object() || !said.contains("sources")) return missing(std::string{base::trim(answer.text)});
+    if (!said.is_object() || !said.contains("sources")) return missing(last_message(answer.text));
     for (const auto& source : said.at("sources")) {
         const std::string lacks = source.at("lacks");
         findings.push_back(

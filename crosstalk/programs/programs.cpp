@@ -99,6 +99,26 @@ std::vector<std::string> lines_of(const std::string& text)
     return lines;
 }
 
+std::string message_in(const std::string& line)
+{
+    std::string message = line;
+    for (std::size_t end = message.find(": "); end != std::string::npos; end = message.find(": ")) {
+        const std::string name = message.substr(0, end);
+        std::error_code ignored;
+        if (name.find('/') != std::string::npos || !fs::is_regular_file(path_of_program(name), ignored)) break;
+        message.erase(0, end + 2);
+    }
+    return message;
+}
+
+std::string last_message(const std::string& text)
+{
+    std::string last;
+    for (const std::string& line : lines_of(text))
+        if (!base::trim(line).empty()) last = line;
+    return message_in(last);
+}
+
 void prepare_for_mpi()
 {
     const auto set = [](const char* name, const char* value) { ::setenv(name, value, 0); };

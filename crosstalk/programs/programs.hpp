@@ -46,6 +46,13 @@ std::vector<std::string> lines_of(const std::string& text);
 enum class Errors { in_the_text, as_ours };
 Answer answer_of(const std::vector<std::string>& words, Errors errors);
 
+// The message in a line of one of Crosstalk's programs: "no stressor 'x'" in "noisegen: no stressor 'x'". Lines of
+// other programs are returned as they are.
+std::string message_in(const std::string& line);
+
+// The message in the last line of a text that is not blank; empty if there is none.
+std::string last_message(const std::string& text);
+
 // Sets environment variables for MPI that are not set: ranks may share CPUs, are bound only by the job, and get time to
 // write their records.
 void prepare_for_mpi();

@@ -82,8 +82,7 @@ void make_table(const fs::path& run)
     words.insert(words.end(), choice.begin(), choice.end());
     const Answer answer = answer_of(words, Errors::in_the_text);
     if (answer.code != base::exit_fine)
-        base::fail(run.string(), " is left as it is: no table of its steps can be made: ",
-                   lines_of(answer.text).empty() ? std::string{} : lines_of(answer.text).back());
+        base::fail(run.string(), " is left as it is: no table of its steps can be made: ", last_message(answer.text));
     base::write_whole(train / base::file::steps, base::read_whole(out / base::file::steps));
 }
 

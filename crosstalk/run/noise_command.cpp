@@ -51,9 +51,7 @@ std::string slots_of(const Request& request, const std::string& schedule, const 
     words.insert(words.end(), {"--duration", base::format(request.duration), "--designed", "--dry-run"});
     const Answer answer = answer_of(words, Errors::in_the_text);
     if (answer.code == base::exit_fine) return answer.text;
-    const std::size_t last = answer.text.rfind("noisegen: ");
-    const std::string why =
-        base::join("noise of this schedule: ", base::trim(answer.text.substr(last == std::string::npos ? 0 : last)));
+    const std::string why = base::join("noise of this schedule: ", last_message(answer.text));
     if (answer.code == base::exit_usage) base::fail_usage(why);
     if (answer.code == base::exit_unavailable) base::unavailable(why);
     base::fail(why);

@@ -76,7 +76,8 @@ std::pair<fs::path, std::string> table_of(const Request& request, const std::vec
     if (answer.code != base::exit_fine) {
         const std::string anchor = std::string{base::file::anchor} + ": ";
         const std::size_t why = answer.text.find(anchor);  // the path is already known
-        base::fail(base::trim(why == std::string::npos ? answer.text : answer.text.substr(why + anchor.size())));
+        base::fail(why == std::string::npos ? last_message(answer.text)
+                                            : std::string{base::trim(answer.text.substr(why + anchor.size()))});
     }
     const std::size_t begin = answer.text.find('\'');
     const std::size_t end = answer.text.find('\'', begin + 1);

@@ -60,6 +60,9 @@ WRONG = [  # ~ stands for a blank
     (2, "did you mean --out?", "interference summary DIR --uot x"),
     (2, "did you mean html?", "interference analyse DIR --format htm"),
     (2, "did you mean --runs?", "effects-simulation --run 2"),
+    (2, "noise of this schedule: no stressor 'memory.strem'; did you mean memory.stream?",
+     "crosstalk run --schedule memory.strem~1s -- true"),
+    (2, "did you mean cpu.spin?", "crosstalk campaign plan SPEC:command=true\\nnoise=cpu.spn --out NEW"),
     (2, "did you mean --check?", "trace-info --chek LATE"),
     (2, "did you mean --region?", "trace-waits --regoin x LATE"),
     (2, "did you mean step?", "trace-waits --region stepp LATE"),
@@ -201,6 +204,7 @@ WRONG = [  # ~ stands for a blank
     (1, "NONE", "interference controls NONE"),
     (1, "NONE", "ddl-data info NONE"),
     (1, "train", "interference analyse DIR"),
+    (1, "is a campaign: its report is made by crosstalk campaign collect CAMPAIGN", "interference analyse CAMPAIGN"),
     (1, "TEXT", "trace-info TEXT"),
     (1, "calibrate", "noisegen limits --limits NONE"),
     (1, "no file", "ddl-alter NONE --in-place"),
@@ -228,10 +232,13 @@ def main():
         subprocess.run([BIN / "trace-synth", home / "late.spec", "-o", home / "late"], stdout=subprocess.DEVNULL, check=True)
         shutil.copytree(home / "late", home / "other")
         (home / "taken").mkdir()
+        (home / "campaign").mkdir()
+        (home / "campaign/spec.ini").write_text("command = true\nnoise = cpu.spin\n")
         for table in ("waits.csv", "path.csv", "steps.csv"):
             (home / "taken" / table).write_text("taken\n")
         files = {"NEW": home / "new", "TAKEN": home / "taken", "NONE": home / "none", "TEXT": home / "unread", "DIR": home,
-                 "LATE": home / "late/traces.otf2", "OTHER": home / "other/traces.otf2", "RUN": home / "run", "LONG": "LONG" * 200}
+                 "LATE": home / "late/traces.otf2", "OTHER": home / "other/traces.otf2", "RUN": home / "run",
+                 "CAMPAIGN": home / "campaign", "LONG": "LONG" * 200}
         for code, words, text in WRONG:
             command = []
             for word in text.split():
@@ -252,11 +259,13 @@ def main():
             said = lines[-1] if lines else ""
             if "--show" in sys.argv:
                 print(len(said), said)
-            expected = str(files.get(words, words)) if words in ("NONE", "TEXT") else words
+            expected = str(files.get(words, words)) if words in ("NONE", "TEXT") else words.replace("CAMPAIGN", str(files["CAMPAIGN"]))
             if outcome.returncode != code:
                 wrong.append(f"'{text}' ended with {outcome.returncode}, not {code}: {said}")
             elif len(lines) != 1 or not said.startswith(pathlib.Path(command[0]).name + ": "):
                 wrong.append(f"'{text}' said {len(lines)} lines: {outcome.stderr}")
+            elif any(f": {program.name}: " in said for program in BIN.iterdir()):
+                wrong.append(f"'{text}' names a program within its line: {said}")
             elif len(said) > LONGEST:
                 wrong.append(f"'{text}' said {len(said)} characters: {said}")
             elif expected not in said:

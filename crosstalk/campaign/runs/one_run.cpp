@@ -5,6 +5,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
+#include "crosstalk/programs/programs.hpp"
 #include "crosstalk/run/request/ended.hpp"
 
 #include <fstream>
@@ -39,7 +40,7 @@ std::string last_line(const fs::path& log)
     std::string last;
     for (std::string line; std::getline(in, line);)
         if (!base::trim(line).empty()) last = line;
-    return base::shortened(base::printable(last), 120);
+    return base::shortened(base::printable(message_in(last)), 120);
 }
 
 }  // namespace crosstalk

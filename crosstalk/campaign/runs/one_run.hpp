@@ -35,7 +35,7 @@ std::string make_designed_run(const OneRun& one);
 void show_steady_run(std::ostream& out, const OneRun& one);
 void show_designed_run(std::ostream& out, const OneRun& one);
 
-// The last line that a program of Crosstalk printed; skips lines of other programs and of launchers.
+// The message in the last line of a log that is not blank, shortened; see message_in().
 std::string last_line(const std::filesystem::path& log);
 
 constexpr std::int64_t look_up_every_ns = 100'000'000;

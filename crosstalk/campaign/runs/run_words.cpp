@@ -93,7 +93,7 @@ std::string why_no_such_noise(const Plan& plan, const Spec& spec)
         if (run.noise == base::campaign::designed) words.emplace_back("--designed");
         const Answer answer = answer_of(words, Errors::in_the_text);
         if (answer.code != base::exit_usage) continue;
-        return base::shortened(base::printable(base::trim(answer.text)), 160);
+        return base::shortened(base::printable(last_message(answer.text)), 160);
     }
     return {};
 }

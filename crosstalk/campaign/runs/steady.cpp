@@ -192,7 +192,7 @@ class SteadyRun {
     std::string last_words() const
     {
         const std::vector<std::string> words = job_->last_words();
-        return words.empty() ? "" : ": " + base::shortened(base::printable(words.back()), 120);
+        return words.empty() ? "" : ": " + base::shortened(base::printable(message_in(words.back())), 120);
     }
 
     bool ends_only_if_asked() const { return !job_->source().is_complete_training(); }
