@@ -25,7 +25,7 @@ std::string failure_of_newest(const Summary& summary, const std::string& fail_on
         const RunSummary& run = summary.runs[index];
         std::vector<JudgedNoise> noises;
         for (const NoiseInRun& noise : run.noises)
-            noises.push_back({base::factor_name(noise.factor, noise.level), noise.verdict});
+            if (!noise.tried) noises.push_back({base::factor_name(noise.factor, noise.level), noise.verdict});
         if (const std::string met = failure(run.trustworthy, noises, fail_on); !met.empty())
             return base::join(run.directory.string(), ": ", met);
     }
@@ -42,12 +42,12 @@ SummaryCommand::SummaryCommand()
     options.add_choice("format", format_, {"text", "md", "json"},
                        "output format: a table for a terminal, Markdown, or JSON");
     options.add("openmetrics", openmetrics_,
-                "verdict, effect, bounds and trust of the newest run of each training on the same hosts, for "
-                "Prometheus' node exporter; replaces the file",
+                "verdict, effect, bounds and trust of the newest run of each training with the same noises and "
+                "hosts, for Prometheus' node exporter; replaces the file",
                 "FILE");
     options.add("fail-on", fail_on_,
-                "exit code 1 if the newest run of a training on the same hosts is any of: unsafe, undecided, "
-                "insensitive, untrusted",
+                "exit code 1 if the newest run of a training with the same noises and hosts is any of: unsafe, "
+                "undecided, insensitive, untrusted",
                 "LIST");
     options.epilogue(
         "Directories without a report are listed and skipped. Exit codes: 0 fine, 1 failed, or --fail-on is met, 2 "

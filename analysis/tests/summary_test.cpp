@@ -22,6 +22,7 @@ struct Day {
     std::string host;
     std::string verdict;
     double percent = 2.0;
+    std::string noise = "mem";
 };
 
 void write_day(const fs::path& run, const Day& day, bool trustworthy = true)
@@ -45,7 +46,7 @@ void write_day(const fs::path& run, const Day& day, bool trustworthy = true)
                                    {"strategy", "ddp"},
                                    {"ranks", 2},
                                    {"started", day.started}}},
-                                 {"factors", {{"mem", noise}}}};
+                                 {"factors", {{day.noise, noise}}}};
     fs::create_directories(run / "report");
     base::write_whole(run / "report/verdict.json", verdict.dump());
     base::write_whole(run / "report/index.html", "a report");
@@ -170,7 +171,7 @@ TEST_CASE("a summary's map has the worst verdict of each node and week, in ISO w
     CHECK(page.find(R"(<span class="badge unsafe">unsafe</span><div class="small">mem</div>)") != std::string::npos);
 }
 
-TEST_CASE("--fail-on of a summary asks the newest run of each training on the same hosts")
+TEST_CASE("--fail-on of a summary asks the newest run of each training with the same noises and hosts")
 {
     const testing::Scratch scratch;
     write_day(scratch / "a", {"2026-11-01T12:00:00Z", "n1", "unsafe"});
@@ -183,9 +184,31 @@ TEST_CASE("--fail-on of a summary asks the newest run of each training on the sa
     CHECK(undecided.err == "interference: " + (scratch / "c").string() + ": mem is undecided (--fail-on undecided)\n");
     write_day(scratch / "d", {"2026-11-03T12:00:00Z", "n1", "safe"}, false);
     CHECK(summary({scratch / "b", scratch / "d"}, {"--fail-on", "untrusted"}).status == 1);
+    write_day(scratch / "e", {"2026-11-04T12:00:00Z", "n1", "safe", 2.0, "io"});  // replaces none of mem
+    CHECK(summary({scratch / "a", scratch / "e"}, {"--fail-on", "unsafe"}).status == 1);
     const testing::Outcome wrong = summary(runs, {"--fail-on", "unsave"});
     CHECK(wrong.status == 2);
     CHECK(wrong.err.find("did you mean unsafe") != std::string::npos);
+}
+
+TEST_CASE("a number of cores that is too small is an answer, and no reason for an alarm")
+{
+    const testing::Scratch scratch;
+    write_day(scratch / "night", {"2026-11-02T12:00:00Z", "n1", "safe"});
+    write_day(scratch / "cores", {"2026-11-03T12:00:00Z", "n1", "unsafe", 60.0, "job.cores"});
+    const fs::path file = scratch / "cores/report/verdict.json";
+    nlohmann::json verdict = nlohmann::json::parse(base::read_whole(file));
+    verdict["factors"]["job.cores"]["stressor"] = "job.cores";
+    const auto judged = [&] { return summary({scratch / "night", scratch / "cores"}, {"--fail-on", "unsafe"}); };
+    base::write_whole(file, verdict.dump());
+    CHECK(judged().status == 1);  // a single number of cores, which was asked about
+    verdict["cores"] = {{{"keep", 2}, {"at_least", 2}, {"most", 4}, {"neighbour", "none"}}};
+    base::write_whole(file, verdict.dump());
+    CHECK(judged().status == 0);
+    const testing::Outcome outcome = judged();
+    CHECK(outcome.out.find("n1     safe\n") != std::string::npos);  // the week's cell
+    CHECK(summary({scratch / "cores"}, {"--openmetrics", (scratch / "m.prom").string()}).status == 0);
+    CHECK(base::read_whole(scratch / "m.prom").find("crosstalk_verdict{") == std::string::npos);
 }
 
 TEST_CASE("a summary's metrics are those of the newest runs, and know the last trustworthy one")
@@ -197,7 +220,7 @@ TEST_CASE("a summary's metrics are those of the newest runs, and know the last t
     REQUIRE(summary({scratch / "a", scratch / "b"}, {"--openmetrics", file.string()}).status == 0);
     const std::string text = base::read_whole(file);
     const std::string labels =
-        R"({workload="mlp",data="digits",strategy="ddp",ranks="2",node_type="a \"fast\" one",hosts="n1")";
+        R"({workload="mlp",data="digits",strategy="ddp",ranks="2",node_type="a \"fast\" one",hosts="n1",noises="mem")";
     for (const std::string& line :
          {"crosstalk_effect_ratio" + labels + ",noise=\"mem\"} 0.04\n",
           "crosstalk_effect_low_ratio" + labels + ",noise=\"mem\"} 0.03\n",

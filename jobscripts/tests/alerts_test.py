@@ -56,7 +56,7 @@ def main():
         write_report(folder / "run/report")
         subprocess.run([INTERFERENCE, "summary", folder / "run", "--openmetrics", folder / "crosstalk.prom"],
                        check=True, stdout=subprocess.DEVNULL)
-        labels = ('workload="a \\"model\\"",data="digits",strategy="ddp",ranks="2",node_type="fast",hosts="n1 n2"')
+        labels = ('workload="a \\"model\\"",data="digits",strategy="ddp",ranks="2",node_type="fast",hosts="n1 n2",noises="mem"')
         written = read(folder / "crosstalk.prom")
         assert written["crosstalk_effect_ratio", labels + ',noise="mem[2GiB/s]"'] == 0.04, written
         # 2026-11-21T05:44:58Z, by date(1)

@@ -20,7 +20,8 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 Labels labels_of(const RunSummary& run)
 {
     return {{"workload", run.model},          {"data", run.data},           {"strategy", run.strategy},
-            {"ranks", base::join(run.ranks)}, {"node_type", run.node_type}, {"hosts", run.hosts}};
+            {"ranks", base::join(run.ranks)}, {"node_type", run.node_type}, {"hosts", run.hosts},
+            {"noises", noises_in(run)}};
 }
 
 base::MetricFamily gauge(const std::string& name, const std::string& unit, const std::string& help)
@@ -38,18 +39,12 @@ Labels with(Labels labels, const std::string& name, const std::string& value)
     return labels;
 }
 
-bool same_training(const RunSummary& a, const RunSummary& b)
-{
-    return a.hosts == b.hosts && a.model == b.model && a.data == b.data && a.strategy == b.strategy &&
-           a.ranks == b.ranks;
-}
-
-// Start of the training's last trustworthy run; 0 if there is none.
+// Start of the last trustworthy run of the series; 0 if there is none.
 double trusted_s(const Summary& summary, const RunSummary& newest)
 {
     std::int64_t last = 0;
     for (const RunSummary& run : summary.runs)
-        if (run.trustworthy && same_training(run, newest)) last = std::max(last, run.started_s.value_or(0));
+        if (run.trustworthy && series_of(run) == series_of(newest)) last = std::max(last, run.started_s.value_or(0));
     return static_cast<double>(last);
 }
 
@@ -80,6 +75,7 @@ std::vector<base::MetricFamily> metrics_of(const Summary& summary)
             effect.values.push_back({of_noise, noise.percent / 100.0});
             low.values.push_back({of_noise, noise.interval.low / 100.0});
             high.values.push_back({of_noise, noise.interval.high / 100.0});
+            if (noise.tried) continue;
             for (const char* word :
                  {base::verdict_word::safe, base::verdict_word::unsafe, base::verdict_word::undecided,
                   base::verdict_word::insensitive, base::verdict_word::untrusted})

@@ -3,6 +3,7 @@
 
 #include "analysis/estimate/trend.hpp"
 #include "base/contract/factor_name.hpp"
+#include "base/contract/job_cores.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -88,6 +89,8 @@ RunSummary run_of(const fs::path& directory, const fs::path& report)
             run.noises.push_back(noise_of(factor, of_factor));
     }
     run.cores = cores_of(json);
+    for (NoiseInRun& noise : run.noises)
+        noise.tried = !run.cores.empty() && noise.stressor == base::job_cores::stressor;
     return run;
 }
 
@@ -185,6 +188,18 @@ Summary summary_of(const std::vector<std::string>& directories)
     summary.trends = trends_of(summary.runs);
     summary.weeks = weeks_of(summary.runs);
     return summary;
+}
+
+std::string noises_in(const RunSummary& run)
+{
+    std::set<std::string> names;
+    for (const NoiseInRun& noise : run.noises) names.insert(noise.factor);
+    return base::join_words(std::vector<std::string>{names.begin(), names.end()}, " ");
+}
+
+RunSeries series_of(const RunSummary& run)
+{
+    return {run.hosts, run.model, run.data, run.strategy, run.ranks, noises_in(run)};
 }
 
 std::vector<std::string> noises_of(const Summary& summary)

@@ -12,6 +12,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace analysis {
@@ -23,6 +24,8 @@ struct NoiseInRun {
     std::string verdict;
     double percent = 0.0;
     Interval interval;
+    // One of several numbers of cores that the run tried: its verdict is part of an answer, and no reason for an alarm.
+    bool tried = false;
 };
 
 // Number of cores that a job must keep, by the run's report.
@@ -51,6 +54,13 @@ struct RunSummary {
     std::vector<NoiseInRun> noises;
     std::vector<CoresInRun> cores;
 };
+
+// The names of its noises, without levels: "io.write memory.stream".
+std::string noises_in(const RunSummary& run);
+
+// Equal for runs that repeat one measurement: the same training on the same hosts under the same noises.
+using RunSeries = std::tuple<std::string, std::string, std::string, std::string, std::size_t, std::string>;
+RunSeries series_of(const RunSummary& run);
 
 // A straight line through the effects in the trustworthy runs of one training (hosts, model, data, strategy, ranks).
 struct Trend {
@@ -100,7 +110,7 @@ const NoiseInRun* find(const RunSummary& run, const std::string& noise);
 
 std::vector<Week> weeks_of(const std::vector<RunSummary>& runs);
 
-// The newest run of each training on the same hosts, as indices into `runs`.
+// The newest run of each series, as indices into `runs`.
 std::vector<std::size_t> newest_runs(const Summary& summary);
 
 // A row for each node type and its hosts, a column for each week up to the newest, at most `most_weeks`. A cell has the

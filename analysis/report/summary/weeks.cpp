@@ -43,6 +43,13 @@ std::size_t badness(const std::string& verdict)
     return static_cast<std::size_t>(worst_first.end() - std::find(worst_first.begin(), worst_first.end(), verdict));
 }
 
+// True for runs that ask how many cores a job needs; cores_table() has their answers.
+bool only_tries(const RunSummary& run)
+{
+    const auto is_tried = [](const NoiseInRun& noise) { return noise.tried; };
+    return !run.noises.empty() && std::all_of(run.noises.begin(), run.noises.end(), is_tried);
+}
+
 void take_if_worse(Week& week, const std::string& verdict, const NoiseInRun* noise)
 {
     const std::size_t before = week.verdict.empty() ? 0 : badness(week.verdict);
@@ -60,7 +67,7 @@ std::vector<Week> weeks_of(const std::vector<RunSummary>& runs)
 {
     std::map<std::tuple<std::string, std::string, std::int64_t>, Week> weeks;
     for (const RunSummary& run : runs) {
-        if (!run.started_s) continue;
+        if (!run.started_s || only_tries(run)) continue;
         const std::int64_t monday = monday_of(*run.started_s);
         Week& week = weeks[{run.node_type, run.hosts, monday}];
         week.node_type = run.node_type;
@@ -74,7 +81,8 @@ std::vector<Week> weeks_of(const std::vector<RunSummary>& runs)
             continue;
         }
         ++week.trustworthy;
-        for (const NoiseInRun& noise : run.noises) take_if_worse(week, noise.verdict, &noise);
+        for (const NoiseInRun& noise : run.noises)
+            if (!noise.tried) take_if_worse(week, noise.verdict, &noise);
     }
     std::vector<Week> found;
     for (auto& [key, week] : weeks) found.push_back(std::move(week));
@@ -108,11 +116,9 @@ std::vector<std::vector<std::string>> week_map(const Summary& summary, std::size
 
 std::vector<std::size_t> newest_runs(const Summary& summary)
 {
-    std::map<std::tuple<std::string, std::string, std::string, std::string, std::size_t>, std::size_t> newest;
-    for (std::size_t i = 0; i < summary.runs.size(); ++i) {  // in order of start: a later run replaces an earlier one
-        const RunSummary& run = summary.runs[i];
-        newest[{run.hosts, run.model, run.data, run.strategy, run.ranks}] = i;
-    }
+    std::map<RunSeries, std::size_t> newest;
+    for (std::size_t i = 0; i < summary.runs.size(); ++i)  // in order of start: a later run replaces an earlier one
+        newest[series_of(summary.runs[i])] = i;
     std::vector<std::size_t> indices;
     for (const auto& [key, index] : newest) indices.push_back(index);
     std::sort(indices.begin(), indices.end());
