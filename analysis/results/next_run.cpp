@@ -142,8 +142,8 @@ std::string outlook(const Report& report, const FactorVerdict& factor)
                            ? base::join("this run cannot resolve ", report.verdict.budget_percent, " %: ", factor.why)
                            : factor.why;
     if (!text.empty()) text += "; ";
-    text += base::join(of_runs ? counted(report.runs, "run") : length_measured(report.verdict.run_minutes), " gave ± ",
-                       fixed(factor.interval.half_width(), 2), " points");
+    text += base::join(of_runs ? counted(report.runs, "run") : length_measured(report.analysis.blocks_s / 60.0),
+                       " gave ± ", fixed(factor.interval.half_width(), 2), " points");
     if (insensitive) {
         const std::string other_budget = report.verdict.insensitive.empty()
                                              ? budget_it_could_see(factor, report.verdict.budget_percent)

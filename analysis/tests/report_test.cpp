@@ -77,6 +77,20 @@ TEST_CASE("lengths and counts read well")
     CHECK(analysis::counted(0, "block") == "0 blocks");
 }
 
+TEST_CASE("an open noise says how long its blocks lasted, without the warm-up")
+{
+    analysis::Report report;
+    report.verdict.run_minutes = 2.0;
+    report.analysis.blocks = 9;
+    report.analysis.blocks_s = 54.0;
+    analysis::FactorVerdict noise;
+    noise.verdict = "undecided";
+    noise.why = "the budget lies in the interval";
+    noise.interval = {-1.0, 3.0};
+    CHECK(analysis::outlook(report, noise) ==
+          "the budget lies in the interval; 54 s gave ± 2.00 points; no forecast from 9 blocks");
+}
+
 namespace {
 
 using nlohmann::ordered_json;

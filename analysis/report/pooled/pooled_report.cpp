@@ -175,6 +175,7 @@ std::vector<std::string> named_limits(const std::vector<const NamedReport*>& par
 void add_part(Report& all, const Report& part)
 {
     all.analysis.blocks += part.analysis.blocks;
+    all.analysis.blocks_s += part.analysis.blocks_s;
     all.analysis.dropped_blocks += part.analysis.dropped_blocks;
     all.analysis.covered_share = std::min(all.analysis.covered_share, part.analysis.covered_share);
     for (const auto& [reason, count] : part.analysis.counts) all.analysis.counts[reason] += count;
