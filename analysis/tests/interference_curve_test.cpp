@@ -66,6 +66,23 @@ TEST_CASE("levels of a noise give a curve with the level that the budget tolerat
     CHECK(std::filesystem::exists(scratch / "run/report/response.svg"));
 }
 
+TEST_CASE("a curve without a safe level reaches the budget at most at its upper bound")
+{
+    const testing::Scratch scratch;
+    SyntheticRun run;
+    run.run_s = 30.0;
+    std::vector<SyntheticNoise> noise = three_levels();
+    noise.erase(noise.begin() + 1);  // the harmless one
+    noise.insert(noise.end(), run.noise.begin() + 1, run.noise.end());
+    run.noise = noise;
+    analysis::testing::write_run(scratch / "run", run);
+    const testing::Outcome outcome = analyse(scratch / "run", {"--budget", "2%"});
+    REQUIRE(outcome.status == 0);
+    INFO(outcome.out);
+    CHECK(outcome.out.find("its curve reaches the budget at") != std::string::npos);
+    CHECK(outcome.out.find("GiB/s (at most ") != std::string::npos);
+}
+
 TEST_CASE("doses of a curve are per second for which a level was assigned")
 {
     // In each 10 s at a level, the noise spent 8 s on allocating memory, so rates of 2, 4 and 16 GiB/s while ready are

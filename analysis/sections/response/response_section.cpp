@@ -48,8 +48,9 @@ std::string dose_text(const ResponseCurve& curve, double dose)
 std::string interval_text(const ResponseCurve& curve, const DoseEstimate& dose)
 {
     if (!dose.low && !dose.high) return "";
-    const std::string low = dose.low ? dose_text(curve, *dose.low) : "below what was run";
-    return join(" (", low, " to ", dose.high ? dose_text(curve, *dose.high) : "above what was run", ")");
+    if (!dose.low) return join(" (at most ", dose_text(curve, *dose.high), ")");
+    if (!dose.high) return join(" (at least ", dose_text(curve, *dose.low), ")");
+    return join(" (", dose_text(curve, *dose.low), " to ", dose_text(curve, *dose.high), ")");
 }
 
 // The highest dose such that all measured doses up to it are safe by their verdicts; none: not even the lowest is.
