@@ -104,8 +104,6 @@ elsewhere = {
     "build/stressor": "examples_test.sh stressor",
     "./instrumented": "scorep_test.sh: Debian has no Score-P",
     "crosstalk run --cpus 0-15": "virtual_nodes_test.sh, on nodes of this machine",
-    "--on NODES": "campaign_test.sh nodes",
-    "jobscripts/virtual-nodes.sh": "virtual_nodes_test.sh: not every machine lets namespaces be made",
     "crosstalk campaign collect DIR": "campaign_test.sh",
     "jobscripts/slurm-sandbox.sh": "sandbox_test.sh",
     'eval "$(jobscripts/slurm-sandbox.sh': "sandbox_test.sh",
