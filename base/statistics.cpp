@@ -94,6 +94,17 @@ Mean mean_of(std::span<const double> values)
     return {mean, std::sqrt(squares / (count - 1.0) / count), count - 1.0};
 }
 
+double joint_degrees_of_freedom(const std::vector<VarianceTerm>& terms)
+{
+    double variance = 0.0;
+    double spread = 0.0;
+    for (const VarianceTerm& term : terms) {
+        variance += term.variance;
+        spread += term.variance * term.variance / term.degrees_of_freedom;
+    }
+    return variance * variance / spread;
+}
+
 double median(std::vector<double> values)
 {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -57,6 +57,15 @@ struct Mean {
 };
 Mean mean_of(std::span<const double> values);
 
+// One of the independent terms whose variances add up: the square of its standard error.
+struct VarianceTerm {
+    double variance = 0.0;
+    double degrees_of_freedom = 0.0;
+};
+
+// Degrees of freedom of the sum of these variances (Satterthwaite 1946; Welch 1947). NaN if all variances are zero.
+double joint_degrees_of_freedom(const std::vector<VarianceTerm>& terms);
+
 double median(std::vector<double> values);  // `values` must not be empty
 
 // Two-sided quantile: P(|t| <= t_quantile(c, dof)) = c.

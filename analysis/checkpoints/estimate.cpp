@@ -24,16 +24,17 @@ Mean mean_or_single(const std::vector<double>& values)
     return {.value = values.front()};
 }
 
-// Sum of independent means; degrees of freedom by Welch and Satterthwaite. One without an error has none.
+// Sum of independent means. One without an error has none.
 Mean sum_of(const Mean& a, const Mean& b)
 {
     Mean sum{.value = a.value + b.value};
     if (a.degrees_of_freedom <= 0.0 || b.degrees_of_freedom <= 0.0) return sum;
     sum.standard_error = std::hypot(a.standard_error, b.standard_error);
-    const auto part = [](const Mean& mean) { return std::pow(mean.standard_error, 4) / mean.degrees_of_freedom; };
-    const double parts = part(a) + part(b);
-    sum.degrees_of_freedom =
-        parts > 0.0 ? std::pow(sum.standard_error, 4) / parts : std::min(a.degrees_of_freedom, b.degrees_of_freedom);
+    const auto term = [](const Mean& mean) {
+        return base::VarianceTerm{mean.standard_error * mean.standard_error, mean.degrees_of_freedom};
+    };
+    sum.degrees_of_freedom = sum.standard_error > 0.0 ? base::joint_degrees_of_freedom({term(a), term(b)})
+                                                      : std::min(a.degrees_of_freedom, b.degrees_of_freedom);
     return sum;
 }
 

@@ -23,14 +23,13 @@ bool is_students(const Estimated& one, double confidence)
            std::abs(one.interval.high - (one.value + half)) < near;
 }
 
-// Degrees of freedom by Welch and Satterthwaite; if an error is unknown, a number so large that Student's t is normal.
-double joint_degrees_of_freedom(const Estimated& a, const Estimated& b)
+// If an error is unknown, a number so large that Student's t is normal.
+double degrees_of_freedom(const Estimated& a, const Estimated& b)
 {
     constexpr double normal = 1e6;
     if (!has_error(a) || !has_error(b)) return normal;
-    const double of_a = *a.standard_error * *a.standard_error;
-    const double of_b = *b.standard_error * *b.standard_error;
-    return (of_a + of_b) * (of_a + of_b) / (of_a * of_a / *a.degrees_of_freedom + of_b * of_b / *b.degrees_of_freedom);
+    return base::joint_degrees_of_freedom({{*a.standard_error * *a.standard_error, *a.degrees_of_freedom},
+                                           {*b.standard_error * *b.standard_error, *b.degrees_of_freedom}});
 }
 
 }  // namespace
@@ -40,7 +39,7 @@ EstimatedDifference difference(const Estimated& before, const Estimated& after, 
     EstimatedDifference found;
     found.value = after.value - before.value;
     found.by_welch = is_students(before, confidence) && is_students(after, confidence);
-    const double freedom = joint_degrees_of_freedom(before, after);
+    const double freedom = degrees_of_freedom(before, after);
     const double quantile = t_quantile(confidence, freedom);
     if (found.by_welch) {
         const double half = quantile * std::hypot(*before.standard_error, *after.standard_error);

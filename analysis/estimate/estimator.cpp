@@ -199,7 +199,7 @@ Estimate estimate(const Fit& fit, const Combination& weights, Eigen::Index measu
         for (std::size_t b = 0; b < fit.blocks.size(); ++b)
             found.influence[static_cast<Eigen::Index>(b)] = of.dot(fit.blocks[b].influence.col(measure));
     }
-    double spread = 0.0;
+    std::vector<base::VarianceTerm> strata;
     for (const StratumSums& stratum : weights.strata_met ? fit.strata_met : fit.strata) {
         bool lacks = false;
         for (Eigen::Index t = 0; t < of.size(); ++t) lacks = lacks || (of[t] != 0.0 && stratum.count[t] == 0.0);
@@ -219,9 +219,9 @@ Estimate estimate(const Fit& fit, const Combination& weights, Eigen::Index measu
             variance += share.variance() * at_once * at_once;
         }
         found.variance += variance;
-        spread += variance * variance / mean.degrees_of_freedom;
+        strata.push_back({variance, mean.degrees_of_freedom});
     }
-    if (spread > 0.0) found.degrees_of_freedom = found.variance * found.variance / spread;
+    if (found.variance > 0.0) found.degrees_of_freedom = base::joint_degrees_of_freedom(strata);
     if (with_accidents) found.value += of.dot(accident_means(fit, measure));
     return found;
 }
@@ -245,13 +245,9 @@ Mean percent_of_quiet(const Fit& fit, const Combination& weights, Eigen::Index m
     const double of_strata =
         to_percent * to_percent * (strata.variance + (of_step ? 0.0 : ratio * ratio * quiet.variance));
     Mean percent{100.0 * ratio, std::sqrt(of_blocks + of_strata), blocks.degrees_of_freedom};
-    if (of_strata > 0.0) {
-        // Degrees of freedom by Welch and Satterthwaite.
-        const double all = of_blocks + of_strata;
-        percent.degrees_of_freedom = all * all /
-                                     (of_blocks * of_blocks / blocks.degrees_of_freedom +
-                                      of_strata * of_strata / std::max(1.0, strata.degrees_of_freedom));
-    }
+    if (of_strata > 0.0)
+        percent.degrees_of_freedom = base::joint_degrees_of_freedom(
+            {{of_blocks, blocks.degrees_of_freedom}, {of_strata, std::max(1.0, strata.degrees_of_freedom)}});
     if (!with_accidents) return percent;
     double of_accidents = 0.0;
     for (Eigen::Index t = 0; t < around.size(); ++t) {

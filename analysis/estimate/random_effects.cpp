@@ -153,17 +153,17 @@ Mean strata_mean(std::span<const Mean> parts, std::span<const double> weights)
     for (const double weight : weights) sum += weight;
     Mean mean;
     double variance = 0.0;
-    double spread = 0.0;
+    std::vector<base::VarianceTerm> terms;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const double share = weights[i] / sum;
         const double own = share * share * variance_of(parts[i]);
         mean.value += share * parts[i].value;
         mean.looked_at = mean.looked_at || parts[i].looked_at;
         variance += own;
-        spread += own * own / parts[i].degrees_of_freedom;
+        terms.push_back({own, parts[i].degrees_of_freedom});
     }
     mean.standard_error = std::sqrt(variance);
-    mean.degrees_of_freedom = variance * variance / spread;
+    mean.degrees_of_freedom = base::joint_degrees_of_freedom(terms);
     take_bounds(mean, parts, [&](std::size_t part) { return weights[part] / sum; });
     return mean;
 }

@@ -55,6 +55,13 @@ TEST_CASE("the interval of a mean without rare events is Student's")
     CHECK(interval.high == doctest::Approx(3.0 + 1.0465).epsilon(1e-4));
 }
 
+TEST_CASE("the degrees of freedom of a sum of variances are the weighted mean of its terms', by squares")
+{
+    CHECK(base::joint_degrees_of_freedom({{2.0, 9.0}, {2.0, 9.0}}) == doctest::Approx(18.0));
+    CHECK(base::joint_degrees_of_freedom({{4.0, 4.0}, {1.0, 10.0}}) == doctest::Approx(25.0 / 4.1));
+    CHECK(base::joint_degrees_of_freedom({{3.0, 7.0}, {0.0, 2.0}}) == doctest::Approx(7.0));
+}
+
 TEST_CASE("an event that is all of a mean's spread widens it as the event's own interval does, upwards more")
 {
     Mean mean{2.0, 1.0, 19.0};

@@ -25,8 +25,7 @@ Mean welch(const Eigen::VectorXd& from, const Eigen::VectorXd& to)
     const double degrees =
         variance == 0.0
             ? a.degrees_of_freedom + b.degrees_of_freedom
-            : variance * variance /
-                  (variance_a * variance_a / a.degrees_of_freedom + variance_b * variance_b / b.degrees_of_freedom);
+            : base::joint_degrees_of_freedom({{variance_a, a.degrees_of_freedom}, {variance_b, b.degrees_of_freedom}});
     return {b.value - a.value, std::sqrt(variance), degrees};
 }
 
