@@ -119,7 +119,7 @@ std::vector<SaveAndSteps> pairs_of(const std::vector<CheckpointRun>& runs)
 }
 
 // The mean over runs of the designs' estimates for this mode, as slowdown in percent and as extra time of a save. In a
-// slot of length L the steps that are slower by a share p took L p / (1 + p) longer.
+// slot whose steps between last L in all, and are slower by a share p, they took L p / (1 + p) longer.
 void take_design(const std::vector<CheckpointRun>& runs, CheckpointGroup& group)
 {
     Mean percent;
@@ -129,8 +129,8 @@ void take_design(const std::vector<CheckpointRun>& runs, CheckpointGroup& group)
         for (const RequestedSaves& requested : run.requested) {
             if (requested.mode != group.setting.mode) continue;
             const double share = requested.percent.value / 100.0;
-            const double slope = requested.slot_s / ((1.0 + share) * (1.0 + share));
-            const Mean own_s{.value = requested.slot_s * share / (1.0 + share),
+            const double slope = requested.between_s / ((1.0 + share) * (1.0 + share));
+            const Mean own_s{.value = requested.between_s * share / (1.0 + share),
                              .standard_error = slope * requested.percent.standard_error / 100.0,
                              .degrees_of_freedom = requested.percent.degrees_of_freedom};
             percent = estimates > 0.0 ? sum_of(percent, requested.percent) : requested.percent;

@@ -6,6 +6,7 @@
 #include "analysis/input/run_steps.hpp"
 #include "analysis/input/training_reader.hpp"
 #include "analysis/results/record.hpp"
+#include "analysis/sections/checkpoints/checkpoints.hpp"
 #include "base/contract/background_work.hpp"
 #include "base/contract/checkpoint_table.hpp"
 #include "base/contract/phases.hpp"
@@ -193,8 +194,8 @@ void take_steps(const StepsAndSlots& beside, CheckpointRun& run)
     }
 }
 
-// The estimates of a design whose slots asked for checkpoints.
-void take_requested(DesignedRun& designed, CheckpointRun& run)
+// The costs of a design whose slots asked for checkpoints, as the run's report has them.
+void take_requested(const DesignedRun& designed, CheckpointRun& run)
 {
     const auto asks = [](const Treatment& treatment) {
         return std::any_of(treatment.on.begin(), treatment.on.end(), is_request);
@@ -202,24 +203,14 @@ void take_requested(DesignedRun& designed, CheckpointRun& run)
     if (!designed.plan.randomised() ||
         std::none_of(designed.plan.treatments.begin(), designed.plan.treatments.end(), asks))
         return;
-    constexpr const char* measure = "without checkpoint";
-    base::LongColumn<double> ms;
-    for (std::size_t step = 0; step < run.step_ms.size(); ++step) ms.push_back(run.step_ms[step]);
-    designed.extra_ms = {};
-    designed.extra_ms.append(std::move(ms));
-    designed.extra_names = {measure};
-    const std::vector<Slot>& slots = designed.slots.front();
-    const double slot_s = static_cast<double>(slots.front().end_ns - slots.front().begin_ns) / 1e9;
     const std::string only_mode = run.saves.empty() ? "" : run.saves.front().setting.mode;
     try {
-        const Analysis found = analyse(designed, {.draws = {.count = 0}, .by_rank = false});
-        for (const Effect& effect : found.effects)
-            if (effect.stressor == base::job_checkpoint && effect.phase == measure && effect.rank == all_ranks &&
-                effect.kind == judged_kind(found.effects, effect)) {
-                const bool async = effect.level.find("mode=async") != std::string::npos;
-                const bool sync = effect.level.find("mode=sync") != std::string::npos;
-                run.requested.push_back({async ? "async" : sync ? "sync" : only_mode, effect.percent, slot_s});
-            }
+        const Analysis analysis = analyse(designed, {.by_rank = false});
+        for (const CheckpointCost& cost : checkpoint_costs(designed, analysis)) {
+            const bool async = cost.level.find("mode=async") != std::string::npos;
+            const bool sync = cost.level.find("mode=sync") != std::string::npos;
+            run.requested.push_back({async ? "async" : sync ? "sync" : only_mode, cost.percent, cost.between_s});
+        }
     } catch (const base::Error& error) {
         run.notes.push_back(
             base::join(run.name, ": the slots of ", base::job_checkpoint, " allow no estimate: ", error.what()));

@@ -66,8 +66,8 @@ struct Save {
 // The cost of saves for the steps between them, estimated from randomised slots that requested saves (job.checkpoint).
 struct RequestedSaves {
     std::string mode;
-    Mean percent;  // slowdown of steps without their phase `checkpoint`, percent of the quiet mean step
-    double slot_s = 0.0;
+    Mean percent;            // slowdown of the steps between: CheckpointCost::percent
+    double between_s = 0.0;  // time of these steps in a slot
 };
 
 struct TimeUnderNoise {

@@ -46,6 +46,8 @@ std::vector<CheckpointCost> checkpoint_costs(const DesignedRun& run, const Analy
         CheckpointCost cost{.factor = on.front().factor, .level = on.front().level};
         std::vector<StepsOfBlock> beside(static_cast<std::size_t>(run.plan.blocks));
         std::vector<StepsOfBlock> quiet = beside;
+        auto last_slot = analysis.exposures.slot.front() - 1;
+        double slots = 0.0;
         for (std::size_t i = 0; i < used.size(); ++i) {
             if (used[i] < 0) continue;
             const std::size_t treatment = treatment_of(analysis.exposures, run.plan, i);
@@ -60,7 +62,11 @@ std::vector<CheckpointCost> checkpoint_costs(const DesignedRun& run, const Analy
             StepsOfBlock& block = (treatment == t ? beside : quiet)[static_cast<std::size_t>(used[i])];
             block.ms += step_ms.first(i);
             block.steps += 1.0;
-            if (treatment == t) ++cost.between;
+            if (treatment != t) continue;
+            ++cost.between;
+            cost.between_s += step_ms.first(i) / 1e3;
+            if (analysis.exposures.slot[i] != last_slot) ++slots;
+            last_slot = analysis.exposures.slot[i];
         }
         std::vector<double> longer_percent;
         for (std::size_t b = 0; b < beside.size(); ++b)
@@ -68,6 +74,7 @@ std::vector<CheckpointCost> checkpoint_costs(const DesignedRun& run, const Analy
                 longer_percent.push_back(100.0 * (beside[b].mean() / quiet[b].mean() - 1.0));
         if (longer_percent.size() < 2) continue;
         if (cost.checkpoints > 0) cost.checkpoint_ms /= static_cast<double>(cost.checkpoints);
+        cost.between_s /= slots;
         cost.percent = base::mean_of(longer_percent);
         costs.push_back(std::move(cost));
     }

@@ -17,6 +17,7 @@ struct CheckpointCost {
     std::size_t checkpoints = 0;  // steps with phase checkpoint in its slots
     double checkpoint_ms = 0.0;   // mean of the phase in these, on the rank on which it takes longest
     std::size_t between = 0;      // other whole steps in its slots
+    double between_s = 0.0;       // time that these take in a slot, mean over slots
     Mean percent{};               // how much longer these are than quiet steps, in percent of those; over blocks
 };
 
