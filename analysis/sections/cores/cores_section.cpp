@@ -17,7 +17,6 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
-#include "base/programs/gnuplot.hpp"
 #include "base/words.hpp"
 
 #include <nlohmann/json.hpp>
@@ -245,42 +244,26 @@ void write_cores_json(const std::filesystem::path& file, const Report& report)
 
 Plot draw_cores(const std::filesystem::path& folder, const Report& report)
 {
-    base::CsvWriter data{folder / "cores_points.csv",
-                         {"panel", "keep", "effect_percent", "low_percent", "high_percent", "fitted_percent", "name"}};
-    std::vector<std::string> names;
-    std::vector<double> most;
-    std::vector<double> enough;
-    double low = 0.0;
-    double high = 1.5 * report.verdict.budget_percent;
-    for (std::size_t c = 0; c < falling_curves_of(report).size(); ++c) {
-        const ResponseCurve& curve = falling_curves_of(report)[c];
-        names.push_back(curve.factor);
-        most.push_back(curve.points.front().dose);
-        enough.push_back(cores_needed(curve, report.verdict).enough.value_or(0));
-        for (const CurvePoint& point : curve.points) {
-            const Interval interval = point.percent.interval(report.verdict.confidence_each);
-            data.row(c, point.dose, fixed(point.percent.value, 5), fixed(interval.low, 5), fixed(interval.high, 5),
-                     fixed(point.fitted_percent, 5), curve.factor);
-            low = std::min(low, interval.low);
-            high = std::max(high, interval.high);
+    const auto set_own = [&](base::GnuplotVariables& variables) {
+        std::vector<double> most;
+        std::vector<double> enough;
+        for (const ResponseCurve& curve : falling_curves_of(report)) {
+            most.push_back(curve.points.front().dose);
+            enough.push_back(cores_needed(curve, report.verdict).enough.value_or(0));
         }
-    }
-    base::GnuplotVariables variables;
-    variables.set("curves", names.size());
-    variables.set("names", names);
-    variables.set("most", most);
-    variables.set("enough", enough);
-    variables.set("budget", report.verdict.budget_percent);
-    variables.set("low", low);
-    variables.set("high", high);
-    Plot plot{.name = "cores",
-              .title = "What fewer cores cost the job",
-              .caption =
-                  "Dots: the slowdown with this number of cores kept, with its interval. Line: the monotone curve. "
-                  "Red: the budget. Shaded: numbers of cores that are shown to be enough."};
-    plot.data = {"cores_points.csv"};
-    plot.drawn = base::draw("interference", folder, plot.name, variables, cores_gp);
-    return for_people(folder, plot);
+        variables.set("most", most);
+        variables.set("enough", enough);
+    };
+    return draw_curves(
+        folder, report, falling_curves_of(report),
+        {.plot = {.name = "cores",
+                  .title = "What fewer cores cost the job",
+                  .caption = "Dots: the slowdown with this number of cores kept, with its interval. Line: the monotone "
+                             "curve. Red: the budget. Shaded: numbers of cores that are shown to be enough."},
+         .script = cores_gp,
+         .dose_column = "keep",
+         .dose = [](const ResponseCurve&, double cores) { return base::format(cores); },
+         .set_own = set_own});
 }
 
 std::vector<std::string> cores_sentences(const Report& report)

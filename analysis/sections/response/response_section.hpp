@@ -4,7 +4,9 @@
 
 #include "analysis/sections/response/response.hpp"
 #include "analysis/sections/section.hpp"
+#include "base/programs/gnuplot.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,7 +19,19 @@ void add_curves(Report& report, const std::vector<RunOfCurve>& runs);
 const std::vector<ResponseCurve>& curves_of(const Report& report);
 const std::vector<ResponseCurve>& falling_curves_of(const Report& report);
 
-// Draws response.svg from response_points.csv, with a panel for each curve.
+// A plot of curves, each in its panel: its name and words, and what its script needs beside the points.
+struct CurvesPlot {
+    Plot plot;
+    const char* script;
+    const char* dose_column;
+    std::string (*dose)(const ResponseCurve& curve, double dose);  // a cell of that column
+    std::function<void(base::GnuplotVariables&)> set_own;
+};
+// Draws NAME.svg from NAME_points.csv.
+Plot draw_curves(const std::filesystem::path& folder, const Report& report, const std::vector<ResponseCurve>& curves,
+                 const CurvesPlot& what);
+
+// Draws response.svg, with a panel for each curve.
 Plot draw_response(const std::filesystem::path& folder, const Report& report);
 
 // One sentence for each curve.
