@@ -63,15 +63,13 @@ Report report_of(const RunFiles& files)
         if (std::string lost = lost_noise_record(record); !lost.empty())
             joined.promises_broken.push_back(std::move(lost));
     drop_foreign_records(report, training, noise);
-    for (std::string& reason : noise_elsewhere(report)) joined.promises_broken.push_back(std::move(reason));
-    for (std::string& reason : noise_stood_still(report)) joined.promises_broken.push_back(std::move(reason));
+    RecordedFaults faults = recorded_faults(report);
+    for (std::string& reason : faults.promises_broken) joined.promises_broken.push_back(std::move(reason));
     run_sections(&Section::read, report, files, training.choice);
     report.analysis = analyse(report.run, report.rules);
-    std::vector<std::string> insensitive = late_slots(report);
-    for (std::string& reason : unknown_end(report)) insensitive.push_back(std::move(reason));
     report.verdict = verdict(report.run, report.analysis, joined.promises_broken,
                              {settings.budget.value, settings.confidence.fraction(), settings.looked,
-                              std::move(insensitive), what_noise_lacked(report)});
+                              std::move(faults.insensitive), std::move(faults.lacked)});
     run_sections(&Section::estimate, report, files, training.choice);
     report.limits = limits(report);
     report.own_record = base::run_record("interference");

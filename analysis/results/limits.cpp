@@ -192,22 +192,42 @@ std::string lateness_text(const Report& report, const Json& noise)
                 " s late (a slot lasts ", fixed(slot_s(report), 2), " s)");
 }
 
-}  // namespace
+void add_noise_elsewhere(std::vector<std::string>& reasons, const Report& report)
+{
+    for (const Record* record : noise_records(report)) {
+        const std::string host = word(record->json, "host");
+        for (const Json& moved : list_in(record->json, "moved"))
+            reasons.push_back(join("the noise of CPU ", std::llround(number_in(moved, "cpu").value_or(-1.0)), " on ",
+                                   host, " was moved to CPU ", word(moved, "to"), " (by taskset, or a cpuset)"));
+        for (const Json& stressor : list_in(record->json, "stressors"))
+            if (const std::string what = word(stressor, "not_kept"); !what.empty())
+                reasons.push_back(join(word(stressor, "name"), " on ", host, ": ", what));
+    }
+}
 
-std::vector<std::string> late_slots(const Report& report)
+void add_noise_that_stood_still(std::vector<std::string>& reasons, const Report& report)
+{
+    constexpr double too_much = 0.1;
+    const std::vector<Slot>& slots = report.run.slots.front();
+    const double noise_s = static_cast<double>(slots.back().end_ns - slots.front().begin_ns) / 1e9;
+    for (const Record* record : noise_records(report))
+        if (worst_lateness_s(record->json) >= too_much * noise_s)
+            reasons.push_back(lateness_text(report, record->json) +
+                              ": it was stopped for more than a tenth of its time");
+}
+
+void add_late_slots(std::vector<std::string>& reasons, const Report& report)
 {
     constexpr double late = 0.1;  // share of a slot
-    std::vector<std::string> reasons;
     for (const Record* record : noise_records(report)) {
         const double p99_s = number_in(object_in(record->json, "lateness_ns"), "p99").value_or(0.0) / 1e9;
         if (p99_s > late * slot_s(report))
             reasons.push_back(join("one slot in a hundred on ", word(record->json, "host"), " began more than ",
                                    fixed(1000.0 * p99_s, 0), " ms late, a tenth of its length or more"));
     }
-    return reasons;
 }
 
-std::vector<std::string> unknown_end(const Report& report)
+void add_unknown_end(std::vector<std::string>& reasons, const Report& report)
 {
     constexpr double longest_share = 0.05;  // share of the noise's length
     constexpr double longest_steps = 3.0;   // number of the longest steps
@@ -215,7 +235,7 @@ std::vector<std::string> unknown_end(const Report& report)
     const Record* training = training_record(report);
     // A hanging training is ended by a signal, too; the record of a user's own job does not say how it ended.
     const std::string ended_by = training == nullptr ? "" : word(object_in(training->json, "result"), "ended_by");
-    if (!ended_by.empty() && ended_by != "signal") return {};
+    if (!ended_by.empty() && ended_by != "signal") return;
     const RankSteps& rank = report.run.steps.ranks.front();
     const std::vector<Slot>& slots = report.run.slots.front();
     std::int64_t longest_step_ns = 0;
@@ -225,9 +245,9 @@ std::vector<std::string> unknown_end(const Report& report)
     const auto silent_ns = static_cast<double>(slots.back().end_ns - rank.end_ns.back());
     if (silent_ns <=
         std::max({longest_share * noise_ns, longest_steps * static_cast<double>(longest_step_ns), longest_ns}))
-        return {};
-    return {join("noise went on for ", fixed(silent_ns / 1e9, 1),
-                 " s after the last step without a record that the training ended: it may have hung")};
+        return;
+    reasons.push_back(join("noise went on for ", fixed(silent_ns / 1e9, 1),
+                           " s after the last step without a record that the training ended: it may have hung"));
 }
 
 std::map<std::pair<std::string, std::string>, std::string> what_noise_lacked(const Report& report)
@@ -251,32 +271,17 @@ std::map<std::pair<std::string, std::string>, std::string> what_noise_lacked(con
     return lacked;
 }
 
-std::vector<std::string> noise_stood_still(const Report& report)
-{
-    constexpr double too_much = 0.1;
-    const std::vector<Slot>& slots = report.run.slots.front();
-    const double noise_s = static_cast<double>(slots.back().end_ns - slots.front().begin_ns) / 1e9;
-    std::vector<std::string> reasons;
-    for (const Record* record : noise_records(report))
-        if (worst_lateness_s(record->json) >= too_much * noise_s)
-            reasons.push_back(lateness_text(report, record->json) +
-                              ": it was stopped for more than a tenth of its time");
-    return reasons;
-}
+}  // namespace
 
-std::vector<std::string> noise_elsewhere(const Report& report)
+RecordedFaults recorded_faults(const Report& report)
 {
-    std::vector<std::string> reasons;
-    for (const Record* record : noise_records(report)) {
-        const std::string host = word(record->json, "host");
-        for (const Json& moved : list_in(record->json, "moved"))
-            reasons.push_back(join("the noise of CPU ", std::llround(number_in(moved, "cpu").value_or(-1.0)), " on ",
-                                   host, " was moved to CPU ", word(moved, "to"), " (by taskset, or a cpuset)"));
-        for (const Json& stressor : list_in(record->json, "stressors"))
-            if (const std::string what = word(stressor, "not_kept"); !what.empty())
-                reasons.push_back(join(word(stressor, "name"), " on ", host, ": ", what));
-    }
-    return reasons;
+    RecordedFaults faults;
+    add_noise_elsewhere(faults.promises_broken, report);
+    add_noise_that_stood_still(faults.promises_broken, report);
+    add_late_slots(faults.insensitive, report);
+    add_unknown_end(faults.insensitive, report);
+    faults.lacked = what_noise_lacked(report);
+    return faults;
 }
 
 std::vector<std::string> limits(const Report& report)

@@ -11,24 +11,22 @@
 
 namespace analysis {
 
-// Reasons from the noise's records against calling anything safe: slots that began late; and, by factor and level,
-// against calling that noise safe: it did less than 90 % of the requested work, or others had its CPU for more than a
-// tenth of its time.
-std::vector<std::string> late_slots(const Report& report);
-std::map<std::pair<std::string, std::string>, std::string> what_noise_lacked(const Report& report);
-
-// Why nothing can be called safe: noise continued long after the last step, and no record says that the training had
-// ended.
-std::vector<std::string> unknown_end(const Report& report);
+// Reasons in the records against the verdicts of a run.
+struct RecordedFaults {
+    // Reasons why noise did not cover the training: it was moved to other CPUs, could not be held to its slots, or
+    // stood still for a tenth of its time or more.
+    std::vector<std::string> promises_broken;
+    // Reasons against calling anything safe: slots began late; noise continued long after the last step, and no record
+    // says that the training had ended.
+    std::vector<std::string> insensitive;
+    // By factor and level, a reason against calling that noise safe: it did less than 90 % of the requested work, or
+    // others had its CPU for more than a tenth of its time.
+    std::map<std::pair<std::string, std::string>, std::string> lacked;
+};
+RecordedFaults recorded_faults(const Report& report);
 
 // A sentence for each limit: ranks that share a core, a virtual machine, noise on few of the cores or on the training's
 // own, late noise, few blocks, an order that was not random. Limits that would need a missing record are not given.
 std::vector<std::string> limits(const Report& report);
-
-// Reasons why noise did not cover the training: it stood still for a tenth of its time or more.
-std::vector<std::string> noise_stood_still(const Report& report);
-
-// Reasons why noise did not cover the training: it was moved to other CPUs, or could not be held to its slots.
-std::vector<std::string> noise_elsewhere(const Report& report);
 
 }  // namespace analysis
