@@ -3,8 +3,9 @@
 #include "base/page/page.hpp"
 
 #include "analysis/checkpoints/write.hpp"
-#include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/html_text.hpp"
+#include "analysis/report/writers/record_html.hpp"
+#include "analysis/results/plots/palette.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"

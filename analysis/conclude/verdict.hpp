@@ -47,6 +47,12 @@ struct FactorVerdict {
     std::optional<Forecast> forecast;  // of an undecided noise with enough blocks
     Cause cause;
     Advice setting;  // setting of Slurm or of the node that an operator can make
+
+    // True if there is no answer although the run can be trusted.
+    bool is_open() const
+    {
+        return verdict == base::verdict_word::undecided || verdict == base::verdict_word::insensitive;
+    }
 };
 
 struct VerdictRules {

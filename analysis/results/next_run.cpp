@@ -97,33 +97,7 @@ std::string budget_it_could_see(const FactorVerdict& factor, double budget_perce
     return "";
 }
 
-}  // namespace
-
-std::string command_for(const Report& report, double minutes)
-{
-    const double length = round_seconds(minutes);
-    const std::string seconds = join(length);
-    if (report.runs > 1) return replaced(report.again, "{runs}", join(missing_runs(report, minutes)));
-    if (adds(report)) {
-        const double more = round_seconds(missing_minutes(report, minutes));
-        const std::string in_time =
-            replaced(report.again, "{job_minutes}", join(std::ceil(more / 60.0) + minutes_around_run));
-        return replaced(in_time, "{missing}", join(more));
-    }
-    if (!report.again.empty()) return replaced(report.again, "{seconds}", seconds);
-    const Record* training = training_record(report);
-    const std::vector<const Record*> noise = noise_records(report);
-    if (training == nullptr || noise.empty()) return "";
-    const auto ranks = number_in(training->json, "ranks").value_or(1.0);
-    const std::string out = "NEW_DIR";
-    const std::string train =
-        with_options(training->json, {{"--duration", seconds + "s"}, {"--out", out}}, {"--steps", "--epochs"});
-    const std::string make =
-        with_options(noise.front()->json, {{"--duration", join(length + 600.0) + "s"}, {"--out", out}}, {});
-    return join(ranks > 1.0 ? join("mpirun -n ", ranks, " --bind-to none ") : "", train, " & sleep 5; ", make,
-                " & wait %1; kill %2; wait; interference analyse ", out);
-}
-
+// The addition by command_for() that reaches that length: "a new run of 14 min", "690 s more", "5 more runs".
 std::string what_is_missing(const Report& report, double minutes)
 {
     if (report.runs > 1) {
@@ -162,6 +136,69 @@ std::string outlook(const Report& report, const FactorVerdict& factor)
     if (factor.forecast->minutes >= forecast_limit_minutes)
         return text + "; " + half_width + " would take more than a day";
     return text + "; " + what_is_missing(report, factor.forecast->minutes) + " would give " + half_width;
+}
+
+std::optional<Again> again(const Report& report)
+{
+    const auto fails = [](const std::optional<Control>& control) {
+        return control && control->connected && control->judged && !control->holds;
+    };
+    if (fails(report.verdict.pause) || fails(report.verdict.delay)) return std::nullopt;  // a longer run would not help
+    const Forecast* longest = nullptr;
+    for (const FactorVerdict& factor : report.verdict.factors)
+        if (factor.forecast && (longest == nullptr || factor.forecast->minutes > longest->minutes))
+            longest = &*factor.forecast;
+    const bool feasible = longest != nullptr && longest->minutes < forecast_limit_minutes;
+    const bool anew = report.runs == 1 && report.again.find("{missing}") == std::string::npos;
+    const double have = report.verdict.run_minutes;
+    const double minutes = feasible ? longest->minutes : anew ? have : 2.0 * have;
+    const std::string command = command_for(report, minutes);
+    if (command.empty()) return std::nullopt;
+    const std::string missing = anew ? length_needed(minutes) : what_is_missing(report, minutes);
+    if (!feasible)
+        return Again{anew ? "Run this again, for as long" : join("Measure on: ", missing), std::nullopt, 60.0 * minutes,
+                     command};
+    return Again{join(anew ? "Run this again for ± " : "Measure on for ± ", fixed(longest->half_width_percent, 2),
+                      " %, ", missing),
+                 longest->half_width_percent, 60.0 * minutes, command};
+}
+
+}  // namespace
+
+std::string command_for(const Report& report, double minutes)
+{
+    const double length = round_seconds(minutes);
+    const std::string seconds = join(length);
+    if (report.runs > 1) return replaced(report.again, "{runs}", join(missing_runs(report, minutes)));
+    if (adds(report)) {
+        const double more = round_seconds(missing_minutes(report, minutes));
+        const std::string in_time =
+            replaced(report.again, "{job_minutes}", join(std::ceil(more / 60.0) + minutes_around_run));
+        return replaced(in_time, "{missing}", join(more));
+    }
+    if (!report.again.empty()) return replaced(report.again, "{seconds}", seconds);
+    const Record* training = training_record(report);
+    const std::vector<const Record*> noise = noise_records(report);
+    if (training == nullptr || noise.empty()) return "";
+    const auto ranks = number_in(training->json, "ranks").value_or(1.0);
+    const std::string out = "NEW_DIR";
+    const std::string train =
+        with_options(training->json, {{"--duration", seconds + "s"}, {"--out", out}}, {"--steps", "--epochs"});
+    const std::string make =
+        with_options(noise.front()->json, {{"--duration", join(length + 600.0) + "s"}, {"--out", out}}, {});
+    return join(ranks > 1.0 ? join("mpirun -n ", ranks, " --bind-to none ") : "", train, " & sleep 5; ", make,
+                " & wait %1; kill %2; wait; interference analyse ", out);
+}
+
+NextRun next_run(const Report& report)
+{
+    NextRun next{.again = again(report), .outlooks = {}, .commands = {}};
+    for (const FactorVerdict& factor : report.verdict.factors) {
+        const bool feasible = factor.forecast && factor.forecast->minutes < forecast_limit_minutes;
+        next.outlooks.push_back(factor.is_open() ? outlook(report, factor) : "");
+        next.commands.push_back(feasible ? command_for(report, factor.forecast->minutes) : "");
+    }
+    return next;
 }
 
 }  // namespace analysis

@@ -2,7 +2,6 @@
 #include "analysis/results/report.hpp"
 
 #include "analysis/results/numbers.hpp"
-#include "base/contract/verdict_words.hpp"
 #include "base/error.hpp"
 
 #include <algorithm>
@@ -22,11 +21,6 @@ std::vector<std::string> factor_names(const Experiment& plan)
         for (const Assigned& on : treatment.on)
             if (std::find(names.begin(), names.end(), on.factor) == names.end()) names.push_back(on.factor);
     return names;
-}
-
-bool is_open(const FactorVerdict& factor)
-{
-    return factor.verdict == base::verdict_word::undecided || factor.verdict == base::verdict_word::insensitive;
 }
 
 }  // namespace analysis

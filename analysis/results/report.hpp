@@ -53,7 +53,4 @@ LeftOut reason_of(const Report& report, std::size_t step);
 // Labels of factors and controls in order of appearance.
 std::vector<std::string> factor_names(const Experiment& plan);
 
-// True if the factor has no answer although the run can be trusted: undecided or insensitive.
-bool is_open(const FactorVerdict& factor);
-
 }  // namespace analysis

@@ -3,7 +3,6 @@
 
 #include "analysis/conclude/advice.hpp"
 #include "analysis/metrics/metric.hpp"
-#include "analysis/results/next_run.hpp"
 #include "analysis/results/numbers.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/contract/job_cores.hpp"
@@ -41,13 +40,6 @@ bool any_tried(const Verdict& verdict)
                        [](const FactorVerdict& factor) { return tried_setting(factor.level).has_value(); });
 }
 
-}  // namespace
-
-std::string truth_of(const std::optional<Control>& control)
-{
-    return control && control->connected ? percent(control->true_percent) : "not recorded";
-}
-
 std::string measured(const Report& report)
 {
     constexpr double much = 0.05;
@@ -59,39 +51,22 @@ std::string measured(const Report& report)
                                : std::string{});
 }
 
-std::string headline(const Report& report)
-{
-    const Verdict& verdict = report.verdict;
-    if (verdict.observed) return "Observed, not designed: no verdict";
-    if (!verdict.trustworthy) return "No verdict: this run is not trustworthy";
-    std::vector<std::string> parts;
-    for (const char* word : {base::verdict_word::unsafe, base::verdict_word::undecided, base::verdict_word::insensitive,
-                             base::verdict_word::safe}) {
-        const std::vector<std::string> noises = judged_as(verdict, word);
-        if (noises.empty()) continue;
-        const bool few = noises.size() <= most_named;
-        parts.push_back(join(word, ": ", few ? base::join_words(noises, ", ") : counted(noises.size(), "noise")));
-    }
-    if (parts.empty()) return "No verdict: the schedule has only controls";
-    std::string line = base::join_words(parts, "; ");
-    line.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(line.front())));
-    return line;
-}
-
-std::string scope(const Report& report)
+std::string scope(const Verdict& verdict, double price)
 {
     std::string text =
         "The intervals do not cover variation between runs (placement, pages, clock, neighbours of a virtual machine).";
-    if (!report.verdict.observed) text += " Use several runs for that: crosstalk run --runs 3.";
-    if (!report.verdict.looked) return text;
+    if (!verdict.observed) text += " Use several runs for that: crosstalk run --runs 3.";
+    if (!verdict.looked) return text;
     return text +
            join(" The run was to end when all was decided, so its intervals are valid at repeated looks: they are ",
-                fixed(price_of_looking(report), 2), " times as wide as for a length fixed beforehand.");
+                fixed(price, 2), " times as wide as for a length fixed beforehand.");
 }
 
+// How many times as wide the intervals of the verdicts are as those of a run whose length was fixed.
 double price_of_looking(const Report& report)
 {
     const Verdict& verdict = report.verdict;
+    if (!verdict.looked) return 1.0;
     for (const Effect* effect : judged_effects(report.analysis)) {
         Mean fixed_length = effect->percent;
         fixed_length.looked_at = false;
@@ -124,44 +99,56 @@ std::vector<Answer> answers(const Verdict& verdict)
     return all;
 }
 
-std::string slowdown_note(const Report& report)
+std::string slowdown_note(const Verdict& verdict)
 {
     std::string what = metric_named("slowdown").summary;
     what.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(what.front())));
     return join(
-        "Slowdown: ", what, " In percent of a quiet step (", fixed(report.verdict.quiet_step_ms, 2), " ms), with its ",
-        100.0 * report.verdict.confidence, " % interval. ",
-        report.verdict.trustworthy
+        "Slowdown: ", what, " In percent of a quiet step (", fixed(verdict.quiet_step_ms, 2), " ms), with its ",
+        100.0 * verdict.confidence, " % interval. ",
+        verdict.trustworthy
             ? "Safe: the whole interval is below the budget, also with outliers and carry-over. Unsafe: all of it "
               "is above. Undecided: neither. Insensitive: the run could not have seen an effect of the budget. "
             : "",
-        any_tried(report.verdict) ? "Settings that were tried here are marked as such."
-                                  : "Settings act on such noise in general; this run did not try them.");
+        any_tried(verdict) ? "Settings that were tried here are marked as such."
+                           : "Settings act on such noise in general; this run did not try them.");
 }
 
-std::optional<Again> again(const Report& report)
+}  // namespace
+
+std::string truth_of(const std::optional<Control>& control)
 {
-    const auto fails = [](const std::optional<Control>& control) {
-        return control && control->connected && control->judged && !control->holds;
-    };
-    if (fails(report.verdict.pause) || fails(report.verdict.delay)) return std::nullopt;  // a longer run would not help
-    const Forecast* longest = nullptr;
-    for (const FactorVerdict& factor : report.verdict.factors)
-        if (factor.forecast && (longest == nullptr || factor.forecast->minutes > longest->minutes))
-            longest = &*factor.forecast;
-    const bool feasible = longest != nullptr && longest->minutes < forecast_limit_minutes;
-    const bool anew = report.runs == 1 && report.again.find("{missing}") == std::string::npos;
-    const double have = report.verdict.run_minutes;
-    const double minutes = feasible ? longest->minutes : anew ? have : 2.0 * have;
-    const std::string command = command_for(report, minutes);
-    if (command.empty()) return std::nullopt;
-    const std::string missing = anew ? length_needed(minutes) : what_is_missing(report, minutes);
-    if (!feasible)
-        return Again{anew ? "Run this again, for as long" : join("Measure on: ", missing), std::nullopt, 60.0 * minutes,
-                     command};
-    return Again{join(anew ? "Run this again for ± " : "Measure on for ± ", fixed(longest->half_width_percent, 2),
-                      " %, ", missing),
-                 longest->half_width_percent, 60.0 * minutes, command};
+    return control && control->connected ? percent(control->true_percent) : "not recorded";
+}
+
+std::string headline(const Report& report)
+{
+    const Verdict& verdict = report.verdict;
+    if (verdict.observed) return "Observed, not designed: no verdict";
+    if (!verdict.trustworthy) return "No verdict: this run is not trustworthy";
+    std::vector<std::string> parts;
+    for (const char* word : {base::verdict_word::unsafe, base::verdict_word::undecided, base::verdict_word::insensitive,
+                             base::verdict_word::safe}) {
+        const std::vector<std::string> noises = judged_as(verdict, word);
+        if (noises.empty()) continue;
+        const bool few = noises.size() <= most_named;
+        parts.push_back(join(word, ": ", few ? base::join_words(noises, ", ") : counted(noises.size(), "noise")));
+    }
+    if (parts.empty()) return "No verdict: the schedule has only controls";
+    std::string line = base::join_words(parts, "; ");
+    line.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(line.front())));
+    return line;
+}
+
+VerdictText verdict_text(const Report& report)
+{
+    const double price = price_of_looking(report);
+    return {.headline = headline(report),
+            .measured = measured(report),
+            .scope = scope(report.verdict, price),
+            .answers = answers(report.verdict),
+            .slowdown_note = slowdown_note(report.verdict),
+            .price_of_looking = price};
 }
 
 }  // namespace analysis

@@ -9,9 +9,10 @@
 #include "analysis/sections/noise_table.hpp"
 #include "trace-tools/steps/chosen_steps.hpp"
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,8 +44,9 @@ struct Section {
 
     std::vector<Table> (*tables)(const Report& report) = nullptr;
     std::vector<MetricCard> (*metrics)() = nullptr;  // numbers that only these tables have; others: metrics/*.inc
-    // The page has `sentences` under "How much, how long, how sure", tables `below` these, tables and plots "In
-    // detail".
+    // The page has the `answer` right under the verdict's, `sentences` under "How much, how long, how sure", tables
+    // `below` these, tables and plots "In detail".
+    std::vector<std::string> (*answer)(const Report& report) = nullptr;
     std::vector<std::string> (*sentences)(const Report& report) = nullptr;
     std::vector<NoiseTable> (*below)(const Report& report) = nullptr;
     std::vector<NoiseTable> (*detail)(const Report& report) = nullptr;
@@ -60,18 +62,30 @@ struct Section {
 
 std::span<const Section* const> sections();
 
-// Calls one function of all sections, and joins the lists that they return.
-template <class Item, class... Arguments>
-std::vector<Item> of_sections(std::vector<Item> (*Section::*function)(Arguments...),
-                              std::type_identity_t<Arguments>... arguments)
-{
-    std::vector<Item> all;
-    for (const Section* section : sections()) {
-        if (section->*function == nullptr) continue;
-        for (Item& item : (section->*function)(arguments...)) all.push_back(std::move(item));
-    }
-    return all;
-}
+struct SectionList {
+    std::string title;
+    std::vector<std::string> items;
+};
+
+// Texts of all sections, in their order, computed once: writers only format them.
+struct SectionTexts {
+    std::vector<Table> tables;
+    std::vector<std::string> answer;
+    std::vector<std::string> terminal;
+    std::vector<SectionList> markdown;
+    nlohmann::ordered_json json = nlohmann::ordered_json::object();
+    std::map<std::string, nlohmann::ordered_json> noise_json;  // by factor of the verdict
+};
+SectionTexts section_texts(const Report& report);
+
+// The page's part, for a single run.
+struct SectionPage {
+    std::vector<std::string> sentences;
+    std::vector<NoiseTable> below;
+    std::vector<NoiseTable> detail;
+    std::vector<Plot> plots;
+};
+SectionPage section_page(const std::filesystem::path& folder, const Report& report);
 
 // Reads optional data for a report: if reading fails, a note says that `what` is left out, and why.
 template <class Read>

@@ -3,14 +3,12 @@
 #include "analysis/report/pooled/writers.hpp"
 #include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/html_text.hpp"
-#include "analysis/report/writers/json.hpp"
+#include "analysis/report/writers/record_html.hpp"
 #include "analysis/report/writers/write.hpp"
-#include "analysis/results/findings.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/plots/run_plot.hpp"
 #include "analysis/results/plots/step_plots.hpp"
 #include "analysis/results/record.hpp"
-#include "analysis/results/verdict_text.hpp"
 #include "analysis/sections/cores/cores_section.hpp"
 #include "analysis/sections/effects/effects_section.hpp"
 #include "analysis/sections/harvest/harvest_section.hpp"
@@ -19,7 +17,6 @@
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/json.hpp"
 #include "base/system/stop.hpp"
 #include "base/words.hpp"
 
@@ -37,7 +34,7 @@ std::string estimate(const Mean& mean, double confidence)
 }
 
 // One row per noise: the effect in each run, the pooled effect, and the variation between runs.
-std::string table_of_runs(const PooledReport& report)
+std::string table_of_runs(const PooledReport& report, const Colours& colours)
 {
     const double confidence = report.all.verdict.confidence;
     std::vector<std::string> head{"Noise"};
@@ -48,7 +45,7 @@ std::string table_of_runs(const PooledReport& report)
     head.insert(head.end(), {"all", "heterogeneity"});
     std::vector<std::vector<Cell>> rows;
     for (const PooledEffect* pooled : step_effects(report)) {
-        std::vector<Cell> row{{coloured_name(report.all, pooled->effect.factor, pooled->effect.level), ""}};
+        std::vector<Cell> row{{coloured_name(colours, pooled->effect.factor, pooled->effect.level), ""}};
         for (const Mean& one : report.of_runs() ? pooled->runs : pooled->parts)
             row.push_back({estimate(one, confidence), "number"});
         row.push_back({estimate(pooled->effect.percent, confidence), "number strong"});
@@ -58,7 +55,8 @@ std::string table_of_runs(const PooledReport& report)
     return dense(table(head, rows));
 }
 
-std::string runs_section(const PooledReport& report, const Plot& plot, const std::filesystem::path& folder)
+std::string runs_section(const PooledReport& report, const Colours& colours, const Plot& plot,
+                         const std::filesystem::path& folder)
 {
     const double confidence = 100.0 * report.all.verdict.confidence;
     const std::string note =
@@ -70,7 +68,8 @@ std::string runs_section(const PooledReport& report, const Plot& plot, const std
                   "Percent of the quiet mean step, ± half of the ", confidence,
                   " % interval, of blocks. Parts count by their blocks; what differs between them is in the mean "
                   "and not in its interval.");
-    return fill("{}{}<p class=\"small\">{}</p>\n", {figure(plot, folder), table_of_runs(report), escape(note)});
+    return fill("{}{}<p class=\"small\">{}</p>\n",
+                {figure(plot, folder), table_of_runs(report, colours), escape(note)});
 }
 
 std::string differences_section(const PooledReport& report)
@@ -112,9 +111,8 @@ std::string parts_section(const PooledReport& report)
                  dense(table({"Run", "started", "length", "blocks", "seed", "trustworthy", "alone"}, rows))});
 }
 
-std::string not_said_of_all(const PooledReport& report)
+std::string not_said_of_all(const PooledReport& report, std::vector<std::string> sentences)
 {
-    std::vector<std::string> sentences = not_said(report.all);
     sentences.pop_back();  // the last one is on the length of one run
     if (report.of_runs())
         sentences.emplace_back(
@@ -160,7 +158,7 @@ std::string culprit(const Decomposition& found)
 }
 
 // One row per noise: the cause over all runs, then the cause in each run.
-std::string table_of_culprits(const PooledReport& report)
+std::string table_of_culprits(const PooledReport& report, const Colours& colours)
 {
     const std::vector<NamedDecomposition> found = decompositions(report);
     std::vector<std::string> head{"Noise", "all"};
@@ -168,7 +166,7 @@ std::string table_of_culprits(const PooledReport& report)
     std::vector<std::vector<Cell>> rows;
     for (const NamedDecomposition& first : found) {
         if (first.run != found.front().run) break;
-        std::vector<Cell> row{{coloured_name(report.all, first.factor, first.level), ""}};
+        std::vector<Cell> row{{coloured_name(colours, first.factor, first.level), ""}};
         for (const NamedDecomposition& one : found)
             if (one.factor == first.factor && one.level == first.level && one.kind == first.kind)
                 row.push_back(words(culprit(one.of)));
@@ -177,14 +175,15 @@ std::string table_of_culprits(const PooledReport& report)
     return dense(table(head, rows));
 }
 
-std::string detail_section(const PooledReport& report, const PooledPlots& plots, const std::filesystem::path& folder)
+std::string detail_section(const PooledReport& report, const Colours& colours, const PooledPlots& plots,
+                           const std::filesystem::path& folder)
 {
     const std::vector<NamedDecomposition> of_all = decompositions(report.all);
     std::string made_of;
     if (!of_all.empty())
-        made_of = noise_table(report.all, table_of(of_all)) +
-                  fill("<h3>Whose slowdown it was, run by run</h3>\n{}", {table_of_culprits(report)});
-    const std::string phases = noise_table(report.all, effects_by_phase(report.all));
+        made_of = noise_table(colours, table_of(of_all)) +
+                  fill("<h3>Whose slowdown it was, run by run</h3>\n{}", {table_of_culprits(report, colours)});
+    const std::string phases = noise_table(colours, effects_by_phase(report.all));
     return fill(R"({}{}<div class="screen"><h3>{}</h3>
 {}<h3>{}</h3>
 {}</div>
@@ -218,29 +217,32 @@ std::vector<RunOnPlot> rows_of_plot(const PooledReport& report)
 
 }  // namespace
 
-std::string pooled_html(const PooledReport& report, const Findings& found, const PooledPlots& plots,
+std::string pooled_html(const PooledReport& report, const Content& content, const PooledPlots& plots,
                         const std::filesystem::path& folder)
 {
     const Report& all = report.all;
+    const Findings& found = content.found;
+    const Colours& colours = content.colours;
     const std::string who = text(found.run);
     return base::page::html_of(
         {.title = "Crosstalk: " + what_was_pooled(report) + " of " + who,
-         .description = found.headline,
-         .headline = found.headline,
-         .subtitle =
-             fill("Noise beside {}<br>{}, {}", {escape(who), escape(what_was_pooled(report)), escape(found.measured)}),
-         .trust = trust(control_checks(all)),
+         .description = found.text.headline,
+         .headline = found.text.headline,
+         .subtitle = fill("Noise beside {}<br>{}, {}",
+                          {escape(who), escape(what_was_pooled(report)), escape(found.text.measured)}),
+         .trust = trust(found.control_checks),
          .warning = distrust(all.verdict),
-         .answer = answer(all, found, figure(plots.effects, folder)),
-         .evidence = {{report.of_runs() ? "Run by run" : "Part by part", runs_section(report, plots.runs, folder)},
+         .answer = answer(content, figure(plots.effects, folder)),
+         .evidence = {{report.of_runs() ? "Run by run" : "Part by part",
+                       runs_section(report, colours, plots.runs, folder)},
                       {"How much", curves_section(report, plots, folder)},
                       {"How many cores", cores_section(report, plots, folder)},
                       {"What the neighbour got done", harvest_section(report)},
                       {"What differed between them", differences_section(report)},
                       {report.of_runs() ? "What limits these runs" : "What limits this run", plain_list(all.limits)},
-                      {"In detail", detail_section(report, plots, folder)},
+                      {"In detail", detail_section(report, colours, plots, folder)},
                       {"What was run", parts_section(report)},
-                      {"What this report does not say", not_said_of_all(report)}},
+                      {"What this report does not say", not_said_of_all(report, found.not_said)}},
          .foot = made_by(all.own_record,
                          {base::file::verdict, base::file::verdicts, "pooled.csv", "runs.csv", "differences.csv",
                           base::file::effects, "measures.csv", "response.csv", "harvest.csv", "decomposition.csv",
@@ -251,7 +253,9 @@ void write_pooled(const std::filesystem::path& wanted, const PooledReport& repor
 {
     base::WholeDirectory directory{wanted};
     const std::filesystem::path& folder = directory.path();
-    write_pooled_tables(folder, report);
+    Content all = content_of(report.all);
+    all.found.text.scope = scope(report);
+    write_pooled_tables(folder, report, all);
     PooledPlots plots{draw_effects(folder, report.all),
                       draw_runs(folder, report.all, rows_of_plot(report)),
                       draw_heat_map(folder, steps_of(report)),
@@ -261,15 +265,10 @@ void write_pooled(const std::filesystem::path& wanted, const PooledReport& repor
     if (!falling_curves_of(report.all).empty()) plots.cores = draw_cores(folder, report.all);
     if (!curves_of(report.all).empty()) plots.response = draw_response(folder, report.all);
     base::end_if_stopped();
-    Findings found = findings(report.all);
-    found.scope = scope(report);
-    base::write_whole(folder / base::file::run_record, base::json_text(report.all.own_record) + "\n");
-    base::write_whole(folder / "index.html", pooled_html(report, found, plots, folder));
+    base::write_whole(folder / "index.html", pooled_html(report, all, plots, folder));
     std::ostringstream text;
-    print(text, report, found);
-    write_printed(folder, report.all, found, text.str());
-    base::write_whole(folder / base::file::verdict, base::json_text(pooled_json(report, found)) + "\n");
-    base::write_whole(folder / base::file::summary, base::json_text(summary_json(report.all), base::one_line) + "\n");
+    print(text, report, all);
+    write_texts(folder, all, text.str(), pooled_json(report, all));
     directory.finish();
 }
 

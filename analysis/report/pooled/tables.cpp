@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the tables of a pooled report.
 #include "analysis/report/pooled/writers.hpp"
-#include "analysis/report/writers/text.hpp"
 #include "analysis/results/record.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
@@ -87,9 +86,9 @@ std::vector<NamedDecomposition> decompositions(const PooledReport& report)
     return all;
 }
 
-void write_pooled_tables(const std::filesystem::path& folder, const PooledReport& report)
+void write_pooled_tables(const std::filesystem::path& folder, const PooledReport& report, const Content& all)
 {
-    for (const Table& table : tables(report.all))
+    for (const Table& table : all.sections.tables)
         if (table.of_several) table.write(folder / table.file, report.all);
     const std::vector<NamedDecomposition> found = decompositions(report);
     for (const DecompositionTable& table : decomposition_tables()) table.write(folder / table.file, found);

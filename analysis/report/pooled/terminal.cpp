@@ -2,9 +2,7 @@
 // Prints a pooled report for a terminal.
 #include "analysis/report/pooled/writers.hpp"
 #include "analysis/report/writers/text.hpp"
-#include "analysis/results/identity.hpp"
 #include "analysis/results/numbers.hpp"
-#include "analysis/results/verdict_text.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
@@ -41,9 +39,9 @@ void print_differences(std::ostream& out, const PooledReport& report)
 
 }  // namespace
 
-void print(std::ostream& out, const PooledReport& report, const Findings& found)
+void print(std::ostream& out, const PooledReport& report, const Content& all)
 {
-    print(out, report.all, found);
+    print(out, all);
     out << "\n"
         << what_was_pooled(report) << ", "
         << "each with its own " << 100.0 * report.all.verdict.confidence << " % interval:\n";

@@ -59,9 +59,9 @@ Json effect_json(const PooledEffect& pooled, double confidence)
 
 }  // namespace
 
-Json pooled_json(const PooledReport& report, const Findings& found)
+Json pooled_json(const PooledReport& report, const Content& all)
 {
-    Json json = verdict_json(report.all, found);
+    Json json = verdict_json(all);
     Json& pooled = json["pooled"];
     pooled["unit"] = report.of_runs() ? "run" : "block";
     pooled["method"] = report.of_runs() ? "random effects over runs (Paule-Mandel), interval of Hartung-Knapp"

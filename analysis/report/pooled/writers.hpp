@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/report/pooled/pooled_report.hpp"
-#include "analysis/results/findings.hpp"
+#include "analysis/report/writers/content.hpp"
 #include "analysis/results/plots/plots.hpp"
 #include "analysis/sections/decomposition/decomposition_section.hpp"
 
@@ -32,11 +32,12 @@ struct PooledPlots {
 // docs/formats.md. The folder appears only when complete; throws UsageError if it exists.
 void write_pooled(const std::filesystem::path& folder, const PooledReport& report);
 
-void print(std::ostream& out, const PooledReport& report, const Findings& found);
+// all: the content of report.all.
+void print(std::ostream& out, const PooledReport& report, const Content& all);
 
-void write_pooled_tables(const std::filesystem::path& folder, const PooledReport& report);
-nlohmann::ordered_json pooled_json(const PooledReport& report, const Findings& found);
-std::string pooled_html(const PooledReport& report, const Findings& found, const PooledPlots& plots,
+void write_pooled_tables(const std::filesystem::path& folder, const PooledReport& report, const Content& all);
+nlohmann::ordered_json pooled_json(const PooledReport& report, const Content& all);
+std::string pooled_html(const PooledReport& report, const Content& all, const PooledPlots& plots,
                         const std::filesystem::path& folder);
 
 // Decompositions: that of all runs together, then that of each part of each run.

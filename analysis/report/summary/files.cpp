@@ -3,8 +3,8 @@
 #include "base/files.hpp"
 
 #include "analysis/report/summary/summary.hpp"
-#include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/html_text.hpp"
+#include "analysis/report/writers/record_html.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/plots/palette.hpp"
 #include "analysis/results/record.hpp"

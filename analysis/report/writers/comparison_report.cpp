@@ -2,8 +2,8 @@
 #include "analysis/report/writers/comparison_report.hpp"
 
 #include "analysis/conclude/verdict.hpp"
-#include "analysis/report/writers/html.hpp"
 #include "analysis/report/writers/html_text.hpp"
+#include "analysis/report/writers/record_html.hpp"
 #include "analysis/report/writers/text.hpp"
 #include "analysis/results/numbers.hpp"
 #include "analysis/results/plots/plots.hpp"

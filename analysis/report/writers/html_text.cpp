@@ -22,6 +22,11 @@ std::string table(const std::vector<std::string>& head, const std::vector<std::v
     return base::page::plain_table(head, rows, explanation);
 }
 
+std::string plain_list(const std::vector<std::string>& items)
+{
+    return items.empty() ? "" : fill("<ul class=\"plain\">{}</ul>\n", {list(items)});
+}
+
 std::string terms(const std::vector<std::string>& words)
 {
     std::vector<const MetricCard*> explained;

@@ -25,6 +25,8 @@ using base::page::words;
 // A table. A word of its header that is a metric has its definition as a tooltip.
 std::string table(const std::vector<std::string>& head, const std::vector<std::vector<Cell>>& rows);
 
+std::string plain_list(const std::vector<std::string>& items);  // a list; empty if there are no items
+
 // Definitions of the words that are metrics, to be opened by pointer, finger or keyboard; empty if no word is one.
 std::string terms(const std::vector<std::string>& words);
 

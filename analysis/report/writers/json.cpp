@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/report/writers/json.hpp"
 
-#include "analysis/results/next_run.hpp"
-#include "analysis/results/node_placement.hpp"
 #include "analysis/sections/decomposition/decomposition_section.hpp"
-#include "analysis/sections/section.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/run_record.hpp"
 #include "base/contract/verdict_words.hpp"
@@ -32,12 +29,12 @@ Json control_json(const std::optional<Control>& control, bool with_truth)
     return json;
 }
 
-Json forecast_json(const Report& report, const Forecast& forecast)
+Json forecast_json(const Forecast& forecast, const std::string& command)
 {
     Json json;
     json["minutes"] = forecast.minutes;
     json["half_width_percent"] = forecast.half_width_percent;
-    json["command"] = forecast.minutes < forecast_limit_minutes ? command_for(report, forecast.minutes) : "";
+    json["command"] = command;
     return json;
 }
 
@@ -55,7 +52,7 @@ Json parts_json(const EffectTable& effects, Family family, const FactorVerdict& 
     return parts;
 }
 
-Json factor_json(const Report& report, const FactorVerdict& factor)
+Json factor_json(const Report& report, const FactorVerdict& factor, const std::string& command)
 {
     const Analysis& analysis = report.analysis;
     Json json;
@@ -64,7 +61,7 @@ Json factor_json(const Report& report, const FactorVerdict& factor)
     json["low_percent"] = factor.interval.low;
     json["high_percent"] = factor.interval.high;
     json["minutes_missing"] = nullptr;
-    if (!is_open(factor)) json["minutes_missing"] = 0.0;
+    if (!factor.is_open()) json["minutes_missing"] = 0.0;
     if (factor.forecast) json["minutes_missing"] = factor.forecast->minutes;
     json["cause"] = factor.cause.sentence;
     json["phase"] = factor.cause.phase;
@@ -72,7 +69,7 @@ Json factor_json(const Report& report, const FactorVerdict& factor)
     json["half_width_percent"] = factor.interval.half_width();
     json["why"] = factor.why;
     json["at_worst_percent"] = factor.at_worst.high;
-    json["forecast"] = factor.forecast ? forecast_json(report, *factor.forecast) : nullptr;
+    json["forecast"] = factor.forecast ? forecast_json(*factor.forecast, command) : nullptr;
     json["stressor"] = factor.stressor;
     json["level"] = factor.level;
     json["kind"] = text(factor.kind);
@@ -110,12 +107,14 @@ bool more_harmful(const FactorVerdict& a, const FactorVerdict& b)
 }
 
 // By factor: its verdict, which for a factor with levels is that of the most harmful level, and all levels below it.
-Json factors_json(const Report& report)
+Json factors_json(const Content& content)
 {
     Json factors = Json::object();
     std::map<std::string, const FactorVerdict*> worst;
-    for (const FactorVerdict& factor : report.verdict.factors) {
-        const Json json = factor_json(report, factor);
+    const std::vector<FactorVerdict>& judged = content.report.verdict.factors;
+    for (std::size_t f = 0; f < judged.size(); ++f) {
+        const FactorVerdict& factor = judged[f];
+        const Json json = factor_json(content.report, factor, content.found.next.commands[f]);
         if (factor.level.empty()) {
             factors[factor.factor] = json;
             continue;
@@ -128,8 +127,8 @@ Json factors_json(const Report& report)
             factors[factor.factor] = json;
         }
         factors[factor.factor]["levels"] = levels;
-        for (const Section* section : sections())
-            if (section->noise_json != nullptr) section->noise_json(factors[factor.factor], report, factor.factor);
+        const auto of_sections = content.sections.noise_json.find(factor.factor);
+        if (of_sections != content.sections.noise_json.end()) factors[factor.factor].update(of_sections->second);
     }
     return factors;
 }
@@ -182,10 +181,10 @@ Json stopping_json(const Verdict& verdict, double price_of_looking)
             {"width_of_fixed", price_of_looking}};
 }
 
-Json nodes_json(const Report& report)
+Json nodes_json(const std::vector<NodePlaces>& nodes)
 {
     Json json = Json::array();
-    for (const NodePlaces& node : node_places(report))
+    for (const NodePlaces& node : nodes)
         json.push_back({{"host", node.host},
                         {"cpus_online", node.online},
                         {"training_cpus", base::format_cpus(node.training)},
@@ -195,14 +194,14 @@ Json nodes_json(const Report& report)
 
 }  // namespace
 
-Json summary_json(const Report& report)
+Json summary_json(const Verdict& verdict)
 {
     Json json;
-    json["trustworthy"] = report.verdict.trustworthy;
-    json["covered"] = report.verdict.covered;
+    json["trustworthy"] = verdict.trustworthy;
+    json["covered"] = verdict.covered;
     json["verdicts"] = Json::object();
     std::map<std::string, const FactorVerdict*> worst;
-    for (const FactorVerdict& factor : report.verdict.factors) {
+    for (const FactorVerdict& factor : verdict.factors) {
         const FactorVerdict*& known = worst[factor.factor];
         if (known != nullptr && !more_harmful(factor, *known)) continue;
         known = &factor;
@@ -211,8 +210,10 @@ Json summary_json(const Report& report)
     return json;
 }
 
-Json verdict_json(const Report& report, const Findings& found)
+Json verdict_json(const Content& content)
 {
+    const Report& report = content.report;
+    const Findings& found = content.found;
     const Verdict& verdict = report.verdict;
     const Analysis& analysis = report.analysis;
     Json json;
@@ -226,16 +227,15 @@ Json verdict_json(const Report& report, const Findings& found)
     json["controls"]["delay"] = control_json(verdict.delay, true);
     json["controls"]["sham"] = control_json(verdict.sham, false);
     json["controls"]["pause"] = control_json(verdict.pause, true);
-    if (report.run.gpu.known() && verdict.delay && verdict.delay->connected && verdict.delay->true_percent > 0.0) {
-        const Absorbed absorbed = absorbed_of(*verdict.delay);
+    if (found.absorbed) {
         Json& delay = json["controls"]["delay"];
-        delay["absorbed_percent"] = absorbed.percent;
-        delay["absorbed_low_percent"] = absorbed.low_percent;
-        delay["absorbed_high_percent"] = absorbed.high_percent;
+        delay["absorbed_percent"] = found.absorbed->percent;
+        delay["absorbed_low_percent"] = found.absorbed->low_percent;
+        delay["absorbed_high_percent"] = found.absorbed->high_percent;
         delay["gpu_covered_percent"] = verdict.delay->covered_percent;
     }
     if (verdict.pause) json["controls"]["pause"]["judged"] = verdict.pause->judged;
-    json["factors"] = factors_json(report);
+    json["factors"] = factors_json(content);
     json["confidence_percent"] = 100.0 * verdict.confidence;
     json["covered"] = verdict.covered;
     json["covered_percent"] = 100.0 * analysis.covered_share;
@@ -254,16 +254,15 @@ Json verdict_json(const Report& report, const Findings& found)
     json["run_seconds"] = 60.0 * verdict.run_minutes;
     json["outliers"] = outliers_json(analysis);
     json["outliers_found"] = analysis.long_steps.count();
-    json["outliers_looked_at"] = steps_looked_at(analysis);
+    json["outliers_looked_at"] = found.steps_looked_at;
     const Slot& slot = report.run.slots.front().front();
     json["slot_seconds"] = static_cast<double>(slot.end_ns - slot.begin_ns) / 1e9;
-    json["headline"] = found.headline;
-    json["again"] = again_json(found.again);
-    json["nodes"] = nodes_json(report);
-    json["stopping"] = stopping_json(verdict, found.price_of_looking);
-    json["scope"] = found.scope;
-    for (const Section* section : sections())
-        if (section->json != nullptr) section->json(json, report);
+    json["headline"] = found.text.headline;
+    json["again"] = again_json(found.next.again);
+    json["nodes"] = nodes_json(found.nodes);
+    json["stopping"] = stopping_json(verdict, found.text.price_of_looking);
+    json["scope"] = found.text.scope;
+    json.update(content.sections.json);
     return json;
 }
 

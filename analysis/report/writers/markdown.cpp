@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/report/writers/text.hpp"
 #include "analysis/results/numbers.hpp"
-#include "analysis/sections/section.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
@@ -30,12 +29,12 @@ void add_control(MarkdownRows& rows, const char* name, const std::optional<Contr
                                      : "**does not hold**"});
 }
 
-void write_controls(std::ostream& out, const Verdict& verdict)
+void write_controls(std::ostream& out, const Verdict& verdict, const Findings& found)
 {
     MarkdownRows rows;
     add_control(rows, "placebo", verdict.placebo, "0 %");
-    add_control(rows, "control delay", verdict.delay, truth_of(verdict.delay));
-    add_control(rows, "control pause", verdict.pause, truth_of(verdict.pause));
+    add_control(rows, "control delay", verdict.delay, found.delay_truth);
+    add_control(rows, "control pause", verdict.pause, found.pause_truth);
     if (rows.empty()) return;
     out << "\n### Controls\n\n" << markdown_table({"Control", "Measured", "Interval", "True value", ""}, rows);
 }
@@ -89,28 +88,29 @@ std::string markdown_table(const std::vector<std::string>& head, const std::vect
     return text;
 }
 
-void write_markdown(std::ostream& out, const Report& report, const Findings& found)
+void write_markdown(std::ostream& out, const Content& content)
 {
+    const Report& report = content.report;
+    const Findings& found = content.found;
     const Verdict& verdict = report.verdict;
-    out << "## " << plain_markdown(found.headline) << "\n\n"
+    out << "## " << plain_markdown(found.text.headline) << "\n\n"
         << plain_markdown(text(found.run)) << "  \n"
-        << plain_markdown(found.measured) << "\n\n"
+        << plain_markdown(found.text.measured) << "\n\n"
         << (verdict.trustworthy ? "Trustworthy: controls came out as known, and noise covered the training.\n"
             : verdict.observed  ? "What could confound:\n\n"
                                 : "**Not trustworthy: do not act on the numbers below.**\n\n");
     for (const std::string& reason : verdict.reasons) out << "- " << plain_markdown(reason) << "\n";
-    write_noises(out, verdict, found.outlooks);
-    write_controls(out, verdict);
-    for (const Section* section : sections()) {
-        if (section->markdown == nullptr) continue;
-        const std::vector<std::string> items = section->markdown(report);
-        if (!items.empty()) out << "\n### " << section->markdown_title << "\n\n";
-        for (const std::string& item : items) out << "- " << plain_markdown(item) << "\n";
+    write_noises(out, verdict, found.next.outlooks);
+    write_controls(out, verdict, found);
+    for (const SectionList& list : content.sections.markdown) {
+        if (!list.items.empty()) out << "\n### " << list.title << "\n\n";
+        for (const std::string& item : list.items) out << "- " << plain_markdown(item) << "\n";
     }
     if (!report.limits.empty()) out << "\n### What limits this run\n\n";
     for (const std::string& limit : report.limits) out << "- " << plain_markdown(limit) << "\n";
-    if (found.again) out << "\n" << plain_markdown(found.again->what) << ": " << in_code(found.again->command) << "\n";
-    out << "\n" << plain_markdown(found.scope) << "\n";
+    if (const std::optional<Again>& again = found.next.again)
+        out << "\n" << plain_markdown(again->what) << ": " << in_code(again->command) << "\n";
+    out << "\n" << plain_markdown(found.text.scope) << "\n";
 }
 
 }  // namespace analysis

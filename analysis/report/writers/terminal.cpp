@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/report/writers/text.hpp"
 #include "analysis/results/numbers.hpp"
-#include "analysis/sections/section.hpp"
 #include "base/contract/factor_name.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
@@ -57,8 +56,10 @@ std::string steps_left_out(const Report& report)
 
 }  // namespace
 
-void print(std::ostream& out, const Report& report, const Findings& found)
+void print(std::ostream& out, const Content& content)
 {
+    const Report& report = content.report;
+    const Findings& found = content.found;
     const Verdict& verdict = report.verdict;
     const std::string confidence = base::join(100.0 * verdict.confidence, " %");
     out << (verdict.observed      ? "OBSERVED, no verdict"
@@ -75,18 +76,18 @@ void print(std::ostream& out, const Report& report, const Findings& found)
     for (const std::string& reason : verdict.reasons) out << "  because " << reason << "\n";
     if (!verdict.observed) print_control(out, "placebo        ", verdict.placebo, "0 %");
     if (verdict.delay || !(verdict.pause || verdict.observed))
-        print_control(out, "control delay  ", verdict.delay, truth_of(verdict.delay));
+        print_control(out, "control delay  ", verdict.delay, found.delay_truth);
     if (verdict.pause)
         print_control(out, "control pause  ", verdict.pause,
-                      truth_of(verdict.pause) + (verdict.pause->judged ? "" : " (not judged)"));
+                      found.pause_truth + (verdict.pause->judged ? "" : " (not judged)"));
     if (verdict.sham)
         out << "  control sham   " << signed_percent(verdict.sham->percent.value) << " ("
             << range(verdict.sham->interval)
             << "): the cost of the delay's barriers, in its slots and the sham's only\n";
-    if (const std::string absorbed = absorption(report); !absorbed.empty()) out << "  " << absorbed << "\n";
+    if (!found.absorption.empty()) out << "  " << found.absorption << "\n";
     if (verdict.looked)
         out << "  looked at on its way (until decided): intervals hold at every look, and are "
-            << fixed(found.price_of_looking, 2) << " times as wide as those of a length fixed beforehand\n";
+            << fixed(found.text.price_of_looking, 2) << " times as wide as those of a length fixed beforehand\n";
     for (const std::string& limit : report.limits) out << "  limited: " << limit << "\n";
 
     std::size_t width = 8;
@@ -98,11 +99,12 @@ void print(std::ostream& out, const Report& report, const Findings& found)
         out << padded(name_of(factor), width) << padded(signed_percent(factor.percent), 11)
             << padded(range(factor.interval), 22) << padded(factor.verdict, 14)
             << (factor.cause.phase.empty() ? "-" : factor.cause.phase) << "\n";
-    for (std::size_t i = 0; i < found.outlooks.size(); ++i)
-        if (!found.outlooks[i].empty()) out << name_of(verdict.factors[i]) << ": " << found.outlooks[i] << "\n";
-    for (const std::string& line : of_sections(&Section::terminal, report)) out << base::printable(line) << "\n";
-    if (found.again && found.again->half_width_percent)
-        out << found.again->what << ": " << base::printable(found.again->command) << "\n";
+    for (std::size_t i = 0; i < found.next.outlooks.size(); ++i)
+        if (!found.next.outlooks[i].empty())
+            out << name_of(verdict.factors[i]) << ": " << found.next.outlooks[i] << "\n";
+    for (const std::string& line : content.sections.terminal) out << base::printable(line) << "\n";
+    if (const std::optional<Again>& again = found.next.again; again && again->half_width_percent)
+        out << again->what << ": " << base::printable(again->command) << "\n";
 }
 
 }  // namespace analysis

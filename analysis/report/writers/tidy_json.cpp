@@ -80,11 +80,12 @@ TidyJson effect_rows(const Report& report)
 
 }  // namespace
 
-TidyJson tidy_json(const Report& report, const Findings& found)
+TidyJson tidy_json(const Content& content)
 {
-    const Identity& run = found.run;
+    const Report& report = content.report;
+    const Identity& run = content.found.run;
     return {{"format", base::format_version},
-            {"headline", found.headline},
+            {"headline", content.found.text.headline},
             {"trustworthy", report.verdict.trustworthy},
             {"covered", report.verdict.covered},
             {"reasons", report.verdict.reasons},

@@ -21,31 +21,32 @@ std::string report_file(const std::string& format)
     return "report." + (format == "text" ? "txt" : format);
 }
 
-void write_printed(const std::filesystem::path& folder, const Report& report, const Findings& found,
-                   const std::string& text)
+void write_texts(const std::filesystem::path& folder, const Content& content, const std::string& text,
+                 const nlohmann::ordered_json& verdict)
 {
     std::ostringstream markdown;
-    write_markdown(markdown, report, found);
+    write_markdown(markdown, content);
     base::write_whole(folder / report_file("text"), text);
     base::write_whole(folder / report_file("md"), markdown.str());
-    base::write_whole(folder / report_file("json"), base::json_text(tidy_json(report, found)) + "\n");
+    base::write_whole(folder / report_file("json"), base::json_text(tidy_json(content)) + "\n");
+    base::write_whole(folder / base::file::verdict, base::json_text(verdict) + "\n");
+    base::write_whole(folder / base::file::summary,
+                      base::json_text(summary_json(content.report.verdict), base::one_line) + "\n");
+    base::write_whole(folder / base::file::run_record, base::json_text(content.report.own_record) + "\n");
 }
 
 void write_report(const std::filesystem::path& wanted, const Report& report)
 {
     base::WholeDirectory directory{wanted};
     const std::filesystem::path& folder = directory.path();
-    for (const Table& table : tables(report)) table.write(folder / table.file, report);
-    base::write_whole(folder / base::file::run_record, base::json_text(report.own_record) + "\n");
-    const std::vector<Plot> plots = of_sections(&Section::plots, folder, report);
+    const Content content = content_of(report);
+    for (const Table& table : content.sections.tables) table.write(folder / table.file, report);
+    const SectionPage page = section_page(folder, report);
     base::end_if_stopped();
-    const Findings found = findings(report);
-    base::write_whole(folder / "index.html", html(report, found, plots, folder));
+    base::write_whole(folder / "index.html", html(content, page, folder));
     std::ostringstream text;
-    print(text, report, found);
-    write_printed(folder, report, found, text.str());
-    base::write_whole(folder / base::file::verdict, base::json_text(verdict_json(report, found)) + "\n");
-    base::write_whole(folder / base::file::summary, base::json_text(summary_json(report), base::one_line) + "\n");
+    print(text, content);
+    write_texts(folder, content, text.str(), verdict_json(content));
     directory.finish();
 }
 

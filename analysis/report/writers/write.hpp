@@ -2,22 +2,25 @@
 // Writes a whole report into its folder.
 #pragma once
 
-#include "analysis/results/findings.hpp"
+#include "analysis/report/writers/content.hpp"
+
+#include <nlohmann/json_fwd.hpp>
 
 #include <filesystem>
 #include <string>
 
 namespace analysis {
 
-// Writes verdict.json, summary.json, run.json, the files of write_printed(), the tables of csv.hpp, plots and
-// index.html. The folder appears only when complete; throws UsageError if it exists.
+// Writes the files of write_texts(), the tables and plots of all sections and index.html. The folder appears only when
+// complete; throws UsageError if it exists.
 void write_report(const std::filesystem::path& folder, const Report& report);
 
 // The file with the printed form for a --format: text, md, json or html.
 std::string report_file(const std::string& format);
 
-// Writes the printed forms of a report: a report_file() for each format except html. text: that for a terminal.
-void write_printed(const std::filesystem::path& folder, const Report& report, const Findings& found,
-                   const std::string& text);
+// Writes what pages, tables and plots are written beside: a report_file() for each format except html, verdict.json,
+// summary.json and run.json. text: the form for a terminal.
+void write_texts(const std::filesystem::path& folder, const Content& content, const std::string& text,
+                 const nlohmann::ordered_json& verdict);
 
 }  // namespace analysis

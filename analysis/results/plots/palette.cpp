@@ -20,4 +20,13 @@ std::vector<Colour> colours(const Experiment& plan)
     return all;
 }
 
+std::map<std::string, Colour> colours_by_factor(const Experiment& plan)
+{
+    const std::vector<std::string> names = factor_names(plan);
+    const std::vector<Colour> all = colours(plan);
+    std::map<std::string, Colour> by_factor;
+    for (std::size_t n = 0; n < names.size(); ++n) by_factor[names[n]] = all[n];
+    return by_factor;
+}
+
 }  // namespace analysis

@@ -6,6 +6,8 @@
 #include "base/page/palette.hpp"
 #include "base/page/plot.hpp"
 
+#include <map>
+#include <string>
 #include <vector>
 
 namespace analysis {
@@ -18,5 +20,6 @@ using base::page::Plot;
 
 // Colours of factor_names(plan), in that order.
 std::vector<Colour> colours(const Experiment& plan);
+std::map<std::string, Colour> colours_by_factor(const Experiment& plan);
 
 }  // namespace analysis

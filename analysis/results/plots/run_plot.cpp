@@ -16,12 +16,10 @@ constexpr const char* runs_gp =
 #include "analysis/results/plots/runs.gp.inc"
     ;
 
-std::string colour_of(const Report& report, const std::string& factor)
+std::string colour_of(const std::map<std::string, Colour>& colours, const std::string& factor)
 {
-    const std::vector<std::string> names = factor_names(report.run.plan);
-    const auto found = std::find(names.begin(), names.end(), factor);
-    if (found == names.end()) return "0x808080";
-    return "0x" + colours(report.run.plan)[static_cast<std::size_t>(found - names.begin())].light.substr(1);
+    const auto found = colours.find(factor);
+    return found == colours.end() ? "0x808080" : "0x" + found->second.light.substr(1);
 }
 
 }  // namespace
@@ -33,10 +31,11 @@ Plot draw_runs(const std::filesystem::path& folder, const Report& report, const 
     double low = -report.verdict.budget_percent;
     double high = 1.5 * report.verdict.budget_percent;
     std::vector<std::string> names;
+    const std::map<std::string, Colour> colours = colours_by_factor(report.run.plan);
     for (std::size_t r = 0; r < rows.size(); ++r) {
         const RunOnPlot& row = rows[r];
         data.row(rows.size() - r, fixed(row.percent, 5), fixed(row.interval.low, 5), fixed(row.interval.high, 5),
-                 row.of_all ? 1 : 0, colour_of(report, row.factor), row.name, row.factor);
+                 row.of_all ? 1 : 0, colour_of(colours, row.factor), row.name, row.factor);
         low = std::min(low, row.of_all ? std::max(row.interval.low, 3.0 * low) : row.interval.low);
         high = std::max(high, row.of_all ? std::min(row.interval.high, 3.0 * high) : row.interval.high);
         names.push_back(base::gnuplot_tic((row.of_all ? "" : "  ") + row.name));

@@ -97,8 +97,7 @@ Plot draw_evidence(const std::filesystem::path& folder, const Report& report)
 {
     const std::vector<const Effect*> steps = drawn_effects(report);
     const std::vector<std::string> causes = drawn_causes(report, steps);
-    const std::vector<std::string> factors = factor_names(report.run.plan);
-    const std::vector<Colour> of_factors = colours(report.run.plan);
+    const std::map<std::string, Colour> colours = colours_by_factor(report.run.plan);
     base::CsvWriter data{
         folder / "evidence_parts.csv",
         {"panel", "row", "begin_percent", "end_percent", "low_percent", "high_percent", "name", "cause"}};
@@ -108,9 +107,8 @@ Plot draw_evidence(const std::filesystem::path& folder, const Report& report)
     double low = 0.0;
     double high = 0.0;
     for (std::size_t n = 0; n < steps.size(); ++n) {
-        const auto factor = std::find(factors.begin(), factors.end(), steps[n]->factor) - factors.begin();
         names.push_back(base::factor_name(steps[n]->factor, steps[n]->level));
-        of_panels.push_back(of_factors[static_cast<std::size_t>(factor)].light);
+        of_panels.push_back(colours.at(steps[n]->factor).light);
         const std::vector<DrawnPart> parts = drawn_parts(report, *steps[n], causes);
         row_names.clear();
         for (std::size_t p = 0; p < parts.size(); ++p) {

@@ -204,6 +204,27 @@ void harvest_json(nlohmann::ordered_json& verdict, const Report& report)
     }
 }
 
+// A sentence on core hours and cost of all noises; none if no price was given.
+std::vector<std::string> worth_sentence(const Report& report)
+{
+    const Done& kept = done_in(report);
+    std::vector<std::string> noises;
+    for (const Harvested& done : kept.harvest) {
+        const std::optional<Worth> worth = worth_of(report, done);
+        if (!worth) continue;
+        std::string text = join(base::factor_name(done.factor, done.level),
+                                worth->training_loses > 0.0 ? " costs the training " : " saves the training ",
+                                fixed(std::abs(worth->training_loses), 3));
+        if (worth->neighbour_gets) text += join(" and gives the neighbour ", fixed(*worth->neighbour_gets, 3));
+        noises.push_back(text);
+    }
+    if (noises.empty()) return {};
+    const std::string hours = kept.cpus.idle > 0.0 ? join("In an hour noise can have ", kept.cpus.noise, " of ",
+                                                          kept.cpus.idle, " idle core hours. At a node hour of ")
+                                                   : "At a node hour of ";
+    return {join(hours, kept.node_hour_cost, ", ", base::join_words(noises, ", "), ".")};
+}
+
 }  // namespace
 
 void add_harvest_of_all(Report& all, const std::vector<std::vector<const Report*>>& runs)
@@ -232,26 +253,6 @@ std::vector<std::string> harvest_sentences(const Report& report)
     return all;
 }
 
-std::string worth_sentence(const Report& report)
-{
-    const Done& kept = done_in(report);
-    std::vector<std::string> noises;
-    for (const Harvested& done : kept.harvest) {
-        const std::optional<Worth> worth = worth_of(report, done);
-        if (!worth) continue;
-        std::string text = join(base::factor_name(done.factor, done.level),
-                                worth->training_loses > 0.0 ? " costs the training " : " saves the training ",
-                                fixed(std::abs(worth->training_loses), 3));
-        if (worth->neighbour_gets) text += join(" and gives the neighbour ", fixed(*worth->neighbour_gets, 3));
-        noises.push_back(text);
-    }
-    if (noises.empty()) return "";
-    const std::string hours = kept.cpus.idle > 0.0 ? join("In an hour noise can have ", kept.cpus.noise, " of ",
-                                                          kept.cpus.idle, " idle core hours. At a node hour of ")
-                                                   : "At a node hour of ";
-    return join(hours, kept.node_hour_cost, ", ", base::join_words(noises, ", "), ".");
-}
-
 namespace section {
 
 extern const Section harvest{
@@ -259,6 +260,7 @@ extern const Section harvest{
     .tables = [](const Report&) -> std::vector<Table> {
         return {{"harvest.csv", write_harvest, true}};
     },
+    .answer = worth_sentence,
     .sentences = harvest_sentences,
     .terminal = harvest_sentences,
     .markdown_title = "What the neighbour got done",

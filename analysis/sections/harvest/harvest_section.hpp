@@ -16,7 +16,4 @@ void add_harvest_of_all(Report& all, const std::vector<std::vector<const Report*
 // A sentence for each noise whose harvest on an empty node is known, and one for each tried setting.
 std::vector<std::string> harvest_sentences(const Report& report);
 
-// A sentence on core hours and cost of all noises; empty if no price was given.
-std::string worth_sentence(const Report& report);
-
 }  // namespace analysis

@@ -29,12 +29,10 @@ DoseAxis axis_of(const ResponseCurve& curve)
     return highest >= 1e9 ? DoseAxis{1e9, "GB/s" + of} : DoseAxis{1e6, "MB/s" + of};
 }
 
-std::string light_colour(const Report& report, const std::string& factor)
+std::string light_colour(const std::map<std::string, Colour>& colours, const std::string& factor)
 {
-    const std::vector<std::string> names = factor_names(report.run.plan);
-    const auto found = std::find(names.begin(), names.end(), factor);
-    return found == names.end() ? "#808080"
-                                : colours(report.run.plan)[static_cast<std::size_t>(found - names.begin())].light;
+    const auto found = colours.find(factor);
+    return found == colours.end() ? "#808080" : found->second.light;
 }
 
 std::string dose_on_axis(const ResponseCurve& curve, double dose)
@@ -85,10 +83,11 @@ Plot draw_response(const std::filesystem::path& folder, const Report& report)
         std::vector<std::string> of_panels;
         std::vector<double> highest;
         std::vector<double> tolerated;
+        const std::map<std::string, Colour> colours = colours_by_factor(report.run.plan);
         for (const ResponseCurve& curve : curves_of(report)) {
             const DoseAxis axis = axis_of(curve);
             axes.push_back(axis.name);
-            of_panels.push_back(light_colour(report, curve.factor));
+            of_panels.push_back(light_colour(colours, curve.factor));
             highest.push_back(curve.points.back().dose / axis.unit);
             tolerated.push_back(curve.tolerated.low.value_or(-highest.back()) / axis.unit);
         }

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/csv.hpp"
-
-#include "analysis/report/writers/text.hpp"
+// The table of the verdicts.
 #include "analysis/results/identity.hpp"
 #include "analysis/results/numbers.hpp"
-#include "analysis/results/record.hpp"
+#include "analysis/sections/section.hpp"
 #include "base/contract/run_directory.hpp"
+#include "base/csv.hpp"
 #include "base/words.hpp"
-
-#include <nlohmann/json.hpp>
-
-#include <algorithm>
 
 namespace analysis {
 
@@ -62,11 +57,14 @@ void write_verdicts(const std::filesystem::path& file, const Report& report)
 
 }  // namespace
 
-std::vector<Table> tables(const Report& report)
-{
-    std::vector<Table> all{{base::file::verdicts, write_verdicts, true}};
-    for (Table& table : of_sections(&Section::tables, report)) all.push_back(std::move(table));
-    return all;
-}
+namespace section {
+
+extern const Section verdicts{
+    .tables = [](const Report&) -> std::vector<Table> {
+        return {{base::file::verdicts, write_verdicts, true}};
+    },
+};
+
+}  // namespace section
 
 }  // namespace analysis
