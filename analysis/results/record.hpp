@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads members of the records of a run's programs. Records may come from anywhere: a member of a wrong type counts as
-// missing.
+// Reads the records of a run's programs.
 #pragma once
 
 #include "analysis/results/report.hpp"
+#include "base/json_members.hpp"
 
 #include <optional>
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace analysis {
 
-std::string word(const nlohmann::ordered_json& json, const char* key);  // empty if missing
-std::optional<double> number_in(const nlohmann::ordered_json& json, const char* key);
-bool flag_in(const nlohmann::ordered_json& json, const char* key, bool if_missing = false);
-const nlohmann::ordered_json& object_in(const nlohmann::ordered_json& json, const char* key);  // empty if missing
-const nlohmann::ordered_json& list_in(const nlohmann::ordered_json& json, const char* key);    // empty if missing
+using base::flag_in;
+using base::list_in;
+using base::number_in;
+using base::object_in;
+using base::word;
 
 // The dose of a level, in "bytes" or "operations" per second for which it was assigned. Records of earlier versions
 // lack assigned times; for these it is per second in which the noise was on and ready.
