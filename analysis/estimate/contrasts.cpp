@@ -34,14 +34,14 @@ Setting with(Setting setting, const Assigned& added)
     return setting;
 }
 
-std::optional<std::size_t> find(const Experiment& plan, const Setting& on)
+std::optional<std::size_t> treatment_of(const Experiment& plan, const Setting& on)
 {
     for (std::size_t t = 0; t < plan.treatments.size(); ++t)
         if (plan.treatments[t].on == on) return t;
     return std::nullopt;
 }
 
-Contrast empty(const Experiment& plan, Assigned factor, Kind kind)
+Contrast without_weights(const Experiment& plan, Assigned factor, Kind kind)
 {
     const auto treatments = static_cast<Eigen::Index>(plan.treatments.size());
     return {std::move(factor.factor),
@@ -61,10 +61,10 @@ void add(Contrast& contrast, std::size_t treatment, double weight)
 // The factor on against off, over every setting of the other factors that occurs with both.
 Contrast average(const Experiment& plan, const Assigned& factor)
 {
-    Contrast contrast = empty(plan, factor, Kind::average);
+    Contrast contrast = without_weights(plan, factor, Kind::average);
     for (std::size_t without = 0; without < plan.treatments.size(); ++without) {
         if (has_factor(plan.treatments[without], factor.factor)) continue;
-        const std::optional<std::size_t> with_it = find(plan, with(plan.treatments[without].on, factor));
+        const std::optional<std::size_t> with_it = treatment_of(plan, with(plan.treatments[without].on, factor));
         if (!with_it) continue;
         add(contrast, *with_it, 1.0);
         add(contrast, without, -1.0);
@@ -87,7 +87,7 @@ std::size_t baseline(const Experiment& plan, const Assigned& factor)
 Contrast alone(const Experiment& plan, const Assigned& factor, std::size_t treatment)
 {
     const std::size_t without = baseline(plan, factor);
-    Contrast contrast = empty(plan, factor, Kind::alone);
+    Contrast contrast = without_weights(plan, factor, Kind::alone);
     add(contrast, treatment, 1.0);
     add(contrast, without, -1.0);
     contrast.exchangeable.emplace_back(treatment, without);
@@ -98,14 +98,14 @@ std::optional<Contrast> interaction(const Experiment& plan, const Assigned& a, c
 {
     if (b.factor < a.factor) return interaction(plan, b, a);  // one name for both orders
     const std::string level = a.level.empty() && b.level.empty() ? "" : a.level + "*" + b.level;
-    Contrast contrast = empty(plan, {a.factor + "*" + b.factor, level, ""}, Kind::interaction);
+    Contrast contrast = without_weights(plan, {a.factor + "*" + b.factor, level, ""}, Kind::interaction);
     double settings = 0.0;
     for (std::size_t neither = 0; neither < plan.treatments.size(); ++neither) {
         const Treatment& others = plan.treatments[neither];
         if (has_factor(others, a.factor) || has_factor(others, b.factor)) continue;
-        const std::optional<std::size_t> only_a = find(plan, with(others.on, a));
-        const std::optional<std::size_t> only_b = find(plan, with(others.on, b));
-        const std::optional<std::size_t> both = find(plan, with(with(others.on, a), b));
+        const std::optional<std::size_t> only_a = treatment_of(plan, with(others.on, a));
+        const std::optional<std::size_t> only_b = treatment_of(plan, with(others.on, b));
+        const std::optional<std::size_t> both = treatment_of(plan, with(with(others.on, a), b));
         if (!only_a || !only_b || !both) continue;
         add(contrast, *both, 1.0);
         add(contrast, *only_a, -1.0);
@@ -138,7 +138,7 @@ std::vector<Contrast> contrasts(const Experiment& plan)
     const std::vector<Assigned> factors = assigned_anywhere(plan);
     std::vector<Contrast> all;
     for (const Assigned& factor : factors) {
-        if (const auto treatment = find(plan, {factor})) all.push_back(alone(plan, factor, *treatment));
+        if (const auto treatment = treatment_of(plan, {factor})) all.push_back(alone(plan, factor, *treatment));
         Contrast mean = average(plan, factor);
         if (mean.exchangeable.size() > 1) all.push_back(std::move(mean));
     }
