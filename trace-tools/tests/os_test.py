@@ -340,11 +340,15 @@ def test_wrong(program, cpu, scratch):
 
 
 def test_program(program, cpu, scratch):
-    """A program after -- is watched to its end, and its exit code is returned."""
+    """A program after -- is watched to its end, on the CPUs that trace-os was started with, and its exit code is
+    returned."""
     run = subprocess.run(["taskset", "-c", str(cpu), program, "--", "sh", "-c", "sleep 0.3; exit 7"],
                          capture_output=True, text=True)
     assert run.returncode == 7 and "thread" in run.stdout, run
     assert f"on CPUs {cpu} for" in run.stdout, run.stdout  # even if all its threads have ended
+    count = "import os, sys; sys.exit(len(os.sched_getaffinity(0)))"
+    run = subprocess.run([program, "--cpus", str(cpu), "--", sys.executable, "-c", count], capture_output=True, text=True)
+    assert run.returncode == len(os.sched_getaffinity(0)), run
 
 
 def with_sbin():

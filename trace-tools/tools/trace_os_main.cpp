@@ -223,17 +223,15 @@ int watch(const Wanted& wanted)
     if (!wanted.length.empty()) length = base::parsed<base::Nanoseconds>("TIME", wanted.length);
     if (length && *length <= 0ns) base::fail_usage("TIME: more than 0, not ", wanted.length);
     base::stop_on_signals();
-    if (!wanted.cpus.empty()) {
-        const base::CpuSet cpus = base::parse_cpus(wanted.cpus);
-        base::check_cpus(cpus);
-        base::bind_this_thread(cpus);
-    }
+    const base::CpuSet own_cpus = wanted.cpus.empty() ? base::CpuSet{} : base::parse_cpus(wanted.cpus);
+    base::check_cpus(own_cpus);
     std::optional<base::ClaimedPart> part;
     const std::string host = base::host_name();
     if (!wanted.out.empty()) part.emplace(wanted.out, fs::path{base::os::folder} / host);
 
     std::optional<base::Child> child;
     if (!wanted.program.empty()) child.emplace(base::Launch{.words = wanted.program, .input = {}});
+    if (!own_cpus.empty()) base::bind_this_thread(own_cpus);  // the program has its parent's CPUs
     Watch watch;
     watch.job = os::job_of(child    ? std::set<pid_t>{child->pid()}
                            : of_run ? ranks_in(wanted.out)
