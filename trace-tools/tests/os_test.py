@@ -249,6 +249,23 @@ def test_without_bpf(program, cpu, scratch):
         assert again.returncode == 2 and again.stderr.count("\n") == 1, again.stderr
 
 
+def test_wakes(program, cpu, scratch):
+    """trace-os wakes at most 20 times a second, also if 50 ms do not divide the interval."""
+    def sleeps(pid):
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        return int(status.partition("\nvoluntary_ctxt_switches:")[2].split()[0])
+
+    watcher = subprocess.Popen([program, "--pid", str(os.getpid()), "--interval", "70ms", "60s"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until(lambda: sleeps(watcher.pid) > 20)
+    begin, before = time.monotonic(), sleeps(watcher.pid)
+    time.sleep(4)
+    woken, at_most = sleeps(watcher.pid) - before, 20 * (time.monotonic() - begin)
+    watcher.terminate()
+    watcher.wait()
+    assert woken <= at_most + 12, (woken, at_most)  # a few switches are waits for a lock
+
+
 def test_ranks_of_a_run(program, cpu, scratch):
     """Without --pid the ranks are those of the control file, written here in its documented layout."""
     host = socket.gethostname().split(".")[0]
@@ -365,6 +382,7 @@ def main(program):
         test_wrong(program, cpu, scratch)
         test_program(program, cpu, scratch)
         test_without_bpf(program, cpu, scratch)
+        test_wakes(program, cpu, scratch)
         test_ranks_of_a_run(program, cpu, scratch)
         if "migrations" in test_sources(program):
             test_migrations(program, cpu, scratch)

@@ -145,7 +145,7 @@ void observe(Watch& watch, const Wanted& wanted, std::int64_t end_ns, os::Kernel
     std::int64_t next_sums_ns = begin_ns + sums_every_ns;
     std::int64_t now_ns = begin_ns;
     while (!base::stop_requested() && !watch.job.ended() && now_ns < end_ns) {
-        base::sleep_until_ns(std::min({now_ns + wakes_every_ns, next_counters_ns, end_ns}));
+        base::sleep_until_ns(std::min(now_ns + wakes_every_ns, end_ns));
         now_ns = base::now_ns();
         if (events != nullptr) take(watch, recording, events->read());
         if (now_ns >= next_threads_ns) {
@@ -277,7 +277,8 @@ try {
                 "a run's directory: os.csv, os.json and an OTF2 archive go to DIR/os/HOST; without it the table on "
                 "stdout is all",
                 "DIR");
-    options.add("interval", wanted.interval, "time between two readings of the counters, 50ms to 10s", "TIME");
+    options.add("interval", wanted.interval,
+                "time between two readings of the counters, 50ms to 10s, rounded up to a multiple of 50ms", "TIME");
     options.add("least", wanted.least, "shorter interruptions are summed up instead of listed", "TIME");
     options.add_choice("bpf", wanted.bpf, {"auto", "off"},
                        "programs in the kernel that know by whom: auto: if this user may load them");
