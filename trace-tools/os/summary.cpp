@@ -22,6 +22,14 @@ void Summary::add(const std::vector<Row>& rows)
     }
 }
 
+std::int64_t Summary::ns_of(const std::string& source, const std::string& cause) const
+{
+    std::int64_t ns = 0;
+    for (const auto& [key, sum] : sums_)
+        if (key.source == source && key.cause == cause) ns += sum.ns;
+    return ns;
+}
+
 std::string Summary::text(double seconds, std::size_t most, const std::string& rest) const
 {
     std::vector<std::pair<Key, Sum>> rows{sums_.begin(), sums_.end()};

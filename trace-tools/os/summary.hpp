@@ -17,6 +17,9 @@ class Summary {
  public:
     void add(const std::vector<base::os::Row>& rows);
 
+    // Sum of a cause of a source.
+    std::int64_t ns_of(const std::string& source, const std::string& cause) const;
+
     // Lists the causes with the most time first, at most `most` lines for each source. `rest` says where the others
     // are.
     std::string text(double seconds, std::size_t most, const std::string& rest) const;

@@ -245,6 +245,7 @@ def test_without_bpf(program, cpu, scratch):
         with (folder / "os.csv").open() as table:
             rows = list(csv.DictReader(table))
         assert 0 < ms(rows, "runqueue_wait", source="schedstat") <= grown_ms
+        assert ("throttling, part of the pressure" in run.stdout) == any(r["source"] == "psi" for r in rows), run.stdout
         again = subprocess.run([program, "--pid", str(victim.pid), "-o", out, "1s"], capture_output=True, text=True)
         assert again.returncode == 2 and again.stderr.count("\n") == 1, again.stderr
 

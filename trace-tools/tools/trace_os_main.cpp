@@ -191,6 +191,17 @@ void write_record(const fs::path& directory, const Wanted& wanted, const Watch& 
     base::write_whole(directory / base::os::record, record.dump(2) + "\n");
 }
 
+// Pressure alone looks like a neighbour where it is the job's own quota.
+std::string pressure_note(const Watch& watch)
+{
+    if (watch.summary.ns_of("psi", base::os::cause::pressure) == 0) return "";
+    for (const os::Source& source : watch.sources)
+        if (source.name == "cpu_stat" && !source.lacks.empty())
+            return base::join("throttling, part of the pressure, is not known: ", source.lacks, "\n");
+    const std::int64_t ns = watch.summary.ns_of("cpu_stat", base::os::cause::throttled);
+    return base::join("throttling, part of the pressure: ", base::fixed(static_cast<double>(ns) / 1e6, 3), " ms\n");
+}
+
 void print(const Watch& watch, bool has_table)
 {
     std::printf("%s on CPUs %s for %.1f s\n", base::counted(watch.threads, "thread").c_str(),
@@ -200,6 +211,7 @@ void print(const Watch& watch, bool has_table)
             .text(watch.seconds, 12, has_table ? base::join(", in ", base::os::table) : " (--out DIR lists them)")
             .c_str(),
         stdout);
+    std::fputs(pressure_note(watch).c_str(), stdout);
     if (watch.lost > 0) base::warn(watch.lost, " interruptions are missing: there was no room for them");
     for (const os::Source& source : watch.sources)
         if (source.name == "bpf" && !source.lacks.empty()) base::warn("by whom is not known: ", source.lacks);
