@@ -54,6 +54,7 @@ struct Row {
     std::optional<std::int64_t> cpu;
     std::int64_t count = 0;  // interruptions, switches, faults, events; bytes of bandwidth, occupancy; kHz of frequency
     std::int64_t ns = 0;     // lost time; 0 if only the count is known
+    std::string by_cgroup;   // control group of a neighbour: "/slurm/job_7"; empty if it is not known
 };
 
 inline const std::vector<TableColumn<Row>>& columns()
@@ -67,7 +68,8 @@ inline const std::vector<TableColumn<Row>>& columns()
                                                    table_column("thread", &Row::thread),
                                                    table_column("cpu", &Row::cpu),
                                                    table_column("count", &Row::count),
-                                                   table_column("ns", &Row::ns)};
+                                                   table_column("ns", &Row::ns),
+                                                   table_column("by_cgroup", &Row::by_cgroup)};
     return all;
 }
 

@@ -130,7 +130,7 @@ std::optional<double> cpu_quota(const fs::path& root)
     return least;
 }
 
-std::string freezer_group(pid_t pid, int version)
+std::string control_group_of(pid_t pid, std::string_view controller, int version)
 {
     std::ifstream groups{"/proc/" + std::to_string(pid) + "/cgroup"};
     for (std::string line; std::getline(groups, line);) {  // "9:freezer:/job_7" or "0::/job_7"
@@ -138,7 +138,7 @@ std::string freezer_group(pid_t pid, int version)
         const std::size_t second = line.find(':', first + 1);
         if (second == std::string::npos) continue;
         const std::vector<std::string> names = split(line.substr(first + 1, second - first - 1), ',');
-        if (version == 2 ? names.empty() : std::find(names.begin(), names.end(), "freezer") != names.end())
+        if (version == 2 ? names.empty() : std::find(names.begin(), names.end(), controller) != names.end())
             return line.substr(second + 1);
     }
     return {};
@@ -184,7 +184,7 @@ std::unique_ptr<OwnGroup> OwnGroup::make(const CgroupDirectory& parent, const st
 fs::path thaw_own_group(pid_t pid)
 {
     for (const CgroupDirectory& above : cgroup_directories("freezer"))
-        for (const fs::path& name : fs::path{freezer_group(pid, above.version)}) {
+        for (const fs::path& name : fs::path{control_group_of(pid, "freezer", above.version)}) {
             const fs::path group = above.path / name;
             if (!name.string().starts_with(own_group_prefix) || !fs::exists(group)) continue;
             if (above.version == 1)

@@ -44,9 +44,9 @@ std::optional<std::int64_t> number_in(const std::filesystem::path& path);
 // CPU time per second that the groups allow (cpu.max; cpu.cfs_quota_us), in CPUs, such as 1.5; none without a limit.
 std::optional<double> cpu_quota(const std::filesystem::path& root = "/");
 
-// The group that can freeze a process, in the hierarchy of that version, by the kernel's name: "/job_7". Empty if the
-// process has ended or there is no such hierarchy.
-std::string freezer_group(pid_t pid, int version);
+// The control group of a process, in the hierarchy of that version that has the controller ("freezer", "cpu"), by the
+// kernel's name: "/job_7". Empty if the process has ended or there is no such hierarchy. Version 2 has one hierarchy.
+std::string control_group_of(pid_t pid, std::string_view controller, int version);
 
 // Prefix of the groups that Crosstalk makes to freeze processes.
 inline constexpr const char* own_group_prefix = "crosstalk-";

@@ -6,6 +6,7 @@
 
 #ifdef CROSSTALK_HAS_BPF
 
+#include "base/system/cgroups.hpp"
 #include "base/words.hpp"
 #include "trace-tools/os/interruptions.h"
 
@@ -69,6 +70,21 @@ std::string interrupt_name(std::uint32_t number)
     return place->second;
 }
 
+// The control group of a process, by its CPU controller if that has a hierarchy of its own. Empty if the process has
+// ended.
+std::string group_of(std::uint32_t process)
+{
+    constexpr std::size_t most = 4096;
+    static std::map<std::uint32_t, std::string> groups;
+    if (groups.size() >= most) groups.clear();
+    const auto [place, fresh] = groups.try_emplace(process);
+    if (!fresh) return place->second;
+    const auto pid = static_cast<pid_t>(process);
+    std::string group = base::control_group_of(pid, "cpu", 1);
+    if (group.empty() || group == "/") group = base::control_group_of(pid, "cpu", 2);
+    return place->second = base::printable(group);
+}
+
 const char* cause_of_wait(const who& by, const std::string& name)
 {
     if (by.pid == 0) return cause::idle_cpu;
@@ -85,6 +101,7 @@ void explain(Row& row, std::uint32_t why, std::uint32_t number, const who& by)
             if (by.pid != 0) {
                 row.by = name_of(by);
                 row.by_process = by.tgid;
+                if (by.kind == somebody_else) row.by_cgroup = group_of(by.tgid);
             }
             row.cause = cause_of_wait(by, row.by);
             return;

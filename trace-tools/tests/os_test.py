@@ -195,6 +195,18 @@ def group_with_quota(percent):
             group.rmdir()
 
 
+def test_group(program, cpu, scratch):
+    """A neighbour is named with its control group."""
+    with group_with_quota(90) as group:
+        if group is None:
+            return
+        with Busy("grouped", cpu) as taker, Busy("victim", cpu) as victim:
+            (group / "cgroup.procs").write_text(str(taker.pid))
+            _, _, _, rows = watch(program, [victim.pid], scratch / "group", "2s")
+            groups = {r["by_cgroup"] for r in rows if r["by"] == "grouped"}
+            assert groups == {f"/{group.name}"}, groups
+
+
 def throttled_ms(group):
     """What the control group itself has counted since it was made."""
     counts = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())
@@ -393,6 +405,7 @@ def main(program):
         test_probe(program, cpu, scratch)
         test_own_thread(program, cpu, scratch)
         test_pages_from_disk(program, scratch)
+        test_group(program, cpu, scratch)
         test_throttled(program, cpu, scratch)
         test_killed(program, cpu, scratch)
     print("all causes as they were made")

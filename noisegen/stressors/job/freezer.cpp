@@ -26,7 +26,7 @@ class Group : public Freezer {
     };
 
     Group(const Kind& kind, std::unique_ptr<base::OwnGroup> group, pid_t first)
-        : kind_{kind}, group_{std::move(group)}, path_{base::freezer_group(first, kind.version)}
+        : kind_{kind}, group_{std::move(group)}, path_{base::control_group_of(first, "freezer", kind.version)}
     {
     }
 
@@ -39,7 +39,7 @@ class Group : public Freezer {
     void thaw() override { group_->put(kind_.file, kind_.off); }
     bool holds(pid_t pid) const override
     {
-        const std::string group = base::freezer_group(pid, kind_.version);
+        const std::string group = base::control_group_of(pid, "freezer", kind_.version);
         return group == path_ || group.starts_with(path_ + "/");
     }
     const char* name() const override { return kind_.name; }
