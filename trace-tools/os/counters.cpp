@@ -120,7 +120,7 @@ void Counters::now(Key key, Value value)
 
 void Counters::read_threads(const Job& job)
 {
-    for (const auto& [thread, about] : job.threads) {
+    for (const auto& [thread, about] : counted_threads(job)) {
         const fs::path directory = task(root_, about.process, thread);
         const std::vector<std::string> schedstat = words_of(whole_text(directory / "schedstat"));
         if (schedstat.size() >= 3)
@@ -246,7 +246,7 @@ std::vector<Source> Counters::sources(const Job& job) const
     const bool delays = base::number_in(root_ / "proc/sys/kernel/task_delayacct").value_or(0) == 1;
     const fs::path quota = group_file(root_, job, "cpu", "cpu.stat");
     return {
-        source("schedstat", "waits for a CPU", there(of_thread / "schedstat"),
+        source("schedstat", "waits for a CPU, of 200 threads at most", there(of_thread / "schedstat"),
                "the kernel has no /proc/PID/schedstat (CONFIG_SCHED_INFO)"),
         source("status", "preemptions, faults", there(of_thread / "status"), "no thread of the job can be seen"),
         source("block_io", "waits for disks", delays,

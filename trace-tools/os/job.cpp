@@ -11,6 +11,16 @@ namespace os {
 
 namespace fs = std::filesystem;
 
+std::map<pid_t, Thread> counted_threads(const Job& job)
+{
+    if (job.threads.size() <= most_counted) return job.threads;
+    std::map<pid_t, Thread> counted;
+    for (const bool first : {true, false})
+        for (const auto& [thread, about] : job.threads)
+            if (counted.size() < most_counted && (thread == about.process) == first) counted[thread] = about;
+    return counted;
+}
+
 Job job_of(const std::set<pid_t>& roots)
 {
     const std::map<pid_t, base::Process> all = base::processes();

@@ -4,6 +4,7 @@
 
 #include "base/system/cpus.hpp"
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -24,6 +25,11 @@ struct Job {
 
     bool ended() const { return processes.empty(); }
 };
+
+// The threads whose counters are read: the first thread of each process, then others, by thread id. At most
+// `most_counted`, since each takes time at each reading, and a file descriptor for each counter of perf.
+inline constexpr std::size_t most_counted = 200;
+std::map<pid_t, Thread> counted_threads(const Job& job);
 
 // Finds the living processes among `roots` and their descendants. To keep descendants whose parents have ended, pass
 // the previous job's processes as roots.

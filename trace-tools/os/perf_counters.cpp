@@ -31,9 +31,6 @@ constexpr std::array events{
     Event{base::os::cause::migrations, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS},
 };
 
-// Maximum number of threads that are counted, because each needs one file descriptor per event.
-constexpr std::size_t most_threads = 200;
-
 // Children of the thread do not inherit the counter, because they are counted themselves.
 base::Descriptor open_event(const Event& event, pid_t thread)
 {
@@ -123,8 +120,8 @@ std::vector<Row> PerfCounters::read(const Job& job, std::int64_t now_ns)
     for (auto& [thread, counters] : threads_) read_thread(thread, counters, rows);
     // Threads that have ended were read for the last time.
     std::erase_if(threads_, [&](const auto& thread) { return !job.threads.contains(thread.first); });
-    for (const auto& [thread, about] : job.threads)
-        if (threads_.size() < most_threads && !threads_.contains(thread)) open(thread);
+    for (const auto& [thread, about] : counted_threads(job))
+        if (threads_.size() < most_counted && !threads_.contains(thread)) open(thread);
     before_ns_ = now_ns;
     return rows;
 }

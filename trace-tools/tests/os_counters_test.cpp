@@ -110,6 +110,20 @@ TEST_CASE("throttled time of version 1, and pressure of version 2 mounted beside
     CHECK(find(rows, "psi", base::os::cause::pressure)->ns == 2'000);
 }
 
+TEST_CASE("of a job with many threads the first of each process are counted, and others up to a limit")
+{
+    os::Job many;
+    for (const pid_t process : {1000, 2000})
+        for (pid_t thread = process; thread < process + 150; ++thread) many.threads[thread].process = process;
+    const std::map<pid_t, os::Thread> counted = os::counted_threads(many);
+    CHECK(counted.size() == 200);
+    CHECK(counted.contains(1000));
+    CHECK(counted.contains(1149));
+    CHECK(counted.contains(2000));
+    many.threads.erase(many.threads.find(1050), many.threads.end());
+    CHECK(os::counted_threads(many).size() == 50);
+}
+
 TEST_CASE("a source that the machine lacks is named with what brings it")
 {
     const testing::Scratch root;
