@@ -70,24 +70,48 @@ fs::path task(const fs::path& root, pid_t process, pid_t thread)
     return root / "proc" / std::to_string(process) / "task" / std::to_string(thread);
 }
 
-// The file in the nearest control group of the job's first process that has it. If cgroup versions 1 and 2 are both
-// mounted, version 2 is below "unified".
-fs::path group_file(const fs::path& root, const Job& job, const std::string& controller, const std::string& file)
+// The files of this name of the control group of the job's first process, and of its parents, the nearest first. If
+// cgroup versions 1 and 2 are both mounted, version 2 is below "unified".
+std::vector<fs::path> group_files(const fs::path& root, const Job& job, const std::string& file)
 {
-    if (job.ended()) return {};
-    for (const base::CgroupDirectory& group : base::cgroup_directories(controller, root, *job.processes.begin())) {
-        if (fs::exists(group.path / file)) return group.path / file;
+    std::vector<fs::path> found;
+    if (job.ended()) return found;
+    for (const base::CgroupDirectory& group : base::cgroup_directories("cpu", root, *job.processes.begin())) {
         const fs::path mounts = root / "sys/fs/cgroup";
         const fs::path below = mounts / "unified" / group.path.lexically_relative(mounts) / file;
-        if (group.version == 2 && fs::exists(below)) return below;
+        if (fs::exists(group.path / file))
+            found.push_back(group.path / file);
+        else if (group.version == 2 && fs::exists(below))
+            found.push_back(below);
     }
-    return {};
+    return found;
 }
 
 fs::path pressure_file(const fs::path& root, const Job& job, const std::string& resource)
 {
-    const fs::path group = group_file(root, job, "cpu", resource + ".pressure");
-    return group.empty() ? root / "proc/pressure" / resource : group;
+    const std::vector<fs::path> groups = group_files(root, job, resource + ".pressure");
+    return groups.empty() ? root / "proc/pressure" / resource : groups.front();
+}
+
+struct Throttled {
+    std::int64_t periods = 0;
+    std::int64_t ns = 0;
+};
+
+// The sum over the job's control group and its parents, since the quota of a parent, such as a pod's, stops the job as
+// its own does. None if no group counts it.
+std::optional<Throttled> throttled_time(const fs::path& root, const Job& job)
+{
+    std::optional<Throttled> sum;
+    for (const fs::path& file : group_files(root, job, "cpu.stat")) {
+        const auto us = number_after(file, "throttled_usec");
+        const auto ns = number_after(file, "throttled_time");  // cgroup version 1
+        if (!us && !ns) continue;
+        if (!sum) sum.emplace();
+        sum->periods += number_after(file, "nr_throttled").value_or(0);
+        sum->ns += us ? *us * 1000 : *ns;
+    }
+    return sum;
 }
 
 }  // namespace
@@ -181,13 +205,8 @@ void Counters::read_interrupts(const Job& job, const std::string& name, const st
 
 void Counters::read_group(const Job& job)
 {
-    const fs::path file = group_file(root_, job, "cpu", "cpu.stat");
-    if (file.empty()) return;
-    const auto periods = number_after(file, "nr_throttled");
-    const auto us = number_after(file, "throttled_usec");
-    const auto ns = number_after(file, "throttled_time");  // cgroup version 1
-    if (periods && (us || ns))
-        grown({"cpu_stat", cause::throttled, "", -1, -1}, {*periods, us ? *us * 1000 : ns.value_or(0)});
+    if (const auto throttled = throttled_time(root_, job))
+        grown({"cpu_stat", cause::throttled, "", -1, -1}, {throttled->periods, throttled->ns});
 }
 
 // Reads lines such as "some avg10=0.00 avg60=0.00 avg300=0.00 total=6262876120"; the total is in microseconds.
@@ -244,17 +263,17 @@ std::vector<Source> Counters::sources(const Job& job) const
         return Source{std::move(name), std::move(gives), has ? std::string{} : std::move(lacks)};
     };
     const bool delays = base::number_in(root_ / "proc/sys/kernel/task_delayacct").value_or(0) == 1;
-    const fs::path quota = group_file(root_, job, "cpu", "cpu.stat");
     return {
         source("schedstat", "waits for a CPU, of 200 threads at most", there(of_thread / "schedstat"),
                "the kernel has no /proc/PID/schedstat (CONFIG_SCHED_INFO)"),
         source("status", "preemptions, faults", there(of_thread / "status"), "no thread of the job can be seen"),
         source("block_io", "waits for disks", delays,
                "delay accounting is off: sysctl kernel.task_delayacct=1, before the job begins"),
-        source("proc_stat", "interrupts and steal of each CPU", there(root_ / "proc/stat"), "there is no /proc/stat"),
+        source("proc_stat", "interrupts and steal of each CPU, in ticks", there(root_ / "proc/stat"),
+               "there is no /proc/stat"),
         source("interrupts", "interrupts by name", there(root_ / "proc/interrupts"), "there is no /proc/interrupts"),
-        source("cpu_stat", "throttling by the job's quota",
-               !quota.empty() && (number_after(quota, "throttled_usec") || number_after(quota, "throttled_time")),
+        source("softirqs", "soft interrupts by name", there(root_ / "proc/softirqs"), "there is no /proc/softirqs"),
+        source("cpu_stat", "throttling by the job's quota", throttled_time(root_, job).has_value(),
                "the job's control group has no cpu.stat with throttled time: give the job a group of its own with "
                "the cpu controller (Slurm: TaskPlugin=task/cgroup)"),
         source("psi", "pressure on CPU, memory, I/O", there(pressure_file(root_, job, "cpu")),

@@ -92,6 +92,55 @@ TEST_CASE("counters of threads, CPUs, interrupts and control groups grow by what
     CHECK(std::none_of(rows.begin(), rows.end(), [](const OsRow& row) { return row.cpu == 0; }));
 }
 
+TEST_CASE("soft interrupts by name, clock rates, bandwidth and cache occupancy are read where the kernel shows them")
+{
+    const testing::Scratch root;
+    const auto put_at = [&](int softirqs, int bytes) {
+        put(root / "proc/softirqs",
+            "          CPU0  CPU1\n  NET_RX:  9  " + std::to_string(softirqs) + "\n   TIMER:  3  3\n");
+        put(root / "sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "2100000\n");
+        put(root / "sys/fs/resctrl/mon_data/mon_L3_00/mbm_total_bytes", std::to_string(bytes) + "\n");
+        put(root / "sys/fs/resctrl/mon_data/mon_L3_00/llc_occupancy", "4096\n");
+    };
+    put_at(1, 100);
+    os::Counters counters{root.path()};
+    CHECK(counters.read(job, 1000).empty());
+    put_at(8, 350);
+    const std::vector<OsRow> rows = counters.read(job, 2000);
+    REQUIRE(rows.size() == 4);
+    const OsRow* softirqs = find(rows, "softirqs", base::os::cause::softirq);
+    REQUIRE(softirqs != nullptr);
+    CHECK(softirqs->by == "NET_RX");
+    CHECK(softirqs->count == 7);
+    CHECK(softirqs->cpu == 1);
+    CHECK(find(rows, "cpufreq", base::os::cause::frequency)->count == 2'100'000);
+    CHECK(find(rows, "resctrl", base::os::cause::bandwidth)->count == 250);
+    CHECK(find(rows, "resctrl", base::os::cause::bandwidth)->by == "mon_L3_00");
+    CHECK(find(rows, "resctrl", base::os::cause::llc_occupancy)->count == 4096);
+}
+
+TEST_CASE("throttled time of a group and of its parents is added up, whichever of them counts it")
+{
+    const testing::Scratch root;
+    const auto put_at = [&](int pod, int container) {
+        put(root / "proc/7/cgroup", "0::/pod/container/leaf\n");
+        const auto text = [](int us) {
+            return "usage_usec 1\nnr_throttled 1\nthrottled_usec " + std::to_string(us) + "\n";
+        };
+        put(root / "sys/fs/cgroup/cpu.stat", "usage_usec 1\n");
+        put(root / "sys/fs/cgroup/pod/cpu.stat", text(pod));
+        put(root / "sys/fs/cgroup/pod/container/cpu.stat", text(container));
+        put(root / "sys/fs/cgroup/pod/container/leaf/cpu.stat", "usage_usec 1\n");  // without the cpu controller
+    };
+    put_at(10, 1);
+    os::Counters counters{root.path()};
+    CHECK(counters.read(job, 1).empty());
+    put_at(15, 3);
+    const std::vector<OsRow> rows = counters.read(job, 2);
+    REQUIRE(rows.size() == 1);
+    CHECK(find(rows, "cpu_stat", base::os::cause::throttled)->ns == 7'000);
+}
+
 TEST_CASE("throttled time of version 1, and pressure of version 2 mounted beside it")
 {
     const testing::Scratch root;
@@ -136,5 +185,6 @@ TEST_CASE("a source that the machine lacks is named with what brings it")
     CHECK(lacks("cpu_stat").empty());
     CHECK(lacks("psi").empty());
     CHECK(lacks("block_io").find("task_delayacct=1") != std::string::npos);
+    CHECK(lacks("softirqs") == "there is no /proc/softirqs");
     CHECK(lacks("resctrl").find("mount -t resctrl") != std::string::npos);
 }
