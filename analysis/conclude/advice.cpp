@@ -123,6 +123,9 @@ const std::vector<EvidenceKnob> evidence_knobs{
     {base::os::cause::throttled,
      "Give the job more CPUs in its quota (`--cpus-per-task=4`), or raise it: `echo '400000 100000' > cpu.max` in its "
      "cgroup"},
+    {base::os::cause::steal,
+     "The host of this virtual machine has too few CPUs for all of its machines, which no setting in here changes: have "
+     "its virtual CPUs pinned to CPUs of their own (`virsh vcpupin`), or take a machine with dedicated CPUs"},
     {base::os::cause::block_io,
      "Keep the training's data on another disk than the neighbours' (sbcast), or cap them: `echo '259:0 rbps=500000000 "
      "wbps=500000000' > io.max` in their cgroup; on Lustre with NRS TBF by job id"},

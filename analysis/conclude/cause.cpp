@@ -260,6 +260,7 @@ constexpr std::array evidence_reasons{
     EvidenceReason{base::os::cause::interrupt, "Interrupts take the CPUs of main threads"},
     EvidenceReason{base::os::cause::softirq, "Soft interrupts take the CPUs of main threads"},
     EvidenceReason{base::os::cause::throttled, "The job's own CPU quota stops its main threads"},
+    EvidenceReason{base::os::cause::steal, "The hypervisor takes the CPUs of main threads"},
     EvidenceReason{base::os::cause::block_io, "Main threads wait for a disk"},
     EvidenceReason{base::os::cause::major_faults, "Main threads wait for pages that come from a disk"},
     EvidenceReason{base::os::cause::reclaim, "Main threads look for free memory"}};

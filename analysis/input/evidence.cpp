@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -58,10 +59,18 @@ std::string what_throttled_lacks(const fs::path& record)
     return json.at(place).is_string() ? json.at(place).get<std::string>() : "";
 }
 
+// Rows of threads are not of the job, though they may have the same cause.
 bool is_of_job(const os::Row& row)
 {
-    return row.cause == os::cause::pressure || row.cause == os::cause::steal ||
+    return row.cause == os::cause::pressure || (row.source == "proc_stat" && row.cause == os::cause::steal) ||
            (row.source == "cpu_stat" && row.cause == os::cause::throttled);
+}
+
+// Times of a thread by counters. Without programs in the kernel they are all there is.
+bool is_time_by_counters(const os::Row& row)
+{
+    return row.ns > 0 && (row.cause == os::cause::runqueue_wait || row.cause == os::cause::block_io ||
+                          row.cause == os::cause::interrupt || row.cause == os::cause::softirq);
 }
 
 // Throttled time of the job's control group, by begin and end of the reading.
@@ -92,6 +101,7 @@ HostRows rows_of_host(const fs::path& file, const std::string& host, const Place
 {
     std::vector<os::Row> by_programs;
     std::vector<os::Row> by_counters;
+    std::vector<os::Row> stolen;  // which the programs in the kernel do not see
     Throttled throttled;
     HostRows found;
     base::read_rows(file, [&](const base::CsvRow& line) {
@@ -112,11 +122,14 @@ HostRows rows_of_host(const fs::path& file, const std::string& host, const Place
         if (!places.contains({host, *row.thread})) return;
         if (row.source == "bpf")
             by_programs.push_back(std::move(row));
-        else if (row.cause == os::cause::runqueue_wait || (row.cause == os::cause::block_io && row.ns > 0))
+        else if (row.cause == os::cause::steal)
+            stolen.push_back(std::move(row));
+        else if (is_time_by_counters(row))
             by_counters.push_back(std::move(row));
     });
     split_off_throttled(by_counters, throttled);
     found.rows = by_programs.empty() ? std::move(by_counters) : std::move(by_programs);
+    std::move(stolen.begin(), stolen.end(), std::back_inserter(found.rows));
     return found;
 }
 

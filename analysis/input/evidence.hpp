@@ -44,9 +44,10 @@ struct Evidence {
 
 // Reads os.csv of each rank's host; the training's record names the ranks' processes. Empty without os/ in the run's
 // directory. A row that spans several steps is divided among them by time, which is exact for an interruption, and an
-// even spread for a sum. If eBPF programs recorded, only their rows count. Otherwise waits for a disk come from delay
-// accounting and waits for a CPU from schedstat; of the latter, the time that the job's quota was used up is
-// `throttled`. Throws Error if the record does not name the ranks' processes, or if a table is damaged.
+// even spread for a sum. If eBPF programs recorded, only their rows count, and steal. Otherwise interrupts come from
+// /proc/stat, waits for a disk from delay accounting, and waits for a CPU from schedstat; of the latter, the time that
+// the job's quota was used up is `throttled`. Throws Error if the record does not name the ranks' processes, or if a
+// table is damaged.
 Evidence read_evidence(const std::filesystem::path& run, const nlohmann::ordered_json& training_record,
                        const StepTable& steps);
 

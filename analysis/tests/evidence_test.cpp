@@ -106,6 +106,27 @@ TEST_CASE("schedstat's waits are the quota's for as long as that throttled the j
     CHECK(sum_of(evidence, 0, 7, "runqueue_wait") == doctest::Approx(2.0));
 }
 
+TEST_CASE("interrupts by counters count where the kernel's programs did not record, steal in any case")
+{
+    const testing::Scratch run;
+    const std::string counters =
+        "0,10000000,stat,steal,,,10,0,0,2000000\n"
+        "0,10000000,stat,softirq,,,10,0,0,1000000\n"
+        "0,10000000,proc_stat,steal,,,,0,0,4000000\n"
+        "0,10000000,proc_stat,softirq,,,,0,0,2000000\n";
+    put_rows(run, counters);
+    const analysis::Evidence evidence = analysis::read_evidence(run.path(), record, three_steps());
+    CHECK(evidence.names == std::vector<std::string>{"softirq", "steal"});
+    CHECK(sum_of(evidence, 0, 5, "steal") == doctest::Approx(2.0));
+    CHECK(sum_of(evidence, 0, 5, "softirq") == doctest::Approx(1.0));
+    REQUIRE(evidence.readings.size() == 1);  // of the CPU
+    CHECK(evidence.readings[0].ns == 4'000'000);
+    put_rows(run, counters + "3000000,4000000,bpf,softirq,NET_RX,,10,0,1,500000\n");
+    const analysis::Evidence by_programs = analysis::read_evidence(run.path(), record, three_steps());
+    CHECK(sum_of(by_programs, 0, 5, "softirq") == doctest::Approx(0.5));
+    CHECK(sum_of(by_programs, 0, 5, "steal") == doctest::Approx(2.0));
+}
+
 TEST_CASE("pressure comes with throttled time, or with why that is not known")
 {
     const testing::Scratch run;

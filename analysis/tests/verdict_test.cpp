@@ -184,6 +184,7 @@ TEST_CASE("what kept threads from running decides the advice, whose commands sta
     CHECK(first_command("own_thread") == "OMP_NUM_THREADS=1");
     CHECK(first_command("throttled") == "--cpus-per-task=4");
     CHECK(first_command("neighbour") == "--cpu-bind=cores");
+    CHECK(first_command("steal") == "virsh vcpupin");
     CHECK(first_command("major_faults") == "echo 8G > memory.high");
     CHECK(first_command("") == "echo MASK > /sys/devices/virtual/workqueue/cpumask");
 }

@@ -38,7 +38,8 @@ MS = 1_000_000
 SENTENCES = {"another job runs": "neighbour", "other threads of the same job": "own_thread",
              "threads of the kernel": "kernel_thread", "Soft interrupts": "softirq", "Interrupts take": "interrupt",
              "own CPU quota": "throttled", "wait for a disk": "block_io", "pages that come from a disk": "major_faults",
-             "look for free memory": "reclaim", "wait for a CPU (": "runqueue_wait", "No slowdown": "no slowdown", "Unknown:": "may be chance"}
+             "look for free memory": "reclaim", "hypervisor takes": "steal", "wait for a CPU (": "runqueue_wait",
+             "No slowdown": "no slowdown", "Unknown:": "may be chance"}
 UNNAMED = {"none", "no slowdown", "may be chance"}
 KINDS = {  # what makes it, and what a report should name
     "foreign process": (disturbances.foreign_process, "neighbour"),

@@ -4,6 +4,7 @@
 #include "base/system/cgroups.hpp"
 #include "base/words.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <optional>
@@ -18,6 +19,10 @@ namespace fs = std::filesystem;
 using namespace base::os;
 
 namespace {
+
+// Keys of values that are not written themselves.
+constexpr const char* running = "running";  // time of a thread on a CPU; the count is the CPU's number
+constexpr const char* idle = "idle";
 
 std::string whole_text(const fs::path& path)
 {
@@ -142,6 +147,14 @@ void Counters::now(Key key, Value value)
     rows_.push_back(std::move(row));
 }
 
+std::int64_t Counters::growth_ns(const Key& key) const
+{
+    const auto before = before_.find(key);
+    const auto seen = seen_.find(key);
+    if (before == before_.end() || seen == seen_.end() || before_ns_ == 0) return 0;
+    return std::max<std::int64_t>(0, seen->second.ns - before->second.ns);
+}
+
 void Counters::read_threads(const Job& job)
 {
     for (const auto& [thread, about] : counted_threads(job)) {
@@ -157,6 +170,8 @@ void Counters::read_threads(const Job& job)
         const std::vector<std::string> fields = words_of(stat.substr(name_end + 1));
         grown({"stat", cause::major_faults, "", thread, -1}, {number_at(fields, 12 - 3), 0});
         grown({"stat", cause::block_io, "", thread, -1}, {0, number_at(fields, 42 - 3) * tick_ns()});
+        if (thread == about.process)  // field 39 is the CPU on which the thread runs, or ran last
+            seen_[{"schedstat", running, "", thread, -1}] = {number_at(fields, 39 - 3), number_at(schedstat, 0)};
         if (const auto switches = number_after(directory / "status", "nonvoluntary_ctxt_switches:"))
             grown({"status", cause::preempted, "", thread, -1}, {*switches, 0});
     }
@@ -171,6 +186,7 @@ void Counters::read_cpus(const Job& job)
         const std::optional<std::int64_t> cpu = number_of(words[0].substr(3));
         if (!cpu || !job.cpus.contains(static_cast<int>(*cpu))) continue;
         // columns: cpu0 user nice system idle iowait irq softirq steal, in ticks
+        seen_[{"proc_stat", idle, "", -1, *cpu}] = {0, (number_at(words, 4) + number_at(words, 5)) * tick_ns()};
         grown({"proc_stat", cause::interrupt, "", -1, *cpu}, {0, number_at(words, 6) * tick_ns()});
         grown({"proc_stat", cause::softirq, "", -1, *cpu}, {0, number_at(words, 7) * tick_ns()});
         grown({"proc_stat", cause::steal, "", -1, *cpu}, {0, number_at(words, 8) * tick_ns()});
@@ -179,6 +195,24 @@ void Counters::read_cpus(const Job& job)
         const auto khz =
             base::number_in(root_ / ("sys/devices/system/cpu/cpu" + std::to_string(cpu)) / "cpufreq/scaling_cur_freq");
         if (khz && before_ns_ != 0) now({"cpufreq", cause::frequency, "", -1, cpu}, {*khz, 0});
+    }
+}
+
+// Interrupts and steal are counted by CPU. The first thread of each process gets a part of those of its CPU: as large
+// as its part of the time in which that CPU was not idle.
+void Counters::read_parts_of_threads(const Job& job)
+{
+    for (const auto& [thread, about] : job.threads) {
+        const auto found = seen_.find({"schedstat", running, "", thread, -1});
+        if (found == seen_.end()) continue;
+        const std::int64_t cpu = found->second.count;
+        const std::int64_t busy_ns = now_ns_ - before_ns_ - growth_ns({"proc_stat", idle, "", -1, cpu});
+        if (busy_ns <= 0) continue;
+        const double part = std::min(1.0, static_cast<double>(growth_ns(found->first)) / static_cast<double>(busy_ns));
+        for (const char* cause : {cause::interrupt, cause::softirq, cause::steal}) {
+            const double ns = part * static_cast<double>(growth_ns({"proc_stat", cause, "", -1, cpu}));
+            if (ns >= 1.0) now({"stat", cause, "", thread, cpu}, {0, static_cast<std::int64_t>(ns)});
+        }
     }
 }
 
@@ -243,6 +277,7 @@ std::vector<Row> Counters::read(const Job& job, std::int64_t now_ns)
     seen_.clear();
     read_threads(job);
     read_cpus(job);
+    read_parts_of_threads(job);
     read_interrupts(job, "interrupts", cause::interrupt);
     read_interrupts(job, "softirqs", cause::softirq);
     read_group(job);

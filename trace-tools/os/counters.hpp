@@ -44,12 +44,14 @@ class Counters {
 
     void read_threads(const Job& job);
     void read_cpus(const Job& job);
+    void read_parts_of_threads(const Job& job);
     void read_interrupts(const Job& job, const std::string& file, const std::string& cause);
     void read_group(const Job& job);
     void read_pressure(const Job& job);
     void read_resctrl();
     void grown(Key key, Value value);
     void now(Key key, Value value);
+    std::int64_t growth_ns(const Key& key) const;  // since the last call; 0 if the key is new
 
     std::filesystem::path root_;
     std::map<Key, Value> before_;

@@ -92,6 +92,31 @@ TEST_CASE("counters of threads, CPUs, interrupts and control groups grow by what
     CHECK(std::none_of(rows.begin(), rows.end(), [](const OsRow& row) { return row.cpu == 0; }));
 }
 
+TEST_CASE("the first thread of a process has the part of its CPU's steal and interrupts that it has of its busy time")
+{
+    const testing::Scratch root;
+    const os::Job one{.processes = {7}, .threads = {{7, {.process = 7, .name = "main"}}}, .cpus = {0, 1}};
+    // In 100 ms, CPU 1 idles for 20 ms and the thread runs on it for 40 ms: half of 80 ms.
+    const auto put_at = [&](int ran_ms, const std::string& cpu_1) {
+        std::string stat = "7 (main) R";
+        for (int field = 4; field <= 52; ++field) stat += field == 39 ? " 1" : " 0";
+        put(root / "proc/7/task/7/stat", stat + "\n");
+        put(root / "proc/7/task/7/schedstat", std::to_string(ran_ms) + "000000 0 1\n");
+        put(root / "proc/stat", "cpu0 0 0 0 0 0 9 9 9\ncpu1 " + cpu_1 + "\n");
+    };
+    put_at(10, "5 0 0 3 1 1 1 1");
+    os::Counters counters{root.path()};
+    CHECK(counters.read(one, 1'000'000).empty());
+    put_at(50, "5 0 0 4 2 3 1 5");
+    std::vector<OsRow> rows = counters.read(one, 101'000'000);
+    std::erase_if(rows, [](const OsRow& row) { return row.source != "stat"; });
+    REQUIRE(rows.size() == 2);
+    CHECK(find(rows, "stat", base::os::cause::interrupt)->ns == 10'000'000);
+    CHECK(find(rows, "stat", base::os::cause::steal)->ns == 20'000'000);
+    CHECK(rows.front().thread == 7);
+    CHECK(rows.front().cpu == 1);
+}
+
 TEST_CASE("soft interrupts by name, clock rates, bandwidth and cache occupancy are read where the kernel shows them")
 {
     const testing::Scratch root;
