@@ -95,7 +95,26 @@ void split_off_throttled(std::vector<os::Row>& waits, const Throttled& throttled
 struct HostRows {
     std::vector<os::Row> rows;  // rows of main threads: from the eBPF programs, or else from counters
     std::vector<JobReading> readings;
+    std::vector<CounterReading> counters;
 };
+
+// By begin, end and cause.
+using CounterSums = std::map<std::tuple<std::int64_t, std::int64_t, std::string>, CounterReading>;
+
+bool is_of_processor(const os::Row& row)
+{
+    return row.source == "perf" || row.source == "resctrl" || row.source == "cpufreq";
+}
+
+void add_up(CounterSums& sums, const os::Row& row)
+{
+    CounterReading& sum = sums[{row.begin_ns, row.end_ns, row.cause}];
+    sum.begin_ns = row.begin_ns;
+    sum.end_ns = row.end_ns;
+    sum.cause = row.cause;
+    sum.sum += static_cast<double>(row.count);
+    ++sum.of;
+}
 
 HostRows rows_of_host(const fs::path& file, const std::string& host, const PlaceOfRank& places)
 {
@@ -103,6 +122,7 @@ HostRows rows_of_host(const fs::path& file, const std::string& host, const Place
     std::vector<os::Row> by_counters;
     std::vector<os::Row> stolen;  // which the programs in the kernel do not see
     Throttled throttled;
+    CounterSums counters;
     HostRows found;
     base::read_rows(file, [&](const base::CsvRow& line) {
         os::Row row;
@@ -117,6 +137,10 @@ HostRows rows_of_host(const fs::path& file, const std::string& host, const Place
         if (row.source == "cpu_stat" && row.cause == os::cause::throttled)
             throttled[{row.begin_ns, row.end_ns}] = row.ns;
         if (is_of_job(row)) found.readings.push_back({row.begin_ns, row.end_ns, row.cause, row.by, row.ns});
+        if (is_of_processor(row)) {
+            row.count = line.get<std::int64_t>("count");
+            return add_up(counters, row);
+        }
         if (line.text("thread").empty()) return;
         row.thread = line.get<std::int64_t>("thread");
         if (!places.contains({host, *row.thread})) return;
@@ -127,6 +151,7 @@ HostRows rows_of_host(const fs::path& file, const std::string& host, const Place
         else if (is_time_by_counters(row))
             by_counters.push_back(std::move(row));
     });
+    for (auto& [key, sum] : counters) found.counters.push_back(std::move(sum));
     split_off_throttled(by_counters, throttled);
     found.rows = by_programs.empty() ? std::move(by_counters) : std::move(by_programs);
     std::move(stolen.begin(), stolen.end(), std::back_inserter(found.rows));
@@ -169,6 +194,7 @@ Evidence read_evidence(const fs::path& run, const nlohmann::ordered_json& traini
         HostRows rows = rows_of_host(file, name, places);
         if (name == host_of_first(places)) {
             evidence.readings = std::move(rows.readings);
+            evidence.counters = std::move(rows.counters);
             evidence.throttled_lacks = what_throttled_lacks(host.path() / os::record);
         }
         for (const os::Row& row : rows.rows) divide(row, places.at({name, *row.thread}), steps, ms);

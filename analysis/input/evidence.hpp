@@ -32,12 +32,22 @@ struct JobReading {
     std::int64_t ns = 0;
 };
 
+// A counter of the processor between two readings, such as instructions: the sum over threads, CPUs or caches.
+struct CounterReading {
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+    std::string cause;
+    double sum = 0.0;  // what it grew by; of clock rates (kHz) and cache occupancy (bytes) what was read at the end
+    int of = 0;        // number of threads, CPUs or caches
+};
+
 struct Evidence {
     std::vector<EvidenceRow> rows;
-    std::vector<std::string> names;    // causes, which exclude each other
-    LongTable ms;                      // job's steps x names: mean over ranks
-    std::vector<JobReading> readings;  // of the first rank's host
-    std::string throttled_lacks;       // why throttled time is unknown on that host; empty if it is known
+    std::vector<std::string> names;        // causes, which exclude each other
+    LongTable ms;                          // job's steps x names: mean over ranks
+    std::vector<JobReading> readings;      // of the first rank's host
+    std::vector<CounterReading> counters;  // likewise
+    std::string throttled_lacks;           // why throttled time is unknown on that host; empty if it is known
 
     bool known() const { return !names.empty(); }
 };

@@ -43,6 +43,13 @@ def interruptions(rows, slots, start, slot_ms):
             if on == "mem":
                 yield f"{at},{until},psi,pressure,cpu some,,,,0,{round(share * (until - at))}"
                 yield f"{at},{until},cpu_stat,throttled,,,,,1,{round(0.1 * (until - at))}"
+            # Under `mem` one instruction a cycle and 5 GB/s, elsewhere two and 1 GB/s; of two threads and two caches.
+            for half in (0, 1):
+                yield f"{at},{until},perf,cycles,,,{77 + half},,1000,0"
+                yield f"{at},{until},perf,instructions,,,{77 + half},,{1000 if on == 'mem' else 2000},0"
+                yield f"{at},{until},resctrl,bandwidth,mon_L3_0{half},,,,{(until - at) * (5 if on == 'mem' else 1) // 2},0"
+                yield f"{at},{until},resctrl,llc_occupancy,mon_L3_0{half},,,,4096,0"
+                yield f"{at},{until},cpufreq,frequency,,,,{half},{2_000_000 + 500_000 * half},0"
 
 
 def write(run, random):
@@ -73,6 +80,8 @@ def main(program):
             steps = list(csv.DictReader(table))
         with open(run / "report" / "pressure.csv") as table:
             pressure = {r["treatment"]: r for r in csv.DictReader(table)}
+        with open(run / "report" / "counters.csv") as table:
+            counters = {r["treatment"]: r for r in csv.DictReader(table)}
         with open(run / "report" / "evidence_parts.csv") as table:
             parts_drawn = list(csv.DictReader(table))
         page = (run / "report" / "index.html").read_text()
@@ -93,12 +102,18 @@ def main(program):
         at, throttled = (50.0, 10.0) if treatment == "mem" else (0.0, 0.0)
         assert abs(float(row["cpu_pressure_percent"]) - at) < 0.1, pressure
         assert abs(float(row["throttled_percent"]) - throttled) < 0.1, pressure
+    for treatment, row in counters.items():
+        of_mem = treatment == "mem"
+        assert abs(float(row["instructions_per_cycle"]) - (1 if of_mem else 2)) < 1e-3, counters
+        assert abs(float(row["bandwidth_bytes_per_s"]) / 1e9 - (5 if of_mem else 1)) < 0.01, counters
+        assert (float(row["llc_occupancy_bytes"]), float(row["clock_khz"])) == (8192, 2_250_000), counters
+        assert row["llc_misses_per_s"] == row["migrations_per_s"] == "", counters
     bars = [row for row in parts_drawn if row["name"] == "mem"]  # each part begins where the previous one ends
     assert [row["cause"] for row in bars][-2:] == ["unexplained", "step"], bars
     for before, after in zip(bars[:-2], bars[1:-1]):
         assert before["end_percent"] == after["begin_percent"], bars
     assert bars[-2]["end_percent"] == bars[-1]["end_percent"], bars
-    for heading in ("Time kept from running", "Throttling and pressure"):
+    for heading in ("Time kept from running", "Throttling and pressure", "Counters of the processor"):
         assert heading in page, heading
 
     assert {row["by"] for row in steps} == {"taker", "TIMER"}

@@ -46,6 +46,7 @@ using base::join;
 constexpr const char* effects_of_evidence = "evidence.csv";
 constexpr const char* steps_evidence_file = "steps_evidence.csv";
 constexpr const char* pressure_file = "pressure.csv";
+constexpr const char* counters_file = "counters.csv";
 
 NoiseTable parts_of_slowdown(const Report& report)
 {
@@ -141,12 +142,14 @@ extern const Section evidence{
         if (!report.run.evidence.known()) return {};
         std::vector<Table> tables{{effects_of_evidence, write_evidence}, {steps_evidence_file, write_steps_evidence}};
         if (!report.run.evidence.readings.empty()) tables.push_back({pressure_file, write_pressure});
+        if (!report.run.evidence.counters.empty()) tables.push_back({counters_file, write_counters});
         return tables;
     },
     .below = [](const Report& report) -> std::vector<NoiseTable> {
         if (!report.run.evidence.known()) return {};
         std::vector<NoiseTable> tables{parts_of_slowdown(report)};
         if (!report.run.evidence.readings.empty()) tables.push_back(pressure_table(report));
+        if (!report.run.evidence.counters.empty()) tables.push_back(counters_table(report));
         return tables;
     },
     .plots = [](const fs::path& folder, const Report& report) -> std::vector<Plot> {

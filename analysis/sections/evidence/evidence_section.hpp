@@ -6,8 +6,10 @@
 #include "analysis/results/report.hpp"
 #include "analysis/sections/noise_table.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace analysis {
@@ -28,5 +30,16 @@ Plot draw_evidence(const std::filesystem::path& folder, const Report& report);
 // stolen.
 void write_pressure(const std::filesystem::path& file, const Report& report);
 NoiseTable pressure_table(const Report& report);
+
+// Writes counters.csv: for each treatment, what counters of the processor say, as far as they were recorded.
+void write_counters(const std::filesystem::path& file, const Report& report);
+NoiseTable counters_table(const Report& report);
+
+// The parts of a span under each treatment, as pairs of the treatment and ns.
+std::vector<std::pair<std::size_t, double>> times_by_treatment(const Report& report, std::int64_t begin_ns,
+                                                               std::int64_t end_ns);
+
+// [treatment]: ns of its slots.
+std::vector<double> lengths_of_treatments(const Report& report);
 
 }  // namespace analysis

@@ -40,23 +40,14 @@ std::size_t pressure_column_of(const JobReading& reading)
 // By treatment. A reading that spans two slots is divided by time.
 std::vector<Percentages> pressure_of(const Report& report)
 {
-    const std::vector<Slot>& slots = report.run.slots.front();
-    std::vector<Percentages> ns(report.run.plan.treatments.size(), Percentages{});
-    std::vector<double> length_ns(ns.size(), 0.0);
-    for (std::size_t s = 0; s < slots.size(); ++s)
-        length_ns[report.run.plan.treatment_of[s]] += static_cast<double>(slots[s].end_ns - slots[s].begin_ns);
+    const std::vector<double> length_ns = lengths_of_treatments(report);
+    std::vector<Percentages> ns(length_ns.size(), Percentages{});
     for (const JobReading& reading : report.run.evidence.readings) {
         const std::size_t column = pressure_column_of(reading);
         if (column == pressure_columns.size()) continue;
         const double share = static_cast<double>(reading.ns) / static_cast<double>(reading.end_ns - reading.begin_ns);
-        auto slot = std::upper_bound(slots.begin(), slots.end(), reading.begin_ns,
-                                     [](std::int64_t at_ns, const Slot& one) { return at_ns < one.end_ns; });
-        for (; slot != slots.end() && slot->begin_ns < reading.end_ns; ++slot) {
-            const std::int64_t inside =
-                std::min(reading.end_ns, slot->end_ns) - std::max(reading.begin_ns, slot->begin_ns);
-            ns[report.run.plan.treatment_of[static_cast<std::size_t>(slot - slots.begin())]][column] +=
-                share * static_cast<double>(inside);
-        }
+        for (const auto& [treatment, inside_ns] : times_by_treatment(report, reading.begin_ns, reading.end_ns))
+            ns[treatment][column] += share * inside_ns;
     }
     for (std::size_t t = 0; t < ns.size(); ++t)
         for (double& value : ns[t]) value *= length_ns[t] > 0.0 ? 100.0 / length_ns[t] : 0.0;
@@ -69,6 +60,30 @@ bool knows_throttled(const Report& report)
 }
 
 }  // namespace
+
+std::vector<double> lengths_of_treatments(const Report& report)
+{
+    const std::vector<Slot>& slots = report.run.slots.front();
+    std::vector<double> ns(report.run.plan.treatments.size(), 0.0);
+    for (std::size_t s = 0; s < slots.size(); ++s)
+        ns[report.run.plan.treatment_of[s]] += static_cast<double>(slots[s].end_ns - slots[s].begin_ns);
+    return ns;
+}
+
+std::vector<std::pair<std::size_t, double>> times_by_treatment(const Report& report, std::int64_t begin_ns,
+                                                               std::int64_t end_ns)
+{
+    const std::vector<Slot>& slots = report.run.slots.front();
+    std::vector<std::pair<std::size_t, double>> times;
+    auto slot = std::upper_bound(slots.begin(), slots.end(), begin_ns,
+                                 [](std::int64_t at_ns, const Slot& one) { return at_ns < one.end_ns; });
+    for (; slot != slots.end() && slot->begin_ns < end_ns; ++slot) {
+        const std::int64_t inside_ns = std::min(end_ns, slot->end_ns) - std::max(begin_ns, slot->begin_ns);
+        times.emplace_back(report.run.plan.treatment_of[static_cast<std::size_t>(slot - slots.begin())],
+                           static_cast<double>(inside_ns));
+    }
+    return times;
+}
 
 void write_pressure(const std::filesystem::path& file, const Report& report)
 {
