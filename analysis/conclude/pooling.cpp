@@ -89,7 +89,8 @@ EffectTable pooled_parts(const std::vector<AnalysedRun>& runs, const std::vector
         if (step.effect.family != Family::step || step.effect.phase != "step" || step.effect.rank != all_ranks)
             continue;
         for (const Effect& first : runs.front().front().analysis->effects) {
-            if (first.family != Family::part && first.family != Family::own_work) continue;
+            if (first.family != Family::part && first.family != Family::own_work && first.family != Family::evidence)
+                continue;
             if (first.factor != step.effect.factor || first.level != step.effect.level ||
                 first.kind != step.effect.kind)
                 continue;
@@ -100,6 +101,7 @@ EffectTable pooled_parts(const std::vector<AnalysedRun>& runs, const std::vector
             if (!found) continue;
             all.push_back(first);
             all.back().percent = step.between ? mean_of_runs(found->all.runs, step.between->weights) : found->all.mean;
+            all.back().p = all.back().percent.p_value();
         }
     }
     return all;
@@ -198,21 +200,29 @@ bool differs_from_zero(const PooledEffect& pooled, double confidence)
     return !pooled.effect.percent.interval(confidence).contains(0.0) && pooled.effect.p_holm <= 0.05;
 }
 
-// The cause on which all parts that name one agree.
+// The cause on which all parts that name one agree: what kept threads from running, if some part names that, or else
+// the phase.
 Cause common_cause(const std::vector<AnalysedRun>& runs, const PooledEffect& pooled, double confidence)
 {
     if (!differs_from_zero(pooled, confidence))
         return {"", Mechanism::unknown, "The overall slowdown does not differ from zero."};
+    const bool by_evidence = std::any_of(runs.begin(), runs.end(), [&](const AnalysedRun& run) {
+        return std::any_of(run.begin(), run.end(), [&](const AnalysedPart& part) {
+            const FactorVerdict* own = own_verdict(part, pooled.effect);
+            return own != nullptr && !own->cause.evidence.empty();
+        });
+    });
+    const auto subject = by_evidence ? &Cause::evidence : &Cause::phase;
     std::vector<std::string> named;
     Cause cause;
     bool agree = true;
     for (const AnalysedRun& run : runs)
         for (const AnalysedPart& part : run) {
             const FactorVerdict* own = own_verdict(part, pooled.effect);
-            if (own == nullptr || own->cause.phase.empty()) continue;
+            if (own == nullptr || (own->cause.*subject).empty()) continue;
             if (named.empty()) cause = own->cause;
-            agree = agree && own->cause.phase == cause.phase;
-            named.push_back(base::join(own->cause.phase, " (", part.name, ")"));
+            agree = agree && own->cause.*subject == cause.*subject;
+            named.push_back(base::join(own->cause.*subject, " (", part.name, ")"));
         }
     if (named.empty()) return {"", Mechanism::unknown, "A slowdown overall, but no single run shows its cause."};
     if (!agree)

@@ -58,10 +58,26 @@ def write(run, random):
     rows = seal_study.train(random, what, clock)
     seal_study.write_run(run, clock, rows)
     (run / "train" / "run.json").write_text(json.dumps({"result": {"each_rank": [{"host": "node", "pid": 77}]}}))
+    (run / "pruned.json").write_text(json.dumps({"can_analyse": True}))  # its steps are in a table, without an archive
     (run / "os" / "node").mkdir(parents=True)
     (run / "os" / "node" / "os.csv").write_text(
         "\n".join([COLUMNS, *interruptions(rows, clock.slots, clock.start, clock.slot_ms)]) + "\n")
     (run / "os" / "node" / "os.json").write_text(json.dumps({"sources": {"cpu_stat": True}}))
+
+
+def check_parts(program, run, out):
+    """A run with an added part has the same cause, and the effects on causes of both parts together."""
+    write(run / "part-2", numpy.random.default_rng(4))
+    done = subprocess.run([program, "analyse", run, "--draws", "0", "--out", out], capture_output=True, text=True)
+    assert (out / "evidence.csv").exists(), done.stdout + done.stderr
+    with open(out / "evidence.csv") as table:
+        (taken,) = [row for row in csv.DictReader(table) if (row["factor"], row["cause"]) == ("mem", "neighbour")]
+    assert float(taken["low_ms"]) <= SLOW * STEP_MS <= float(taken["high_ms"]), taken
+    mem = json.loads((out / "verdict.json").read_text())["factors"]["mem"]
+    assert mem["cause"].startswith("Main threads wait for a CPU on which another job runs"), mem
+    assert mem["cause"].endswith("(neighbour (run) and 1 more)"), mem
+    assert mem["setting"].startswith("Bind the training"), mem
+    assert "Time kept from running" in (out / "index.html").read_text()
 
 
 def main(program):
@@ -86,6 +102,7 @@ def main(program):
             parts_drawn = list(csv.DictReader(table))
         page = (run / "report" / "index.html").read_text()
         verdict = json.loads((run / "report" / "verdict.json").read_text())
+        check_parts(program, run, pathlib.Path(scratch) / "both")
 
     taken = evidence["mem", "neighbour"]
     truth_ms = SLOW * STEP_MS

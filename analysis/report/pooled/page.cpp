@@ -11,6 +11,7 @@
 #include "analysis/results/record.hpp"
 #include "analysis/sections/cores/cores_section.hpp"
 #include "analysis/sections/effects/effects_section.hpp"
+#include "analysis/sections/evidence/evidence_section.hpp"
 #include "analysis/sections/harvest/harvest_section.hpp"
 #include "analysis/sections/response/response_section.hpp"
 #include "base/contract/factor_name.hpp"
@@ -183,6 +184,7 @@ std::string detail_section(const PooledReport& report, const Colours& colours, c
     if (!of_all.empty())
         made_of = noise_table(colours, table_of(of_all)) +
                   fill("<h3>Whose slowdown it was, run by run</h3>\n{}", {table_of_culprits(report, colours)});
+    if (report.all.run.evidence.known()) made_of += noise_table(colours, parts_of_slowdown(report.all));
     const std::string phases = noise_table(colours, effects_by_phase(report.all));
     return fill(R"({}{}<div class="screen"><h3>{}</h3>
 {}<h3>{}</h3>

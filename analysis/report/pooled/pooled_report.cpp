@@ -117,18 +117,22 @@ DesignedRun outline(const DesignedRun& run)
     kept.slots = {{run.slots.front().front()}};
     kept.plan = run.plan;
     kept.extra_names = run.extra_names;
+    kept.evidence.names = run.evidence.names;
     return kept;
 }
 
-// Removes phases that some part lacks, such as those of a control that was not connected.
-void keep_common_phases(Report& all)
+// Removes phases, and causes that kept threads from running, that some part lacks, such as the phases of a control that
+// was not connected.
+void keep_common_names(Report& all)
 {
-    const auto missing = [&](const std::string& phase) {
-        return std::none_of(all.analysis.effects.begin(), all.analysis.effects.end(), [&](const Effect& effect) {
-            return effect.family == Family::step && effect.phase == phase;
-        });
+    const auto missing_in = [&](Family family) {
+        return [&all, family](const std::string& name) {
+            return std::none_of(all.analysis.effects.begin(), all.analysis.effects.end(),
+                                [&](const Effect& effect) { return effect.family == family && effect.phase == name; });
+        };
     };
-    std::erase_if(all.run.steps.phases, missing);
+    std::erase_if(all.run.steps.phases, missing_in(Family::step));
+    std::erase_if(all.run.evidence.names, missing_in(Family::evidence));
 }
 
 void add_new(std::vector<std::string>& all, const std::vector<std::string>& more)
@@ -241,7 +245,7 @@ PooledReport pooled(std::vector<std::vector<NamedReport>> runs, const std::strin
     all.limits = named_limits(parts);
     for (const PooledEffect& effect : report.pooled.effects) all.analysis.effects.push_back(effect.effect);
     all.analysis.effects.insert(all.analysis.effects.end(), report.pooled.parts.begin(), report.pooled.parts.end());
-    keep_common_phases(all);
+    keep_common_names(all);
     all.verdict = report.pooled.verdict;
     all.analysis.quiet_step_ms = all.verdict.quiet_step_ms;
     note_equal_seeds(report);

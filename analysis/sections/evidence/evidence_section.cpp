@@ -48,31 +48,6 @@ constexpr const char* steps_evidence_file = "steps_evidence.csv";
 constexpr const char* pressure_file = "pressure.csv";
 constexpr const char* counters_file = "counters.csv";
 
-NoiseTable parts_of_slowdown(const Report& report)
-{
-    NoiseTable table{.title = "Time kept from running",
-                     .head = {"Noise", "step"},
-                     .rows = {},
-                     .note = join("Percent of the quiet mean step, ± half of the ", 100.0 * report.verdict.confidence,
-                                  " % interval: time in which main threads were ready and did not run, by cause. The "
-                                  "causes and what is unexplained add up to the step; slower execution (memory, "
-                                  "caches, clock rate) and waiting for other ranks are unexplained here. In ms: ",
-                                  effects_of_evidence, "; by step and by task: ", steps_evidence_file, ".")};
-    const bool factorial = report.run.plan.design == Design::factorial;
-    if (factorial) table.head.insert(table.head.begin() + 1, "kind");
-    for (const std::string& cause : report.run.evidence.names) table.head.push_back(metric_named(cause).title);
-    table.head.emplace_back(unexplained);
-    for (const Effect* step : effects_on_step(report)) {
-        NoiseTable::Row row{step->factor, step->level, factorial ? text(step->kind) : "", {}};
-        row.cells.push_back(cell_of(step, report.verdict.confidence));
-        for (const std::string& cause : report.run.evidence.names)
-            row.cells.push_back(cell_of(effect_on(report, *step, cause), report.verdict.confidence));
-        row.cells.push_back({fixed(unexplained_of(report, *step), 2), ""});
-        table.rows.push_back(std::move(row));
-    }
-    return table;
-}
-
 void write_evidence(const fs::path& file, const Report& report)
 {
     base::CsvWriter table{file,
@@ -134,13 +109,42 @@ void read_os(Report& report, const SectionInput&)
 
 }  // namespace
 
+NoiseTable parts_of_slowdown(const Report& report)
+{
+    NoiseTable table{
+        .title = "Time kept from running",
+        .head = {"Noise", "step"},
+        .rows = {},
+        .note =
+            join("Percent of the quiet mean step, ± half of the ", 100.0 * report.verdict.confidence,
+                 " % interval: time in which main threads were ready and did not run, by cause. The "
+                 "causes and what is unexplained add up to the step; slower execution (memory, "
+                 "caches, clock rate) and waiting for other ranks are unexplained here. In ms: ",
+                 effects_of_evidence,
+                 report.run.evidence.rows.empty() ? "." : join("; by step and by task: ", steps_evidence_file, "."))};
+    const bool factorial = report.run.plan.design == Design::factorial;
+    if (factorial) table.head.insert(table.head.begin() + 1, "kind");
+    for (const std::string& cause : report.run.evidence.names) table.head.push_back(metric_named(cause).title);
+    table.head.emplace_back(unexplained);
+    for (const Effect* step : effects_on_step(report)) {
+        NoiseTable::Row row{step->factor, step->level, factorial ? text(step->kind) : "", {}};
+        row.cells.push_back(cell_of(step, report.verdict.confidence));
+        for (const std::string& cause : report.run.evidence.names)
+            row.cells.push_back(cell_of(effect_on(report, *step, cause), report.verdict.confidence));
+        row.cells.push_back({fixed(unexplained_of(report, *step), 2), ""});
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
 namespace section {
 
 extern const Section evidence{
     .read = read_os,
     .tables = [](const Report& report) -> std::vector<Table> {
         if (!report.run.evidence.known()) return {};
-        std::vector<Table> tables{{effects_of_evidence, write_evidence}, {steps_evidence_file, write_steps_evidence}};
+        std::vector<Table> tables{{effects_of_evidence, write_evidence, true},
+                                  {steps_evidence_file, write_steps_evidence}};
         if (!report.run.evidence.readings.empty()) tables.push_back({pressure_file, write_pressure});
         if (!report.run.evidence.counters.empty()) tables.push_back({counters_file, write_counters});
         return tables;

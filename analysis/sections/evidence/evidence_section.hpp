@@ -23,6 +23,9 @@ const Effect* effect_on(const Report& report, const Effect& step, const std::str
 // The slowdown minus its parts, in percent of the quiet mean step.
 double unexplained_of(const Report& report, const Effect& step);
 
+// How large each cause is in each slowdown.
+NoiseTable parts_of_slowdown(const Report& report);
+
 // Draws evidence.svg from evidence_parts.csv: how the causes add up from the quiet step to the step under each noise.
 Plot draw_evidence(const std::filesystem::path& folder, const Report& report);
 
