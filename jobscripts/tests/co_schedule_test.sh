@@ -56,7 +56,8 @@ case $1 in
     too_short) expected=3 && training+=(--steps 3) ;;
     fails) expected=2 && training=(ddl-train --model emulatd) ;;
     wrong_mpi) nodes=2 expected=2 && export CROSSTALK_MPI=none ;;
-    array | at_once) ;;
+    array) run_options+=(--evidence off) ;;
+    at_once) ;;
     nodes_array) nodes=2 duration=25s ;;
 esac
 submission=(sbatch --parsable --nodes="$nodes" --output="$scratch/job.log")
@@ -191,6 +192,9 @@ case $1 in
     never_ready) check "it says why" grep -q "no stressor 'memory.strem'" "$scratch/job.log" ;;
     too_short) check "it says what to do" grep -q "run it longer\|must run for more than a few seconds" "$out/status.json" ;;
     fails) check "it says where to look" grep -q "job.log" "$out/status.json" ;;
-    array) check "the task's number is the seed" grep -q '"seed": 7' "$out"/noise/*/noise.json ;;
+    array)
+        check "the task's number is the seed" grep -q '"seed": 7' "$out"/noise/*/noise.json
+        check "threads were not watched" test ! -e "$out/os"
+        ;;
     wrong_mpi) check "it says what to try" grep -q "2 tasks but MPI sees 1: try --mpi=pmix" "$out/log/job.log" ;;
 esac
