@@ -265,20 +265,21 @@ constexpr std::array evidence_reasons{
     EvidenceReason{base::os::cause::major_faults, "Main threads wait for pages that come from a disk"},
     EvidenceReason{base::os::cause::reclaim, "Main threads look for free memory"}};
 
-constexpr double matters = 1.0 / 3.0;
+constexpr double matters = 1.0 / 3.0;      // least share of the slowdown
+constexpr double negligible = 1.0 / 10.0;  // greatest share of a part that the placebo may show
 
 // A cause that the placebo shows, too, is there without noise.
 bool shown_by_placebo(const Analysis& analysis, const Effect& part, double confidence)
 {
     return std::any_of(analysis.effects.begin(), analysis.effects.end(), [&](const Effect& effect) {
         return effect.family == Family::evidence && effect.role == base::Role::placebo && effect.phase == part.phase &&
-               slower(&effect, confidence) && effect.percent.value >= matters * part.percent.value;
+               slower(&effect, confidence) && effect.percent.value >= negligible * part.percent.value;
     });
 }
 
-// Names the part of the slowdown with the highest lower bound, if it may be a third of the slowdown. The bound decides
-// and not the estimate: a thread that wakes up from a wait for a disk then also waits for others on its CPU, for a time
-// that varies much.
+// Names the part of the slowdown with the highest lower bound among those that are a third of the slowdown or more. The
+// bound decides between them and not the estimate: a thread that wakes up from a wait for a disk then also waits for
+// others on its CPU, for a time that varies much.
 void name_evidence(Cause& cause, const Analysis& analysis, const Effect& step, double confidence)
 {
     const EvidenceReason* reason = nullptr;
@@ -289,7 +290,7 @@ void name_evidence(Cause& cause, const Analysis& analysis, const Effect& step, d
             find(analysis.effects, step.factor, step.level, step.kind, one.cause, all_ranks, Family::evidence);
         if (effect == nullptr) continue;
         const Interval interval = effect->percent.interval(confidence);
-        if (interval.low <= most || interval.high < matters * step.percent.value) continue;
+        if (interval.low <= most || effect->percent.value < matters * step.percent.value) continue;
         if (shown_by_placebo(analysis, *effect, confidence)) continue;
         most = interval.low;
         part = effect;
