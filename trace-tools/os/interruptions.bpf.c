@@ -164,8 +164,10 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct* task)
 {
     __u32 tid = task->pid;
-    if (!of_the_job(task->tgid)) return 0;
+    __u32 tgid = task->tgid;
+    if (!of_the_job(tgid)) return 0;
     bpf_map_delete_elem(&threads, &tid);
+    if (tid == tgid) bpf_map_delete_elem(&groups, &tgid);  // its number may be reused by another job's process
     return 0;
 }
 

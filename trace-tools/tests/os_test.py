@@ -228,20 +228,51 @@ def test_throttled(program, cpu, scratch):
             assert ms(rows, "throttled") > 0.3 * by_kernel, (by_kernel, ms(rows, "throttled"))
 
 
+def bpftool(*words):
+    listed = subprocess.run(["bpftool", "--json", *map(str, words)], capture_output=True, text=True, env=with_sbin())
+    return json.loads(listed.stdout)
+
+
+def programs():
+    """The loaded programs of trace-os processes: by id, the maps that they use."""
+    return {p["id"]: p["map_ids"] for p in bpftool("prog", "list") if p.get("name") == "on_switch"}
+
+
+def jobs_watched():
+    """Of each trace-os process, the processes of its job, as its programs know them."""
+    for number in {number for maps in programs().values() for number in maps}:
+        if bpftool("map", "show", "id", number).get("name") != "groups":  # a map may be gone by now
+            continue
+        rows = bpftool("map", "dump", "id", number)
+        if isinstance(rows, list):
+            yield {int.from_bytes(bytes(int(byte, 16) for byte in row["key"]), sys.byteorder) for row in rows}
+
+
+def test_ended_children(program, cpu, scratch):
+    """Processes of the job that have ended leave the list of its processes, whose length is limited."""
+    children = "for i in $(seq 40); do /bin/true; done; echo ended; read line"
+    job = subprocess.Popen(["sh", "-c", f"read line; {children}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    watcher = subprocess.Popen([program, "--pid", str(job.pid)], stdout=subprocess.DEVNULL)
+    until(lambda: {job.pid} in jobs_watched())
+    job.stdin.write("begin\n")
+    job.stdin.flush()
+    assert job.stdout.readline() == "ended\n"
+    until(lambda: {job.pid} in jobs_watched())
+    job.stdin.write("end\n")
+    job.stdin.close()
+    assert job.wait() == 0 and watcher.wait() == 0
+
+
 def test_killed(program, cpu, scratch):
     """The eBPF programs are unloaded when trace-os is killed."""
-    def programs():
-        listed = subprocess.run(["bpftool", "prog", "list", "--json"], capture_output=True, text=True, env=with_sbin())
-        return {p["id"] for p in json.loads(listed.stdout) if p.get("name") == "on_switch"}
-
-    before = programs()
+    before = programs().keys()
     with Busy("victim", cpu) as victim:
         watcher = subprocess.Popen([program, "--pid", str(victim.pid), "60s"], stdout=subprocess.DEVNULL)
-        until(lambda: programs() - before)
-        mine = programs() - before
+        until(lambda: programs().keys() - before)
+        mine = programs().keys() - before
         watcher.send_signal(signal.SIGKILL)
         watcher.wait()
-        until(lambda: not programs() & mine)
+        until(lambda: not programs().keys() & mine)
 
 
 def test_without_bpf(program, cpu, scratch):
@@ -407,6 +438,7 @@ def main(program):
         test_pages_from_disk(program, scratch)
         test_group(program, cpu, scratch)
         test_throttled(program, cpu, scratch)
+        test_ended_children(program, cpu, scratch)
         test_killed(program, cpu, scratch)
     print("all causes as they were made")
 
