@@ -16,7 +16,7 @@ namespace {
 using base::join;
 using Costs = std::vector<CheckpointCost>;
 
-constexpr const char* checkpoints_file = "checkpoints.csv";
+constexpr const char* checkpoints_file = "requested_checkpoints.csv";
 
 void estimate_costs(Report& report, const SectionInput&)
 {
