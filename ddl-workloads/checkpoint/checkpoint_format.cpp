@@ -88,6 +88,7 @@ HeadValues head_of(const CheckpointMeta& meta, std::int64_t shard, std::size_t t
             {"optimizer", meta.optimizer},
             {"rates", meta.rates},
             {"content", meta.content},
+            {"by", meta.by},
             {"shards", meta.shards},
             {"shard", shard},
             {"tensors", static_cast<std::int64_t>(tensors)}};
@@ -114,6 +115,7 @@ CheckpointMeta read_head(const Head& head, std::int64_t shard, std::size_t tenso
     meta.optimizer = head.text("optimizer");
     if (head.has("rates")) meta.rates = head.text("rates");
     if (head.has("content")) meta.content = head.text("content");
+    if (head.has("by")) meta.by = head.text("by");
     meta.shards = head.number("shards");
     return meta;
 }

@@ -117,6 +117,7 @@ void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor
     const std::int64_t begin = base::now_ns();
     finish();
     meta_ = meta;
+    meta_.by = text(plan_.by);
     beside_ = beside;
     last_begun_ns_ = base::now_ns();
     asked_ = wanted_ = false;

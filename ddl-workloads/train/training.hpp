@@ -2,6 +2,7 @@
 // One rank's training from its first step to its last: makes its parts, runs its steps, evaluates and reports.
 #pragma once
 
+#include "base/contract/checkpoint_table.hpp"
 #include "base/contract/control_file.hpp"
 #include "base/files.hpp"
 #include "ddl-workloads/data/data_set.hpp"
@@ -63,6 +64,7 @@ class Training {
     struct Files {
         std::filesystem::path directory;                // DIR/train
         std::filesystem::path earlier = {};             // the checkpoint to resume from; empty: none
+        base::checkpoint::Restart restart = {};         // of this rank, if there is one
         nlohmann::ordered_json started = {};            // start time, user and hosts
         std::optional<base::ClaimedPart> claimed = {};  // rank 0 only, as is in_use
         std::optional<PartInUse> in_use = {};

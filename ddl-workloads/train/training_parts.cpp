@@ -3,6 +3,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
+#include "base/system/clock.hpp"
 #include "base/system/launcher.hpp"
 #include "base/system/local_rank.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_reader.hpp"
@@ -46,29 +47,54 @@ std::filesystem::path as_rank0_found(const std::filesystem::path& checkpoint, Ex
     return path;
 }
 
-// Number of steps done at the checkpoint. Throws UsageError if a training cannot resume from it.
-std::int64_t steps_done(const std::filesystem::path& checkpoint)
+// Reads the checkpoint's head. Throws UsageError if a training cannot resume from it.
+void read_meta(const std::filesystem::path& checkpoint, base::checkpoint::Restart& restart)
 {
+    const std::int64_t begin = base::now_ns();
     const CheckpointMeta meta = CheckpointReader{checkpoint}.meta();
     if (meta.content != whole_training)
         base::fail_usage("--resume: ", checkpoint.string(), " holds only ", meta.content,
                          ": the optimizer's state and the random numbers are missing");
-    return meta.step;
+    restart.step = meta.step;
+    restart.format = format_of(checkpoint).name;
+    restart.content = meta.content;
+    restart.by = meta.by;
+    restart.read_ns += base::now_ns() - begin;
 }
 
 // Restores the model from the checkpoint. Throws UsageError if the training would not continue alike, Error for a
 // damaged file.
 void restore(const std::filesystem::path& checkpoint, const CheckpointMeta& is, Model& model, bool ranks_are_equal,
-             int rank)
+             base::checkpoint::Restart& restart)
 {
+    const std::int64_t begin = base::now_ns();
     const CheckpointReader reader{checkpoint};
     check_same_training(reader.meta(), is);
-    reader.read(training_state(model, ranks_are_equal), rank);
+    const std::vector<StateTensor> state = training_state(model, ranks_are_equal);
+    reader.read(state, restart.rank);
     model.restored();
-    if (rank != 0) return;
+    restart.end_ns = base::now_ns();
+    restart.read_ns += restart.end_ns - begin;
+    for (const StateTensor& tensor : state) restart.bytes += static_cast<std::int64_t>(tensor.bytes.size());
+    if (restart.rank != 0) return;
     base::warn("resuming after step ", is.step, " of ", checkpoint.string());
     if (const std::string& was = reader.meta().rates; !was.empty() && was != is.rates)
         base::warn("not bit-identical to an uninterrupted run: ", is.rates, ", earlier ", was);
+}
+
+// Collective: each rank adds its row. Trials that continue in the same directory resume again.
+void add_row(const base::checkpoint::Restart& restart, const std::filesystem::path& directory,
+             ExchangeThread& exchanges)
+{
+    using Appear = base::CsvWriter::Appear;
+    const std::filesystem::path file = directory / base::checkpoint::restarts;
+    const auto& columns = base::checkpoint::restart_columns();
+    const auto add = [&](Appear appear) {
+        base::CsvWriter{file, base::names_of(columns), appear}.write(base::cells_of(columns, restart));
+    };
+    if (restart.rank == 0) add(std::filesystem::exists(file) ? Appear::more_rows : Appear::rows);
+    exchanges.barrier().get();
+    if (restart.rank != 0) add(Appear::more_rows);
 }
 
 }  // namespace
@@ -79,10 +105,13 @@ void Training::prepare_parts()
     DevicePlan device = plan_.device;
     if (device.kind == DeviceKind::cuda) device.number = gpu_of_rank(device, local);
     check_plan();
+    files_.restart.rank = exchanges_.rank();
+    files_.restart.begin_ns = base::now_ns();
     if (exchanges_.rank() == 0) claim();
     exchanges_.barrier().get();
     files_.earlier = as_rank0_found(files_.earlier, exchanges_);
-    const std::int64_t first_step = files_.earlier.empty() ? 0 : steps_done(files_.earlier);
+    if (!files_.earlier.empty()) read_meta(files_.earlier, files_.restart);
+    const std::int64_t first_step = files_.restart.step;
 
     files_.control = std::make_unique<Control>(plan_.out, base::host_name());
     base::ControlPage* const page = local.rank == 0 ? &files_.control->file.page() : nullptr;
@@ -139,6 +168,7 @@ void Training::claim()
         files_.earlier = newest_of_parts(plan_.out);
     else if (!plan_.resume.empty())
         files_.earlier = newest_of(plan_.resume);
+    files_.restart.verify_ns = base::now_ns() - files_.restart.begin_ns;
     const bool trials_go_on = !plan_.trials.empty() && goes_on_with(plan_.trials, files_.directory);
     if (!trials_go_on) files_.claimed.emplace(plan_.out, base::part::train);
     files_.in_use.emplace(files_.directory);
@@ -222,9 +252,10 @@ void Training::make_strategy(std::int64_t first_step)
     const base::PlugInText strategy = base::parse_plug_in(plan_.strategy);
     strategy_ = strategy_card_.make(strategies().settings(strategy_card_, strategy.options), exchanges_, *instruments_);
     strategy_->attach(*model_);
-    if (!files_.earlier.empty())
-        restore(files_.earlier, checkpoint_meta(plan_, exchanges_.size(), input_->steps_per_epoch(), first_step),
-                *model_, ranks_are_equal(), exchanges_.rank());
+    if (files_.earlier.empty()) return;
+    restore(files_.earlier, checkpoint_meta(plan_, exchanges_.size(), input_->steps_per_epoch(), first_step), *model_,
+            ranks_are_equal(), files_.restart);
+    if (!plan_.only_check) add_row(files_.restart, files_.directory, exchanges_);
 }
 
 // Collective.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whatever writes a checkpoint, and however: a training resumes from it to the same bits, and a kill while it is
 // written leaves the one before.
+#include "base/contract/checkpoint_table.hpp"
+#include "base/csv.hpp"
 #include "base/random.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_reader.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
@@ -49,6 +51,29 @@ std::vector<Words> ways_to_write()
     return all;
 }
 
+// The row of each rank about the restart of that run from step 4 of a checkpoint that was written this way.
+void check_restarts(const fs::path& run, const Words& way)
+{
+    const base::CsvTable table{run / "train/restarts.csv"};
+    CHECK(table.columns() == base::names_of(base::checkpoint::restart_columns()));
+    REQUIRE(table.rows() == 2);
+    const bool in_default = std::find(way.begin(), way.end(), "--checkpoint-format") == way.end();
+    std::vector<bool> found(2);
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        const auto restart = base::row_of(base::checkpoint::restart_columns(), table, row);
+        found.at(static_cast<std::size_t>(restart.rank)) = true;
+        CHECK(restart.step == 4);
+        CHECK(restart.format == (in_default ? "hdf5" : way.back()));
+        CHECK(restart.content == "training");
+        CHECK(restart.by == way[1]);
+        CHECK((restart.verify_ns > 0) == (restart.rank == 0));
+        CHECK(restart.read_ns > 0);
+        CHECK(restart.begin_ns + restart.verify_ns + restart.read_ns <= restart.end_ns);
+        CHECK(restart.bytes == 64'000 + 2 * 2 * 4 + 8);  // gradients, parameters, number of steps
+    }
+    CHECK(found == std::vector<bool>{true, true});
+}
+
 }  // namespace
 
 TEST_CASE("a training resumes to the same bits from a checkpoint of every format, writer and mode")
@@ -76,6 +101,7 @@ TEST_CASE("a training resumes to the same bits from a checkpoint of every format
         INFO(rest.err);
         REQUIRE(rest.status == 0);
         CHECK(rest.result["first_step"] == 4);
+        check_restarts(again, way);
         CHECK(rest.result["checksum"] == whole.result["checksum"]);
         CHECK(ddl::CheckpointReader{ddl::checkpoint_path(saved_in(again), 8)}.tensors() == end);
     }
