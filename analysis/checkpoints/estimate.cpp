@@ -208,13 +208,70 @@ void take_saves(const CheckpointReport& report, const std::vector<SaveRef>& memb
     group.costs.unfinished_s = unfinished_s;
 }
 
+// Order of a setting's groups: quiet, other states without noise, single noises, several.
+int order_of(const NoiseState& noise)
+{
+    return noise.name == no_noise ? 0 : noise.name == several_noises ? 3 : noise.stresses ? 2 : 1;
+}
+
+std::vector<RestartGroup> restart_groups(const std::vector<CheckpointRun>& runs)
+{
+    std::map<std::tuple<CheckpointSetting, int, std::string>, std::vector<const RestartTime*>> groups;
+    for (const CheckpointRun& run : runs)
+        for (const RestartTime& restart : run.restarts)
+            groups[{restart.setting, order_of(restart.noise), restart.noise.name}].push_back(&restart);
+    std::vector<RestartGroup> all;
+    for (const auto& [key, members] : groups) {
+        RestartGroup& group = all.emplace_back();
+        group.setting = members.front()->setting;
+        group.noise = members.front()->noise;
+        std::vector<double> s;
+        const auto count = static_cast<double>(members.size());
+        for (const RestartTime* restart : members) {
+            s.push_back(restart->s());
+            group.verify_s += restart->verify_s / count;
+            group.read_s += restart->read_s / count;
+            group.bytes += restart->bytes / count;
+        }
+        group.restarts = members.size();
+        group.s = mean_or_single(s);
+    }
+    return all;
+}
+
+// Restarts from checkpoints of the group's setting under that noise; nullptr if there are none.
+const RestartGroup* restarts_of(const CheckpointReport& report, CheckpointSetting setting, const std::string& noise)
+{
+    setting.mode.clear();
+    setting.fsync = false;
+    for (const RestartGroup& one : report.restarts)
+        if (one.setting == setting && one.noise.name == noise) return &one;
+    return nullptr;
+}
+
+void take_restart(const CheckpointReport& report, CheckpointGroup& group)
+{
+    const RestartGroup* const beside = restarts_of(report, group.setting, group.noise.name);
+    const RestartGroup* const quiet = restarts_of(report, group.setting, no_noise);
+    const auto take = [&](double s, const char* by) {
+        group.costs.restart_s = s;
+        group.restart_by = by;
+    };
+    if (report.question.restart_s)
+        take(*report.question.restart_s, restart_word::given);
+    else if (beside != nullptr)
+        take(beside->s.value, restart_word::measured);
+    else if (quiet != nullptr)
+        take(quiet->s.value, restart_word::measured_quiet);
+    else
+        take(group.write_s + group.sync_s, restart_word::bytes);
+}
+
 void advise(const CheckpointQuestion& question, CheckpointGroup& group)
 {
     group.cost_s = group.between_s ? sum_of(group.stall_s, *group.between_s) : group.stall_s;
     group.costs.checkpoint_s = std::max(group.cost_s.value, 0.0);
     group.costs.mtbf_s = question.mtbf_s;
-    group.restart_is_estimated = !question.restart_s;
-    group.costs.restart_s = question.restart_s.value_or(group.write_s + group.sync_s);
     if (group.cost_s.value <= 0.0 || group.noise.name == several_noises) return;
     group.young_s = young_interval_s(group.cost_s.value, question.mtbf_s);
     group.daly_s = daly_interval_s(group.cost_s.value, question.mtbf_s);
@@ -255,18 +312,17 @@ std::optional<Interval> interval_of(const Mean& mean)
 
 CheckpointReport checkpoint_report(std::vector<CheckpointRun> runs, const CheckpointQuestion& question)
 {
-    CheckpointReport report{.question = question, .runs = std::move(runs), .pairs = {}, .groups = {}, .notes = {}};
-    // A setting's groups: quiet, other states without noise, single noises, several.
+    CheckpointReport report{
+        .question = question, .runs = std::move(runs), .pairs = {}, .groups = {}, .restarts = {}, .notes = {}};
     std::map<std::tuple<CheckpointSetting, int, std::string>, std::vector<SaveRef>> groups;
     for (std::size_t r = 0; r < report.runs.size(); ++r)
         for (std::size_t s = 0; s < report.runs[r].saves.size(); ++s) {
             const Save& save = report.runs[r].saves[s];
-            const std::string& noise = save.noise.name;
-            const int order = noise == no_noise ? 0 : noise == several_noises ? 3 : save.noise.stresses ? 2 : 1;
-            groups[{save.setting, order, noise}].emplace_back(r, s);
+            groups[{save.setting, order_of(save.noise), save.noise.name}].emplace_back(r, s);
         }
     if (groups.empty()) base::fail("no run has a checkpoint (ddl-train --checkpoint-every)");
     report.pairs = pairs_of(report.runs);
+    report.restarts = restart_groups(report.runs);
     for (const auto& [key, members] : groups) {
         CheckpointGroup& group = report.groups.emplace_back();
         group.setting = std::get<0>(key);
@@ -274,6 +330,7 @@ CheckpointReport checkpoint_report(std::vector<CheckpointRun> runs, const Checkp
         take_saves(report, members, group);
         take_shares(report, members, group);
         take_between(report, members, group);
+        take_restart(report, group);
         advise(question, group);
     }
     add_notes(report);

@@ -14,7 +14,7 @@ namespace analysis {
 
 struct CheckpointQuestion {
     double mtbf_s = 0.0;
-    std::optional<double> restart_s{};       // none: time to read back the bytes at the speed of writing
+    std::optional<double> restart_s{};       // none: as measured, else the bytes at the speed of writing
     std::optional<double> budget_percent{};  // acceptable share of time for checkpoints alone
 };
 
@@ -62,7 +62,7 @@ struct CheckpointGroup {
 
     Mean cost_s;  // time that a checkpoint adds to the training: stall, and extra time of the steps between
     CheckpointCosts costs;
-    bool restart_is_estimated = false;
+    std::string restart_by;  // where costs.restart_s comes from: one of the words below
     // None if the cost is not above zero, and for several noises.
     std::optional<double> young_s;
     std::optional<double> daly_s;
@@ -70,11 +70,30 @@ struct CheckpointGroup {
     std::optional<double> budget_s;         // the shortest interval within the budget
 };
 
+namespace restart_word {
+inline constexpr const char* given = "given";
+inline constexpr const char* measured = "restarts";              // under the same noise
+inline constexpr const char* measured_quiet = "quiet restarts";  // in quiet, as there is none under that noise
+inline constexpr const char* bytes = "bytes";                    // no restart: time to read them as fast as written
+}  // namespace restart_word
+
+// The restarts from checkpoints of one setting under one noise.
+struct RestartGroup {
+    CheckpointSetting setting;  // without mode and fsync
+    NoiseState noise;
+    std::size_t restarts = 0;
+    Mean s;
+    double verify_s = 0.0;  // means
+    double read_s = 0.0;
+    double bytes = 0.0;
+};
+
 struct CheckpointReport {
     CheckpointQuestion question;
     std::vector<CheckpointRun> runs;
     std::vector<SaveAndSteps> pairs;      // one for each asynchronous save
     std::vector<CheckpointGroup> groups;  // by setting; quiet first, then by noise
+    std::vector<RestartGroup> restarts;   // likewise
     std::vector<std::string> notes;
 };
 

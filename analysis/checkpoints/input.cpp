@@ -117,7 +117,7 @@ void take_part(Save& save, const SaveRow& row, const StepsAndSlots& beside, std:
     save.last_step = std::max(save.last_step, *step_at(steps, end_ns));
 }
 
-std::vector<Save> saves_of(const std::vector<SaveRow>& rows, const StepsAndSlots& beside)
+std::vector<Save> saves_of(const std::vector<SaveRow>& rows, const StepsAndSlots& beside, const std::string& model)
 {
     std::map<std::int64_t, std::vector<const SaveRow*>> of_step;
     for (const SaveRow& row : rows) of_step[row.step].push_back(&row);
@@ -130,10 +130,10 @@ std::vector<Save> saves_of(const std::vector<SaveRow>& rows, const StepsAndSlots
             if (ranks.empty() || ranks.contains(row->rank)) {
                 ranks.clear();
                 noise.reset();
-                saves.push_back(
-                    {.number = number,
-                     .setting = {row->format, row->content, row->by, row->mode, row->fsync == "yes", beside.all_ranks},
-                     .noise = {}});
+                saves.push_back({.number = number,
+                                 .setting = {row->format, row->content, row->by, row->mode, row->fsync == "yes",
+                                             beside.all_ranks, model},
+                                 .noise = {}});
             }
             ranks.insert(row->rank);
             take_part(saves.back(), *row, beside, noise);
@@ -146,7 +146,9 @@ std::vector<Save> saves_of(const std::vector<SaveRow>& rows, const StepsAndSlots
 void read_saves(const fs::path& file, const StepsAndSlots& beside, CheckpointRun& run)
 {
     if (!fs::exists(file)) {
-        run.notes.push_back(base::join(run.name, " has no ", file.filename().string(), ": no checkpoint was written"));
+        if (run.restarts.empty())
+            run.notes.push_back(
+                base::join(run.name, " has no ", file.filename().string(), ": no checkpoint was written"));
         return;
     }
     const base::CsvTable table{file};
@@ -159,7 +161,32 @@ void read_saves(const fs::path& file, const StepsAndSlots& beside, CheckpointRun
     }
     if (table.cut_off())
         run.cut_off = base::join(file.string(), " is cut off: its ", table.rows(), " complete rows count");
-    run.saves = saves_of(rows, beside);
+    run.saves = saves_of(rows, beside, run.model);
+}
+
+void read_restarts(const fs::path& file, const StepsAndSlots& beside, CheckpointRun& run)
+{
+    if (!fs::exists(file)) return;
+    const base::CsvTable table{file};
+    std::set<int> ranks;
+    std::optional<NoiseState> noise;
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        const auto part = base::row_of(base::checkpoint::restart_columns(), table, row);
+        if (ranks.empty() || ranks.contains(part.rank)) {
+            ranks.clear();
+            noise.reset();
+            run.restarts.push_back(
+                {.setting = {part.format, part.content, part.by, "", false, beside.all_ranks, run.model}, .noise = {}});
+        }
+        ranks.insert(part.rank);
+        RestartTime& restart = run.restarts.back();
+        restart.verify_s = std::max(restart.verify_s, static_cast<double>(part.verify_ns) / 1e9);
+        restart.read_s = std::max(restart.read_s, static_cast<double>(part.read_ns) / 1e9);
+        restart.bytes += static_cast<double>(part.bytes);
+        if (const std::optional<std::size_t> rank = beside.index_of(part.rank); rank && !beside.slots.empty())
+            noise = merged_state(noise, state_during(beside.slots[*rank], part.begin_ns, part.end_ns));
+        restart.noise = noise.value_or(NoiseState{no_noise, "", false});
+    }
 }
 
 // Steps without the time of checkpoints and of the control's barriers and delays.
@@ -225,6 +252,7 @@ void take_record(const fs::path& train, CheckpointRun& run)
         if (!fs::is_regular_file(file, ignored)) continue;
         try {
             const nlohmann::ordered_json record = base::read_json(file);
+            if (word(record, "program") == "ddl-train") run.model = word(object_in(record, "training"), "model");
             run.parameters = number_in(object_in(record, "result"), "parameters");
             run.steps_per_epoch = number_in(object_in(record, "training"), "steps_per_epoch");
         } catch (const base::Error& error) {
@@ -239,7 +267,11 @@ void take_record(const fs::path& train, CheckpointRun& run)
 CheckpointFiles files_of_run(const fs::path& directory)
 {
     const fs::path train = directory / base::part::train;
-    CheckpointFiles files{directory.string(), train / base::checkpoint::table, steps_file(directory), {}};
+    CheckpointFiles files{.name = directory.string(),
+                          .saves = train / base::checkpoint::table,
+                          .restarts = train / base::checkpoint::restarts,
+                          .train = steps_file(directory),
+                          .noise = {}};
     const fs::path noise = directory / base::part::noise;
     if (fs::is_directory(noise))
         for (const fs::directory_entry& process : fs::directory_iterator{noise})
@@ -278,6 +310,8 @@ CheckpointRun read_checkpoint_run(const CheckpointFiles& files, std::optional<st
     const StepsAndSlots beside{joined ? joined->run.steps : training.steps, joined ? joined->run.slots : no_slots,
                                static_cast<int>(training.steps.ranks.size())};
     take_steps(beside, run);
+    take_record(files.train, run);
+    read_restarts(files.restarts, beside, run);
     read_saves(files.saves, beside, run);
     if (training.steps.cut_off && run.cut_off.empty())
         run.cut_off =
@@ -286,7 +320,6 @@ CheckpointRun read_checkpoint_run(const CheckpointFiles& files, std::optional<st
         for (const std::string& broken : joined->promises_broken) run.notes.push_back(run.name + ": " + broken);
         take_requested(joined->run, run);
     }
-    take_record(files.train, run);
     return run;
 }
 

@@ -16,8 +16,9 @@
 namespace analysis {
 
 struct CheckpointFiles {
-    std::string name;             // the run's directory as the user named it
-    std::filesystem::path saves;  // train/checkpoints.csv
+    std::string name;                // the run's directory as the user named it
+    std::filesystem::path saves;     // train/checkpoints.csv
+    std::filesystem::path restarts;  // train/restarts.csv
     std::filesystem::path train;
     std::vector<std::filesystem::path> noise;
 };
@@ -32,7 +33,8 @@ struct CheckpointSetting {
     std::string by;
     std::string mode;
     bool fsync = false;
-    int ranks = 0;  // of the training
+    int ranks = 0;      // of the training
+    std::string model;  // of ddl-train; empty for other trainings
 
     auto operator<=>(const CheckpointSetting&) const = default;
     bool is_async() const { return mode == "async"; }
@@ -63,6 +65,17 @@ struct Save {
     std::size_t last_step = 0;                // index of the step in which it was written; no less than first_step
 };
 
+// A restart of all ranks: times are those of the slowest one.
+struct RestartTime {
+    CheckpointSetting setting;  // without mode and fsync
+    NoiseState noise;           // from its begin until the state was restored
+    double verify_s = 0.0;      // finding the newest sound checkpoint
+    double read_s = 0.0;
+    double bytes = 0.0;  // of all ranks
+
+    double s() const { return verify_s + read_s; }
+};
+
 // The cost of saves for the steps between them, estimated from randomised slots that requested saves (job.checkpoint).
 struct RequestedSaves {
     std::string mode;
@@ -77,7 +90,9 @@ struct TimeUnderNoise {
 
 struct CheckpointRun {
     std::string name;
+    std::string model;  // as in CheckpointSetting
     std::vector<Save> saves;
+    std::vector<RestartTime> restarts;
     base::LongColumn<double> step_ms;       // [step]: job's step without the phases checkpoint and control_*
     base::LongColumn<std::uint32_t> state;  // [step]: index in states
     std::vector<NoiseState> states;

@@ -60,7 +60,7 @@ std::string page_of(const CheckpointReport& report, const Plot& plot, const std:
          .warning = cut_off.empty() ? "" : base::page::warning("A table is cut off", "", cut_off),
          .answer = any_curve ? figure(plot, folder) : "<p>No checkpoint cost any time.</p>\n",
          .evidence = evidence,
-         .foot = made_by(own_record, {"groups.csv", "saves.csv", "cost.csv"})});
+         .foot = made_by(own_record, {"groups.csv", "saves.csv", "restart_times.csv", "cost.csv"})});
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ Plot draw_cost(const std::filesystem::path& folder, const CheckpointReport& repo
 {
     base::CsvWriter data{folder / "cost.csv",
                          {"format", "content", "by", "mode", "fsync", "ranks", "noise", "interval_s",
-                          "checkpoints_percent", "rework_percent", "restarts_percent", "lost_percent"}};
+                          "checkpoints_percent", "rework_percent", "restarts_percent", "lost_percent", "model"}};
     std::vector<std::string> settings;  // a panel each
     std::vector<double> first_curve;    // [panel], from 1
     std::vector<double> first_row;      // [curve], of cost.csv, from 0
@@ -100,7 +100,7 @@ Plot draw_cost(const std::filesystem::path& folder, const CheckpointReport& repo
         for (const CostCurvePoint& point : cost_curve(group)) {
             data.row(setting.format, setting.content, setting.by, setting.mode, setting.fsync ? "yes" : "no",
                      setting.ranks, group.noise.name, point.interval_s, 100.0 * point.lost.checkpoints,
-                     100.0 * point.lost.rework, 100.0 * point.lost.restarts, 100.0 * point.lost.total());
+                     100.0 * point.lost.rework, 100.0 * point.lost.restarts, 100.0 * point.lost.total(), setting.model);
             high = std::max(high, 100.0 * point.lost.total());
             ++rows;
         }

@@ -76,7 +76,7 @@ void write_groups(const std::filesystem::path& file, const CheckpointReport& rep
 {
     std::vector<std::string> columns{"format", "content", "by", "mode", "fsync", "ranks", "noise", "saves"};
     for (const NamedNumber& number : numbers_of(report.groups.front())) columns.emplace_back(number.name);
-    columns.emplace_back("between_by");
+    columns.insert(columns.end(), {"between_by", "restart_by", "model"});
     base::CsvWriter table{file, columns, base::CsvWriter::Appear::whole};
     for (const CheckpointGroup& group : report.groups) {
         const CheckpointSetting& setting = group.setting;
@@ -89,7 +89,7 @@ void write_groups(const std::filesystem::path& file, const CheckpointReport& rep
                                      group.noise.name,
                                      base::cell_of(group.saves)};
         for (const NamedNumber& number : numbers_of(group)) row.push_back(base::cell_of(number.value));
-        row.emplace_back(between_by(group));
+        row.insert(row.end(), {between_by(group), group.restart_by, setting.model});
         table.write(row);
     }
     table.finish();
@@ -97,11 +97,11 @@ void write_groups(const std::filesystem::path& file, const CheckpointReport& rep
 
 void write_saves(const std::filesystem::path& file, const CheckpointReport& report)
 {
-    base::CsvWriter table{
-        file,
-        {"run", "step", "format", "content", "by", "mode", "fsync", "ranks", "noise", "stall_s", "copy_s", "write_s",
-         "sync_s", "bytes", "steps_during", "during_ms", "steps_beside", "beside_ms", "left_out"},
-        base::CsvWriter::Appear::whole};
+    base::CsvWriter table{file,
+                          {"run",          "step",      "format",       "content",   "by",       "mode",   "fsync",
+                           "ranks",        "noise",     "stall_s",      "copy_s",    "write_s",  "sync_s", "bytes",
+                           "steps_during", "during_ms", "steps_beside", "beside_ms", "left_out", "model"},
+                          base::CsvWriter::Appear::whole};
     auto pair = report.pairs.begin();  // in the order of saves
     for (std::size_t r = 0; r < report.runs.size(); ++r)
         for (std::size_t s = 0; s < report.runs[r].saves.size(); ++s) {
@@ -114,8 +114,37 @@ void write_saves(const std::filesystem::path& file, const CheckpointReport& repo
             table.row(report.runs[r].name, save.number, save.setting.format, save.setting.content, save.setting.by,
                       save.setting.mode, save.setting.fsync ? "yes" : "no", save.setting.ranks, save.noise.name,
                       save.stall_s, save.copy_s, save.write_s, save.sync_s, save.bytes, steps.during,
-                      mean_ms(steps.during_ms), steps.beside, mean_ms(steps.beside_ms), steps.left_out);
+                      mean_ms(steps.during_ms), steps.beside, mean_ms(steps.beside_ms), steps.left_out,
+                      save.setting.model);
         }
+    table.finish();
+}
+
+std::vector<NamedNumber> numbers_of(const RestartGroup& group)
+{
+    std::vector<NamedNumber> numbers;
+    add_mean(numbers, {"restart_s", "restart_low_s", "restart_high_s"}, group.s);
+    numbers.insert(numbers.end(), {{"verify_s", group.verify_s}, {"read_s", group.read_s}, {"bytes", group.bytes}});
+    return numbers;
+}
+
+void write_restarts(const std::filesystem::path& file, const std::vector<RestartGroup>& groups)
+{
+    std::vector<std::string> columns{"format", "content", "by", "ranks", "noise", "model", "restarts"};
+    for (const NamedNumber& number : numbers_of(RestartGroup{})) columns.emplace_back(number.name);
+    base::CsvWriter table{file, columns, base::CsvWriter::Appear::whole};
+    for (const RestartGroup& group : groups) {
+        const CheckpointSetting& setting = group.setting;
+        std::vector<std::string> row{setting.format,
+                                     setting.content,
+                                     setting.by,
+                                     base::cell_of(setting.ranks),
+                                     group.noise.name,
+                                     setting.model,
+                                     base::cell_of(group.restarts)};
+        for (const NamedNumber& number : numbers_of(group)) row.push_back(base::cell_of(number.value));
+        table.write(row);
+    }
     table.finish();
 }
 
@@ -130,7 +159,8 @@ Json json_of(const CheckpointReport& report)
               {"restart_s", or_null(report.question.restart_s)},
               {"budget_percent", or_null(report.question.budget_percent)},
               {"groups", Json::array()},
-              {"notes", notes_of(report)}};
+              {"notes", notes_of(report)},
+              {"restarts", Json::array()}};
     for (const CheckpointGroup& group : report.groups) {
         const CheckpointSetting& setting = group.setting;
         Json& one = json["groups"].emplace_back(Json{{"checkpoint_format", setting.format},
@@ -143,9 +173,22 @@ Json json_of(const CheckpointReport& report)
                                                      {"saves", group.saves}});
         for (const NamedNumber& number : numbers_of(group)) one[number.name] = or_null(number.value);
         one["between_by"] = between_by(group);
+        one["restart_by"] = group.restart_by;
+        one["model"] = setting.model;
         one["curve"] = Json::array();
         for (const CostCurvePoint& point : cost_curve(group))
             one["curve"].push_back({{"interval_s", point.interval_s}, {"lost_percent", 100.0 * point.lost.total()}});
+    }
+    for (const RestartGroup& group : report.restarts) {
+        const CheckpointSetting& setting = group.setting;
+        Json& one = json["restarts"].emplace_back(Json{{"checkpoint_format", setting.format},
+                                                       {"content", setting.content},
+                                                       {"by", setting.by},
+                                                       {"ranks", setting.ranks},
+                                                       {"noise", group.noise.name},
+                                                       {"model", setting.model},
+                                                       {"restarts", group.restarts}});
+        for (const NamedNumber& number : numbers_of(group)) one[number.name] = or_null(number.value);
     }
     return json;
 }
@@ -154,6 +197,7 @@ void write_tables(const std::filesystem::path& folder, const CheckpointReport& r
 {
     write_groups(folder / "groups.csv", report);
     write_saves(folder / "saves.csv", report);
+    write_restarts(folder / "restart_times.csv", report.restarts);
 }
 
 }  // namespace analysis

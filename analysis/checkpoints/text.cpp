@@ -96,8 +96,24 @@ std::string percent_of(double value)
 // The parts of a setting's name, the most important ones first.
 std::vector<std::string> words_of_setting(const CheckpointSetting& setting)
 {
-    return {join(setting.mode, " ", setting.format), "content " + setting.content, "by " + setting.by,
-            setting.fsync ? "fsync" : "no fsync", counted(static_cast<std::size_t>(setting.ranks), "rank")};
+    return {join(setting.mode, " ", setting.format),
+            "content " + setting.content,
+            "by " + setting.by,
+            setting.fsync ? "fsync" : "no fsync",
+            counted(static_cast<std::size_t>(setting.ranks), "rank"),
+            "model " + (setting.model.empty() ? "unknown" : setting.model)};
+}
+
+// The name of a setting without its mode, as short as it stays different from others of the restarts.
+std::string restart_name(const CheckpointSetting& setting, const CheckpointReport& report)
+{
+    std::string name = setting.format;
+    const std::vector<std::string> own = words_of_setting(setting);
+    for (std::size_t w = 1; w < own.size(); ++w)
+        if (std::any_of(report.restarts.begin(), report.restarts.end(),
+                        [&](const RestartGroup& group) { return words_of_setting(group.setting)[w] != own[w]; }))
+            name += ", " + own[w];
+    return name;
 }
 
 CheckpointTable saves_table(const CheckpointReport& report)
@@ -148,7 +164,9 @@ CheckpointTable interval_table(const CheckpointReport& report)
         2,
         join("Cost: stall, and time that the steps between add. Lost: expected share of time at "
              "Daly's interval, the sum of the next three columns. Restart: ",
-             question.restart_s ? "as given." : "as long as the bytes take to write.")};
+             question.restart_s        ? "as given."
+             : report.restarts.empty() ? "as long as the bytes take to write."
+                                       : "as measured; without such a restart, as long as the bytes take to write.")};
     if (question.budget_percent)
         table.head.push_back(join("checkpoints within ", base::format(*question.budget_percent), " %"));
     for (const CheckpointGroup& group : report.groups) {
@@ -168,6 +186,22 @@ CheckpointTable interval_table(const CheckpointReport& report)
                           : *group.daly_s >= *group.budget_s ? "yes"
                                                              : "every " + span_text(*group.budget_s));
     }
+    return table;
+}
+
+CheckpointTable restart_table(const CheckpointReport& report)
+{
+    CheckpointTable table{
+        "What a restart takes",
+        {"Format", "noise", "restarts", "time", "find and verify", "read", "bytes"},
+        {},
+        2,
+        "Time: finding the newest sound checkpoint on rank 0, and reading it on the slowest rank, with "
+        "its 95 % interval over restarts. The start of the job is not part of it. Bytes: of all ranks."};
+    for (const RestartGroup& group : report.restarts)
+        table.rows.push_back({restart_name(group.setting, report), group.noise.name, join(group.restarts),
+                              mean_text(group.s), span_text(group.verify_s), span_text(group.read_s),
+                              base::bytes_text(group.bytes)});
     return table;
 }
 
@@ -242,7 +276,7 @@ std::string answer_of(const CheckpointReport& report)
 std::vector<CheckpointTable> tables_of(const CheckpointReport& report)
 {
     std::vector<CheckpointTable> tables{interval_table(report), saves_table(report), between_table(report),
-                                        cost_table(report)};
+                                        restart_table(report), cost_table(report)};
     std::erase_if(tables, [](const CheckpointTable& table) { return table.rows.empty(); });
     return tables;
 }

@@ -37,7 +37,7 @@ void print(std::ostream& out, const CheckpointReport& report);
 void print_markdown(std::ostream& out, const CheckpointReport& report);
 nlohmann::ordered_json json_of(const CheckpointReport& report);
 
-// Writes groups.csv and saves.csv (columns: docs/formats.md).
+// Writes groups.csv, saves.csv and restart_times.csv (columns: docs/formats.md).
 void write_tables(const std::filesystem::path& folder, const CheckpointReport& report);
 
 // Writes the plot of the expected cost, and its data, cost.csv.

@@ -67,8 +67,8 @@ CheckpointsCommand::CheckpointsCommand()
     options.add("mtbf", mtbf_, "mean time between failures of the job, such as 24h", "TIME");
     options.add(
         "restart", restart_,
-        "time from a failure until the training continues from a checkpoint (default: its bytes at the speed of "
-        "writing)",
+        "time from a failure until the training continues from a checkpoint (default: that of the runs' own restarts, "
+        "else its bytes at the speed of writing)",
         "TIME");
     options.add("budget", budget_, "acceptable share of time for checkpoints alone, such as 1%", "PERCENT");
     options.add("clock-offset", clock_offset_,

@@ -202,6 +202,43 @@ def known_costs(scratch):
     assert markdown.returncode == 0 and "| Setting |" in markdown.stdout, markdown
 
 
+def restarts(scratch):
+    """a restart takes what its slowest rank took, and its time is that of Daly's model, under its noise or else in quiet"""
+    runs = noisy_pair(scratch, numpy.random.default_rng(6))
+    noisy = [one for one in runs["sync"].saves if one["noise"] == "io.write"]
+
+    def write(mode, form, times):
+        """times: for each restart its begin in s, and verify and read of rank 0; rank 1 reads 2 s longer."""
+        with open(scratch / mode / "train/restarts.csv", "w") as table:
+            print("step,rank,format,content,by,begin_ns,verify_ns,read_ns,end_ns,bytes", file=table)
+            for begin, verify, read in times:
+                for rank in range(2):
+                    print(100, rank, form, "training", "rank0", ns(begin), 0 if rank else round(verify * 1e9),
+                          round((read + 2 * rank) * 1e9), ns(begin + 0.01), 1000 + rank, sep=",", file=table)
+
+    write("sync", "hdf5", [(1.0, 3, 5), (2.0, 5, 7), (noisy[0]["begin"], 30, 18), (noisy[1]["begin"], 40, 28)])
+    write("async", "raw", [(1.0, 1, 1)])
+    found, report = groups(scratch / "sync", scratch / "async", "--mtbf", "24h", "--out", scratch / "out")
+    for key, seconds, by in ((("sync", "quiet"), 12, "restarts"), (("sync", "io.write"), 60, "restarts"),
+                             (("async", "quiet"), 4, "restarts"), (("async", "io.write"), 4, "quiet restarts")):
+        assert math.isclose(found[key]["restart_s"], seconds) and found[key]["restart_by"] == by, (key, found[key])
+    group = found["sync", "io.write"]
+    whole = 86400 * math.exp(60 / 86400) * math.expm1((group["daly_s"] + group["cost_s"]) / 86400)
+    lost = group["checkpoints_percent"] + group["rework_percent"] + group["restarts_percent"]
+    assert math.isclose(lost / 100, 1 - group["daly_s"] / whole, rel_tol=1e-6), (lost, whole)
+    taken = {(one["checkpoint_format"], one["noise"]): one for one in report["restarts"]}
+    assert set(taken) == {("hdf5", "quiet"), ("hdf5", "io.write"), ("raw", "quiet")}, set(taken)
+    quiet = taken["hdf5", "quiet"]
+    assert (quiet["restarts"], quiet["verify_s"], quiet["read_s"], quiet["bytes"]) == (2, 4, 8, 2001), quiet
+    assert math.isclose(quiet["restart_low_s"], 12 - 12.706 * 2, rel_tol=1e-3), quiet  # t of one degree of freedom, sd / sqrt 2
+    assert taken["raw", "quiet"]["restart_low_s"] is None
+    assert len(list(csv.DictReader(open(scratch / "out/restart_times.csv")))) == 3
+    text = checkpoints(scratch / "sync", "--mtbf", "24h")
+    assert text.returncode == 0 and "What a restart takes" in text.stdout, text
+    given, _ = groups(scratch / "sync", "--mtbf", "24h", "--restart", "5min")
+    assert given["sync", "quiet"]["restart_s"] == 300 and given["sync", "quiet"]["restart_by"] == "given"
+
+
 def requested(scratch):
     """randomised requests for checkpoints give the design's estimate of the steps between"""
     random = numpy.random.default_rng(9)
@@ -350,10 +387,10 @@ def parts_of_ranks(scratch):
     assert group["saves"] == 3 and group["ranks"] == 2 and not group["fsync"], group
     assert math.isclose(group["stall_s"], 0.5) and group["bytes"] == 3000 and group["bytes_per_parameter"] == 4.0, group
     assert math.isclose(group["time_percent"], 1.5) and math.isclose(group["epoch_percent"], 1.0), group
-    assert math.isclose(group["restart_s"], 0.5), group  # its bytes at the speed of writing
+    assert math.isclose(group["restart_s"], 0.5) and group["restart_by"] == "bytes", group
 
 
-TESTS = (known_costs, requested, simulated, refused, parts_of_ranks)
+TESTS = (known_costs, restarts, requested, simulated, refused, parts_of_ranks)
 
 
 def main():
