@@ -136,6 +136,8 @@ std::vector<Save> saves_of(const std::vector<SaveRow>& rows, const StepsAndSlots
                                  .noise = {}});
             }
             ranks.insert(row->rank);
+            // Rank 0 of a script that calls torch.save does not know that others do so, too: they write "all".
+            saves.back().setting.by = std::min(saves.back().setting.by, row->by);
             take_part(saves.back(), *row, beside, noise);
             saves.back().noise = noise.value_or(NoiseState{no_noise, "", false});
         }

@@ -17,7 +17,8 @@ Runs a program with the steps of its PyTorch training recorded, under `crosstalk
 
 A step ends with the step() of the optimizer; with several, of the last one in each round. Its phases: load
 (DataLoader), forward, backward, wait_exchange (DistributedDataParallel, after its last bucket), update
-(optimizer), checkpoint (torch.save).
+(optimizer), checkpoint (torch.save, torch.distributed.checkpoint). What each checkpoint costs is in
+DIR/train/checkpoints.csv, for `interference checkpoints`.
 
   --openmetrics FILE  write steps and step time every 5 s for Prometheus' node exporter; also without crosstalk run
   --version           print the version and exit"""

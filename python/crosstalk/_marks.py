@@ -45,6 +45,8 @@ class Marks:
 
     def __init__(self) -> None:
         self.explicit = False  # the program marks its steps by step() or steps()
+        self.done = 0  # number of steps that have ended
+        self.in_step = False
         self.phases: list[str | None] = []  # current phases, the innermost last
         self.show: Callable[[str | None], None] = self.phase  # what phase() of the program calls
 
@@ -60,12 +62,26 @@ class Marks:
     def records(self) -> bool:
         return self.recorder is not None and bool(self.recorder.crosstalk_records())
 
+    def rank(self) -> int:
+        """This process's rank in steps.csv; -1 if its steps are not recorded. Waits for all ranks' first step."""
+        return int(self.recorder.crosstalk_rank()) if self.recorder is not None else -1
+
+    def begun(self) -> bool:
+        return self.in_step or self.done > 0
+
+    def count(self, in_step: bool) -> None:
+        """The current step has ended; another one has begun, or not."""
+        self.done += self.in_step
+        self.in_step = in_step
+
     def step(self) -> None:
+        self.count(True)
         if self.recorder is not None:
             self.recorder.crosstalk_step()
 
     def step_at(self, at_ns: int) -> None:
         """Records that a step began at this earlier time, without a control delay."""
+        self.count(True)
         if self.recorder is not None:
             self.recorder.crosstalk_step_at(at_ns)
 
@@ -79,11 +95,13 @@ class Marks:
         return (None, "sync", "async")[wanted]
 
     def step_end(self) -> None:
+        self.count(False)
         if self.recorder is not None:
             self.recorder.crosstalk_step_end()
 
     def step_drop(self) -> None:
         """Discards the current step, because the program ends within it."""
+        self.in_step = False
         if self.recorder is not None:
             self.recorder.crosstalk_step_drop()
 

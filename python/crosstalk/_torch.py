@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
+from crosstalk._checkpoints import saves
 from crosstalk._marks import marks
 from crosstalk._metrics import metrics
 
@@ -181,6 +182,7 @@ class Steps:
 
 
 steps = Steps()
+saves.training_thread = lambda: steps.thread
 
 
 def _watch_loading(torch: Any) -> None:
@@ -188,7 +190,7 @@ def _watch_loading(torch: Any) -> None:
     loading.DataLoader.__iter__ = steps.during("load", loading.DataLoader.__iter__)
     iterator = loading._BaseDataLoaderIter
     iterator.__next__ = steps.during("load", iterator.__next__)
-    torch.save = steps.during("checkpoint", torch.save)
+    torch.save = steps.during("checkpoint", saves.of_file(torch.save))
 
 
 def _watch_forward(torch: Any) -> None:
@@ -370,15 +372,37 @@ def _watch_all(torch: Any) -> None:
             print(f"crosstalk: this PyTorch is only partly supported: {error}", file=sys.stderr)
 
 
+def _watch_distributed_checkpoints(module: ModuleType) -> None:
+    """Watches the package and its module state_dict_saver, from which programs import the same functions."""
+    for name in ("save", "save_state_dict", "async_save"):
+        save = getattr(module, name, None)
+        if save is None:
+            continue
+        watched = steps.during("checkpoint", saves.of_shards(save))
+        for holder in (module, getattr(module, "state_dict_saver", None)):
+            if getattr(holder, name, None) is save:
+                setattr(holder, name, watched)
+
+
+WATCHED: dict[str, Callable[[Any], None]] = {
+    "torch": _watch_all,
+    "torch.distributed.checkpoint": _watch_distributed_checkpoints,
+    "torch.distributed._shard.checkpoint": _watch_distributed_checkpoints,  # of PyTorch 1
+}
+
+
 class _WatchesTorch(importlib.abc.MetaPathFinder):
     """Watches PyTorch once the program has imported it. It is not imported here, since that takes a second."""
+
+    def __init__(self) -> None:
+        self.waiting = {name for name in WATCHED if name not in sys.modules}
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if name != "torch":
+        if name not in self.waiting:
             return None
-        sys.meta_path.remove(self)
+        self.waiting.remove(name)
         spec = importlib.util.find_spec(name)
         if spec is None or spec.loader is None:
             return spec
@@ -386,7 +410,7 @@ class _WatchesTorch(importlib.abc.MetaPathFinder):
 
         def load_and_watch(module: ModuleType) -> None:
             load(module)
-            _watch_all(module)
+            WATCHED[name](module)
 
         setattr(spec.loader, "exec_module", load_and_watch)  # noqa: B010
         return spec
@@ -415,7 +439,7 @@ def watch() -> None:
     _watch_spawned()
     marks.show = steps.show_marked
     atexit.register(steps.drop)
-    if "torch" in sys.modules:
-        _watch_all(sys.modules["torch"])
-    else:
-        sys.meta_path.insert(0, _WatchesTorch())
+    for name, watch_module in WATCHED.items():
+        if name in sys.modules:
+            watch_module(sys.modules[name])
+    sys.meta_path.insert(0, _WatchesTorch())

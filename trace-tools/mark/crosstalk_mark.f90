@@ -6,7 +6,7 @@ module crosstalk_mark
     implicit none
     private
     public :: crosstalk_step, crosstalk_step_end, crosstalk_phase, crosstalk_phase_end, crosstalk_end, crosstalk_records
-    public :: crosstalk_checkpoint_wanted
+    public :: crosstalk_checkpoint_wanted, crosstalk_rank
 
     interface
         subroutine crosstalk_step() bind(c)
@@ -18,6 +18,10 @@ module crosstalk_mark
         function crosstalk_records() bind(c)
             import :: c_int
             integer(c_int) :: crosstalk_records
+        end function
+        function crosstalk_rank() bind(c)
+            import :: c_int
+            integer(c_int) :: crosstalk_rank
         end function
         function crosstalk_checkpoint_wanted() bind(c)
             import :: c_int

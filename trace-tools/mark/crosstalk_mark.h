@@ -65,6 +65,9 @@ int crosstalk_checkpoint_wanted(void);
 /* 1 if this process records steps, else 0. */
 int crosstalk_records(void);
 
+/* Rank of this process, as in steps.csv; -1 if it does not record steps. */
+int crosstalk_rank(void);
+
 #ifdef __cplusplus
 }
 #endif

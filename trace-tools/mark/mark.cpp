@@ -137,6 +137,7 @@ class Marks {
         return recorder_->finish_alone(why);
     }
 
+    int rank() const { return rank_; }
     bool of_this_process() const { return process_ == ::getpid(); }
     const fs::path& trace() const { return trace_; }
 
@@ -357,6 +358,12 @@ void crosstalk_end(void)
 int crosstalk_records(void)
 {
     return mark::recording() != nullptr ? 1 : 0;
+}
+
+int crosstalk_rank(void)
+{
+    const mark::Marks* const mine = mark::recording();
+    return mine != nullptr ? mine->rank() : -1;
 }
 
 }  // extern "C"
