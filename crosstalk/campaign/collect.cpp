@@ -116,7 +116,7 @@ void add_left_out(std::vector<LeftOut>& left_out, const CampaignDirectory& campa
 
 auto training_and_treatment(const PlannedRun& run)
 {
-    return std::tuple{run.model, run.data, run.strategy, run.ranks, run.noise, run.level, run.cores};
+    return std::tuple{run.model, run.data, run.strategy, run.ranks, run.options, run.noise, run.level, run.cores};
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ constexpr const char* placebo = "placebo";
 std::string training_of(const PlannedRun& run)
 {
     if (run.ranks == 0) return run.model;
-    return run.model + ", " + run.strategy + ", " + base::counted(static_cast<std::size_t>(run.ranks), "rank");
+    return base::join(run.model, ", ", run.strategy, ", ", base::counted(static_cast<std::size_t>(run.ranks), "rank"),
+                      run.options.empty() ? "" : ", ", run.options);
 }
 
 Cell link(const std::string& file, const std::string& text)

@@ -33,7 +33,7 @@ const std::vector<base::TableColumn<PlannedRun>>& columns()
         base::table_column("ranks", &PlannedRun::ranks),       base::table_column("noise", &PlannedRun::noise),
         base::table_column("level", &PlannedRun::level),       base::table_column("cores", &PlannedRun::cores),
         base::table_column("schedule", &PlannedRun::schedule), base::table_column("seed", &PlannedRun::seed),
-        base::table_column("wait_ms", &PlannedRun::wait_ms)};
+        base::table_column("wait_ms", &PlannedRun::wait_ms),   base::table_column("options", &PlannedRun::options)};
     return all;
 }
 
@@ -117,13 +117,15 @@ std::vector<PlannedRun> trainings(const Spec& spec)
     }
     for (const std::string& model : spec.models)
         for (const std::string& strategy : spec.strategies)
-            for (const int ranks : spec.ranks) {
-                PlannedRun& one = all.emplace_back();
-                one.model = model;
-                one.data = spec.data;
-                one.strategy = strategy;
-                one.ranks = ranks;
-            }
+            for (const int ranks : spec.ranks)
+                for (const std::string& options : choices_of(spec.options).combinations) {
+                    PlannedRun& one = all.emplace_back();
+                    one.model = model;
+                    one.data = spec.data;
+                    one.strategy = strategy;
+                    one.ranks = ranks;
+                    one.options = options;
+                }
     return all;
 }
 
@@ -133,6 +135,7 @@ void take_training(PlannedRun& run, const PlannedRun& training)
     run.data = training.data;
     run.strategy = training.strategy;
     run.ranks = training.ranks;
+    run.options = training.options;
 }
 
 void add_block(Plan& plan, const PlannedRun& training, std::vector<PlannedRun> runs, const Spec& spec)
@@ -256,7 +259,8 @@ void print_plan(std::ostream& out, const Plan& plan, const Spec& spec)
             block = run.block;
             out << "block " << block << ": " << run.model;
             if (run.ranks > 0)
-                out << ", " << run.strategy << ", " << base::counted(static_cast<std::size_t>(run.ranks), "rank");
+                out << ", " << run.strategy << ", " << base::counted(static_cast<std::size_t>(run.ranks), "rank")
+                    << (run.options.empty() ? "" : ", ") << run.options;
             out << "\n";
         }
         out << "  " << run.name << "  " << treatment_name(run)

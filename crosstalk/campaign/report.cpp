@@ -30,13 +30,14 @@ void write_runs(const fs::path& file, const std::vector<CollectedRun>& runs)
                     {"run",     "block",          "position",       "hosts",       "model",
                      "data",    "strategy",       "ranks",          "noise",       "level",
                      "cores",   "seed",           "started",        "attempt",     "steps",
-                     "step_ms", "median_step_ms", "effect_percent", "bytes_per_s", "operations_per_s"},
+                     "step_ms", "median_step_ms", "effect_percent", "bytes_per_s", "operations_per_s",
+                     "options"},
                     CsvWriter::Appear::whole};
     for (const CollectedRun& one : runs)
         table.row(one.run.name, one.run.block, one.run.position, one.hosts, one.run.model, one.run.data,
                   one.run.strategy, trained(one.run), one.run.noise, one.run.level, one.run.cores, one.run.seed,
                   one.started, one.attempt, one.steps, one.step_ms, one.median_step_ms, or_empty(one.effect_percent),
-                  one.bytes_per_s, one.operations_per_s);
+                  one.bytes_per_s, one.operations_per_s, one.run.options);
     table.finish();
 }
 
@@ -44,7 +45,7 @@ void write_effects(const fs::path& file, const std::vector<CollectedEffect>& eff
 {
     CsvWriter table{file,
                     {"model", "data", "strategy", "ranks", "noise", "level", "cores", "blocks", "effect_percent",
-                     "low_percent", "high_percent", "p_holm", "verdict"},
+                     "low_percent", "high_percent", "p_holm", "verdict", "options"},
                     CsvWriter::Appear::whole};
     for (const CollectedEffect& effect : effects) {
         const auto bound = [&](double base::Interval::*which) {
@@ -52,7 +53,7 @@ void write_effects(const fs::path& file, const std::vector<CollectedEffect>& eff
         };
         table.row(effect.of.model, effect.of.data, effect.of.strategy, trained(effect.of), effect.of.noise,
                   effect.of.level, effect.of.cores, effect.blocks, effect.effect_percent, bound(&base::Interval::low),
-                  bound(&base::Interval::high), effect.p_holm, effect.verdict);
+                  bound(&base::Interval::high), effect.p_holm, effect.verdict, effect.of.options);
     }
     table.finish();
 }
@@ -61,12 +62,12 @@ void write_designed(const fs::path& file, const std::vector<DesignedEffect>& eff
 {
     CsvWriter table{file,
                     {"run", "block", "model", "data", "strategy", "ranks", "cores", "schedule", "factor",
-                     "effect_percent", "low_percent", "high_percent", "verdict", "trustworthy"},
+                     "effect_percent", "low_percent", "high_percent", "verdict", "trustworthy", "options"},
                     CsvWriter::Appear::whole};
     for (const DesignedEffect& one : effects)
         table.row(one.run.name, one.run.block, one.run.model, one.run.data, one.run.strategy, trained(one.run),
                   one.run.cores, one.run.schedule, one.factor, one.effect_percent, one.low_percent, one.high_percent,
-                  one.verdict, one.trustworthy ? 1 : 0);
+                  one.verdict, one.trustworthy ? 1 : 0, one.run.options);
     table.finish();
 }
 
@@ -80,7 +81,8 @@ void write_left_out(const fs::path& file, const std::vector<LeftOut>& left_out)
 
 bool same_training(const PlannedRun& a, const PlannedRun& b)
 {
-    return a.model == b.model && a.data == b.data && a.strategy == b.strategy && a.ranks == b.ranks;
+    return a.model == b.model && a.data == b.data && a.strategy == b.strategy && a.ranks == b.ranks &&
+           a.options == b.options;
 }
 
 // Directories of the runs of this training with this treatment.

@@ -32,7 +32,8 @@ const SpecKeys<Spec>& keys()
         spec_key("data", &Spec::data, "its input (synthetic)"),
         spec_key("strategies", &Spec::strategies, "how ranks exchange gradients (ddp)"),
         ranks_key(),
-        spec_key("options", &Spec::options, "more options of ddl-train"),
+        spec_key("options", &Spec::options,
+                 "more options of ddl-train; each value of a list is a training of its own: --checkpoint-format hdf5|raw"),
         spec_key("command", &Spec::command, "your own job, instead of models"),
         spec_key("step-line", &Spec::step_line, "how its steps are found, as in crosstalk run"),
         spec_key("step-from", &Spec::step_from, "the same"),
@@ -95,6 +96,9 @@ void check(const Spec& spec)
             base::fail_usage(name, ": empty item next to a comma");
     if (spec.ranks.empty()) base::fail_usage("ranks must not be empty");
     for (const std::string& stressor : spec.noise) base::parse_plug_in(stressor);
+    for (const std::string& word : base::split(spec.options, ' '))
+        if (word.starts_with('|') || word.ends_with('|') || word.find("||") != std::string::npos)
+            base::fail_usage("options: empty value in '", word, "'");
     for (const std::string& schedule : spec.designed)
         if (!schedule.starts_with("rotation(") && !schedule.starts_with("factorial("))
             base::fail_usage("designed: '", schedule, "' is neither rotation(..) nor factorial(..)");
@@ -130,6 +134,40 @@ Spec read_spec(const std::filesystem::path& file)
     Spec spec;
     spec.cores = {"all"};
     return read_spec_of(file, keys(), check_all, spec);
+}
+
+OptionChoices choices_of(const std::string& options)
+{
+    std::vector<std::string> words = base::split(options, ' ');
+    std::erase(words, "");
+    OptionChoices all;
+    const auto append = [](std::string& text, const std::string& word) {
+        text += (text.empty() || word.empty() ? "" : " ") + word;
+    };
+    const auto is_list = [&](std::size_t i) { return i < words.size() && words[i].find('|') != std::string::npos; };
+    const auto is_name = [&](std::size_t i) { return words[i].starts_with("--") && !is_list(i); };
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (!is_list(i)) {
+            const bool value_is_list = is_name(i) && is_list(i + 1) && !words[i + 1].starts_with("--");
+            if (!value_is_list) append(all.common, words[i]);
+            continue;
+        }
+        std::string name = i > 0 && is_name(i - 1) ? words[i - 1] + " " : "";
+        std::string values = words[i];
+        if (values.starts_with("--")) {  // --name=a|b
+            const std::size_t end = values.find('=') < values.find('|') ? values.find('=') + 1 : 0;
+            name = values.substr(0, end);
+            values = values.substr(end);
+        }
+        std::vector<std::string> more;
+        for (const std::string& combination : all.combinations)
+            for (const std::string& value : base::split(values, '|')) {
+                more.push_back(combination);
+                append(more.back(), name + value);
+            }
+        all.combinations = std::move(more);
+    }
+    return all;
 }
 
 base::Section spec_section()

@@ -20,7 +20,7 @@ struct Spec {
     std::string data = "synthetic";
     std::vector<std::string> strategies{"ddp"};
     std::vector<int> ranks{2};
-    std::string options;  // further options for ddl-train
+    std::string options;  // further options for ddl-train; an option may list values: --checkpoint-format hdf5|raw
     std::string command;
     std::string evidence = "auto";
     std::string step_line;  // how crosstalk run finds the command's steps; at most one
@@ -48,6 +48,13 @@ struct Spec {
 
 // Throws UsageError that names the file and, for a wrong key, suggests the right one.
 Spec read_spec(const std::filesystem::path& file);
+
+// The options without those that list values, and every combination of these values.
+struct OptionChoices {
+    std::string common;
+    std::vector<std::string> combinations{""};
+};
+OptionChoices choices_of(const std::string& options);
 
 // Description of the keys, for the manual.
 base::Section spec_section();

@@ -44,6 +44,18 @@ TEST_CASE("each run is set against the quiet run of its block, and blocks are av
     CHECK(*runs[3].effect_percent == doctest::Approx(8.0));
 }
 
+TEST_CASE("trainings of different options have effects of their own")
+{
+    std::vector<CollectedRun> runs{run_of(1, "none", 100.0), run_of(1, "io.write", 110.0), run_of(2, "none", 100.0),
+                                   run_of(2, "io.write", 130.0)};
+    runs[2].run.options = runs[3].run.options = "--a x";
+    const auto effects = effects_of(runs, 1.0);
+    REQUIRE(effects.size() == 2);
+    CHECK(effects[0].effect_percent == doctest::Approx(10.0));
+    CHECK(effects[1].effect_percent == doctest::Approx(30.0));
+    CHECK(effects[1].of.options == "--a x");
+}
+
 TEST_CASE("two quiet runs of a block count as their mean")
 {
     std::vector<CollectedRun> runs{run_of(1, "none", 90.0), run_of(1, "none", 110.0), run_of(1, "io.write", 103.0)};

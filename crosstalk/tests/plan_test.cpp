@@ -178,6 +178,29 @@ TEST_CASE_FIXTURE(SpecFile, "a wrong spec is refused with its line and the right
           "spec.ini: designed: 'io.write' is neither rotation(..) nor factorial(..)");
 }
 
+TEST_CASE_FIXTURE(SpecFile, "each combination of the values that options list is a training of its own")
+{
+    const OptionChoices none = choices_of("--trace off  --steps=3");
+    CHECK(none.common == "--trace off --steps=3");
+    CHECK(none.combinations == std::vector<std::string>{""});
+    const OptionChoices two = choices_of("--a x|y --trace off --b=1|2 --c");
+    CHECK(two.common == "--trace off --c");
+    CHECK(two.combinations == std::vector<std::string>{"--a x --b=1", "--a x --b=2", "--a y --b=1", "--a y --b=2"});
+    CHECK(choices_of("--compress none|gzip=4").combinations ==
+          std::vector<std::string>{"--compress none", "--compress gzip=4"});
+
+    const Spec spec = read("models = m\nnoise = io.write\noptions = --a x|y --trace off\nrepetitions = 2\n");
+    const Plan plan = make_plan(spec);
+    CHECK(plan.size() == 8);
+    std::multiset<std::string> treatments;
+    for (const PlannedRun& run : plan) treatments.insert(run.options + "/" + run.noise);
+    for (const std::string one : {"--a x/none", "--a x/io.write", "--a y/none", "--a y/io.write"})
+        CHECK(treatments.count(one) == 2);
+    for (const auto& [block, runs] : by_block(plan)) CHECK(runs.front().options == runs.back().options);
+    CHECK(complaint("models = m\nnoise = io.write\noptions = --a x||y\n") ==
+          "spec.ini: options: empty value in 'x||y'");
+}
+
 TEST_CASE_FIXTURE(SpecFile, "another seed replaces the one in a spec's text")
 {
     std::ofstream{scratch / "spec.ini"} << "# (1\nmodels = a\nseed = 4\nnoise = io.write\n";

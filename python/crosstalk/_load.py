@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-PLANNED = ("block", "model", "strategy", "noise", "level", "cores", "seed", "attempt")
+PLANNED = ("block", "model", "strategy", "noise", "level", "cores", "seed", "attempt", "options")
 
 
 def _about(run: Path) -> dict[str, Any]:

@@ -121,6 +121,7 @@ class Driver {
         status["noise"] = run.noise;
         status["level"] = run.level;
         status["cores"] = run.cores;
+        status["options"] = run.options;
         status["seed"] = run.seed;
         status["attempt"] = attempt;
         status["seconds"] = static_cast<double>(took_ns) / 1e9;

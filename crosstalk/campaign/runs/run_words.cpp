@@ -63,7 +63,8 @@ Words training_words(const PlannedRun& run, const Spec& spec)
     if (run.ranks == 0) return split(run.model);
     Words words{"ddl-train",  "--model",    run.model,    "--data", run.data,
                 "--strategy", run.strategy, "--progress", "yield"};
-    append(words, split(spec.options));
+    append(words, split(choices_of(spec.options).common));
+    append(words, split(run.options));
     return words;
 }
 
