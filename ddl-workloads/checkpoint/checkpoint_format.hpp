@@ -28,6 +28,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -136,7 +137,8 @@ class CheckpointFile {
 struct CheckpointFormat {
     std::string name;
     std::string summary;
-    std::string extension;  // of its files, with the point
+    std::string extension;                                               // of its files, with the point
+    std::size_t most_tensors = std::numeric_limits<std::size_t>::max();  // in a file
     base::Capabilities offers = {};
     std::vector<base::OptionCard> options = {};
     // Both throw std::system_error (a full disk, for example). The index of shards has no tensors of its own: paths[i]

@@ -15,11 +15,23 @@ namespace ddl {
 
 namespace {
 
-// Why no checkpoint is possible: there is no state, or a single file cannot hold it. Empty if it is possible. The same
-// on all ranks.
-std::string why_not(const TrainingPlan& plan, const std::vector<StateTensor>& state)
+std::size_t most_in_a_file(const CheckpointPlan& plan, const std::vector<StateTensor>& state, int ranks)
+{
+    std::size_t most = plan.by == Writers::sharded ? 0 : state.size();
+    if (plan.by == Writers::sharded)
+        for (const std::vector<std::size_t>& share : shares(state, ranks)) most = std::max(most, share.size());
+    return most;
+}
+
+// Why no checkpoint is possible: there is no state, or its files cannot hold it. Empty if it is possible. The same on
+// all ranks.
+std::string why_not(const TrainingPlan& plan, const std::vector<StateTensor>& state, int ranks)
 {
     if (state.empty()) return base::join("--checkpoint-every: ", plan.model, " has no state");
+    const CheckpointFormat& format = checkpoint_formats().find(plan.checkpoint.format);
+    if (const std::size_t tensors = most_in_a_file(plan.checkpoint, state, ranks); tensors > format.most_tensors)
+        return base::join("--checkpoint-format ", format.name, ": a file holds at most ", format.most_tensors,
+                          " tensors, not the ", tensors, " of ", plan.model);
     const auto own = [](const StateTensor& tensor) { return tensor.owner == Owner::each; };
     if (plan.checkpoint.in_shards() || std::none_of(state.begin(), state.end(), own)) return {};
     return base::join("--checkpoint-by rank0: the state of ", plan.model,
@@ -126,7 +138,9 @@ extern const HookCard checkpoints{
     .make = [](const HookParts& parts) -> std::shared_ptr<Hook> {
         const bool on = parts.plan.checkpoint.on();
         if (!on && !parts.plan.trials.empty()) return nullptr;
-        const std::string reason = why_not(parts.plan, training_state(parts.model, parts.ranks_are_equal));
+        const std::string reason =
+            why_not(parts.plan, training_state(parts.model, parts.ranks_are_equal, parts.plan.checkpoint.content),
+                    parts.exchanges.size());
         if (on && !reason.empty()) base::fail_usage(reason);
         if (!reason.empty()) return nullptr;  // noisegen's requests are not answered then
         return std::make_shared<Checkpoints>(parts);

@@ -54,6 +54,30 @@ TEST_CASE("plug-ins and options that do not go together are refused with those t
                            "naive, --strategy ddp"));
 }
 
+TEST_CASE("of all combinations a checkpoint has, those of a format that does not compress are refused")
+{
+    for (const ddl::CheckpointFormat* format : ddl::checkpoint_formats().cards())
+        for (const std::string content : {"training", "weights"})
+            for (const std::string compress : {"none", "gzip=4"})
+                for (const std::string by : {"rank0", "sharded", "all"})
+                    for (const std::string mode : {"sync", "async"}) {
+                        INFO(format->name, " ", content, " ", compress, " ", by, " ", mode);
+                        std::string why;
+                        try {
+                            parsed({"--transport", "self", "--out", "there", "--checkpoint-every", "10",
+                                    "--checkpoint-format", format->name, "--checkpoint-content", content,
+                                    "--checkpoint-compress", compress, "--checkpoint-by", by, "--checkpoint-mode",
+                                    mode});
+                        } catch (const base::UsageError& error) {
+                            why = error.what();
+                        }
+                        CHECK(why == (compress == "none" || format->name == "hdf5"
+                                          ? ""
+                                          : "--checkpoint-compress gzip=4 needs a checkpoint format that compresses: "
+                                            "--checkpoint-format hdf5"));
+                    }
+}
+
 TEST_CASE("a strategy that exchanges gradients is refused for a model that has none")
 {
     const ddl::ModelCard whole{

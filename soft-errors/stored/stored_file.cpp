@@ -77,6 +77,9 @@ StoredFile stored_file(const fs::path& path, const std::string& name)
     if (fs::is_directory(path)) {
         if (fs::exists(path / "saved_model.pb")) refuse(path, "a TensorFlow SavedModel");
         if (fs::exists(path / "checkpoint")) refuse(path, "a directory with a TensorFlow bundle");
+        for (const char* end : {base::checkpoint::raw_end, base::checkpoint::torch_end})
+            if (fs::exists(path / (std::string{base::checkpoint::index_begin} + end)))
+                refuse(path, "a checkpoint in another format than hdf5");
         base::fail(path.string(), " is a directory without ", base::checkpoint::index,
                    ": not a checkpoint of ddl-train");
     }

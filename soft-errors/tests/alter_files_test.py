@@ -325,12 +325,16 @@ def test_refused(directory):
     (directory / "model.ckpt.index").write_bytes(bytes(100))
     (directory / "saved").mkdir()
     (directory / "saved" / "saved_model.pb").write_bytes(b"x")
+    for name in ("step.raw/checkpoint.safetensors", "step.torch/checkpoint.pt"):  # as ddl-train names them
+        (directory / name).parent.mkdir()
+        (directory / name).write_bytes(b"x")
     with zipfile.ZipFile(directory / "w.pt", "w") as file:
         file.writestr("archive/data.pkl", "x")
     (directory / "empty.h5").write_bytes(b"")
     h5py.File(directory / "none.h5", "w").close()
     for name, word_of_it in (("w.npz", "npz"), ("w.pkl", "pickle"), ("w.safetensors", "safetensors"),
                              ("model.ckpt.index", "TensorFlow"), ("saved", "TensorFlow"), ("w.pt", "PyTorch"),
+                             ("step.raw", "another format than hdf5"), ("step.torch", "another format than hdf5"),
                              ("empty.h5", "not an HDF5"), ("missing.h5", "no file"), ("none.h5", "no tensor that may be")):
         said = run(directory / name, "--in-place", code=1)
         assert word_of_it in said, said

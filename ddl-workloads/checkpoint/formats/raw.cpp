@@ -90,7 +90,6 @@ std::string header_text(nlohmann::json& header, std::span<const StateTensor> ten
 Written write_raw(const NewFile& file, std::span<const StateTensor> tensors)
 {
     const std::int64_t begin = base::now_ns();
-    if (tensors.size() > most_tensors) base::fail("the format raw holds at most ", most_tensors, " tensors");
     // Wide elements first: all tensors are aligned then, without gaps.
     std::vector<StateTensor> ordered(tensors.begin(), tensors.end());
     std::stable_sort(ordered.begin(), ordered.end(), [](const StateTensor& a, const StateTensor& b) {
@@ -252,7 +251,8 @@ extern const CheckpointFormat raw_checkpoint;
 const CheckpointFormat raw_checkpoint{
     .name = "raw",
     .summary = "a header in JSON and the bytes, as safetensors has them",
-    .extension = ".safetensors",
+    .extension = base::checkpoint::raw_end,
+    .most_tensors = most_tensors,
     .write = write_raw,
     .write_index = [](const NewFile& file,
                       const std::vector<std::vector<std::string>>&) { return write_raw(file, {}); },

@@ -102,7 +102,7 @@ extern const CheckpointFormat torch_checkpoint;
 const CheckpointFormat torch_checkpoint{
     .name = "torch",
     .summary = "two dictionaries as torch.load reads them: the head, the tensors",
-    .extension = ".pt",
+    .extension = base::checkpoint::torch_end,
     .write = write_torch,
     .write_index = [](const NewFile& file,
                       const std::vector<std::vector<std::string>>&) { return write_torch(file, {}); },

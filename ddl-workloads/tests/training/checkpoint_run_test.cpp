@@ -17,8 +17,6 @@
 #include <map>
 #include <thread>
 
-#include <unistd.h>
-
 using testing::operator+;
 using testing::Words;
 
@@ -337,29 +335,4 @@ TEST_CASE("resume auto begins where nothing was written before, and checkpoints 
     CHECK(second.status == 0);
     CHECK(second.result["first_step"] > 0);
     CHECK(fs::exists(scratch / "run/train.1/run.json"));
-}
-
-TEST_CASE("a full disk costs a checkpoint and not the training")
-{
-    if (::geteuid() != 0) return testing::skip("only root may mount");
-    const testing::Scratch scratch;
-    fs::create_directory(scratch / "disk");
-    const std::string disk = scratch / "disk";
-    const std::string train = CROSSTALK_BIN "/ddl-train --transport self --trace off --out " + disk +
-                              "/run --model emulated[compute=100us,gradients=4MB] --data synthetic[samples=160] "
-                              "--steps 50 --checkpoint-every 10 --checkpoint-keep 0";
-    for (const std::string how : {"sync", "async --checkpoint-format raw"}) {
-        const std::string script = "mount -t tmpfs -o size=11M tmpfs " + disk + " || exit 77\n" + train +
-                                   " --checkpoint-mode " + how + "; code=$?; ls " + disk +
-                                   "/run/train/checkpoints >&2; exit $code";
-        const testing::Outcome outcome = testing::run({"unshare", "-m", "sh", "-c", script});
-        if (outcome.status == 77) return testing::skip("mounting is not allowed here");
-        INFO(outcome.err);
-        CHECK(outcome.status == 3);
-        CHECK(outcome.err.find("ddl-train: the checkpoint of step 30 is lost: cannot write ") != std::string::npos);
-        CHECK(outcome.err.find("No space left on device; the training continues\n") != std::string::npos);
-        CHECK(outcome.err.find("ddl-train: 3 checkpoints could not be written\n") != std::string::npos);
-        CHECK(outcome.err.find("step-000000020\n") != std::string::npos);
-        CHECK(outcome.err.find(".tmp\n") == std::string::npos);
-    }
 }
