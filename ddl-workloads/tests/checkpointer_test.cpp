@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/checkpoint/checkpointer.hpp"
 
-#include "base/csv.hpp"
-#include "ddl-workloads/checkpoint/checkpoint_reader.hpp"
-#include "ddl-workloads/checkpoint/checkpoint_store.hpp"
 #include "testing/checkpoint_formats.hpp"
-#include "testing/testing.hpp"
+#include "testing/later_changes.hpp"
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
-#include <future>
 #include <span>
-#include <string>
 #include <vector>
 
 TEST_CASE("equal tensors are dealt out by size, rank 0's stay with it, and own ones with each")
@@ -38,33 +32,5 @@ TEST_CASE("equal tensors are dealt out by size, rank 0's stay with it, and own o
 
 TEST_CASE("what changes after a checkpoint in the background began is not in it, however slowly it is written")
 {
-    class SlowWriter : public ddl::WriteObserver {
-     public:
-        std::promise<void> go;
-        void write_begins(std::int64_t, std::int64_t) override { go.get_future().wait(); }
-    };
-    const testing::Scratch scratch;
-    for (const ddl::CheckpointFormat* one : testing::own_formats()) {
-        const std::string& format = one->name;
-        INFO(format);
-        const std::filesystem::path directory = scratch / format / "checkpoints";
-        std::filesystem::create_directories(directory);
-        std::vector<float> weight{1.0F, 2.0F};
-        const std::vector<ddl::StateTensor> state{
-            {"model/weight", ddl::ElementType::float32, {2}, std::as_writable_bytes(std::span{weight})}};
-        ddl::ExchangeThread exchanges{ddl::connector("self", {})};
-        SlowWriter writer;
-        ddl::Checkpointer checkpointer{{.every_steps = 1, .format = format}, directory, exchanges, writer};
-        ddl::CheckpointMeta meta;
-        meta.step = 1;
-        checkpointer.write(meta, state, true);
-        weight = {3.0F, 4.0F};
-        CHECK(ddl::checkpoints_in(directory).empty());
-        CHECK(base::CsvTable{scratch / format / "checkpoints.csv"}.rows() == 0);
-        writer.go.set_value();
-        checkpointer.finish();
-        CHECK(base::CsvTable{scratch / format / "checkpoints.csv"}.rows() == 1);
-        ddl::CheckpointReader{ddl::checkpoint_path(directory, 1)}.read(state, 0);
-        CHECK(weight == std::vector{1.0F, 2.0F});
-    }
+    for (const ddl::CheckpointFormat* format : testing::own_formats()) testing::check_later_changes(*format);
 }
