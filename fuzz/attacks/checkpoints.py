@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged checkpoints: a training resumes from the newest sound one, with the same weights, or refuses in one line."""
+"""Damaged checkpoints of each format: a training resumes from the newest sound one, with the same weights, or refuses in
+one line."""
 import json
 import shutil
 
@@ -13,25 +14,37 @@ ALONE = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def attempts(context, count):
-    original = truth = None
+    originals = {}
+    truth = None
     for number in context.numbers(count):
-        if original is None:
-            original = context.scratch / "trained"
-            _train(context, original, "--steps", 20, "--checkpoint-every", 5)
+        if not originals:
+            for form in _formats(context):
+                originals[form] = context.scratch / f"trained-{form}"
+                _result(_train(context, originals[form], "--steps", 20, "--checkpoint-every", 5, "--checkpoint-format",
+                               form))
             truth = _result(_train(context, context.scratch / "straight", "--steps", 30))["checksum"]
+        # Each format in turn, and each way to replace a file for each format.
+        form = sorted(originals)[number % len(originals)]
+        way = number // len(originals)
+        original = originals[form]
         run = context.directory / "run"
         shutil.copytree(original, run)
         files = sorted(path for path in (run / "train/checkpoints").rglob("*") if path.is_file())
-        if number < len(replaced.ANY):
-            what = replaced.ANY[number](files[-1])
+        if way < len(replaced.ANY):
+            what = replaced.ANY[way](files[-1])
         else:
             rng = context.random
             what = "damaged " + ", ".join(damage(file, rng) for file in rng.sample(files, rng.choice((1, 1, 2, len(files)))))
-        yield what, _resumed(context, run, truth)
+        yield f"{form}: {what}", _resumed(context, run, truth)
 
 
 def _train(context, out, *more):
     return context.run("ddl-train", *TRAINING, "--json", "--out", out, *more, env=ALONE, timeout=3 * context.patience)
+
+
+def _formats(context):
+    listed = context.run("ddl-train", "--list", "--json", env=ALONE, timeout=context.patience)
+    return [one["name"] for one in json.loads(listed.out)["checkpoint_formats"]]
 
 
 def _result(outcome):
