@@ -114,6 +114,28 @@ TEST_CASE("a report says what the neighbour had of an empty node and what a sett
               .status == 1);
 }
 
+TEST_CASE("rare work of the neighbour is stated by the hour in units of its label")
+{
+    const testing::Scratch scratch;
+    analysis::testing::SyntheticRun run;
+    run.run_s = 20.0;
+    analysis::testing::write_run(scratch / "run", run);
+    const auto rows = [&](int slots) {
+        std::string text = columns;
+        for (int slot = 0; slot < slots; ++slot) text += row(slot, run.noise[0].label, run.noise[0].level, 3, 0);
+        return text;
+    };
+    base::write_whole(scratch / "run/noise/here.0/noise.csv", rows(4));
+    base::write_whole(scratch / "run/noise/here.0/noise.json", R"({"host": "here"})");
+    base::write_whole(scratch / "empty.csv", rows(2));
+    const testing::Outcome outcome =
+        testing::analyse(scratch / "run", {"--empty-node", (scratch / "empty.csv").string()});
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    // Seven operations a second are 25,200 an hour.
+    CHECK(outcome.out.find(" %), neighbour 25200 " + run.noise[0].label + "/h, 100 % (100 to 100 %) of its speed") !=
+          std::string::npos);
+}
+
 TEST_CASE("several runs have a speed each and the parts of one run have those of all slots")
 {
     const testing::Scratch scratch;

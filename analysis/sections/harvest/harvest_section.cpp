@@ -86,13 +86,24 @@ std::string share_text(const Share& share)
                 std::lround(share.interval.high), " %)");
 }
 
+// "118 trials/h, " for a factor labelled trials; empty for work that is counted in bytes, or many times a second.
+std::string in_an_hour(const Harvested& done)
+{
+    constexpr double slow = 10.0;
+    constexpr double hour_s = 3600.0;
+    if (done.bytes || done.per_s > slow) return "";
+    return join(std::lround(done.per_s * hour_s), " ", done.factor == done.stressor ? "operations" : done.factor,
+                "/h, ");
+}
+
 std::string harvest_sentence(const Report& report, const Harvested& done)
 {
     const FactorVerdict* factor = report.verdict.of(done.factor, done.level);
     if (factor == nullptr || !done.of_empty_node) return "";
-    std::string text =
-        join(base::factor_name(done.factor, done.level), ": training ", signed_percent(speed_percent(factor->percent)),
-             ", neighbour ", share_text(*done.of_empty_node), " of its speed on an empty node");
+    const Interval speed{speed_percent(factor->interval.high), speed_percent(factor->interval.low)};
+    std::string text = join(base::factor_name(done.factor, done.level), ": training ",
+                            signed_percent(speed_percent(factor->percent)), " (", range(speed), "), neighbour ",
+                            in_an_hour(done), share_text(*done.of_empty_node), " of its speed on an empty node");
     const CpusOfNodes& cpus = done_in(report).cpus;
     if (cpus.idle > 0.0) text += join(", ", cpus.noise, " of ", cpus.idle, " idle core hours used");
     if (const std::optional<Worth> worth = worth_of(report, done)) {
