@@ -37,7 +37,7 @@ only_help "$@"
 guard_begin
 need_packages "${packages_to_build[@]}" "${packages_to_run[@]}" "${packages_to_check[@]}"
 limit_jobs
-fetch_pycubexr || say "tests with pycubexr are skipped"
+fetch_from_pypi || say "tests with pycubexr and the newest Optuna are skipped"
 # What `cmake --workflow --preset $preset` does; but that takes a build that was killed for one that went well.
 guard_run cmake --preset "$preset"
 guard_run cmake --build --preset "$preset"

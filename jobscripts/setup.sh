@@ -11,7 +11,7 @@ packages_to_build=(
     zlib1g-dev libhdf5-dev libisal-dev libarchive-dev libpugixml-dev
 )
 packages_to_run=(openmpi-bin gnuplot-nox python3)
-packages_to_check=(clang bpftool libbpf-dev gfortran iproute2 clang-format clang-tidy shellcheck doctest-dev libbenchmark-dev otf2-tools python3-otf2 python3-mpi4py python3-torch python3-h5py python3-numpy mypy python3-venv slurm-wlm munge)
+packages_to_check=(clang bpftool libbpf-dev gfortran iproute2 clang-format clang-tidy shellcheck doctest-dev libbenchmark-dev otf2-tools python3-optuna python3-otf2 python3-mpi4py python3-torch python3-h5py python3-numpy mypy python3-venv slurm-wlm munge)
 
 say() { echo "${0##*/}: $*" >&2; }
 
@@ -100,10 +100,10 @@ limit_jobs() {
     export CMAKE_BUILD_PARALLEL_LEVEL=$fits
 }
 
-# Fetches a second reader of .cubex files for comparisons in tests. Without it (no network) these tests are skipped, and
-# say so.
-fetch_pycubexr() {
-    [[ ! -x build/python/bin/python ]] || ! build/python/bin/python -c "import pycubexr" 2>/dev/null || return 0
+# Fetches a second reader of .cubex files for comparisons in tests, and the newest Optuna. Without them (no network)
+# these tests are skipped, and say so.
+fetch_from_pypi() {
+    [[ ! -x build/python/bin/python ]] || ! build/python/bin/python -c "import optuna, pycubexr" 2>/dev/null || return 0
     guard_run python3 -m venv --clear build/python >/dev/null &&
-        guard_run build/python/bin/pip install -q pycubexr >/dev/null 2>&1
+        guard_run build/python/bin/pip install -q pycubexr optuna >/dev/null 2>&1
 }

@@ -26,6 +26,9 @@ inline constexpr const char* left_out_table = "left_out.csv";
 inline constexpr const char* effect_table = "effects.csv";
 inline constexpr const char* designed_table = "designed.csv";
 
+inline constexpr const char* sweep_table = "sweep.csv";  // trials of a sweep, in DIR, as is the next one
+inline constexpr const char* importance_table = "importance.csv";
+
 inline constexpr const char* no_noise = "none";      // value of the column noise: the training runs without noise
 inline constexpr const char* designed = "designed";  // value of the column noise: noise and quiet slots, random order
 

@@ -78,6 +78,17 @@ class PruneCommand : public base::Command {
     bool dry_run_ = false;
 };
 
+class SweepCommand : public base::Command {
+ public:
+    SweepCommand();
+    int run() override;
+
+ private:
+    std::string spec_;
+    std::string out_;
+    std::string cpus_;
+};
+
 // Commands of crosstalk campaign: plan, run, status, stop, collect.
 base::Commands campaign_commands();
 

@@ -356,11 +356,11 @@ int main(int argc, char** argv)
 try {
     base::occupy_closed_streams();
     base::Options options{"crosstalk", "measures how noise slows a job: one command from job to verdict"};
-    return base::run_program(
-        options,
-        base::commands<RunCommand, crosstalk::CoresCommand, crosstalk::TryCommand, crosstalk::ViewCommand,
-                       crosstalk::DiffCommand, CampaignCommand, crosstalk::PruneCommand, DoctorCommand>(),
-        argc, argv);
+    return base::run_program(options,
+                             base::commands<RunCommand, crosstalk::CoresCommand, crosstalk::TryCommand,
+                                            crosstalk::SweepCommand, crosstalk::ViewCommand, crosstalk::DiffCommand,
+                                            CampaignCommand, crosstalk::PruneCommand, DoctorCommand>(),
+                             argc, argv);
 } catch (...) {
     return base::report_failure("crosstalk");
 }

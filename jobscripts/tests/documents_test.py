@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("CROSSTALK_BIN", ROOT / "build/release/bin"))
-SUBCOMMANDS = {"crosstalk": ["run", "cores", "try", "view", "diff", "prune", "doctor", "campaign"],
+SUBCOMMANDS = {"crosstalk": ["run", "cores", "try", "sweep", "view", "diff", "prune", "doctor", "campaign"],
     "noisegen": ["calibrate", "limits", "probe"],
     "ddl-alter": ["difference"],
     "interference": ["analyse", "so-far", "exposure", "compare", "observe", "predict", "controls", "metrics", "explain",

@@ -193,6 +193,12 @@ def scenarios(runs, pool):
     yield "crosstalk campaign collect", 0, lambda: campaign("collect", planned(runs))
     yield "crosstalk campaign collect", 1, lambda: campaign("collect", planned(runs, job="false"))
     yield "crosstalk campaign collect", 2, lambda: campaign("collect", runs.directory)
+    sweep = lambda text, **how: call("crosstalk", "sweep", sweep_spec(runs, text), "--out", runs.new(), **how)
+    yield "crosstalk sweep", 0, lambda: sweep("echo loss={x}")
+    yield "crosstalk sweep", 1, lambda: call("crosstalk", "sweep", runs.directory / "no.ini", "--out", runs.new())
+    yield "crosstalk sweep", 2, lambda: sweep("echo loss={y}")
+    yield "crosstalk sweep", 3, lambda: sweep("false {x}")
+    yield "crosstalk sweep", 77, lambda: sweep("echo loss={x}", env={**os.environ, "PYTHON": "none"})
     for program in ("interference", "crosstalk"):
         compared = lambda *words, program=program: call(
             program, "diff", report_of(runs, "slow", 4.0), *words, "--out", runs.new(), "--fail-on", "worse")
@@ -253,6 +259,11 @@ def scenarios(runs, pool):
 def spec(runs, job="bash -c 'while sleep 0.01; do echo step $((++step)); done'"):
     text = f"command = {job}\nstep-line = step ([0-9]+)\nnoise = placebo\nrepetitions = 1\nduration = 1s\nwait = 100ms\n"
     return runs.made(f"spec-{len(job)}.ini", lambda path: path.write_text(text))
+
+
+def sweep_spec(runs, command):
+    text = f"kind = sweep\ncommand = {command}\nparameter x = 1..2\nsampler = grid\nworkers = 1\n"
+    return runs.made(f"sweep-{'-'.join(re.findall('[a-z]+', command))}.ini", lambda path: path.write_text(text))
 
 
 def planned(runs, **job):

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sweep.csv, one row per trial, and what a sweep comes to."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from trials import COMPLETE, FAILED, PRUNED, Trials
+
+COLUMNS = ["trial", "state", "value", "steps", "begin_ns", "end_ns", "host", "cpus", "retry_of"]
+
+
+def write_table(trials: Trials) -> None:
+    names = [one["name"] for one in trials.spec["parameters"]]
+    with trials.lock:
+        rows = [[one.number, one.state, one.value, one.end.get("steps"), one.run.get("begin_ns"),
+                 one.end.get("end_ns"), one.run.get("host"), one.run.get("cpus"), one.retry_of,
+                 *(one.params.get(name) for name in names)] for one in trials.store.trials()]
+        write_whole(trials.directory / "sweep.csv", [*COLUMNS, *names], rows)
+
+
+def write_whole(file: Path, columns: list[str], rows: Iterable[Iterable[Any]]) -> None:
+    """The file appears by rename; an empty cell is not known."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    fresh = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        fresh.write_text(text.getvalue(), encoding="utf-8")
+        fresh.replace(file)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def summary(trials: Trials) -> dict[str, Any]:
+    """Writes the tables, and returns numbers of trials by state, the best trial, and why trials failed."""
+    write_table(trials)
+    with trials.lock:
+        every = trials.store.trials()
+        importance = trials.store.importance()
+    if importance:
+        write_whole(trials.directory / "importance.csv", ["parameter", "importance"], importance.items())
+    complete = [one for one in every if one.state == COMPLETE and one.value is not None]
+    best = (min if trials.spec["goal"] == "minimize" else max)(complete, key=lambda one: one.value or 0.0, default=None)
+    return {
+        "trials": trials.spec["trials"],
+        "complete": len(complete),
+        "pruned": sum(one.state == PRUNED for one in every),
+        "failed": [[one.number, one.end.get("why")] for one in every if one.state == FAILED and not one.is_lost()],
+        "lost": sum(one.is_lost() for one in every),
+        "best": None if best is None else {"trial": best.number, "value": best.value, "parameters": best.params},
+    }
