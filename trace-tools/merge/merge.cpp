@@ -141,7 +141,7 @@ class Merge {
         }
         definitions_.add(noise.number);
         merged_.others += noise.processes.size();
-        if (noise.archive.property(base::property::watches)) return;  // trace-os has named its processes
+        if (noise.archive.property(base::property::watches)) return;  // its processes have names
         for (std::size_t process = 0; process < noise.processes.size(); ++process) {
             const std::uint32_t node = noise.archive.processes[process].node;
             const std::string name = node == otf2::nowhere ? "noise" : "noise on " + noise.archive.nodes[node].name;

@@ -5,6 +5,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "trace-tools/merge/jobs.hpp"
 #include "trace-tools/merge/markers.hpp"
 #include "trace-tools/merge/merge.hpp"
 #include "trace-tools/otf2/read/confined.hpp"
@@ -60,10 +61,16 @@ class Unfinished {
     std::optional<base::MadeDirectories> parents_;
 };
 
-int merge_all(const merge::MergePlan& plan, const fs::path& report, merge::Marked marked, const fs::path& directory,
-              const fs::path& shown)
+int merge_all(merge::MergePlan plan, const fs::path& jobs, const fs::path& report, merge::Marked marked,
+              const fs::path& directory, const fs::path& shown)
 {
+    const fs::path of_jobs = directory / "jobs";
+    if (!jobs.empty()) {
+        for (const std::string& note : merge::write_job_archive(jobs, of_jobs)) base::warn(note);
+        plan.noise.push_back(of_jobs / base::file::anchor);
+    }
     const merge::Merged merged = merge::merge_traces(plan, directory);
+    base::remove_tree(of_jobs);
     for (const std::string& note : merged.notes) base::warn(note);
     const std::size_t markers =
         report.empty() ? 0 : merge::write_markers(directory / base::file::anchor, report, merged.others, marked);
@@ -80,13 +87,15 @@ int main(int argc, char** argv)
 try {
     std::vector<std::string> archives;
     std::string out;
+    std::string jobs;
     std::string report;
     std::string clock_offset;
     bool all_markers = false;
     base::Options options{"trace-merge", "merges a training and its noise into one OTF2 archive on one time line"};
     options.add_positional("TRAIN.otf2 NOISE.otf2", archives,
-                           "the training's anchor file, then the noise's and those of trace-os", 2);
+                           "the training's anchor file, then the noise's and those of trace-os");
     options.add("out,o", out, "directory for the merged archive traces.otf2; must not exist", "DIR");
+    options.add("jobs", jobs, "sweep.csv of crosstalk sweep on this machine: its trials, on the CPUs they had", "FILE");
     options.add(
         "report", report,
         "report of interference on these two; adds a marker to each slot whose noise lengthens the step beyond the "
@@ -100,15 +109,18 @@ try {
         {.title = "What the merged archive has",
          .text =
              "First the noise's processes, called 'noise on HOST', with their rates as metrics of the node, and 'threads "
-             "on HOST', where trace-os saw them kept from running, then the training's. Processes and locations are renumbered; other numbers are the training's. Markers, "
+             "on HOST', where trace-os saw them kept from running, then the training's. Those of --jobs are 'trials on HOST'. Processes and locations are renumbered; other numbers are the training's. Markers, "
              "snapshots and thumbnails are dropped. Noise that does not overlap the training is merged with a warning.",
          .entries = {}});
     options.example("trace-merge run1/train/trace/traces.otf2 run1/{noise,os}/*/trace/traces.otf2 -o run1/merged");
+    options.example("trace-merge TRAIN.otf2 --jobs sweep/sweep.csv -o merged");
     options.example(
         "trace-merge TRAIN.otf2 NOISE.otf2 --report run1/report -o merged && otf2-marker merged/traces.otf2");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (out.empty()) base::fail_usage("give --out DIR for the archive");
     if (all_markers && report.empty()) base::fail_usage("--all-markers needs --report DIR");
+    if (archives.size() < 2 && jobs.empty())
+        base::fail_usage("give the noise's archives after the training's, or --jobs");
     refuse_repeated(archives);
     const merge::MergePlan plan{.training = archives.front(),
                                 .noise = {archives.begin() + 1, archives.end()},
@@ -123,7 +135,7 @@ try {
 
     Unfinished directory{out};
     const int code = otf2::confined("trace-merge", limits, [&] {
-        return merge_all(plan, report, all_markers ? merge::Marked::all : merge::Marked::beyond_budget,
+        return merge_all(plan, jobs, report, all_markers ? merge::Marked::all : merge::Marked::beyond_budget,
                          directory.path(), directory.whole());
     });
     if (code == base::exit_fine) directory.finish();
