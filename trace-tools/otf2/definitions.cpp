@@ -3,128 +3,73 @@
 
 #include <otf2/otf2.h>
 
+#include <array>
 #include <span>
-#include <utility>
+#include <string_view>
 
 namespace otf2 {
 
 namespace {
 
-template <class Word>
-using Names = std::span<const std::pair<Word, const char*>>;
+// Names by number: OTF2 numbers its words from 0, without gaps.
+constexpr std::array paradigms{"unknown",   "user",        "compiler",   "OpenMP",  "MPI",
+                               "CUDA",      "measurement", "pthread",    "HMPP",    "OmpSs",
+                               "hardware",  "GASPI",       "UPC",        "SHMEM",   "Windows thread",
+                               "Qt thread", "ACE thread",  "TBB thread", "OpenACC", "OpenCL",
+                               "MTAPI",     "sampling",    "none",       "HIP",     "Kokkos"};
+
+constexpr std::array roles{"unknown",       "function",         "wrapper",         "loop",           "code",
+                           "parallel",      "sections",         "section",         "workshare",      "single",
+                           "single block",  "master",           "critical",        "critical block", "atomic",
+                           "barrier",       "implicit barrier", "flush",           "ordered",        "ordered block",
+                           "task",          "task creation",    "task wait",       "one to all",     "all to one",
+                           "all to all",    "collective",       "file I/O",        "point to point", "RMA",
+                           "data transfer", "artificial",       "thread creation", "thread wait",    "untied task",
+                           "allocation",    "deallocation",     "reallocation",    "file metadata"};
+
+constexpr std::array kinds{"unknown", "CPU thread", "accelerator stream", "metric"};
+
+constexpr std::array operations{"barrier",
+                                "broadcast",
+                                "gather",
+                                "gatherv",
+                                "scatter",
+                                "scatterv",
+                                "allgather",
+                                "allgatherv",
+                                "alltoall",
+                                "alltoallv",
+                                "alltoallw",
+                                "allreduce",
+                                "reduce",
+                                "reduce_scatter",
+                                "scan",
+                                "exscan",
+                                "reduce_scatter_block",
+                                "create handle",
+                                "destroy handle",
+                                "allocate",
+                                "deallocate",
+                                "create handle and allocate",
+                                "destroy handle and deallocate"};
+
+constexpr std::array types{"none",  "uint8", "uint16", "uint32", "uint64", "int8",
+                           "int16", "int32", "int64",  "float",  "double", "text"};
+
+using Names = std::span<const char* const>;
 
 template <class Word>
-const char* look_up(Word word, Names<Word> names)
+bool is_in(Names names, Word word)
 {
-    for (const auto& [known, name] : names)
-        if (known == word) return name;
-    return nullptr;
+    return static_cast<std::size_t>(word) < names.size();
 }
 
 template <class Word>
-std::string name_of(Word word, Names<Word> names)
+std::string name_of(Word word, Names names)
 {
-    const char* name = look_up(word, names);
-    return name != nullptr ? name : "unknown (" + std::to_string(static_cast<int>(word)) + ")";
+    const auto number = static_cast<std::size_t>(word);
+    return is_in(names, word) ? names[number] : "unknown (" + std::to_string(number) + ")";
 }
-
-constexpr std::pair<Paradigm, const char*> paradigms[] = {{Paradigm::unknown, "unknown"},
-                                                          {Paradigm::user, "user"},
-                                                          {Paradigm::compiler, "compiler"},
-                                                          {Paradigm::openmp, "OpenMP"},
-                                                          {Paradigm::mpi, "MPI"},
-                                                          {Paradigm::cuda, "CUDA"},
-                                                          {Paradigm::measurement_system, "measurement"},
-                                                          {Paradigm::pthread, "pthread"},
-                                                          {Paradigm{8}, "HMPP"},
-                                                          {Paradigm{9}, "OmpSs"},
-                                                          {Paradigm{10}, "hardware"},
-                                                          {Paradigm{11}, "GASPI"},
-                                                          {Paradigm{12}, "UPC"},
-                                                          {Paradigm{13}, "SHMEM"},
-                                                          {Paradigm{14}, "Windows thread"},
-                                                          {Paradigm{15}, "Qt thread"},
-                                                          {Paradigm{16}, "ACE thread"},
-                                                          {Paradigm{17}, "TBB thread"},
-                                                          {Paradigm::openacc, "OpenACC"},
-                                                          {Paradigm::opencl, "OpenCL"},
-                                                          {Paradigm{20}, "MTAPI"},
-                                                          {Paradigm{21}, "sampling"},
-                                                          {Paradigm::none, "none"},
-                                                          {Paradigm::hip, "HIP"},
-                                                          {Paradigm{24}, "Kokkos"}};
-
-constexpr std::pair<RegionRole, const char*> roles[] = {{RegionRole::unknown, "unknown"},
-                                                        {RegionRole::function, "function"},
-                                                        {RegionRole::wrapper, "wrapper"},
-                                                        {RegionRole::loop, "loop"},
-                                                        {RegionRole::code, "code"},
-                                                        {RegionRole::parallel, "parallel"},
-                                                        {RegionRole{6}, "sections"},
-                                                        {RegionRole{7}, "section"},
-                                                        {RegionRole{8}, "workshare"},
-                                                        {RegionRole{9}, "single"},
-                                                        {RegionRole{10}, "single block"},
-                                                        {RegionRole{11}, "master"},
-                                                        {RegionRole{12}, "critical"},
-                                                        {RegionRole{13}, "critical block"},
-                                                        {RegionRole{14}, "atomic"},
-                                                        {RegionRole::barrier, "barrier"},
-                                                        {RegionRole::implicit_barrier, "implicit barrier"},
-                                                        {RegionRole::flush, "flush"},
-                                                        {RegionRole{18}, "ordered"},
-                                                        {RegionRole{19}, "ordered block"},
-                                                        {RegionRole{20}, "task"},
-                                                        {RegionRole{21}, "task creation"},
-                                                        {RegionRole{22}, "task wait"},
-                                                        {RegionRole::one_to_all, "one to all"},
-                                                        {RegionRole::all_to_one, "all to one"},
-                                                        {RegionRole::all_to_all, "all to all"},
-                                                        {RegionRole::collective_other, "collective"},
-                                                        {RegionRole::file_io, "file I/O"},
-                                                        {RegionRole::point_to_point, "point to point"},
-                                                        {RegionRole::rma, "RMA"},
-                                                        {RegionRole::data_transfer, "data transfer"},
-                                                        {RegionRole::artificial, "artificial"},
-                                                        {RegionRole{32}, "thread creation"},
-                                                        {RegionRole{33}, "thread wait"},
-                                                        {RegionRole{34}, "untied task"},
-                                                        {RegionRole{35}, "allocation"},
-                                                        {RegionRole{36}, "deallocation"},
-                                                        {RegionRole{37}, "reallocation"},
-                                                        {RegionRole{38}, "file metadata"}};
-
-constexpr std::pair<LocationKind, const char*> kinds[] = {{LocationKind::unknown, "unknown"},
-                                                          {LocationKind::cpu_thread, "CPU thread"},
-                                                          {LocationKind::accelerator_stream, "accelerator stream"},
-                                                          {LocationKind::metric, "metric"}};
-
-constexpr std::pair<Operation, const char*> operations[] = {{Operation::barrier, "barrier"},
-                                                            {Operation::broadcast, "broadcast"},
-                                                            {Operation::gather, "gather"},
-                                                            {Operation::gatherv, "gatherv"},
-                                                            {Operation::scatter, "scatter"},
-                                                            {Operation::scatterv, "scatterv"},
-                                                            {Operation::allgather, "allgather"},
-                                                            {Operation::allgatherv, "allgatherv"},
-                                                            {Operation::alltoall, "alltoall"},
-                                                            {Operation::alltoallv, "alltoallv"},
-                                                            {Operation::alltoallw, "alltoallw"},
-                                                            {Operation::allreduce, "allreduce"},
-                                                            {Operation::reduce, "reduce"},
-                                                            {Operation::reduce_scatter, "reduce_scatter"},
-                                                            {Operation::scan, "scan"},
-                                                            {Operation::exscan, "exscan"},
-                                                            {Operation::reduce_scatter_block, "reduce_scatter_block"},
-                                                            {Operation::create_handle, "create handle"},
-                                                            {Operation::destroy_handle, "destroy handle"},
-                                                            {Operation{19}, "allocate"},
-                                                            {Operation{20}, "deallocate"},
-                                                            {Operation{21}, "create handle and allocate"},
-                                                            {Operation{22}, "destroy handle and deallocate"}};
-
-constexpr std::pair<Type, const char*> types[] = {
-    {Type::uint64, "uint64"}, {Type::int64, "int64"}, {Type::real, "double"}, {Type::text, "text"}};
 
 static_assert(static_cast<int>(Paradigm::mpi) == OTF2_PARADIGM_MPI);
 static_assert(static_cast<int>(Paradigm::hip) == OTF2_PARADIGM_HIP);
@@ -135,6 +80,10 @@ static_assert(static_cast<int>(Operation::allreduce) == OTF2_COLLECTIVE_OP_ALLRE
 static_assert(static_cast<int>(Operation::destroy_handle) == OTF2_COLLECTIVE_OP_DESTROY_HANDLE);
 static_assert(static_cast<int>(Type::text) == OTF2_TYPE_STRING);
 static_assert(static_cast<int>(Type::real) == OTF2_TYPE_DOUBLE);
+static_assert(paradigms[OTF2_PARADIGM_HIP] == std::string_view{"HIP"});
+static_assert(roles[OTF2_REGION_ROLE_ARTIFICIAL] == std::string_view{"artificial"});
+static_assert(operations[OTF2_COLLECTIVE_OP_DESTROY_HANDLE] == std::string_view{"destroy handle"});
+static_assert(types[OTF2_TYPE_STRING] == std::string_view{"text"});
 static_assert(static_cast<int>(MetricMode::absolute_next) == OTF2_METRIC_ABSOLUTE_NEXT);
 static_assert(static_cast<int>(MetricMode::absolute_last) == OTF2_METRIC_ABSOLUTE_LAST);
 static_assert(static_cast<int>(MetricMode::absolute_point) == OTF2_METRIC_ABSOLUTE_POINT);
@@ -143,42 +92,42 @@ static_assert(static_cast<int>(MetricMode::absolute_point) == OTF2_METRIC_ABSOLU
 
 bool is_known(Paradigm paradigm)
 {
-    return look_up(paradigm, Names<Paradigm>{paradigms}) != nullptr;
+    return is_in(paradigms, paradigm);
 }
 
 bool is_known(RegionRole role)
 {
-    return look_up(role, Names<RegionRole>{roles}) != nullptr;
+    return is_in(roles, role);
 }
 
 bool is_known(LocationKind kind)
 {
-    return look_up(kind, Names<LocationKind>{kinds}) != nullptr;
+    return is_in(kinds, kind);
 }
 
 std::string text(Paradigm paradigm)
 {
-    return name_of(paradigm, Names<Paradigm>{paradigms});
+    return name_of(paradigm, paradigms);
 }
 
 std::string text(RegionRole role)
 {
-    return name_of(role, Names<RegionRole>{roles});
+    return name_of(role, roles);
 }
 
 std::string text(LocationKind kind)
 {
-    return name_of(kind, Names<LocationKind>{kinds});
+    return name_of(kind, kinds);
 }
 
 std::string text(Operation operation)
 {
-    return name_of(operation, Names<Operation>{operations});
+    return name_of(operation, operations);
 }
 
 std::string text(Type type)
 {
-    return name_of(type, Names<Type>{types});
+    return name_of(type, types);
 }
 
 }  // namespace otf2
