@@ -83,88 +83,13 @@ OTF2_CallbackCode count_unknown(OTF2_LocationRef, OTF2_TimeStamp, std::uint64_t,
     return OTF2_CALLBACK_SUCCESS;
 }
 
-#define COPIED(Name) OTF2_EvtReaderCallbacks_Set##Name##Callback(set, Event<OTF2_EvtWriter_##Name>::copy);
+#define EVENT(Name) OTF2_EvtReaderCallbacks_Set##Name##Callback(set, Event<OTF2_EvtWriter_##Name>::copy);
 
 EventCallbacks callbacks()
 {
     EventCallbacks all{otf2::check(OTF2_EvtReaderCallbacks_New(), "read events")};
     OTF2_EvtReaderCallbacks* set = all.get();
-    COPIED(MeasurementOnOff)
-    COPIED(Enter)
-    COPIED(Leave)
-    COPIED(MpiSend)
-    COPIED(MpiIsend)
-    COPIED(MpiIsendComplete)
-    COPIED(MpiIrecvRequest)
-    COPIED(MpiRecv)
-    COPIED(MpiIrecv)
-    COPIED(MpiRequestTest)
-    COPIED(MpiRequestCancelled)
-    COPIED(MpiCollectiveBegin)
-    COPIED(MpiCollectiveEnd)
-    COPIED(OmpFork)
-    COPIED(OmpJoin)
-    COPIED(OmpAcquireLock)
-    COPIED(OmpReleaseLock)
-    COPIED(OmpTaskCreate)
-    COPIED(OmpTaskSwitch)
-    COPIED(OmpTaskComplete)
-    COPIED(ParameterString)
-    COPIED(ParameterInt)
-    COPIED(ParameterUnsignedInt)
-    COPIED(RmaWinCreate)
-    COPIED(RmaWinDestroy)
-    COPIED(RmaCollectiveBegin)
-    COPIED(RmaCollectiveEnd)
-    COPIED(RmaGroupSync)
-    COPIED(RmaRequestLock)
-    COPIED(RmaAcquireLock)
-    COPIED(RmaTryLock)
-    COPIED(RmaReleaseLock)
-    COPIED(RmaSync)
-    COPIED(RmaWaitChange)
-    COPIED(RmaPut)
-    COPIED(RmaGet)
-    COPIED(RmaAtomic)
-    COPIED(RmaOpCompleteBlocking)
-    COPIED(RmaOpCompleteNonBlocking)
-    COPIED(RmaOpTest)
-    COPIED(RmaOpCompleteRemote)
-    COPIED(ThreadFork)
-    COPIED(ThreadJoin)
-    COPIED(ThreadTeamBegin)
-    COPIED(ThreadTeamEnd)
-    COPIED(ThreadAcquireLock)
-    COPIED(ThreadReleaseLock)
-    COPIED(ThreadTaskCreate)
-    COPIED(ThreadTaskSwitch)
-    COPIED(ThreadTaskComplete)
-    COPIED(ThreadCreate)
-    COPIED(ThreadBegin)
-    COPIED(ThreadWait)
-    COPIED(ThreadEnd)
-    COPIED(CallingContextEnter)
-    COPIED(CallingContextLeave)
-    COPIED(CallingContextSample)
-    COPIED(IoCreateHandle)
-    COPIED(IoDestroyHandle)
-    COPIED(IoDuplicateHandle)
-    COPIED(IoSeek)
-    COPIED(IoChangeStatusFlags)
-    COPIED(IoOperationBegin)
-    COPIED(IoOperationTest)
-    COPIED(IoOperationIssued)
-    COPIED(IoOperationComplete)
-    COPIED(IoOperationCancelled)
-    COPIED(IoAcquireLock)
-    COPIED(IoReleaseLock)
-    COPIED(IoTryLock)
-    COPIED(ProgramBegin)
-    COPIED(ProgramEnd)
-    COPIED(NonBlockingCollectiveRequest)
-    COPIED(NonBlockingCollectiveComplete)
-    COPIED(CommCreate)
-    COPIED(CommDestroy)
+#include "trace-tools/otf2/events.inc"
     OTF2_EvtReaderCallbacks_SetMetricCallback(set, copy_metric);
     OTF2_EvtReaderCallbacks_SetBufferFlushCallback(set, copy_buffer_flush);
     OTF2_EvtReaderCallbacks_SetIoDeleteFileCallback(set, copy_io_delete_file);
@@ -172,7 +97,7 @@ EventCallbacks callbacks()
     return all;
 }
 
-#undef COPIED
+#undef EVENT
 
 }  // namespace
 
