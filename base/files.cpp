@@ -205,7 +205,7 @@ namespace {
 
 struct Beside {
     fs::path path;
-    Descriptor file;
+    Descriptor file{};
 };
 
 // In a directory that others can write to, a link planted under a predictable name would be followed.
@@ -214,7 +214,7 @@ Beside create_beside(const fs::path& path, unsigned mode)
     for (int tries = 1;; ++tries) {
         std::uint64_t number = 0;
         check_errno(::getrandom(&number, sizeof number, 0), "get a random number");
-        Beside beside{.path = path.string() + ".tmp" + std::to_string(number), .file = {}};
+        Beside beside{.path = path.string() + ".tmp" + std::to_string(number)};
         beside.file = ::open(beside.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         if (beside.file < 0 && errno == EEXIST && tries < 100) continue;
         check_errno(static_cast<int>(beside.file), "create ", path.string());

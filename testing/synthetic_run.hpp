@@ -175,7 +175,7 @@ class SyntheticGpu {
  private:
     static otf2::Recorder::Placement on_device()
     {
-        return {.kind = otf2::LocationKind::accelerator_stream, .accelerator = "CUDA device 0", .properties = {}};
+        return {.kind = otf2::LocationKind::accelerator_stream, .accelerator = "CUDA device 0"};
     }
     void visit(otf2::LocationRecorder& at, const char* what, otf2::RegionRole role, std::int64_t begin_ns,
                std::int64_t end_ns, std::int64_t correlation)

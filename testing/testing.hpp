@@ -34,7 +34,7 @@ class Scratch {
 struct Outcome {
     int status = -1;  // exit code, or 128 + signal
     std::string out;
-    std::string err;
+    std::string err{};
 };
 
 // Runs words[0] with its arguments and waits.

@@ -24,9 +24,9 @@ struct OptionCard {
 
 // A plug-in as users write it: "mem=memory.stream[rate=4GiB/s,bytes=256MiB]".
 struct PlugInText {
-    std::string label;  // "mem"; empty if none was given
-    std::string name;   // "memory.stream"
-    std::map<std::string, std::string> options;
+    std::string label{};  // "mem"; empty if none was given
+    std::string name;     // "memory.stream"
+    std::map<std::string, std::string> options{};
 };
 
 // Throws UsageError for text that does not have this form.

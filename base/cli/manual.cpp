@@ -332,7 +332,7 @@ std::string command_word(const Manual& command)
 
 Section commands_section(const Manual& manual)
 {
-    Section section{.title = "Commands", .text = {}, .entries = {}};
+    Section section{.title = "Commands"};
     for (const Manual& command : manual.commands)
         section.entries.push_back({.term = command_word(command), .text = command.summary});
     return section;

@@ -27,16 +27,16 @@ struct Entry {
 };
 
 struct Section {
-    std::string title;  // "Exit status"
-    std::string text;   // text before the entries; may be empty
-    std::vector<Entry> entries;
+    std::string title;   // "Exit status"
+    std::string text{};  // text before the entries; may be empty
+    std::vector<Entry> entries{};
     bool in_help = true;  // false: only in the man page
 };
 
 // Words that an option's value may contain: plug-ins with options in brackets, and other forms.
 struct PlugInWords {
     std::map<std::string, std::vector<std::string>> options;  // options by plug-in
-    std::vector<std::string> forms;                           // words that begin a value, such as "rotation("
+    std::vector<std::string> forms{};                         // words that begin a value, such as "rotation("
 };
 
 struct Manual {

@@ -29,8 +29,8 @@ struct Cake {
         options.add("out", out, "where it goes", "DIR");
         options.add("title", title, "on top");
         options.add_switch("quick", quick, "no icing");
-        options.section({.title = "Exit status", .text = {}, .entries = {{"0", "eaten"}, {"1", "'.burnt\\"}}});
-        options.section({.title = "Files", .text = "None.", .entries = {}, .in_help = false});
+        options.section({.title = "Exit status", .entries = {{"0", "eaten"}, {"1", "'.burnt\\"}}});
+        options.section({.title = "Files", .text = "None.", .in_help = false});
     }
 
     // The completions that bash offers after these words, of which the last is incomplete.
@@ -107,7 +107,7 @@ TEST_CASE_FIXTURE(Cake, "completion, help and man page know commands and plug-in
     base::Options eat{"bake-cake eat", "what is left"};
     std::vector<std::string> cakes;
     eat.add_positional("CAKE", cakes, "which", 0);
-    eat.plug_ins("CAKE", {.options = {{"tower", {"floors"}}, {"tree", {}}}, .forms = {}});
+    eat.plug_ins("CAKE", {.options = {{"tower", {"floors"}}, {"tree", {}}}});
     options.command(eat.manual());
     CHECK(offered("bake-cake e") == "eat\n");
     CHECK(offered("bake-cake eat t") == "tower tree\n");

@@ -43,9 +43,7 @@ void add_stressors(base::Options& options, std::vector<std::string>& stressors, 
 
 base::Section exit_status(const std::string& stopped)
 {
-    return {.title = "Exit status",
-            .text = {},
-            .entries = {{"0", "fine"}, {"1", "failed"}, {"2", "wrong usage"}, {"3", stopped}}};
+    return {.title = "Exit status", .entries = {{"0", "fine"}, {"1", "failed"}, {"2", "wrong usage"}, {"3", stopped}}};
 }
 
 int parse_cpu(const std::string& word)

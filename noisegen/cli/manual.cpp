@@ -35,8 +35,7 @@ std::string default_of(const base::OptionCard& option)
 
 base::Section all_stressors()
 {
-    base::Section section{
-        .title = "Stressors", .text = "Options with their defaults.", .entries = {}, .in_help = false};
+    base::Section section{.title = "Stressors", .text = "Options with their defaults.", .in_help = false};
     for (const StressorCard* card : stressors().cards()) {
         base::Entry entry{.term = card->name, .text = card->summary};
         for (const base::OptionCard& option : card->options) entry.below.push_back({default_of(option), option.help});
@@ -48,7 +47,6 @@ base::Section all_stressors()
 base::Section exit_status()
 {
     return {.title = "Exit status",
-            .text = {},
             .entries = {{"0", "fine, also when stopped by a signal"},
                         {"1", "failed"},
                         {"2", "wrong usage"},

@@ -37,7 +37,7 @@ bool run(const MeasuredRun& measured)
     check_demands(demanded, measured.budgets);
     check_gpus(demanded, {});
     allow_descriptors(demanded);
-    Team team{measured.schedule, {.cpus = cpus, .runs = runs, .control_run = {}, .noise = {}, .job = {}}};
+    Team team{measured.schedule, {.cpus = cpus, .runs = runs}};
 
     std::mutex mutex;
     const std::int64_t start_ns = base::now_ns() + lead_ns;

@@ -25,7 +25,7 @@ struct Finished {
     fs::path part;
     std::string clock;
     std::int64_t realtime_offset_ns = 0;
-    std::optional<std::int64_t> clock_error_ns;
+    std::optional<std::int64_t> clock_error_ns{};
     bool joined_late = false;
 };
 
@@ -38,7 +38,6 @@ try {
     Finished found{.part = part,
                    .clock = json.at("clock_identity").get<std::string>(),
                    .realtime_offset_ns = json.at("realtime_minus_monotonic_ns").get<std::int64_t>(),
-                   .clock_error_ns = {},
                    .joined_late = json.at("joined_late").get<bool>()};
     if (json.at("realtime_error_ns").is_number())
         found.clock_error_ns = json.at("realtime_error_ns").get<std::int64_t>();

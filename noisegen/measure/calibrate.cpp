@@ -46,11 +46,11 @@ constexpr double disturbed_share = 0.05;
 struct Item {
     Configured stressor;
     std::size_t cores = 1;
-    base::CpuSet cpus;
-    std::vector<double> bytes;  // one value per round
-    std::vector<double> operations;
-    std::vector<double> waited;
-    Windows windows;  // windows of all rounds
+    base::CpuSet cpus{};
+    std::vector<double> bytes{};  // one value per round
+    std::vector<double> operations{};
+    std::vector<double> waited{};
+    Windows windows{};  // windows of all rounds
 
     std::string name() const { return stressor_text(stressor.card->name, own_options(stressor.settings)); }
     std::string text() const { return base::join(name(), " on ", cpus.size(), cpus.size() == 1 ? " CPU" : " CPUs"); }
@@ -66,7 +66,7 @@ Schedule schedule_of(const Item& item, base::Nanoseconds round)
     Schedule schedule;
     schedule.text = item.name();
     schedule.stressors = {item.stressor};
-    schedule.levels = {{.factor = item.stressor.card->name, .level = "", .stressor = 0, .intensity = {}}};
+    schedule.levels = {{.factor = item.stressor.card->name, .level = "", .stressor = 0}};
     schedule.order = Sequence{{{.treatment = {0}, .length = warm_up}, {.treatment = {0}, .length = round}}};
     return schedule;
 }
@@ -143,13 +143,7 @@ std::vector<Item> items_of(const std::vector<Configured>& configured, const base
         if (known) continue;
         const bool needs_one = stressor.card->cpus == StressorCard::Cpus::one;
         for (const std::size_t count : needs_one ? std::vector<std::size_t>{1} : counts) {
-            Item item{.stressor = stressor,
-                      .cores = count,
-                      .cpus = {},
-                      .bytes = {},
-                      .operations = {},
-                      .waited = {},
-                      .windows = {}};
+            Item item{.stressor = stressor, .cores = count};
             for (std::size_t i = 0; i < count; ++i) item.cpus.insert(cores[i].cpus.begin(), cores[i].cpus.end());
             if (needs_one) item.cpus = {*item.cpus.begin()};
             items.push_back(std::move(item));

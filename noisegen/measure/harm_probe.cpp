@@ -75,24 +75,21 @@ Harm named(const HarmProbe& asked, const FactorLevel& level)
 {
     for (std::size_t i = 0; i < asked.peers.size(); ++i)
         if (level.factor == base::join(peer_label, i))
-            return {.name = asked.peers[i], .stressor = peer_label, .level = "", .slowdowns = {}};
-    return {.name = base::factor_name(level.factor, level.level),
-            .stressor = level.factor,
-            .level = level.level,
-            .slowdowns = {}};
+            return {.name = asked.peers[i], .stressor = peer_label, .level = ""};
+    return {.name = base::factor_name(level.factor, level.level), .stressor = level.factor, .level = level.level};
 }
 
 // Victims that are measured at the same time: memory victims work in slices of one thread; each victim that waits has a
 // pass of its own.
 struct Pass {
     std::string what;
-    std::vector<std::string> victims;
+    std::vector<std::string> victims{};
 };
 
 std::vector<Pass> passes_of(const std::vector<std::string>& victims)
 {
     std::vector<Pass> passes;
-    Pass memory{.what = "memory", .victims = {}};
+    Pass memory{.what = "memory"};
     for (const std::string& victim : victims)
         if (card_of(victim).slice) memory.victims.push_back(victim);
     if (!memory.victims.empty()) passes.push_back(memory);
@@ -124,8 +121,8 @@ void leave_out_first_block(ProbeRun& run)
 // Work of the victims of a pass.
 struct Measured {
     Schedule schedule;
-    ProbeRun run;
-    std::vector<WorkByBlock> work;  // one element per victim of the pass
+    ProbeRun run{};
+    std::vector<WorkByBlock> work{};  // one element per victim of the pass
 };
 
 Measured measure_pass(const HarmProbe& given, const Pass& pass, const std::vector<std::string>& noises,
@@ -135,7 +132,7 @@ Measured measure_pass(const HarmProbe& given, const Pass& pass, const std::vecto
     const bool waits = !card_of(pass.victims.front()).slice && pass.what != "tcp";
     if (waits && !asked.slot_given) asked.probe.slot = slot_of_waiting;
     ++asked.probe.blocks;
-    Measured measured{.schedule = schedule_with_peers(asked, noises), .run = {}, .work = {}};
+    Measured measured{.schedule = schedule_with_peers(asked, noises)};
     check_probe(asked.probe, measured.schedule, setup, false);
     if (card_of(pass.victims.front()).slice) {
         measured.run = run_probe(asked.probe, measured.schedule, setup);

@@ -30,13 +30,13 @@ struct Harm {
     std::string level;
     double own_bytes_per_s = 0.0;
     double own_operations_per_s = 0.0;
-    std::vector<Estimate> slowdowns;  // one element per victim
+    std::vector<Estimate> slowdowns{};  // one element per victim
 };
 
 struct HarmReport {
     std::vector<std::string> victims;
     std::vector<double> quiet_per_second;  // one per victim: bytes of bandwidth; else loads, syncs, messages or steps
-    std::vector<Harm> harms;               // one element per level
+    std::vector<Harm> harms{};             // one element per level
     std::size_t blocks = 0;
 };
 

@@ -21,7 +21,7 @@ const std::vector<PressureKind>& pressure_kinds();
 
 // One value per block: 100 times the logarithm of the time for the same work relative to quiet.
 struct Slowdowns {
-    std::vector<double> program;
+    std::vector<double> program{};
     std::vector<double> levels;                 // what the stressor achieved at each level, rising; quiet is 0
     std::vector<std::vector<double>> by_level;  // [level][block]
 };

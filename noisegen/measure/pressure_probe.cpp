@@ -33,9 +33,9 @@ constexpr const char* command_label = "command";
 struct PressedOn {
     const PressureKind* kind;
     bool in_bytes;
-    std::vector<std::string> names;  // names of the levels
-    Slowdowns slowdowns;
-    Pressure pressure;
+    std::vector<std::string> names{};  // names of the levels
+    Slowdowns slowdowns{};
+    Pressure pressure{};
 };
 
 // The command may contain characters that are special in schedules, so it is inserted after parsing.
@@ -82,7 +82,7 @@ std::vector<PressedOn> pressures_of(const Schedule& schedule, const ProbeRun& ru
     const VictimDone done = victim_done(schedule, run.table, run.start_ns, run.slices);
     std::vector<PressedOn> all;
     for (const PressureKind& kind : pressure_kinds()) {
-        PressedOn one{.kind = &kind, .in_bytes = false, .names = {}, .slowdowns = {}, .pressure = {}};
+        PressedOn one{.kind = &kind, .in_bytes = false};
         std::vector<std::size_t> levels;
         std::vector<double> reached;
         for (std::size_t i = 0; i < schedule.levels.size(); ++i) {

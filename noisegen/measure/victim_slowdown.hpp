@@ -79,7 +79,7 @@ struct Alone {
 };
 
 struct DamageReport {
-    Alone alone;
+    Alone alone{};
     std::vector<Damage> damages;  // one element per level
     std::size_t slices = 0;       // slices that count
     // Share of the noise's time in which other threads had its CPUs. Filled by the caller.

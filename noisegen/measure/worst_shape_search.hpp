@@ -18,7 +18,7 @@ std::optional<std::size_t> worst_level(const WorkByBlock& work, std::size_t leve
 struct ShapeSearch {
     int victim = 0;     // CPU of the victim
     base::CpuSet cpus;  // noise CPUs, without the victim's
-    Budgets budgets;
+    Budgets budgets{};
     std::uint64_t seed = 1;
     std::int64_t blocks = 10;    // each block contains every shape once
     std::string array = "auto";  // size of the victim's array, see Victim::setup()

@@ -15,7 +15,7 @@ namespace noisegen {
 
 // Value of --avoid: CPUs, and processes; a process stands for the CPUs of its threads and descendants.
 struct Avoid {
-    base::CpuSet cpus;
+    base::CpuSet cpus{};
     std::vector<pid_t> processes;
     std::filesystem::path training = {};  // run directory of a training whose processes are avoided, too
 };

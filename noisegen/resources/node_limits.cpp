@@ -128,7 +128,7 @@ try {
     const Json json = base::parse_json(text, file.string());
     if (json.at("format") != base::format_version) base::fail("unknown format");
     check_same_node(file, json);
-    NodeLimits limits{.file = file, .entries = {}};
+    NodeLimits limits{.file = file};
     for (const Json& entry : json.at("limits")) limits.entries.push_back(entry_from(entry));
     if (json.contains("worst_shape")) limits.worst = worst_shape_from(json.at("worst_shape"));
     return limits;
@@ -209,7 +209,7 @@ NodeLimits read_limits(const fs::path& file)
 {
     std::error_code code;
     const fs::file_status status = fs::status(file, code);
-    if (status.type() == fs::file_type::not_found) return {.file = file, .entries = {}};
+    if (status.type() == fs::file_type::not_found) return {.file = file};
     if (status.type() == fs::file_type::none) base::fail("cannot read ", file.string(), ": ", code.message());
     if (status.type() != fs::file_type::regular) base::fail("cannot read ", file.string(), ": not a file");
     return limits_from(file, base::read_whole(file));

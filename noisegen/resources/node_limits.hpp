@@ -57,7 +57,7 @@ struct StressorLimit {
 
 struct NodeLimits {
     std::filesystem::path file;
-    std::vector<StressorLimit> entries;
+    std::vector<StressorLimit> entries{};
     std::optional<WorstShape> worst = {};  // worst shape of memory.stream, if a calibration determined it
 };
 

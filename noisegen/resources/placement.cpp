@@ -37,10 +37,8 @@ void add_placement(base::Options& options, CpuRequest& cpu_request, std::vector<
 Machine this_machine(const base::CpuSet& allowed, const Avoid& avoid)
 {
     const std::vector<AvoidedProcess> beside = avoided_processes(avoid, allowed);
-    Machine machine{.cores = base::physical_cores(base::present_cpus()),
-                    .allowed = allowed,
-                    .avoided = cpus_of(avoid, beside),
-                    .users = {}};
+    Machine machine{
+        .cores = base::physical_cores(base::present_cpus()), .allowed = allowed, .avoided = cpus_of(avoid, beside)};
     for (const AvoidedProcess& process : beside)
         for (const int cpu : process.cpus) machine.users.emplace(cpu, base::join(process.name, " (", process.pid, ")"));
     return machine;
@@ -196,8 +194,7 @@ std::vector<CpuPlacement> placements(const base::CpuSet& cpus, const Machine& ma
     for (const base::Core& core : machine.cores)
         for (const int cpu : core.cpus) {
             if (!cpus.contains(cpu)) continue;
-            CpuPlacement placement{
-                .cpu = cpu, .core = core, .avoided = machine.avoided.contains(cpu), .busy_siblings = {}};
+            CpuPlacement placement{.cpu = cpu, .core = core, .avoided = machine.avoided.contains(cpu)};
             for (const int sibling : core.cpus)
                 if (sibling != cpu && machine.avoided.contains(sibling)) placement.busy_siblings.insert(sibling);
             found.push_back(std::move(placement));

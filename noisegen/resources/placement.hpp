@@ -36,11 +36,11 @@ base::CpuSet named_cpus(const CpuRequest& cpu_request, const base::CpuSet& allow
 
 // Information for the choice of CPUs.
 struct Machine {
-    std::vector<base::Core> cores;     // all cores, each with all its siblings
-    base::CpuSet allowed;              // this process's CPUs: its affinity, already limited by the cgroup's cpuset
-    base::CpuSet avoided;              // CPUs that noise avoids
-    std::map<int, std::string> users;  // process found on an avoided CPU, "python (4711)", if known
-    std::filesystem::path root = "/";  // replaced in tests; holds the kernel's files about devices
+    std::vector<base::Core> cores;       // all cores, each with all its siblings
+    base::CpuSet allowed;                // this process's CPUs: its affinity, already limited by the cgroup's cpuset
+    base::CpuSet avoided;                // CPUs that noise avoids
+    std::map<int, std::string> users{};  // process found on an avoided CPU, "python (4711)", if known
+    std::filesystem::path root = "/";    // replaced in tests; holds the kernel's files about devices
 };
 
 // This machine; `allowed` is the set of CPUs that this process may use.
@@ -66,9 +66,9 @@ base::CpuSet choose_cpus(const CpuRequest& cpu_request, const Machine& machine);
 // Location of a noise CPU.
 struct CpuPlacement {
     int cpu = 0;
-    base::Core core;             // the CPU's core, with all siblings
-    bool avoided = false;        // an avoided CPU, shared on purpose
-    base::CpuSet busy_siblings;  // siblings that are avoided CPUs
+    base::Core core;               // the CPU's core, with all siblings
+    bool avoided = false;          // an avoided CPU, shared on purpose
+    base::CpuSet busy_siblings{};  // siblings that are avoided CPUs
 };
 std::vector<CpuPlacement> placements(const base::CpuSet& cpus, const Machine& machine);
 

@@ -72,7 +72,7 @@ std::optional<ResourceLimit> parse_limit(const std::string& of, const std::strin
         if (name != known.name) continue;
         if (colon == std::string::npos)
             base::fail_usage(of, ": ", name, " needs a value after a colon, such as ", name, ":", known.example);
-        ResourceLimit limit{.kind = known.kind, .rate = {}, .number = 0.0, .cpus = {}, .text = text};
+        ResourceLimit limit{.kind = known.kind, .number = 0.0, .text = text};
         try {
             read_value(limit, text.substr(colon + 1), known.example);
         } catch (const base::UsageError& error) {

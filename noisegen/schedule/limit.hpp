@@ -20,9 +20,9 @@ struct ResourceLimit {
         memory_bandwidth,  // percent of the memory bandwidth (resctrl)
     };
     Kind kind = Kind::io_max;
-    base::Rate rate;      // value of io_max
+    base::Rate rate{};    // value of io_max
     double number = 0.0;  // value of cpu_weight, cpu_max, memory_bandwidth
-    base::CpuSet cpus;    // value of cpuset
+    base::CpuSet cpus{};  // value of cpuset
     std::string text;     // "io.max:50MiB/s"
 
     bool operator==(const ResourceLimit& other) const { return text == other.text; }

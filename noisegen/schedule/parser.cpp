@@ -109,8 +109,7 @@ Schedule parse_short_word(std::string_view text)
         const std::string seconds{text.substr(i + 1, end - i - 1)};
         if (seconds.empty()) base::fail_usage("'", text, "': ", text[i], " lacks its seconds, such as ", text[i], "2");
         const base::Nanoseconds length = parse_length(seconds + "s", text);
-        const Treatment treatment =
-            builder.factor({.label = {}, .name = stressor->second, .options = {}}, false).front();
+        const Treatment treatment = builder.factor({.name = stressor->second}, false).front();
         sequence.entries.push_back({treatment, length});
         i = end;
     }
@@ -131,7 +130,7 @@ std::size_t matching(std::string_view text)
 // The arguments in "form(items; name=value; ...)".
 struct Arguments {
     std::vector<std::string> items;
-    std::map<std::string, std::string> options;
+    std::map<std::string, std::string> options{};
 };
 
 Arguments parse_arguments(std::string_view form, std::string_view text, const std::vector<std::string>& known)
@@ -150,7 +149,7 @@ Arguments parse_arguments(std::string_view form, std::string_view text, const st
     inside = inside.substr(1, inside.size() - 2);
     const std::vector<std::string> parts = base::split(inside, ';');
     if (parts.empty() || parts[0].empty()) base::fail_usage(form, "(...) names no stressor");
-    Arguments arguments{.items = base::split(parts[0], ','), .options = {}};
+    Arguments arguments{.items = base::split(parts[0], ',')};
     for (const std::string& item : arguments.items)
         if (item.empty()) base::fail_usage("'", text, "' has nothing between two commas");
     for (std::size_t i = 1; i < parts.size(); ++i) {
@@ -205,7 +204,7 @@ Schedule rotation(std::string_view text, const Arguments& arguments, std::option
 {
     constexpr std::string_view form = "rotation";
     ScheduleBuilder builder{Schedule::Design::rotation, text};
-    Blocks blocks{.treatments = {}, .slot = slot};
+    Blocks blocks{.slot = slot};
     for (const std::string& item : arguments.items)
         for (const Treatment& level : builder.new_factor(base::parse_plug_in(item), true)) {
             refuse_quiet_item(form, level);
@@ -353,8 +352,8 @@ Schedule parse_schedule(std::string_view whole)
 Schedule rotation_of(const std::vector<std::string>& stressors, base::Nanoseconds slot)
 {
     const std::string length = base::format(slot);
-    return rotation("rotation(" + base::join_words(stressors, ", ") + "; slot=" + length + ")",
-                    {.items = stressors, .options = {}}, check_length(slot, "rotation: slot=" + length));
+    return rotation("rotation(" + base::join_words(stressors, ", ") + "; slot=" + length + ")", {.items = stressors},
+                    check_length(slot, "rotation: slot=" + length));
 }
 
 }  // namespace noisegen

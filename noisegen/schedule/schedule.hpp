@@ -23,7 +23,7 @@ struct FactorLevel {
     std::string factor;        // label of the factor, by default the stressor's name
     std::string level;         // "rate=4GiB/s"; empty if the factor has a single level
     std::size_t stressor = 0;  // index into Schedule::stressors
-    Intensity intensity;
+    Intensity intensity{};
 };
 
 // "mem[rate=4GiB/s]"; only "mem" if the factor has a single level.
@@ -53,7 +53,7 @@ struct RandomSlots {
 
 // Blocks that contain each treatment once (quiet as often as it is listed), each block in a random order of its own.
 struct Blocks {
-    std::vector<Treatment> treatments;
+    std::vector<Treatment> treatments{};
     std::optional<base::Nanoseconds> slot;  // none: slot=auto, to be measured
 };
 

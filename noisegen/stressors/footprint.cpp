@@ -20,7 +20,7 @@ constexpr std::int64_t least = 64 * mib;
 
 Cache last_level_cache(int cpu, const fs::path& root)
 {
-    Cache largest{.size = {}, .cpus = {cpu}};
+    Cache largest{.cpus = {cpu}};
     for (int index = 0;; ++index) {
         const fs::path cache = root / base::join("sys/devices/system/cpu/cpu", cpu, "/cache/index", index);
         std::int64_t kib = 0;
@@ -61,7 +61,7 @@ std::size_t footprint(const base::Settings& settings, int cpu, const std::string
 
 Needs footprint_needs(const base::Settings& settings, const std::string& stressor)
 {
-    return Needs{.memory = {static_cast<std::int64_t>(footprint(settings, 0, stressor))}, .disk = {}, .directory = {}};
+    return Needs{.memory = {static_cast<std::int64_t>(footprint(settings, 0, stressor))}};
 }
 
 }  // namespace noisegen

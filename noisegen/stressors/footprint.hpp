@@ -11,7 +11,7 @@
 namespace noisegen {
 
 struct Cache {
-    base::Bytes size;
+    base::Bytes size{};
     base::CpuSet cpus;  // CPUs that share the cache
 };
 

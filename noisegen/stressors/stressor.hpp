@@ -98,11 +98,11 @@ struct GpuNeeds {
 
 // Demand of an instance on the machine.
 struct Needs {
-    base::Bytes memory;
-    base::Bytes disk;
-    std::filesystem::path directory;  // where disk space and files are needed
-    std::int64_t files = 0;           // inodes
-    std::int64_t descriptors = 0;     // open at the same time
+    base::Bytes memory{};
+    base::Bytes disk{};
+    std::filesystem::path directory{};  // where disk space and files are needed
+    std::int64_t files = 0;             // inodes
+    std::int64_t descriptors = 0;       // open at the same time
     bool mpi = false;
     std::optional<GpuNeeds> gpu = {};
 };

@@ -23,12 +23,12 @@ void put(const std::filesystem::path& path, const std::string& text)
 
 noisegen::Demand memory(std::int64_t bytes, std::size_t instances = 1)
 {
-    return {"memory.stream", {.memory = {bytes}, .disk = {}, .directory = {}}, instances};
+    return {"memory.stream", {.memory = {bytes}}, instances};
 }
 
 noisegen::Demand disk(std::int64_t bytes, const std::filesystem::path& directory)
 {
-    return {"io.write", {.memory = {}, .disk = {bytes}, .directory = directory}, 1};
+    return {"io.write", {.disk = {bytes}, .directory = directory}, 1};
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ TEST_CASE("files are judged by what the file system can still hold")
         testing::skip("the file system of /tmp sets no limit of files");
         return;
     }
-    noisegen::Demand many{"metadata.stat", {.memory = {}, .disk = {}, .directory = "/tmp", .files = 90'000}, 1};
+    noisegen::Demand many{"metadata.stat", {.directory = "/tmp", .files = 90'000}, 1};
     CHECK_NOTHROW(noisegen::check_demands({many}, {.max_disk = {100.0}}, 1));
     const int processes = static_cast<int>(*free / many.needs.files) + 1;
     CHECK_THROWS_WITH_AS(noisegen::check_demands({many}, {.max_disk = {100.0}}, processes),
@@ -132,7 +132,7 @@ TEST_CASE("files are judged by what the file system can still hold")
 
 TEST_CASE("more files than can be removed soon are refused")
 {
-    noisegen::Demand many{"metadata.stat", {.memory = {}, .disk = {}, .directory = "/tmp", .files = 2'000}, 50};
+    noisegen::Demand many{"metadata.stat", {.directory = "/tmp", .files = 2'000}, 50};
     CHECK_NOTHROW(noisegen::check_demands({many}, {}, 1));
     many.instances = 51;
     CHECK_THROWS_WITH_AS(noisegen::check_demands({many}, {}, 1),
@@ -155,7 +155,7 @@ TEST_CASE("the limit of open files is raised as far as it may be")
     rlimit low = before;
     low.rlim_cur = 300;
     REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
-    noisegen::Demand open{"io.write", {.memory = {}, .disk = {}, .directory = {}, .files = 0, .descriptors = 10}, 1};
+    noisegen::Demand open{"io.write", {.files = 0, .descriptors = 10}, 1};
     noisegen::allow_descriptors({open});
     CHECK(soft_limit() == 300);
     open.instances = 100;

@@ -101,7 +101,7 @@ testing::Outcome run_without_io_uring(const testing::Scratch& scratch, const std
     }
     int status = 0;
     REQUIRE(::waitpid(child, &status, 0) == child);
-    return {.status = WEXITSTATUS(status), .out = base::read_whole(out), .err = {}};
+    return {.status = WEXITSTATUS(status), .out = base::read_whole(out)};
 }
 
 }  // namespace

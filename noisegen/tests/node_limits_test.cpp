@@ -181,7 +181,7 @@ TEST_CASE("a percentage is that of the worst round")
 
 TEST_CASE("a percentage of something unknown is refused with the command that finds it")
 {
-    const noisegen::NodeLimits none{.file = "/some/limits.json", .entries = {}};
+    const noisegen::NodeLimits none{.file = "/some/limits.json"};
     CHECK(reported([&] {
               noisegen::resolve(none, update(), {60.0}, {2, 3});
           }) ==
@@ -191,7 +191,7 @@ TEST_CASE("a percentage of something unknown is refused with the command that fi
     CHECK(reported([&] { noisegen::resolve(starved, spin(), {60.0}, {0}); }).find("limit is 0") != std::string::npos);
     const Scratch scratch;
     const testing::Environment cache{{{"XDG_CACHE_HOME", scratch.path().string()}}};
-    const noisegen::NodeLimits here{.file = noisegen::default_limits_file(), .entries = {}};
+    const noisegen::NodeLimits here{.file = noisegen::default_limits_file()};
     CHECK(
         reported([&] { noisegen::resolve(here, spin(), {60.0}, {7}); }) ==
         "cpu.spin[rate=60%]: its limit on 1 CPU is not known; measure it with: noisegen calibrate 'cpu.spin' --cpus 7");

@@ -231,8 +231,7 @@ TEST_CASE("what is said of placement is understood or refused in one line")
     const noisegen::Machine machine{.cores = {{.cpus = {0, 2}, .index = 0, .numa_node = 0, .package = 0},
                                               {.cpus = {1, 3}, .index = 1, .numa_node = 1, .package = 1}},
                                     .allowed = {0, 1, 2, 3},
-                                    .avoided = {0},
-                                    .users = {}};
+                                    .avoided = {0}};
     const auto word = [&] { return draw(random, 2) == 0 ? one_of(random, words) : mutated(random, quantity(random)); };
     std::size_t understood = 0;
     for (int i = 0; i < 500; ++i) {

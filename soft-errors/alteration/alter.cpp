@@ -77,8 +77,8 @@ class Source {
 };
 
 struct Alteration {
-    std::vector<Number> before;
-    std::vector<Number> after;
+    std::vector<Number> before{};
+    std::vector<Number> after{};
     std::optional<double> scale;
     std::size_t skipped = 0;  // skipped because they would not be finite
 };
@@ -100,7 +100,7 @@ Alteration draw(StoredState& state, const AlterRequest& request)
         sites = std::move(replay.sites);
         flips.scale = replay.scale;
     }
-    Alteration alteration{.before = {}, .after = {}, .scale = flips.scale, .skipped = sites.size()};
+    Alteration alteration{.scale = flips.scale, .skipped = sites.size()};
     for (const Site& site : sites) alteration.before.push_back({site.tensor, site.index, 0});
     read_numbers(state, alteration.before);
     alteration.after = altered(named, sites, alteration.before, flips, random);
@@ -129,8 +129,7 @@ AlterationRecord record_of(const StoredState& state, const AlterRequest& request
     std::vector<std::uint64_t> bytes_after;
     for (const StoredFile& file : state.files) bytes_after.push_back(file.whole_bytes());
     for (const Patch& patch : patches) bytes_after[patch.file] = std::max(bytes_after[patch.file], patch.end());
-    AlterationRecord record{
-        .about = about(state, request, bytes_after), .tensors = {}, .numbers = {}, .scale = alteration.scale};
+    AlterationRecord record{.about = about(state, request, bytes_after), .scale = alteration.scale};
     std::map<std::size_t, std::size_t> places;
     for (std::size_t i = 0; i < alteration.before.size(); ++i) {
         const Number& before = alteration.before[i];

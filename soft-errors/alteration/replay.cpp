@@ -135,7 +135,7 @@ Replay replay_of_ours(const StoredState& state, const fs::path& record, const st
             base::fail(pair.tensor->path, " has not the record's shape ", old.path,
                        " (--map has a permutation of axes)");
     }
-    Replay replay{.sites = {}, .scale = alteration.scale};
+    Replay replay{.scale = alteration.scale};
     for (const AlteredNumber& number : alteration.numbers) {
         const Pairing& pair = pairs[number.tensor];
         replay.sites.push_back({pair.place, pair.here(number.index), number.before ^ number.after});

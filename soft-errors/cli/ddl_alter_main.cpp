@@ -19,7 +19,6 @@ namespace {
 base::Section exit_codes()
 {
     return {.title = "Exit status",
-            .text = {},
             .entries = {{"0", "fine"}, {"1", "the file cannot be read or is invalid"}, {"2", "wrong usage"}}};
 }
 

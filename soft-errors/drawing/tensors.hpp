@@ -19,7 +19,7 @@ struct NamedTensor {
 
 struct NamedTensors {
     std::string name;  // name of the state, for messages
-    std::vector<NamedTensor> tensors;
+    std::vector<NamedTensor> tensors{};
 };
 
 // A number of a state, and its bits.

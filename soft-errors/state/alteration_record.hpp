@@ -33,9 +33,9 @@ struct AlteredNumber {
 
 struct AlterationRecord {
     nlohmann::ordered_json about;  // R.json without `tensors`, `crc32c` and the names of the other files
-    std::vector<AlteredTensor> tensors;
-    std::vector<AlteredNumber> numbers;  // by tensor and index
-    std::optional<double> scale;         // factor, if numbers were multiplied instead of bits flipped
+    std::vector<AlteredTensor> tensors{};
+    std::vector<AlteredNumber> numbers{};  // by tensor and index
+    std::optional<double> scale;           // factor, if numbers were multiplied instead of bits flipped
 };
 
 // Paths of R.csv and R.undo for R.json.

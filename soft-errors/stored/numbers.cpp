@@ -211,12 +211,7 @@ void add_member_checksum(std::vector<Patch>& patches, const StoredState& state, 
             if (patch.before[i] != patch.after[i])
                 crc ^= change(static_cast<std::byte>(patch.before[i] ^ patch.after[i]),
                               stored.at + stored.bytes - 1 - (patch.at + i));
-    const Tensor as_number{.path = {},
-                           .format = {.kind = NumberFormat::Kind::natural, .bytes = 4},
-                           .shape = {},
-                           .chunk = {},
-                           .chunks_at = {},
-                           .crc32c = {}};
+    const Tensor as_number{.format = {.kind = NumberFormat::Kind::natural, .bytes = 4}};
     for (const std::uint64_t place : stored.member->crc32_at)
         add_difference(patches, {.file = static_cast<std::uint32_t>(file),
                                  .at = place,

@@ -64,7 +64,7 @@ StoredFile keras_file(const fs::path& path)
                             [&](const ZipMember& one) { return one.name.ends_with(end); });
     };
     if (const auto weights = ends_with(".weights.h5"); weights != members.end())
-        return {.path = path, .name = {}, .at = weights->at, .bytes = weights->bytes, .member = *weights};
+        return {.path = path, .at = weights->at, .bytes = weights->bytes, .member = *weights};
     if (ends_with("data.pkl") != members.end()) refuse(path, "a PyTorch file, which holds pickles");
     if (ends_with(".npy") != members.end()) refuse(path, "an npz file");
     refuse(path, "a zip archive without model.weights.h5");
@@ -94,7 +94,7 @@ StoredFile stored_file(const fs::path& path, const std::string& name)
         refuse_other_formats(path, head);
         base::fail(path.string(), " is not an HDF5 file, or is cut off");
     }
-    return {.path = path, .name = name, .at = 0, .bytes = size, .member = {}};
+    return {.path = path, .name = name, .at = 0, .bytes = size};
 }
 
 }  // namespace soft_errors

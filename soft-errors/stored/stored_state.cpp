@@ -101,7 +101,7 @@ std::uint64_t place_of(const StoredState& state, const Tensor& tensor, std::uint
 
 NamedTensors named_tensors(const StoredState& state)
 {
-    NamedTensors named{.name = state.path.string(), .tensors = {}};
+    NamedTensors named{.name = state.path.string()};
     for (const Tensor& tensor : state.tensors)
         named.tensors.push_back(
             {.path = tensor.path, .format = tensor.format, .shape = tensor.shape, .elements = tensor.elements});

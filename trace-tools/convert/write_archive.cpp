@@ -126,7 +126,7 @@ std::string stream_number(const std::string& tid)
 // for annotations and synchronisations.
 otf2::Recorder::Placement placement(const KinetoProcess& process, const std::string& tid, bool beside)
 {
-    if (!process.device) return {.kind = otf2::LocationKind::cpu_thread, .accelerator = {}, .properties = {}};
+    if (!process.device) return {.kind = otf2::LocationKind::cpu_thread};
     return {.kind = otf2::LocationKind::accelerator_stream,
             .accelerator = process.name,
             .properties = {{beside ? base::property::annotations : base::property::stream, stream_number(tid)}}};

@@ -313,9 +313,7 @@ Agreement agreement(const CubeProfile& first, const CubeProfile& second, double 
         .call_paths = in_both(visited(visits), visited(other_visits)),
         .regions = in_both(visited(region_visits), visited(other_region_visits)),
         .locations = in_both(std::set<std::size_t>{both.first().locations.begin(), both.first().locations.end()},
-                             std::set<std::size_t>{both.second().locations.begin(), both.second().locations.end()}),
-        .visits = {},
-        .time = {}};
+                             std::set<std::size_t>{both.second().locations.begin(), both.second().locations.end()})};
     constexpr double rounding = 1.01;  // allows for rounding of seconds in binary
     const Rows ticks = ticks_of(visits, shape, tick_s * rounding);
     compare(found.visits, region_visits, other_region_visits, {}, shape, region_name);

@@ -33,8 +33,8 @@ struct Agreement {
     InBoth call_paths;
     InBoth regions;  // visited regions
     InBoth locations;
-    Apart visits;  // by region and location; also by call path if both have the same call paths
-    Apart time;    // by exclusive time, allowing one clock tick for each visit and for each visit directly inside
+    Apart visits{};  // by region and location; also by call path if both have the same call paths
+    Apart time{};    // by exclusive time, allowing one clock tick for each visit and for each visit directly inside
 };
 
 // `tick_s`: resolution of the clock of both profiles. Throws Error if one has no visits or no time.

@@ -60,10 +60,10 @@ struct CubeProfile {
     std::vector<std::pair<std::string, std::string>> attributes;
     std::vector<CubeMetric> metrics;
     std::vector<CubeRegion> regions;
-    std::vector<CubeCallPath> call_paths;
-    std::vector<CubeProcess> processes;   // the processes of a node are adjacent
-    std::vector<CubeLocation> locations;  // the locations of a process are adjacent, in the order of processes
-    std::vector<std::string> oddities;    // noticed while reading: metrics whose values could not be read
+    std::vector<CubeCallPath> call_paths{};
+    std::vector<CubeProcess> processes;     // the processes of a node are adjacent
+    std::vector<CubeLocation> locations{};  // the locations of a process are adjacent, in the order of processes
+    std::vector<std::string> oddities{};    // noticed while reading: metrics whose values could not be read
 
     // Finds a metric by its unique name; nullptr if there is none.
     const CubeMetric* find_metric(const std::string& unique_name) const;

@@ -97,7 +97,7 @@ std::optional<ValueType> value_type(const std::string& word)
 
 // The rows of an index, in the order of the values, and whether the values have the other byte order.
 struct Index {
-    std::vector<std::uint32_t> rows;
+    std::vector<std::uint32_t> rows{};
     bool swapped = false;
 };
 
@@ -112,7 +112,7 @@ Index read_index(std::string_view content, std::size_t call_paths)
     bytes.swapped = order == other_order;
     bytes.number<std::uint16_t>();  // version
     const auto format = bytes.number<std::uint8_t>();
-    Index index{.rows = {}, .swapped = bytes.swapped};
+    Index index{.swapped = bytes.swapped};
     if (format == dense) {
         index.rows.resize(call_paths);
         std::iota(index.rows.begin(), index.rows.end(), 0U);

@@ -42,8 +42,8 @@ struct Effect {
     double percent = 0.0;
     double low = 0.0;
     double high = 0.0;
-    std::string kind;     // alone, average
-    std::string verdict;  // empty unless it is on the whole job's step
+    std::string kind;       // alone, average
+    std::string verdict{};  // empty unless it is on the whole job's step
     bool significant = true;
 };
 
@@ -100,7 +100,6 @@ std::vector<Effect> effects_to_mark(const fs::path& report, const Judgement& jud
                       .level = table.text(row, "level"),
                       .phase = table.text(row, "phase"),
                       .kind = table.text(row, "kind"),
-                      .verdict = {},
                       .significant = table.get<double>(row, "p_holm") < significance};
         if (table.text(row, "rank") != "all") effect.rank = table.get<std::int64_t>(row, "rank");
         const auto verdict = judged.verdicts.find({effect.factor, effect.level, effect.kind});

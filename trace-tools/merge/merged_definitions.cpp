@@ -217,7 +217,7 @@ std::map<std::uint64_t, std::uint64_t> MergedDefinitions::changed_numbers(std::s
 
 std::uint64_t MergedDefinitions::string(const std::string& text)
 {
-    Row row{.kind = Kind::string, .cells = {0}, .list = {}, .text = text};
+    Row row{.kind = Kind::string, .cells = {0}, .text = text};
     const auto known = known_.find(row);
     if (known != known_.end()) return known->second.number;
     const std::uint64_t number = new_number(archives_.size(), Space::string, 0);
@@ -248,12 +248,10 @@ std::uint64_t MergedDefinitions::metric_of_node(std::uint64_t metric_class, std:
         return metric_class;
     const auto [known, added] = metrics_of_nodes_.try_emplace({metric_class, location}, 0);
     if (added)
-        known->second = append(Space::metric,
-                               {.kind = Kind::metric_instance,
-                                .cells = {0, metric_class, location, OTF2_SCOPE_SYSTEM_TREE_NODE, node},
-                                .list = {},
-                                .text = {}},
-                               new_number(archives_.size(), Space::metric, 0));
+        known->second = append(
+            Space::metric,
+            {.kind = Kind::metric_instance, .cells = {0, metric_class, location, OTF2_SCOPE_SYSTEM_TREE_NODE, node}},
+            new_number(archives_.size(), Space::metric, 0));
     return known->second;
 }
 

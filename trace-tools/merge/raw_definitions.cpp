@@ -65,7 +65,7 @@ struct Definition<write_one> {
     template <Kind kind>
     static OTF2_CallbackCode read(void* user, Arguments... arguments)
     {
-        Row row{.kind = kind, .cells = {}, .list = {}, .text = {}};
+        Row row{.kind = kind};
         (take(row, arguments), ...);
         return add(user, std::move(row));
     }
@@ -111,7 +111,7 @@ struct Definition<write_one> {
 
 OTF2_CallbackCode read_string(void* user, OTF2_StringRef self, const char* text)
 {
-    return add(user, {.kind = Kind::string, .cells = {self}, .list = {}, .text = text != nullptr ? text : ""});
+    return add(user, {.kind = Kind::string, .cells = {self}, .text = text != nullptr ? text : ""});
 }
 OTF2_ErrorCode write_string(OTF2_GlobalDefWriter* writer, const Row& row)
 {
@@ -124,10 +124,7 @@ OTF2_CallbackCode read_io_paradigm(void* user, OTF2_IoParadigmRef self, OTF2_Str
                                    std::uint8_t count, const OTF2_IoParadigmProperty* properties,
                                    const OTF2_Type* types, const OTF2_AttributeValue* values)
 {
-    Row row{.kind = Kind::io_paradigm,
-            .cells = {self, identification, name, paradigm_class, flags},
-            .list = {},
-            .text = {}};
+    Row row{.kind = Kind::io_paradigm, .cells = {self, identification, name, paradigm_class, flags}};
     for (std::size_t i = 0; i < count; ++i)
         row.list.insert(row.list.end(), {properties[i], types[i], values[i].uint64});
     return add(user, std::move(row));

@@ -93,9 +93,9 @@ constexpr std::size_t kinds = static_cast<std::size_t>(Kind::io_handle_state) + 
 
 struct Row {
     Kind kind = Kind::string;
-    std::vector<std::uint64_t> cells;  // the first is its own number, or that of the definition it adds to
-    std::vector<std::uint64_t> list;
-    std::string text;  // of a string
+    std::vector<std::uint64_t> cells{};  // the first is its own number, or that of the definition it adds to
+    std::vector<std::uint64_t> list{};
+    std::string text{};  // of a string
     auto operator<=>(const Row&) const = default;
 };
 

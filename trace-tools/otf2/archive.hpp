@@ -30,7 +30,7 @@ struct Node {
     std::string name;
     std::string class_name;
     std::uint32_t parent = nowhere;  // index into nodes
-    Properties properties;
+    Properties properties{};
 };
 
 // A location group. In Crosstalk's archives of an MPI job the index is the rank; accelerators come after the processes.
@@ -39,7 +39,7 @@ struct Process {
     bool accelerator = false;
     std::uint32_t creator = nowhere;  // of an accelerator: the process that uses it
     std::uint32_t node = nowhere;
-    Properties properties;
+    Properties properties{};
 };
 
 struct Location {
@@ -48,8 +48,8 @@ struct Location {
     LocationKind kind = LocationKind::unknown;
     std::uint32_t process = nowhere;
     std::uint64_t events = 0;  // as stated by the definitions, not counted
-    std::vector<ClockOffset> clock_offsets;
-    Properties properties;
+    std::vector<ClockOffset> clock_offsets{};
+    Properties properties{};
 };
 
 struct Region {
@@ -78,8 +78,8 @@ struct Metric {
 struct Communicator {
     std::string name;
     Paradigm paradigm = Paradigm::unknown;
-    std::vector<std::uint32_t> members;  // indices into locations, by rank in the communicator
-    bool self = false;                   // each user of it is its only member, as in MPI_COMM_SELF; no `members`
+    std::vector<std::uint32_t> members{};  // indices into locations, by rank in the communicator
+    bool self = false;                     // each user of it is its only member, as in MPI_COMM_SELF; no `members`
 };
 
 struct Archive {

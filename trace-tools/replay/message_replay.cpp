@@ -198,7 +198,7 @@ bool MessageReplay::complete_receives(LocationMessages& own, const MpiCall& call
 // 4. A call with a late sender has no late receiver.
 void MessageReplay::complete_sends(LocationMessages& own, const MpiCall& call)
 {
-    SendCompletion completion{.call = call, .from_ns = state_.wait_begin_ns(call.location), .last = {}};
+    SendCompletion completion{.call = call, .from_ns = state_.wait_begin_ns(call.location)};
     for (const MessagePtr& message : own.completed_sends) {
         if (message->posted)
             add_receiver(completion, *message);

@@ -71,10 +71,7 @@ ChosenSteps chosen(const FoundSteps& steps, int every, const Archive& archive, S
     if (steps.region && every > 1)
         base::fail_usage("--step-every counts calls, but steps are visits of ", name, ": give --step-from");
     if (steps.region) return {name, false, std::move(table), {.region = name, .from = {}}};
-    return {name + " to " + name_of_next(name, every),
-            true,
-            std::move(table),
-            {.region = {}, .from = name, .every = every}};
+    return {name + " to " + name_of_next(name, every), true, std::move(table), {.from = name, .every = every}};
 }
 
 StepObserver* made(const NewObserver& observer)

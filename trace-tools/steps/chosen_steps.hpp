@@ -13,9 +13,9 @@ namespace otf2 {
 
 // The options --step-region and --step-from; at most one of them is set.
 struct StepChoice {
-    std::string region;  // steps are the visits of this region
-    std::string from;    // steps last from one visit of this region to the next
-    int every = 1;       // .. or to the n-th next visit; also for a detected call
+    std::string region{};  // steps are the visits of this region
+    std::string from{};    // steps last from one visit of this region to the next
+    int every = 1;         // .. or to the n-th next visit; also for a detected call
     bool given() const { return !region.empty() || !from.empty(); }
 
     // Throws UsageError if both are set, or if `every` is less than 1, or greater than 1 with `region`.

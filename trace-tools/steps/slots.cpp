@@ -49,7 +49,6 @@ void SlotReader::enter(const At& at, std::uint32_t region, const EventAttributes
         slots.push_back({.block = number(attributes, block_),
                          .begin_ns = at.time_ns,
                          .end_ns = at.time_ns,
-                         .on = {},
                          .position = number(attributes, position_)});
     const std::string& factor = archive_.regions[region].name;
     if (factor == base::region::quiet) return;

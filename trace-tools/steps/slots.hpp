@@ -26,8 +26,8 @@ struct Slot {
     std::int64_t block = 0;
     std::int64_t begin_ns = 0;  // on the node's clock
     std::int64_t end_ns = 0;
-    std::vector<Assigned> on;   // sorted by factor; empty: quiet
-    std::int64_t position = 0;  // in its block
+    std::vector<Assigned> on{};  // sorted by factor; empty: quiet
+    std::int64_t position = 0;   // in its block
 };
 
 // Returns the first location named "schedule" among those of the first `processes` processes; nowhere if there is none.

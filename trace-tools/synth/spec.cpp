@@ -230,7 +230,7 @@ class Parser {
             base::fail("no statement '", words.front(), "'; did you mean ", meant, "? (trace-synth --help shows all)");
         if (words.back() == "{") base::fail("{ is for repeat and region, not for '", words.front(), "'");
         if (words.size() < 2) base::fail("'", words.front(), "' is not a statement; work takes a time");
-        Work work{.region = region(words.front()), .times = {}};
+        Work work{.region = region(words.front())};
         work.times.resize(static_cast<std::size_t>(spec_.ranks));
         for (std::size_t i = 1; i < words.size();) {
             const std::string& time = words[i];

@@ -46,8 +46,8 @@ struct SynthRegion {
 };
 
 struct Work {
-    std::size_t region = 0;                       // index into SynthSpec::regions, as all regions here
-    std::vector<std::optional<TimeRange>> times;  // by rank; none: the rank does not take part
+    std::size_t region = 0;                         // index into SynthSpec::regions, as all regions here
+    std::vector<std::optional<TimeRange>> times{};  // by rank; none: the rank does not take part
 };
 
 struct Block {

@@ -131,8 +131,8 @@ TEST_CASE("of events of one tick what must come first does")
         const otf2::RegionRef send = recorder.region("MPI_Send", otf2::RegionRole::point_to_point);
         otf2::LocationRecorder& one = recorder.location("one");
         otf2::LocationRecorder& two = recorder.location("two");
-        otf2::LocationRecorder& stream = recorder.location(
-            "stream", {.kind = otf2::LocationKind::accelerator_stream, .accelerator = "GPU", .properties = {}});
+        otf2::LocationRecorder& stream =
+            recorder.location("stream", {.kind = otf2::LocationKind::accelerator_stream, .accelerator = "GPU"});
         recorder.speaks_mpi(one);
         const otf2::Message message{.peer = 0, .communicator = recorder.communicator(otf2::world_communicator, {0})};
         one.enter(receive, 5);

@@ -105,7 +105,6 @@ try {
     threads.add_to(options);
     options.section(
         {.title = "Metrics",
-         .text = "",
          .entries = {
              {"visits, time, min_time, max_time",
               "per call path and location; the root holds what is outside of all regions"},

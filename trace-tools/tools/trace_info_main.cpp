@@ -71,8 +71,7 @@ try {
              "and maximum, or for one that accumulates, such as bytes read so far, its growth (last - first value, "
              "summed over locations) and growth per second. Problems make an archive unsound (events that are missing, "
              "in wrong order, outside of the clock properties, or refer to nothing); other programs refuse it. "
-             "Oddities are harmless.",
-         .entries = {}});
+             "Oddities are harmless."});
     options.example("trace-info train/trace/traces.otf2");
     options.example("trace-info --check --json X.otf2 | jq .problems");
     if (!options.parse(argc, argv)) return base::exit_fine;

@@ -134,7 +134,6 @@ try {
     tool.threads.add_to(tool.options);
     tool.options.section(
         {.title = "Columns of path.csv",
-         .text = "",
          .entries = {
              {"region, rank",
               "where all threads of the rank spent time; '(outside of regions)': in no region; '(cause unknown)': "
@@ -154,8 +153,7 @@ try {
          .text =
              "Ranks that made others wait, in percent of the time of all ranks, and the rows with the most seconds, in "
              "percent of all rows. --region, --from and --to select seconds, waits and delay costs; the path is that "
-             "of the whole run.",
-         .entries = {}});
+             "of the whole run."});
     tool.options.epilogue(
         "The critical path connects ranks by MPI, and threads of a process by regions with OTF2's task roles: from "
         "TASK_CREATE to the TASK of another thread, and on to the TASK_WAIT that it ends. Late threads are not found "

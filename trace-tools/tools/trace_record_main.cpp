@@ -113,8 +113,7 @@ try {
              "It sets LD_PRELOAD to libcrosstalk-mpi.so and executes the program: input, output, signals and exit "
              "code are the program's. On several nodes put it after mpirun or srun, so that every process has it. The "
              "archive appears when the program calls MPI_Finalize. If SIGTERM, SIGINT or SIGHUP ends the program "
-             "earlier, as at a Slurm time limit, the archive holds everything up to then.",
-         .entries = {}});
+             "earlier, as at a Slurm time limit, the archive holds everything up to then."});
     options.example("mpirun -n 2 trace-record -o DIR -- ./program");
     options.example("srun -n 64 trace-record -o DIR -- python3 program.py");
     options.example("trace-record -o DIR -- mpirun -n 2 ./program      # on one node");

@@ -155,10 +155,8 @@ try {
              "time. Only the first location with events counts for each rank. 3. Else from call to call of the MPI "
              "collective that every rank calls equally often, directly inside the same region, over at least half of "
              "the run. Among several, the one called least often if 100 times or more, else the one called most "
-             "often.",
-         .entries = {}});
+             "often."});
     tool.options.section({.title = "Columns of steps.csv",
-                          .text = "",
                           .entries = {
                               {"rank, step", "the step's number, from its attribute 'step' or counted from 0"},
                               {"begin_ns, end_ns", "on the node's own clock"},

@@ -69,8 +69,7 @@ try {
          .text =
              "waits.csv follows Scalasca's definitions: a send waits until the receive is posted, unless it has "
              "ended before. If two ranks enter or leave in the same nanosecond there are several critical paths, of "
-             "which path.csv has one. MPI_Init and MPI_Finalize of zero length enclose MPI calls.",
-         .entries = {}});
+             "which path.csv has one. MPI_Init and MPI_Finalize of zero length enclose MPI calls."});
     options.example("trace-synth <(printf 'ranks 2\\nwork 1ms, 3ms on 1\\nMPI_Barrier 1us\\n') -o late");
     options.example("trace-synth late.spec -o late && trace-info late/traces.otf2");
     if (!options.parse(argc, argv)) return base::exit_fine;

@@ -329,7 +329,6 @@ try {
     tool.threads.add_to(tool.options);
     tool.options.section(
         {.title = "On the terminal",
-         .text = "",
          .entries = {
              {"wait states", "seconds summed over ranks, and percent of the time of all ranks"},
              {"rank N made the others wait",
@@ -342,11 +341,9 @@ try {
         {.title = "A part of the run",
          .text = "--region, --from and --to restrict all sums to a part: waits and MPI calls are clipped at its ends, "
                  "efficiencies are of the part, as Cube's of a call path, and phases are of steps that lie completely "
-                 "in it. Wait states are always found from the whole run.",
-         .entries = {}});
+                 "in it. Wait states are always found from the whole run."});
     tool.options.section(
         {.title = "Tables",
-         .text = "",
          .entries = {
              {"waits.csv",
               "a row per wait: pattern (by Cube's names, such as mpi_latesender), communicator, region "

@@ -42,7 +42,7 @@ struct Sample {
 struct SlotDone {
     const Slot* slot = nullptr;
     std::optional<std::size_t> level;  // level assigned to this CPU; none: quiet
-    Sample sample;                     // from the actual begin of the slot to its end
+    Sample sample{};                   // from the actual begin of the slot to its end
 };
 
 // Work of a level over the whole run, on one CPU or on all together.

@@ -264,7 +264,7 @@ bool Team::stresses(const Worker& worker, const Slot& slot) const
 
 SlotDone Team::run_slot(Worker& worker, const RunqueueDelay& runqueue_delay, const Slot& slot, bool stress_follows)
 {
-    SlotDone done{.slot = &slot, .level = level_of(worker, slot), .sample = {}};
+    SlotDone done{.slot = &slot, .level = level_of(worker, slot)};
     done.sample.begin_ns = base::now_ns();
     const std::int64_t deadline = start_ns_ + slot.end.count();
     const auto sleep = [&] {

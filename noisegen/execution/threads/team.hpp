@@ -31,10 +31,10 @@ class Team {
     struct Setup {
         std::vector<int> cpus;               // one thread runs on each
         std::vector<std::vector<int>> runs;  // by stressor: indices of its CPUs (divide())
-        std::filesystem::path control_run;
-        std::set<pid_t> victims = {};  // Place::victims
-        std::filesystem::path noise;   // Place::noise
-        base::JobRank job;
+        std::filesystem::path control_run{};
+        std::set<pid_t> victims = {};   // Place::victims
+        std::filesystem::path noise{};  // Place::noise
+        base::JobRank job{};
         std::uint64_t seed = 1;            // seed of random arrivals
         std::string scheduling = "other";  // scheduling class of the noise threads
         bool at_once = false;              // Place::at_once

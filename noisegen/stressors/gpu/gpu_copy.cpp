@@ -150,7 +150,7 @@ extern const StressorCard gpu_copy{
         [](const base::Settings& settings) {
             const CopyPlan plan = copy_plan(settings);
             const base::Bytes taken{plan.size.count * static_cast<std::int64_t>(plan.ways.size())};
-            return Needs{.memory = taken, .disk = {}, .directory = {}, .gpu = gpu_needs(settings, copy_name, taken)};
+            return Needs{.memory = taken, .gpu = gpu_needs(settings, copy_name, taken)};
         },
     .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {
         return std::make_unique<GpuCopy>(copy_plan(settings), gpu_number(settings.text("device"), place.control_run));

@@ -83,10 +83,7 @@ extern const StressorCard gpu_launch{
     .options = with_intensity("10000/s", with_gpu({})),
     .cpus = StressorCard::Cpus::one,
     .counts_operations = true,
-    .needs =
-        [](const base::Settings& settings) {
-            return Needs{.memory = {}, .disk = {}, .directory = {}, .gpu = gpu_needs(settings, launch_name, {})};
-        },
+    .needs = [](const base::Settings& settings) { return Needs{.gpu = gpu_needs(settings, launch_name, {})}; },
     .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {
         return std::make_unique<GpuLaunch>(gpu_number(settings.text("device"), place.control_run));
     },

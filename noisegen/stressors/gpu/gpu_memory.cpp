@@ -70,10 +70,7 @@ extern const StressorCard gpu_memory{
     .counts_bytes = true,
     .needs =
         [](const base::Settings& settings) {
-            return Needs{.memory = {},
-                         .disk = {},
-                         .directory = {},
-                         .gpu = gpu_needs(settings, gpu_memory_name, gpu_buffer(settings, gpu_memory_name))};
+            return Needs{.gpu = gpu_needs(settings, gpu_memory_name, gpu_buffer(settings, gpu_memory_name))};
         },
     .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {
         return std::make_unique<GpuMemoryTraffic>(static_cast<std::size_t>(gpu_buffer(settings, gpu_memory_name).count),

@@ -43,8 +43,7 @@ Needs MetadataOptions::needs(std::int64_t folders) const
 {
     constexpr std::int64_t own = 4;  // the directory, its mark, the CPU's folder and a file
     const std::int64_t inodes = folders * (static_cast<std::int64_t>(files) + 1) + own;
-    return {
-        .memory = {}, .disk = {inodes * bytes_of_an_entry}, .directory = directory, .files = inodes, .descriptors = 6};
+    return {.disk = {inodes * bytes_of_an_entry}, .directory = directory, .files = inodes, .descriptors = 6};
 }
 
 std::size_t read_files(const std::string& stressor, const base::Settings& settings)

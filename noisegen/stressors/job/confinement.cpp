@@ -91,8 +91,7 @@ std::size_t confine(const base::job_cores::CpusOfRanks& kept, Confined& confined
                     if (on_record(confined, id, thread) != nullptr) continue;
                     const base::CpuSet mask = base::affinity_of(id);
                     if (mask.empty()) continue;  // the thread has ended
-                    ConfinedThread one{
-                        .rank = rank, .process = pid, .started = thread.started, .before = mask, .within = {}};
+                    ConfinedThread one{.rank = rank, .process = pid, .started = thread.started, .before = mask};
                     if (const ConfinedThread* creator = creator_of(confined, rank, pid, thread, mask))
                         one.before = creator->before;
                     one.within = base::common_cpus(one.before, cpus);

@@ -23,12 +23,12 @@ struct ConfinedThread {
     pid_t process = 0;          // process that it belongs to
     std::uint64_t started = 0;  // Process::started, since thread ids are reused
     base::CpuSet before;        // mask before it was confined
-    base::CpuSet within;        // mask that it was given
+    base::CpuSet within{};      // mask that it was given
 };
 
 struct Confined {
     std::uint64_t since = 0;  // base::ticks_since_boot() at the begin: threads started later inherit a mask
-    std::map<pid_t, ConfinedThread> threads;  // by thread id
+    std::map<pid_t, ConfinedThread> threads{};  // by thread id
 };
 
 // Throws Error if a process must not be confined: another user's, this process, or its ancestors.

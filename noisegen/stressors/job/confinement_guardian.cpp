@@ -55,7 +55,7 @@ void end_confinement(int pipe)
         if (got != sizeof news) break;
         switch (news.kind) {
             case ConfinementNews::Kind::begin:
-                confined = {.since = news.since, .threads = {}};
+                confined = {.since = news.since};
                 until_ns = news.until_ns;
                 on = true;
                 break;

@@ -125,7 +125,7 @@ class Confiner {
 
     void begin(std::int64_t until_ns)
     {
-        confined_ = {.since = base::ticks_since_boot(), .threads = {}};
+        confined_ = {.since = base::ticks_since_boot()};
         if (!tell({.kind = ConfinementNews::Kind::begin, .since = confined_.since, .until_ns = until_ns}))
             base::fail("the guardian that gives the job its CPUs back has died: no process is confined");
         look_again();

@@ -132,7 +132,7 @@ extern const StressorCard cache_llc{
         [](const base::Settings& settings) {
             // An upper bound: the share is smaller if several CPUs share a cache.
             const std::size_t bytes = bytes_of_cache(last_level_cache(0), share_of_cache(settings));
-            return Needs{.memory = {static_cast<std::int64_t>(bytes)}, .disk = {}, .directory = {}};
+            return Needs{.memory = {static_cast<std::int64_t>(bytes)}};
         },
     .share = [](const base::Settings&, const Place&) -> std::unique_ptr<Shared> { return std::make_unique<Sharers>(); },
     .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {

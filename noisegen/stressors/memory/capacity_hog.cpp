@@ -121,7 +121,7 @@ extern const StressorCard capacity_hog{
     .needs =
         [](const base::Settings& settings) {
             touch_per_s(settings);
-            return Needs{.memory = {static_cast<std::int64_t>(hog_bytes(settings))}, .disk = {}, .directory = {}};
+            return Needs{.memory = {static_cast<std::int64_t>(hog_bytes(settings))}};
         },
     .share = [](const base::Settings& settings, const Place&) -> std::unique_ptr<Shared> {
         return std::make_unique<HogSize>(hog_bytes(settings));

@@ -25,7 +25,7 @@ extern const StressorCard network_allreduce{
         [](const base::Settings& settings) {
             message_size("network.allreduce", settings, "bucket", item);
             const std::size_t bytes = message_size("network.allreduce", settings, "bytes", item);
-            return Needs{.memory = {2 * static_cast<std::int64_t>(bytes)}, .disk = {}, .directory = {}, .mpi = true};
+            return Needs{.memory = {2 * static_cast<std::int64_t>(bytes)}, .mpi = true};
         },
     .share = [](const base::Settings&, const Place& place) { return share_mpi(place); },
     .make =

@@ -17,7 +17,7 @@ extern const StressorCard network_alltoall{
     .needs =
         [](const base::Settings& settings) {
             const auto bytes = static_cast<std::int64_t>(message_size("network.alltoall", settings, "bytes"));
-            return Needs{.memory = {2 * bytes * base::job_rank().size}, .disk = {}, .directory = {}, .mpi = true};
+            return Needs{.memory = {2 * bytes * base::job_rank().size}, .mpi = true};
         },
     .share = [](const base::Settings&, const Place& place) { return share_mpi(place); },
     .make =

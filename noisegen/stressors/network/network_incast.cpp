@@ -15,14 +15,13 @@ namespace {
 struct IncastOptions {
     std::size_t bytes = 0;
     int window = 1;
-    std::optional<int> root;  // none: each rank in turn
+    std::optional<int> root{};  // none: each rank in turn
 };
 
 IncastOptions incast_options(const base::Settings& settings)
 {
     IncastOptions options{.bytes = message_size("network.incast", settings, "bytes"),
-                          .window = count_option("network.incast", settings, "window", 1024),
-                          .root = {}};
+                          .window = count_option("network.incast", settings, "window", 1024)};
     if (settings.text("root") == "rotate") return options;
     try {
         options.root = base::parse<int>(settings.text("root"));
@@ -49,10 +48,7 @@ extern const StressorCard network_incast{
         [](const base::Settings& settings) {
             const IncastOptions options = incast_options(settings);
             const auto messages = static_cast<std::int64_t>(options.window) * base::job_rank().size + 1;
-            return Needs{.memory = {messages * static_cast<std::int64_t>(options.bytes)},
-                         .disk = {},
-                         .directory = {},
-                         .mpi = true};
+            return Needs{.memory = {messages * static_cast<std::int64_t>(options.bytes)}, .mpi = true};
         },
     .share = [](const base::Settings&, const Place& place) { return share_mpi(place); },
     .make =

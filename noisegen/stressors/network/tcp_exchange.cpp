@@ -381,8 +381,6 @@ Needs tcp_needs(const TcpOptions& options)
     const auto connections = static_cast<std::int64_t>(options.connections);
     return {
         .memory = {static_cast<std::int64_t>(send_most) * (connections + 2)},
-        .disk = {},
-        .directory = {},
         .files = 0,
         .descriptors = 2 * connections + 1 + (options.hosts.empty() ? 0 : static_cast<std::int64_t>(Arrivals::most))};
 }

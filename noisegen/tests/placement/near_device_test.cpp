@@ -30,7 +30,6 @@ class TwoSocketsWithGpus {
         machine_ = {.cores = base::physical_cores(base::parse_cpus("0-31")),
                     .allowed = base::parse_cpus("0-31"),
                     .avoided = {0},
-                    .users = {},
                     .root = root_.path()};
     }
 

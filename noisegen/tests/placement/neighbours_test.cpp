@@ -48,7 +48,7 @@ TEST_CASE("neighbours are found with their descendants and the CPUs they are bou
 {
     const std::string cpu = std::to_string(*base::allowed_cpus().rbegin());
     const testing::Child shell{{"sh", "-c", "taskset -c " + cpu + " sleep 60; true"}};
-    const noisegen::Avoid avoid{.cpus = {}, .processes = {shell.pid()}};
+    const noisegen::Avoid avoid{.processes = {shell.pid()}};
     const auto sleeper = [&]() -> std::optional<noisegen::AvoidedProcess> {
         for (const noisegen::AvoidedProcess& process : noisegen::avoided_processes(avoid, base::allowed_cpus()))
             if (process.name == "sleep") return process;

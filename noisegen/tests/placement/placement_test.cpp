@@ -39,8 +39,7 @@ Machine two_sockets(const std::string& avoided, const std::string& allowed = "0-
     }();
     return {.cores = cores,
             .allowed = base::parse_cpus(allowed),
-            .avoided = avoided.empty() ? base::CpuSet{} : base::parse_cpus(avoided),
-            .users = {}};
+            .avoided = avoided.empty() ? base::CpuSet{} : base::parse_cpus(avoided)};
 }
 
 std::string chosen(const CpuRequest& cpu_request, const std::string& avoided, const std::string& allowed = "0-31")

@@ -174,7 +174,6 @@ TEST_CASE("a calibration beside a victim finds a shape")
     const base::CpuSet all = base::allowed_cpus();
     const auto found = noisegen::find_worst_shape({.victim = *cores.front().cpus.begin(),
                                                    .cpus = {*cores.back().cpus.begin()},
-                                                   .budgets = {},
                                                    .blocks = 3,
                                                    .array = "4MiB",
                                                    .stressor = "memory.stream[bytes=2MiB,shape=read|partial]"});
@@ -189,7 +188,7 @@ TEST_CASE("a calibration beside a victim finds a shape")
 TEST_CASE("the table of harm has a row a noise and victim")
 {
     const Scratch scratch;
-    noisegen::HarmReport report{.victims = {"bandwidth", "fsync"}, .quiet_per_second = {8e9, 4000.0}, .harms = {}};
+    noisegen::HarmReport report{.victims = {"bandwidth", "fsync"}, .quiet_per_second = {8e9, 4000.0}};
     report.harms.push_back({.name = "stress-ng --cache 1, twice",
                             .stressor = "peer",
                             .level = "",

@@ -118,7 +118,7 @@ TEST_CASE("intervals of pressure hold the true level in 95 of 100 cases")
     int held = 0;
     constexpr int cases = 400;
     for (int c = 0; c < cases; ++c) {
-        Slowdowns all{.program = {}, .levels = {50.0, 100.0, 150.0, 200.0}, .by_level = {{}, {}, {}, {}}};
+        Slowdowns all{.levels = {50.0, 100.0, 150.0, 200.0}, .by_level = {{}, {}, {}, {}}};
         for (int block = 0; block < 10; ++block) {
             const double quiet = normal(random);
             all.program.push_back(6.0 + quiet + 2.0 * normal(random));

@@ -86,7 +86,7 @@ std::string all_remarks(const std::vector<noisegen::Damage>& damages)
 {
     std::string text;
     for (const std::string& remark :
-         noisegen::remarks({.alone = {}, .damages = damages, .slices = 1000, .noise_waited = 0.0, .disturbed = 0}))
+         noisegen::remarks({.damages = damages, .slices = 1000, .noise_waited = 0.0, .disturbed = 0}))
         text += remark + "\n";
     return text;
 }
@@ -186,15 +186,11 @@ TEST_CASE("remarks say when noise does not reach the victim and when controls hu
     CHECK(slowed.find("cpu.spin touches no memory, yet the victim kept 80%") != std::string::npos);
     CHECK(slowed.find("do not share a memory path now") != std::string::npos);
     CHECK(all_remarks({damaged("placebo", 0.8, 1.0)}).find("do not trust this run") != std::string::npos);
-    const auto busy =
-        noisegen::remarks({.alone = {}, .damages = {spin}, .slices = 100, .noise_waited = 0.0, .disturbed = 50});
+    const auto busy = noisegen::remarks({.damages = {spin}, .slices = 100, .noise_waited = 0.0, .disturbed = 50});
     REQUIRE(busy.size() == 1);
     CHECK(busy[0].find("in 50 of 100 measurements") != std::string::npos);
-    const auto starved = noisegen::remarks({.alone = {},
-                                            .damages = {damaged("memory.stream", 1.0, 1.0)},
-                                            .slices = 100,
-                                            .noise_waited = 0.66,
-                                            .disturbed = 0});
+    const auto starved = noisegen::remarks(
+        {.damages = {damaged("memory.stream", 1.0, 1.0)}, .slices = 100, .noise_waited = 0.66, .disturbed = 0});
     REQUIRE(starved.size() == 1);
     CHECK(starved[0].find("other processes used the noise's CPUs for 66% of the time") != std::string::npos);
     auto unknown = damaged("memory.stream", 1.0, 1.0);

@@ -28,19 +28,16 @@ const fs::path by_hand = fs::path{CROSSTALK_SOURCE} / "fuzz/seeds/cubex";
 // A random tree of `call_paths` and random values; every third row of a metric is missing.
 CubeProfile any_profile(std::size_t call_paths, std::size_t locations, base::Random& random)
 {
-    CubeProfile profile{
-        .machine = "cluster",
-        .attributes = {{"Creator", "test"}},
-        .metrics = {{.unique_name = "visits", .type = CubeMetric::Type::whole},
-                    {.unique_name = "time", .kind = CubeMetric::Kind::inclusive},
-                    {.unique_name = "min_time", .type = CubeMetric::Type::least},
-                    {.unique_name = "change", .type = CubeMetric::Type::signed_whole},
-                    {.unique_name = "mpi_latesender", .parent = 1}},
-        .regions = {{.name = "one", .paradigm = "user", .role = "function"}, {.name = "other"}},
-        .call_paths = {},
-        .processes = {{.name = "rank 0", .node = "node 1", .rank = 0}, {.name = "rank 1", .node = "node 2", .rank = 1}},
-        .locations = {},
-        .oddities = {}};
+    CubeProfile profile{.machine = "cluster",
+                        .attributes = {{"Creator", "test"}},
+                        .metrics = {{.unique_name = "visits", .type = CubeMetric::Type::whole},
+                                    {.unique_name = "time", .kind = CubeMetric::Kind::inclusive},
+                                    {.unique_name = "min_time", .type = CubeMetric::Type::least},
+                                    {.unique_name = "change", .type = CubeMetric::Type::signed_whole},
+                                    {.unique_name = "mpi_latesender", .parent = 1}},
+                        .regions = {{.name = "one", .paradigm = "user", .role = "function"}, {.name = "other"}},
+                        .processes = {{.name = "rank 0", .node = "node 1", .rank = 0},
+                                      {.name = "rank 1", .node = "node 2", .rank = 1}}};
     for (std::size_t i = 0; i < call_paths; ++i) {
         cube::CubeCallPath path{.region = base::draw_below(random, 2)};
         if (i > 0) path.parent = base::draw_below(random, i);

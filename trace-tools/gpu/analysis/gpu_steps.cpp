@@ -40,7 +40,7 @@ struct Open {
     StreamWork work = StreamWork::none;
     HostRegion state = HostRegion::none;
     bool synchronises = false;
-    Launches<Launch>::Pointer launch;
+    Launches<Launch>::Pointer launch{};
 };
 
 }  // namespace
@@ -172,7 +172,7 @@ void GpuSteps::enter(const otf2::At& at, std::uint32_t region, const otf2::Event
     Engine& engine = *engine_;
     engine.see(at);
     std::vector<Open>& open = engine.open[at.location];
-    Open& visit = open.emplace_back(Open{.region = region, .launch = {}});
+    Open& visit = open.emplace_back(Open{.region = region});
     if (!engine.accelerators.is_stream(at.location)) return engine.enter_host(at, visit, attributes);
     visit.work = engine.accelerators.work_of[region];
     engine.begin_work(at, visit.work, engine.launches.of(at, visit.work, attributes).get());

@@ -150,8 +150,7 @@ gpu::Activity on_device(gpu::ActivityKind kind, const Record& record)
             .end_ns = static_cast<std::int64_t>(record.end),
             .device = record.deviceId,
             .stream = record.streamId,
-            .correlation = record.correlationId,
-            .name = {}};
+            .correlation = record.correlationId};
 }
 
 template <class Record>

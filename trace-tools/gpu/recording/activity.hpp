@@ -20,7 +20,7 @@ struct Activity {
     std::uint32_t thread = 0;       // for calls: the system's thread id
     std::uint32_t correlation = 0;  // equal for a call and the activity that it started; 0: none
     std::uint64_t bytes = 0;        // for copies and sets
-    std::string_view name;          // name of the kernel or the call, or direction of the copy: "host to device"
+    std::string_view name{};        // name of the kernel or the call, or direction of the copy: "host to device"
 };
 
 // A simultaneous reading of both clocks. The recording's clock was read between two readings of the trace's clock that

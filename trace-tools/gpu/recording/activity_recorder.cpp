@@ -78,11 +78,8 @@ ActivityRecorder::Row& ActivityRecorder::row_of(const Activity& activity)
     const auto found = rows_.find(key);
     if (found != rows_.end()) return found->second;
     // The location depends only on the kind, device and stream (or thread) of its first activity.
-    const Activity first{.kind = activity.kind,
-                         .device = activity.device,
-                         .stream = activity.stream,
-                         .thread = activity.thread,
-                         .name = {}};
+    const Activity first{
+        .kind = activity.kind, .device = activity.device, .stream = activity.stream, .thread = activity.thread};
     Lanes lanes{
         [this, first](const std::string& suffix) -> otf2::LocationRecorder& { return location(first, suffix); }};
     return rows_.try_emplace(key, Row{std::move(lanes), {}}).first->second;

@@ -108,24 +108,20 @@ class Resolver {
             archive_.nodes.push_back(
                 {.name = text(stored.name),
                  .class_name = text(stored.class_name),
-                 .parent = reference(stored_.node_table, stored.parent, OTF2_UNDEFINED_SYSTEM_TREE_NODE),
-                 .properties = {}});
+                 .parent = reference(stored_.node_table, stored.parent, OTF2_UNDEFINED_SYSTEM_TREE_NODE)});
         for (const StoredProcess& stored : stored_.processes)
             archive_.processes.push_back(
                 {.name = text(stored.name),
                  .accelerator = stored.type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR,
                  .creator = reference(stored_.process_table, stored.creator, OTF2_UNDEFINED_LOCATION_GROUP),
-                 .node = reference(stored_.node_table, stored.node, OTF2_UNDEFINED_SYSTEM_TREE_NODE),
-                 .properties = {}});
+                 .node = reference(stored_.node_table, stored.node, OTF2_UNDEFINED_SYSTEM_TREE_NODE)});
         for (const StoredLocation& stored : stored_.locations)
             archive_.locations.push_back(
                 {.id = stored.self,
                  .name = text(stored.name),
                  .kind = word<LocationKind>("location kind", stored.type),
                  .process = reference(stored_.process_table, stored.process, OTF2_UNDEFINED_LOCATION_GROUP),
-                 .events = stored.events,
-                 .clock_offsets = {},
-                 .properties = {}});
+                 .events = stored.events});
         properties(stored_.node_properties, stored_.node_table, archive_.nodes);
         properties(stored_.process_properties, stored_.process_table, archive_.processes);
         properties(stored_.location_properties, stored_.references.locations, archive_.locations);
@@ -210,8 +206,7 @@ class Resolver {
     {
         lists_of_locations();
         for (const StoredCommunicator& stored : stored_.communicators) {
-            Communicator communicator{
-                .name = text(stored.name), .paradigm = Paradigm::unknown, .members = {}, .self = false};
+            Communicator communicator{.name = text(stored.name), .paradigm = Paradigm::unknown, .self = false};
             const std::uint32_t of = reference(stored_.group_table, stored.group, OTF2_UNDEFINED_GROUP);
             if (of != nowhere) {
                 const StoredGroup& group = stored_.groups[of];

@@ -54,7 +54,7 @@ struct CommunicatorRow {
     std::int64_t number = 0;
     std::vector<int> members;  // ranks in the team
     std::string name;          // equal on all ranks
-    std::string given;         // name given on this rank: see Recorder::name()
+    std::string given{};       // name given on this rank: see Recorder::name()
     auto operator<=>(const CommunicatorRow&) const = default;
 };
 

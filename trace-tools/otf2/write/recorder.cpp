@@ -133,8 +133,7 @@ CommunicatorRef Recorder::communicator(CommunicatorKey key, const std::vector<in
             {.maker = key.maker,
              .number = key.number,
              .members = members,
-             .name = name.empty() ? base::join("communicator ", key.maker, ".", key.number) : name,
-             .given = {}});
+             .name = name.empty() ? base::join("communicator ", key.maker, ".", key.number) : name});
     return place->second;
 }
 

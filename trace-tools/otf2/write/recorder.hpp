@@ -263,12 +263,12 @@ class Recorder {
     // it.
     LocationRecorder& location(const std::string& name, LocationKind kind = LocationKind::cpu_thread)
     {
-        return location(name, {.kind = kind, .accelerator = {}, .properties = {}});
+        return location(name, {.kind = kind});
     }
     struct Placement {
         LocationKind kind = LocationKind::cpu_thread;
-        std::string accelerator;                        // accelerator group (below the process) of a stream
-        std::map<std::string, std::string> properties;  // names need a "::"
+        std::string accelerator{};                        // accelerator group (below the process) of a stream
+        std::map<std::string, std::string> properties{};  // names need a "::"
     };
     LocationRecorder& location(const std::string& name, const Placement& placement);
 

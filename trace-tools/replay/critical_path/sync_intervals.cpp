@@ -44,8 +44,7 @@ SyncIntervals::Pointer merged(std::span<SyncInterval* const> newest_first)
     return boost::allocate_local_shared<SyncInterval>(Recycled<SyncInterval>{},
                                                       SyncInterval{.end_ns = newest_first.front()->end_ns,
                                                                    .work = {work.all().begin(), work.all().end()},
-                                                                   .worker = newest_first.front()->worker,
-                                                                   .previous = {}});
+                                                                   .worker = newest_first.front()->worker});
 }
 
 }  // namespace

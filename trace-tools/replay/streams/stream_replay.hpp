@@ -55,7 +55,7 @@ class StreamReplay {
     };
     struct Call {
         std::uint32_t region = 0;
-        Launches<PathLaunch>::Pointer launch;
+        Launches<PathLaunch>::Pointer launch{};
         std::uint32_t thread = otf2::nowhere;
         std::int64_t begin_ns = 0;
         bool waits = false;
