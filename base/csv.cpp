@@ -21,7 +21,7 @@ namespace {
 
 bool needs_quotes(std::string_view text)
 {
-    return std::any_of(text.begin(), text.end(), [](char c) { return c == ',' || c == '"' || c == '\n' || c == '\r'; });
+    return std::ranges::any_of(text, [](char c) { return c == ',' || c == '"' || c == '\n' || c == '\r'; });
 }
 
 void append_quoted(std::string& line, std::string_view text)

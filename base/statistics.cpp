@@ -137,7 +137,7 @@ std::vector<double> holm(const std::vector<double>& p)
 {
     std::vector<std::size_t> order(p.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
     std::vector<double> adjusted(p.size());
     double largest = 0.0;
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -151,7 +151,7 @@ std::vector<double> benjamini_hochberg(const std::vector<double>& p)
 {
     std::vector<std::size_t> order(p.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p[a] > p[b]; });
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return p[a] > p[b]; });
     std::vector<double> adjusted(p.size());
     double smallest = 1.0;
     for (std::size_t i = 0; i < order.size(); ++i) {

@@ -228,7 +228,7 @@ std::string shell_word(const std::string& text)
         return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
                std::string_view{"-_./=:,+@%^"}.find(c) != std::string_view::npos;
     };
-    if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+    if (!text.empty() && std::ranges::all_of(text, plain)) return text;
     std::string quoted = "'";
     for (const char c : text) {
         if (c == '\'')

@@ -30,7 +30,7 @@ inline nlohmann::json verdict_in(const std::filesystem::path& run)
 
 inline bool one_line(const std::string& text)
 {
-    return std::count(text.begin(), text.end(), '\n') == 1;
+    return std::ranges::count(text, '\n') == 1;
 }
 
 }  // namespace testing

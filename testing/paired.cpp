@@ -39,7 +39,7 @@ Median median(std::vector<double> samples)
     const std::size_t count = samples.size();
     const std::size_t rank = count == 0 ? 0 : interval_rank(count);
     if (rank == 0) base::fail("a median with an interval needs at least 6 samples, not ", count);
-    std::sort(samples.begin(), samples.end());
+    std::ranges::sort(samples);
     return {.value = (samples[(count - 1) / 2] + samples[count / 2]) / 2.0,
             .low = samples[rank - 1],
             .high = samples[count - rank],

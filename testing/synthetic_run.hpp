@@ -243,7 +243,7 @@ inline void write_training(const std::filesystem::path& folder, const SyntheticR
                                            [&](const Noises& on) { return 1.0 + extra(on, slowed, rank) / share; });
             };
             const Noises all_on = detail::noise_at(run, slots, time);
-            const bool settles = run.connected && std::any_of(all_on.begin(), all_on.end(), [](const auto* on) {
+            const bool settles = run.connected && std::ranges::any_of(all_on, [](const auto* on) {
                                      return base::acts_on_whole_steps(on->role);
                                  });
             const std::int64_t settled = settles ? ns(run.settle_percent / 100.0) : 0;
@@ -263,7 +263,7 @@ inline void write_training(const std::filesystem::path& folder, const SyntheticR
                 ready.push_back(done("backward", rank, loaded.back(), 0.75, jitter));
             }
             const auto self = static_cast<std::size_t>(mine);
-            const std::int64_t all_ready = *std::max_element(ready.begin(), ready.end());
+            const std::int64_t all_ready = *std::ranges::max_element(ready);
             const std::int64_t exchanged = done("transfer", mine, all_ready, 0.10);
             phase("load", time + delay, loaded[self]);
             if (gpu) {
@@ -306,7 +306,7 @@ inline void write_noise(const std::filesystem::path& folder, const SyntheticRun&
     recorder.property("crosstalk::seed", std::to_string(run.seed));
     std::vector<std::string> factors;
     for (const SyntheticNoise& noise : run.noise)
-        if (std::find(factors.begin(), factors.end(), noise.label) == factors.end()) factors.push_back(noise.label);
+        if (std::ranges::find(factors, noise.label) == factors.end()) factors.push_back(noise.label);
     recorder.property("crosstalk::factors", base::join_words(factors, ","));
     if (!run.noise_clock.empty()) recorder.process_property("crosstalk::clock_identity", run.noise_clock);
     const otf2::AttributeRef block = recorder.attribute("block", otf2::Type::uint64);

@@ -41,7 +41,7 @@ inline TrainRun trained_alone(const std::filesystem::path& out, const Words& opt
 
 inline std::size_t lines(const std::string& text)
 {
-    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
 // Steps and phases of the main threads in an archive, and whether every ENTER has its LEAVE.
@@ -104,7 +104,7 @@ class StepsOfTrace : public otf2::Visitor {
 
     bool all_closed() const
     {
-        return balanced && std::all_of(open_.begin(), open_.end(), [](const auto& open) { return open.empty(); });
+        return balanced && std::ranges::all_of(open_, [](const auto& open) { return open.empty(); });
     }
 
  private:

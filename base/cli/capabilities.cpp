@@ -10,7 +10,7 @@ namespace base {
 
 bool contains(const Capabilities& capabilities, const Capability& wanted)
 {
-    return std::find(capabilities.begin(), capabilities.end(), &wanted) != capabilities.end();
+    return std::ranges::find(capabilities, &wanted) != capabilities.end();
 }
 
 void check_needs(const std::vector<Choice>& choices, const std::vector<Choice>& alternatives)

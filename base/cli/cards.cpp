@@ -77,9 +77,8 @@ bool same(const OptionCard& a, const OptionCard& b)
 // The first card that has the option with the same default and help.
 const CardText& first_with(const OptionCard& option, const std::vector<CardText>& cards)
 {
-    return *std::find_if(cards.begin(), cards.end(), [&](const CardText& card) {
-        return std::any_of(card.options.begin(), card.options.end(),
-                           [&](const OptionCard& other) { return same(option, other); });
+    return *std::ranges::find_if(cards, [&](const CardText& card) {
+        return std::ranges::any_of(card.options, [&](const OptionCard& other) { return same(option, other); });
     });
 }
 
@@ -130,7 +129,7 @@ Settings::Settings(const std::string& plug_in, std::span<const OptionCard> cards
         values_[card.name] = card.default_text;
     }
     for (const auto& [name, value] : given) {
-        if (std::find(known.begin(), known.end(), name) == known.end()) {
+        if (std::ranges::find(known, name) == known.end()) {
             const std::string right = known.empty() ? "it has none" : "it has " + join_words(known, ", ");
             const std::string meant = did_you_mean(name, known);
             fail_usage(plug_in, " has no option '", name, "'", meant,
@@ -151,7 +150,7 @@ const std::string& Settings::text(const std::string& name) const
 
 bool Settings::given(const std::string& name) const
 {
-    return std::find(given_.begin(), given_.end(), name) != given_.end();
+    return std::ranges::find(given_, name) != given_.end();
 }
 
 }  // namespace base

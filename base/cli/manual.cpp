@@ -247,7 +247,7 @@ std::string function_name(const std::string& program)
 // Position of a command's own subcommand on the command line: 2 for "git remote".
 std::string place_of_commands(const Manual& manual)
 {
-    return std::to_string(1 + std::count(manual.program.begin(), manual.program.end(), ' '));
+    return std::to_string(1 + std::ranges::count(manual.program, ' '));
 }
 
 // Calls the completion function of the command.
@@ -312,7 +312,7 @@ std::vector<OptionGroup> option_groups(const Manual& manual)
     OptionGroup other;
     for (const OptionText& option : manual.options) {
         const auto same = [&option](const OptionGroup& group) { return group.title == option.group; };
-        auto group = std::find_if(groups.begin(), groups.end(), same);
+        auto group = std::ranges::find_if(groups, same);
         if (option.group.empty())
             other.options.push_back(option);
         else if (group != groups.end())
@@ -382,8 +382,7 @@ std::string bash_completion(const Manual& manual)
     const std::string function = function_name(manual.program);
     const auto has_plug_ins = [](const Manual& any) { return !any.plug_ins.empty(); };
     std::string plug_ins;
-    if (has_plug_ins(manual) || std::any_of(manual.commands.begin(), manual.commands.end(), has_plug_ins))
-        plug_ins = bash_plug_ins;
+    if (has_plug_ins(manual) || std::ranges::any_of(manual.commands, has_plug_ins)) plug_ins = bash_plug_ins;
     for (std::size_t at = plug_ins.find("@FUNCTION@"); at != std::string::npos; at = plug_ins.find("@FUNCTION@"))
         plug_ins.replace(at, 10, function);
 

@@ -19,7 +19,7 @@ namespace {
 
 void check_choice(const std::string& word, const std::vector<std::string>& choices)
 {
-    if (std::find(choices.begin(), choices.end(), word) == choices.end())
+    if (std::ranges::find(choices, word) == choices.end())
         fail_usage("'", word, "' is not one of ", join_words(choices, "|"), did_you_mean(word, choices));
 }
 

@@ -78,9 +78,7 @@ class Options {
         std::vector<std::string> names;
         for (const auto& part : parts) names.push_back(part.first);
         add_positional_choice(name, names, [&parts](const std::vector<std::string>& named) {
-            std::erase_if(parts, [&](const auto& part) {
-                return std::find(named.begin(), named.end(), part.first) == named.end();
-            });
+            std::erase_if(parts, [&](const auto& part) { return std::ranges::find(named, part.first) == named.end(); });
         });
     }
 

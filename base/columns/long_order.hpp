@@ -25,7 +25,7 @@ LongColumn<T> sorted(const LongColumn<T>& column, Before before)
     for (std::size_t from = 0; from < column.size(); from += in_memory) {
         std::vector<T> stretch;
         for (std::size_t i = from; i < std::min(column.size(), from + in_memory); ++i) stretch.push_back(column[i]);
-        std::sort(stretch.begin(), stretch.end(), before);
+        std::ranges::sort(stretch, before);
         stretches.emplace_back(stretch);
     }
     if (stretches.size() == 1) return std::move(stretches.front());

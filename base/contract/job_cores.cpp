@@ -13,7 +13,7 @@ namespace {
 std::size_t cores_with(const CpuSet& cpus, const std::vector<Core>& cores)
 {
     return static_cast<std::size_t>(
-        std::count_if(cores.begin(), cores.end(), [&](const Core& core) { return have_common(core.cpus, cpus); }));
+        std::ranges::count_if(cores, [&](const Core& core) { return have_common(core.cpus, cpus); }));
 }
 
 }  // namespace
@@ -33,9 +33,8 @@ CpusOfRanks share(const CpusOfRanks& usable, std::size_t wanted, const std::vect
 {
     std::vector<pid_t> ranks;
     for (const auto& [rank, cpus] : usable) ranks.push_back(rank);
-    std::stable_sort(ranks.begin(), ranks.end(), [&](pid_t a, pid_t b) {
-        return cores_with(usable.at(a), cores) < cores_with(usable.at(b), cores);
-    });
+    std::ranges::stable_sort(
+        ranks, [&](pid_t a, pid_t b) { return cores_with(usable.at(a), cores) < cores_with(usable.at(b), cores); });
     CpusOfRanks kept;
     CpuSet taken;
     for (const pid_t rank : ranks) {

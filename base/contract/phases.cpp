@@ -11,7 +11,7 @@ namespace base {
 const PhaseCard* find_phase(std::string_view name)
 {
     const auto* const found =
-        std::find_if(phase_cards.begin(), phase_cards.end(), [&](const PhaseCard& card) { return card.name == name; });
+        std::ranges::find_if(phase_cards, [&](const PhaseCard& card) { return card.name == name; });
     return found == phase_cards.end() ? nullptr : found;
 }
 

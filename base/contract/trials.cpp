@@ -71,7 +71,7 @@ template <std::size_t Count>
 void check_word(const CsvTable& table, std::size_t row, const char* column, const std::string& word,
                 const std::array<const char*, Count>& words)
 {
-    if (std::find(words.begin(), words.end(), word) != words.end()) return;
+    if (std::ranges::find(words, word) != words.end()) return;
     std::string all;
     for (const char* one : words) all += (all.empty() ? "" : ", ") + std::string{one};
     fail(table.place(row, column), ": '", word, "' is not one of ", all);

@@ -46,7 +46,7 @@ Plot draw_effects(const std::string& program, const std::filesystem::path& folde
     variables.set("has_budget", effects.budget_percent ? 1 : 0);
     variables.set("budget", effects.budget_percent.value_or(0.0));
     variables.set("has_truths",
-                  std::any_of(rows.begin(), rows.end(), [](const EffectRow& row) { return row.truth; }) ? 1 : 0);
+                  std::ranges::any_of(rows, [](const EffectRow& row) { return row.truth.has_value(); }) ? 1 : 0);
     variables.set("low", low);
     variables.set("high", high);
     variables.set("axis", std::vector<std::string>{effects.axis});

@@ -102,8 +102,7 @@ std::vector<StressorFamily> families_of_phases()
 const StressorFamily& family_of(std::string_view stressor)
 {
     const std::string_view name = stressor.substr(0, stressor.find('.'));
-    const auto* found =
-        std::find_if(families.begin(), families.end(), [&](const StressorFamily& f) { return f.name == name; });
+    const auto* found = std::ranges::find_if(families, [&](const StressorFamily& f) { return f.name == name; });
     return found == families.end() ? families.back() : *found;
 }
 

@@ -113,8 +113,7 @@ std::vector<CgroupDirectory> cgroup_directories(std::string_view controller, con
         const std::string group = line.substr(second + 1);
         const std::vector<std::string> names = split(controllers, ',');
         const fs::path mounts = root / "sys/fs/cgroup";
-        if (std::find(names.begin(), names.end(), controller) != names.end())
-            add_with_parents(mounts / controller, group, 1, found);
+        if (std::ranges::find(names, controller) != names.end()) add_with_parents(mounts / controller, group, 1, found);
         if (controllers.empty()) add_with_parents(mounts, group, 2, found);
     }
     return found;
@@ -175,8 +174,7 @@ std::unique_ptr<OwnGroup> OwnGroup::make(const CgroupDirectory& parent, const st
     std::getline(in, known);
     const std::vector<std::string> already = split(known, ' ');
     for (const std::string& controller : controllers)
-        if (std::find(already.begin(), already.end(), controller) == already.end() &&
-            put_line(handed_on, "+" + controller))
+        if (std::ranges::find(already, controller) == already.end() && put_line(handed_on, "+" + controller))
             group->handed_on_.push_back(controller);
     return group;
 }

@@ -116,7 +116,7 @@ std::string format_cpus(const CpuSet& cpus)
         while (++cpu != cpus.end() && *cpu == last + 1) ++last;
         if (!text.empty()) text += ',';
         text += std::to_string(first);
-        if (last > first) text += "-" + std::to_string(last);
+        if (last > first) text.append("-").append(std::to_string(last));
     }
     return text;
 }
@@ -128,7 +128,7 @@ bool are_within(const CpuSet& some, const CpuSet& all)
 
 bool have_common(const CpuSet& some, const CpuSet& others)
 {
-    return std::any_of(some.begin(), some.end(), [&](int cpu) { return others.contains(cpu); });
+    return std::ranges::any_of(some, [&](int cpu) { return others.contains(cpu); });
 }
 
 CpuSet common_cpus(const CpuSet& some, const CpuSet& others)
@@ -221,7 +221,7 @@ std::vector<pid_t> threads_of_this_process()
     std::vector<pid_t> threads;
     for (const auto& entry : std::filesystem::directory_iterator{"/proc/self/task"})
         threads.push_back(parse<int>(entry.path().filename().string()));
-    std::sort(threads.begin(), threads.end());
+    std::ranges::sort(threads);
     return threads;
 }
 

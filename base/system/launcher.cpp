@@ -30,8 +30,8 @@ std::optional<JobRank> rank_of(const char* rank_variable, const char* size_varia
 std::string checked_host_name(const std::string& name, const std::string& from)
 {
     constexpr std::size_t longest = 200;
-    const bool plain = std::none_of(name.begin(), name.end(),
-                                    [](unsigned char letter) { return letter == '/' || std::iscntrl(letter) != 0; });
+    const bool plain =
+        std::ranges::none_of(name, [](unsigned char letter) { return letter == '/' || std::iscntrl(letter) != 0; });
     if (name.empty() || name == "." || name == ".." || name.size() > longest || !plain)
         fail_usage(from, ": '", name.substr(0, longest), "' is not the name of a host");
     return name;

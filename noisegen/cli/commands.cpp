@@ -64,9 +64,8 @@ VictimWords parse_victim(const std::string& text)
     VictimWords victim;
     const std::vector<std::string>& kinds = victim_names();
     for (const std::string& word : base::split(text, ',')) {
-        if (std::find(kinds.begin(), kinds.end(), word) != kinds.end()) {
-            if (std::find(victim.kinds.begin(), victim.kinds.end(), word) == victim.kinds.end())
-                victim.kinds.push_back(word);
+        if (std::ranges::find(kinds, word) != kinds.end()) {
+            if (std::ranges::find(victim.kinds, word) == victim.kinds.end()) victim.kinds.push_back(word);
             continue;
         }
         if (word == "auto") continue;

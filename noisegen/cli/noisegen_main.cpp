@@ -54,7 +54,7 @@ void check_victims(const noisegen::Request& request)
     if (request.victims.empty()) return;
     const auto acts = [](const noisegen::Configured& stressor) { return stressor.card->acts_on_the_job; };
     const std::vector<noisegen::Configured>& stressors = request.schedule.stressors;
-    if (std::none_of(stressors.begin(), stressors.end(), acts))
+    if (std::ranges::none_of(stressors, acts))
         base::fail_usage("--victim is for control.pause and job.cores; '", request.schedule.text, "' has neither");
     if (base::job_rank().size > base::local_rank().size)
         base::fail_usage("--victim is a process of one host, but this job has several");

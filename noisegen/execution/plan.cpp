@@ -35,8 +35,7 @@ bool needs_training(const Request& request)
         return acts ? request.victims.empty() : base::is_control(stressor.card->role);
     };
     const auto follows = [](const FactorLevel& level) { return !level.intensity.follow.empty(); };
-    return std::any_of(schedule.stressors.begin(), schedule.stressors.end(), asks) ||
-           std::any_of(schedule.levels.begin(), schedule.levels.end(), follows);
+    return std::ranges::any_of(schedule.stressors, asks) || std::ranges::any_of(schedule.levels, follows);
 }
 
 Plan plan(Request request, bool placed)

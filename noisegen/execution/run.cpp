@@ -46,7 +46,7 @@ bool at_once(const Plan& plan, const base::JobRank& job)
     const auto is_plain = [](const Intensity& intensity) { return !intensity.asks() && intensity.follow.empty(); };
     return job.size == 1 && !plan.request.out.empty() && !levels.empty() && is_plain(levels.front().intensity) &&
            !table.empty() &&
-           std::all_of(table.begin(), table.end(), [](const Slot& slot) { return slot.treatment == Treatment{0}; });
+           std::ranges::all_of(table, [](const Slot& slot) { return slot.treatment == Treatment{0}; });
 }
 
 void start(Team& team, std::optional<Records>& kept, const Plan& plan, std::int64_t start_ns)

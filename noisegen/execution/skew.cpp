@@ -93,8 +93,8 @@ std::optional<Skew> measure_skew(const fs::path& noise, std::size_t processes, b
 
     Skew skew;
     skew.processes = all.size();
-    skew.one_clock = std::all_of(all.begin(), all.end(),
-                                 [&](const Finished& process) { return process.clock == all.front().clock; });
+    skew.one_clock =
+        std::ranges::all_of(all, [&](const Finished& process) { return process.clock == all.front().clock; });
     std::map<std::int64_t, Span> by_slot;
     for (const Finished& process : all) {
         add_begins(process, skew.one_clock ? 0 : process.realtime_offset_ns, by_slot);
@@ -106,7 +106,7 @@ std::optional<Skew> measure_skew(const fs::path& noise, std::size_t processes, b
     for (const auto& [slot, span] : by_slot)
         if (span.processes == all.size()) spreads.push_back(span.last - span.first);
     if (spreads.empty()) return {};
-    std::sort(spreads.begin(), spreads.end());
+    std::ranges::sort(spreads);
     skew.slots = spreads.size();
     skew.median_ns = spreads[spreads.size() / 2];
     skew.p99_ns = spreads[(spreads.size() - 1) * 99 / 100];

@@ -116,8 +116,7 @@ class NoiseMetrics {
             const FactorLevel& level = schedule_.levels[i];
             const std::vector<std::pair<std::string, std::string>> labels{{"factor", level.factor},
                                                                           {"level", level.level}};
-            const bool is_on =
-                treatment != nullptr && std::find(treatment->begin(), treatment->end(), i) != treatment->end();
+            const bool is_on = treatment != nullptr && std::ranges::find(*treatment, i) != treatment->end();
             on.values.push_back({labels, is_on ? 1.0 : 0.0});
             if (const auto& rate = level.intensity.rate)
                 (rate->of == base::Rate::Of::bytes ? bytes : operations).values.push_back({labels, rate->per_second});

@@ -138,8 +138,7 @@ std::vector<Item> items_of(const std::vector<Configured>& configured, const base
     counts.push_back(cores.size());
     std::vector<Item> items;
     for (const Configured& stressor : configured) {
-        const bool known =
-            std::any_of(items.begin(), items.end(), [&](const Item& item) { return item.is_of(stressor); });
+        const bool known = std::ranges::any_of(items, [&](const Item& item) { return item.is_of(stressor); });
         if (known) continue;
         const bool needs_one = stressor.card->cpus == StressorCard::Cpus::one;
         for (const std::size_t count : needs_one ? std::vector<std::size_t>{1} : counts) {
@@ -207,8 +206,8 @@ bool measure_rounds(std::vector<Item>& items, const Calibration& calibration)
 
 const Item* one_core_of(const std::vector<Item>& items, const Item& other)
 {
-    const auto found = std::find_if(items.begin(), items.end(),
-                                    [&](const Item& item) { return item.cores == 1 && item.is_of(other.stressor); });
+    const auto found =
+        std::ranges::find_if(items, [&](const Item& item) { return item.cores == 1 && item.is_of(other.stressor); });
     return found == items.end() ? nullptr : &*found;
 }
 

@@ -50,7 +50,7 @@ const std::vector<VictimCard>& victim_cards()
 const VictimCard& card_of(const std::string& victim)
 {
     const auto& cards = victim_cards();
-    return *std::find_if(cards.begin(), cards.end(), [&](const VictimCard& card) { return card.name == victim; });
+    return *std::ranges::find_if(cards, [&](const VictimCard& card) { return card.name == victim; });
 }
 
 // The peers' commands may contain characters that are special in schedules, so they are inserted after parsing.
@@ -172,8 +172,8 @@ void add_pass(HarmReport& report, const HarmProbe& asked, const Pass& pass, cons
 
 bool a_peer_failed(const ProbeRun& run)
 {
-    return std::any_of(run.notes.begin(), run.notes.end(),
-                       [](const std::string& note) { return note.find(job_has_ended) != std::string::npos; });
+    return std::ranges::any_of(run.notes,
+                               [](const std::string& note) { return note.find(job_has_ended) != std::string::npos; });
 }
 
 std::string factor_text(double value)
@@ -260,8 +260,8 @@ std::vector<std::string> default_harm_stressors(const base::CpuSet& cpus, const 
 {
     std::vector<std::string> words = default_probe_stressors(cpus);
     const auto in_words = [&words](const std::string& name) {
-        return std::any_of(words.begin(), words.end(),
-                           [&](const std::string& word) { return word == name || word.starts_with(name + "["); });
+        return std::ranges::any_of(
+            words, [&](const std::string& word) { return word == name || word.starts_with(name + "["); });
     };
     for (const StressorCard* card : stressors().cards()) {
         const bool takes_only_room = card->name == "capacity.hog";
@@ -301,7 +301,7 @@ int probe_harm(const HarmProbe& asked)
     if (!asked.probe.out.empty()) claimed.emplace(asked.probe.out, base::part::probe);
     nlohmann::ordered_json record = probe_record(asked.probe, checked, setup);
 
-    if (std::find(asked.victims.begin(), asked.victims.end(), "step") != asked.victims.end()) training_program();
+    if (std::ranges::find(asked.victims, "step") != asked.victims.end()) training_program();
 
     HarmReport report;
     const base::CpuSet allowed = base::allowed_cpus();

@@ -98,7 +98,7 @@ Slowdowns slowdowns(const DoneByBlock& blocks, Slice::Kind kind, std::size_t pro
 {
     std::vector<std::size_t> order(levels.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return reached[a] < reached[b]; });
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return reached[a] < reached[b]; });
     Slowdowns all;
     for (const std::size_t i : order) all.levels.push_back(reached[i]);
     all.by_level.resize(levels.size());

@@ -53,16 +53,15 @@ Schedule schedule_with(const PressureProbe& asked)
 
 std::size_t level_named(const Schedule& schedule, const std::string& label)
 {
-    const auto found = std::find_if(schedule.levels.begin(), schedule.levels.end(),
-                                    [&](const FactorLevel& level) { return level.factor == label; });
+    const auto found =
+        std::ranges::find_if(schedule.levels, [&](const FactorLevel& level) { return level.factor == label; });
     return static_cast<std::size_t>(found - schedule.levels.begin());
 }
 
 const PressureKind* kind_named(const std::string& card)
 {
     const auto& kinds = pressure_kinds();
-    const auto found =
-        std::find_if(kinds.begin(), kinds.end(), [&](const PressureKind& kind) { return kind.stressor == card; });
+    const auto found = std::ranges::find_if(kinds, [&](const PressureKind& kind) { return kind.stressor == card; });
     return found == kinds.end() ? nullptr : &*found;
 }
 
@@ -167,8 +166,8 @@ nlohmann::ordered_json to_json(const PressedOn& one)
 
 bool command_ended(const ProbeRun& run)
 {
-    return std::any_of(run.notes.begin(), run.notes.end(),
-                       [](const std::string& note) { return note.find(job_has_ended) != std::string::npos; });
+    return std::ranges::any_of(run.notes,
+                               [](const std::string& note) { return note.find(job_has_ended) != std::string::npos; });
 }
 
 }  // namespace

@@ -71,8 +71,7 @@ base::Bytes memory_of_each(const base::CpuSet& cpus)
     std::int64_t most = 64 * mib;
     for (const int cpu : cpus) {
         const Cache cache = last_level_cache(cpu);
-        const auto sharers =
-            std::count_if(cpus.begin(), cpus.end(), [&](int other) { return cache.cpus.contains(other); });
+        const auto sharers = std::ranges::count_if(cpus, [&](int other) { return cache.cpus.contains(other); });
         most = std::max(most, beyond_caches(cpu).count / std::max<std::int64_t>(1, sharers));
     }
     return {(most + mib - 1) / mib * mib};

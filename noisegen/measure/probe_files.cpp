@@ -207,7 +207,7 @@ bool draw_probe(const std::filesystem::path& folder, const DamageReport& report)
     variables.set("names", names);
     variables.set("colours", colours);
     variables.set("gb_per_s", gb_per_s);
-    variables.set("least", std::min(0.0, *std::min_element(gb_per_s.begin(), gb_per_s.end())));
+    variables.set("least", std::min(0.0, *std::ranges::min_element(gb_per_s)));
     variables.set("most", most_gb_per_s);
     variables.set("xtick", tic_step(most_gb_per_s));
     set_panels(variables, panels, shown);
@@ -218,7 +218,7 @@ std::vector<double> spread(const std::vector<double>& wanted, double gap)
 {
     std::vector<std::size_t> order(wanted.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
     std::vector<double> places(wanted.size());
     double least = 0.0;
     for (const std::size_t i : order) {

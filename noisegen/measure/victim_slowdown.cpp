@@ -54,7 +54,7 @@ double quiet_per_second(const VictimDone& done, Slice::Kind kind)
 
 const Damage* of_card(const std::vector<Damage>& damages, const std::string& card)
 {
-    const auto found = std::find_if(damages.begin(), damages.end(), [&](const Damage& d) { return d.card == card; });
+    const auto found = std::ranges::find_if(damages, [&](const Damage& d) { return d.card == card; });
     return found == damages.end() ? nullptr : &*found;
 }
 
@@ -169,7 +169,7 @@ std::vector<std::string> remarks(const DamageReport& report)
         words.push_back("cpu.spin touches no memory, yet the victim kept " + percent(spin->bandwidth_kept.value) +
                         " of its bandwidth: this part is clock frequency or a shared core");
     const auto& all = report.damages;
-    const auto count = [&all](const auto& holds) { return std::count_if(all.begin(), all.end(), holds); };
+    const auto count = [&all](const auto& holds) { return std::ranges::count_if(all, holds); };
     if (count([](const Damage& d) { return std::isnan(d.bandwidth_kept.low + d.latency_factor.low); }) > 0)
         words.push_back("too few of the victim's measurements fit into a slot: give a longer --slot");
     else if (report.noise_waited > weakened_share)

@@ -101,7 +101,7 @@ bool is_of_cgroups(const ResourceLimit& limit)
 
 bool sets_all(const base::OwnGroup& group, const std::vector<ResourceLimit>& limits)
 {
-    return std::all_of(limits.begin(), limits.end(), [&](const ResourceLimit& limit) {
+    return std::ranges::all_of(limits, [&](const ResourceLimit& limit) {
         const std::vector<Setting> settings = settings_of(limit, group.version(), true, {});
         return !settings.empty() && group.has(settings.front().file);
     });

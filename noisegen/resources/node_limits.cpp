@@ -172,7 +172,7 @@ class Lock {
 
 Limit limit_of(std::vector<double> rounds)
 {
-    std::sort(rounds.begin(), rounds.end());
+    std::ranges::sort(rounds);
     const std::size_t count = rounds.size();
     return {
         .worst = rounds.front(), .median = (rounds[(count - 1) / 2] + rounds[count / 2]) / 2.0, .best = rounds.back()};
@@ -183,7 +183,7 @@ double held_in_windows(std::vector<double> windows)
     constexpr double share_below = 0.05;
     constexpr double room = 0.02;
     if (windows.empty()) return 0.0;
-    std::sort(windows.begin(), windows.end());
+    std::ranges::sort(windows);
     return (1.0 - room) * windows[static_cast<std::size_t>(share_below * static_cast<double>(windows.size() - 1))];
 }
 
@@ -225,8 +225,7 @@ void add_limits(const fs::path& file, const std::vector<StressorLimit>& entries,
     std::vector<StressorLimit>& all = known_limits.entries;
     if (worst) known_limits.worst = worst;
     for (const StressorLimit& entry : entries) {
-        const auto old =
-            std::find_if(all.begin(), all.end(), [&](const StressorLimit& known) { return same(known, entry); });
+        const auto old = std::ranges::find_if(all, [&](const StressorLimit& known) { return same(known, entry); });
         if (old == all.end())
             all.push_back(entry);
         else

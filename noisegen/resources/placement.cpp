@@ -199,7 +199,7 @@ std::vector<CpuPlacement> placements(const base::CpuSet& cpus, const Machine& ma
                 if (sibling != cpu && machine.avoided.contains(sibling)) placement.busy_siblings.insert(sibling);
             found.push_back(std::move(placement));
         }
-    std::sort(found.begin(), found.end(), [](const CpuPlacement& a, const CpuPlacement& b) { return a.cpu < b.cpu; });
+    std::ranges::sort(found, [](const CpuPlacement& a, const CpuPlacement& b) { return a.cpu < b.cpu; });
     return found;
 }
 
@@ -278,7 +278,7 @@ std::vector<std::vector<int>> divide(const Schedule& schedule, const std::vector
                          " (CPUs ", base::format_cpus(all), "); use rotation(...), or more --cpus");
     std::vector<std::vector<int>> divided;
     for (std::size_t i = 0; i < schedule.stressors.size(); ++i) {
-        const auto place = std::find(own.begin(), own.end(), i);
+        const auto place = std::ranges::find(own, i);
         base::CpuSet cpus = all;
         if (place == own.end())
             cpus = {*all.begin()};

@@ -56,7 +56,7 @@ base::Rate resolve(const NodeLimits& limits, const Configured& stressor, base::P
 void resolve_rates(Schedule& schedule, const std::vector<std::vector<int>>& runs, const fs::path& file)
 {
     const auto is_share = [](const FactorLevel& level) { return level.intensity.of_limit.has_value(); };
-    const bool has_shares = std::any_of(schedule.levels.begin(), schedule.levels.end(), is_share);
+    const bool has_shares = std::ranges::any_of(schedule.levels, is_share);
     if (!has_shares && !asks_for_worst_shape(schedule)) return;
     const NodeLimits limits = read_limits(file.empty() ? default_limits_file() : file);
     resolve_worst_shape(schedule, limits.worst);
@@ -71,7 +71,7 @@ std::vector<std::string> rates_beyond_windows(const Schedule& schedule, const st
                                               const fs::path& file)
 {
     const auto has_rate = [](const FactorLevel& level) { return level.intensity.rate.has_value(); };
-    if (std::none_of(schedule.levels.begin(), schedule.levels.end(), has_rate)) return {};
+    if (std::ranges::none_of(schedule.levels, has_rate)) return {};
     NodeLimits limits;
     try {
         limits = read_limits(file.empty() ? default_limits_file() : file);

@@ -52,7 +52,7 @@ std::string text(const WorstShape& worst)
 
 bool asks_for_worst_shape(const Schedule& schedule)
 {
-    return std::any_of(schedule.stressors.begin(), schedule.stressors.end(), asks);
+    return std::ranges::any_of(schedule.stressors, asks);
 }
 
 void resolve_worst_shape(Schedule& schedule, const std::optional<WorstShape>& worst)

@@ -126,8 +126,8 @@ Schedule ScheduleBuilder::finish(decltype(Schedule::order) order)
 void ScheduleBuilder::check_controls() const
 {
     const auto has = [this](base::Role role) {
-        return std::any_of(schedule_.stressors.begin(), schedule_.stressors.end(),
-                           [role](const Configured& stressor) { return stressor.card->role == role; });
+        return std::ranges::any_of(schedule_.stressors,
+                                   [role](const Configured& stressor) { return stressor.card->role == role; });
     };
     if (has(base::Role::delay) != has(base::Role::sham))
         base::fail_usage(

@@ -69,8 +69,7 @@ std::string why_no_report(const Schedule& schedule, const std::vector<Slot>& tab
 bool is_constant(const Schedule& schedule)
 {
     const auto* sequence = std::get_if<Sequence>(&schedule.order);
-    return sequence != nullptr &&
-           std::all_of(sequence->entries.begin(), sequence->entries.end(), [&](const Sequence::Entry& slot) {
+    return sequence != nullptr && std::ranges::all_of(sequence->entries, [&](const Sequence::Entry& slot) {
                return slot.treatment == sequence->entries.front().treatment;
            });
 }

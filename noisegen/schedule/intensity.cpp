@@ -28,8 +28,7 @@ base::Percent share(const StressorCard& card, const base::Settings& settings, co
 
 bool has_option(const StressorCard& card, const std::string& name)
 {
-    return std::any_of(card.options.begin(), card.options.end(),
-                       [&](const base::OptionCard& option) { return option.name == name; });
+    return std::ranges::any_of(card.options, [&](const base::OptionCard& option) { return option.name == name; });
 }
 
 std::optional<ResourceLimit> limit_of(const StressorCard& card, const base::Settings& settings)

@@ -23,10 +23,7 @@ struct Intensity {
     std::string sched;  // scheduling class while on: other, batch, idle; empty: that of the process
     // Does it request a rate or duty that may be missed?
     bool asks() const { return rate.has_value() || duty.value < 100.0; }
-    bool follows(base::TrainingPhase phase) const
-    {
-        return std::find(follow.begin(), follow.end(), phase) != follow.end();
-    }
+    bool follows(base::TrainingPhase phase) const { return std::ranges::find(follow, phase) != follow.end(); }
     bool operator==(const Intensity&) const = default;
 };
 

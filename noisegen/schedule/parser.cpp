@@ -49,7 +49,7 @@ void refuse_several(const std::string& phase)
     std::vector<std::string> found;
     for (const std::string& word : base::split(phase, ' ')) {
         const std::string name = word.substr(0, word.find_first_of("[,"));
-        if (std::find(names.begin(), names.end(), name) != names.end()) found.push_back(name);
+        if (std::ranges::find(names, name) != names.end()) found.push_back(name);
     }
     if (found.size() > 1)
         base::fail_usage("'", phase, "' has several stressors: is a comma missing, as in rotation(", found[0], ", ",
@@ -91,7 +91,7 @@ Schedule parse_sequence(std::string_view text)
 bool is_short_word(std::string_view text)
 {
     const auto fits = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.'; };
-    return text.size() >= 2 && text[0] >= 'A' && text[0] <= 'Z' && std::all_of(text.begin(), text.end(), fits);
+    return text.size() >= 2 && text[0] >= 'A' && text[0] <= 'Z' && std::ranges::all_of(text, fits);
 }
 
 Schedule parse_short_word(std::string_view text)
@@ -155,7 +155,7 @@ Arguments parse_arguments(std::string_view form, std::string_view text, const st
     for (std::size_t i = 1; i < parts.size(); ++i) {
         const std::size_t equals = parts[i].find('=');
         const std::string name{base::trim(std::string_view{parts[i]}.substr(0, equals))};
-        if (std::find(known.begin(), known.end(), name) == known.end())
+        if (std::ranges::find(known, name) == known.end())
             base::fail_usage(form, " has no option '", name, "'", base::did_you_mean(name, known), " (it has ",
                              base::join_words(known, ", "), ")");
         if (equals == std::string::npos) base::fail_usage(form, ": ", name, " has no value");
@@ -344,7 +344,7 @@ Schedule parse_schedule(std::string_view whole)
         base::fail_usage("no schedule '", word, "(...)'", base::did_you_mean(word, forms), " (there are ",
                          base::join_words(forms, ", "), ")");
     const std::string first = text.empty() ? std::string{} : base::split(text, ' ').front();
-    if (std::find(forms.begin(), forms.end(), first) != forms.end()) parse_arguments(first, text, {});
+    if (std::ranges::find(forms, first) != forms.end()) parse_arguments(first, text, {});
     if (is_short_word(text)) return parse_short_word(text);
     return parse_sequence(text);
 }

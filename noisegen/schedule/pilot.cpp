@@ -58,7 +58,7 @@ LeftBehind judge(std::string noise, const std::vector<double>& differences)
 
 bool PilotRound::lasts() const
 {
-    return std::any_of(left.begin(), left.end(), [](const LeftBehind& noise) { return noise.lasts(); });
+    return std::ranges::any_of(left, [](const LeftBehind& noise) { return noise.lasts(); });
 }
 
 std::vector<Slot> pilot_table(const Schedule& schedule, std::uint64_t seed, base::Nanoseconds slot)

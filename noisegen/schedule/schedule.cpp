@@ -11,7 +11,7 @@ std::vector<std::string> Schedule::factors() const
 {
     std::vector<std::string> labels;
     for (const FactorLevel& level : levels)
-        if (std::find(labels.begin(), labels.end(), level.factor) == labels.end()) labels.push_back(level.factor);
+        if (std::ranges::find(labels, level.factor) == labels.end()) labels.push_back(level.factor);
     return labels;
 }
 

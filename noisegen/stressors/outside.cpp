@@ -40,7 +40,7 @@ void check_fit(const fs::path& file, const OutsideStressor& stressor)
 void check_name(const fs::path& file, const std::string& name)
 {
     const std::vector<std::string> taken = stressors().names();
-    if (std::find(taken.begin(), taken.end(), name) != taken.end())
+    if (std::ranges::find(taken, name) != taken.end())
         base::fail_usage("--load ", file.string(), ": there is a stressor '", name, "' already");
     const base::PlugInText text = base::parse_plug_in(name);
     if (text.name != name || name.find('.') == std::string::npos)
@@ -54,7 +54,7 @@ std::vector<std::string> load_stressors(const std::vector<std::string>& files)
     std::vector<std::string> loaded;
     for (const std::string& word : files) {
         const fs::path file = fs::absolute(word).lexically_normal();  // a path, so that dlopen() does not search
-        if (std::find(loaded.begin(), loaded.end(), file.string()) != loaded.end()) continue;
+        if (std::ranges::find(loaded, file.string()) != loaded.end()) continue;
         const OutsideStressor& stressor = stressor_in(file);
         check_fit(file, stressor);
         check_name(file, stressor.card->name);

@@ -34,7 +34,7 @@ std::vector<std::size_t> permutation_of(const base::CsvTable& map, std::size_t r
         axes.push_back(static_cast<std::size_t>(base::parse<std::uint64_t>(word)));
     }
     std::vector<std::size_t> sorted = axes;
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     for (std::size_t i = 0; i < sorted.size(); ++i)
         if (sorted[i] != i)
             base::fail(map.place(row, "permutation"), ": '", map.text(row, "permutation"),
@@ -63,7 +63,7 @@ class Pairing {
         const auto target = targets.find(from);
         const std::string to = target == targets.end() ? from : target->second.to;
         const auto is_it = [&](const Tensor& tensor) { return tensor.path == to; };
-        const auto found = std::find_if(state.tensors.begin(), state.tensors.end(), is_it);
+        const auto found = std::ranges::find_if(state.tensors, is_it);
         if (found == state.tensors.end())
             base::fail(state.path.string(), " has no tensor ", to, ", which the record alters (--map names another)");
         tensor = &*found;
@@ -105,7 +105,7 @@ class Pairing {
 std::vector<Site> sorted_sites(std::vector<Site> sites)
 {
     const auto key = [](const Site& site) { return std::pair{site.tensor, site.index}; };
-    std::stable_sort(sites.begin(), sites.end(), [&](const Site& a, const Site& b) { return key(a) < key(b); });
+    std::ranges::stable_sort(sites, [&](const Site& a, const Site& b) { return key(a) < key(b); });
     std::vector<Site> merged;
     for (const Site& site : sites) {
         if (!merged.empty() && key(merged.back()) == key(site))

@@ -179,7 +179,7 @@ class Alter : public base::Command {
             base::fail_usage("give only one of --flips, --share and --bit-error-rate");
         if (!(sites.probability >= 0.0 && sites.probability <= 1.0))
             base::fail_usage("--probability: 0 to 1, not ", sites.probability);
-        if (!sites.role.empty() && std::find(all_roles().begin(), all_roles().end(), sites.role) == all_roles().end())
+        if (!sites.role.empty() && std::ranges::find(all_roles(), sites.role) == all_roles().end())
             base::fail_usage("--role: no ", sites.role, base::did_you_mean(sites.role, all_roles()), " (",
                              base::join_words(all_roles(), ", "), ")");
         sites.sampling = sampling_ == "element"  ? SiteSampling::element

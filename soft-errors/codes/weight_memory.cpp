@@ -63,7 +63,7 @@ class StoredTensor {
 WeightMemory weight_memory(const std::string& code, const std::string& detection, double rate)
 {
     const std::vector<std::string> detections{base::stored::detections.begin(), base::stored::detections.end()};
-    if (std::find(detections.begin(), detections.end(), detection) == detections.end())
+    if (std::ranges::find(detections, detection) == detections.end())
         base::fail_usage("'", detection, "' is not one of ", base::join_words(detections, ", "),
                          base::did_you_mean(detection, detections));
     if (!(rate >= 0.0 && rate <= 1.0)) base::fail_usage("a bit flips with a probability from 0 to 1, not ", rate);

@@ -75,7 +75,7 @@ std::uint64_t drawn_until_finite(const NamedTensor& tensor, const NumberBits& nu
     constexpr int patience = 10'000;
     const auto stays_finite = [&](std::uint64_t flipped) { return is_finite(tensor.format, number.bits ^ flipped); };
     const std::vector<std::uint64_t> ways = draw.all();
-    const bool hopeless = !ways.empty() && std::none_of(ways.begin(), ways.end(), stays_finite);
+    const bool hopeless = !ways.empty() && std::ranges::none_of(ways, stays_finite);
     for (int tries = 0; !hopeless && tries < patience; ++tries)
         if (const std::uint64_t flipped = draw(random); stays_finite(flipped)) return flipped;
     base::fail("no allowed flip keeps ", value_text(tensor.format, number.bits), " finite (", tensor.path, " number ",

@@ -31,7 +31,7 @@ std::string module_of(const std::string& path)
 template <std::size_t Count>
 bool is_one_of(const std::string& word, const std::array<std::string_view, Count>& words)
 {
-    return std::find(words.begin(), words.end(), word) != words.end();
+    return std::ranges::find(words, word) != words.end();
 }
 
 bool is_statistic(const std::string& word)
@@ -53,7 +53,7 @@ bool names_a_norm(const std::string& word)
 std::string role_of(const NamedTensor& tensor, const std::set<std::string>& norms)
 {
     const std::vector<std::string> words = words_of_path(tensor.path);
-    const auto any = [&](const auto& holds) { return std::any_of(words.begin(), words.end(), holds); };
+    const auto any = [&](const auto& holds) { return std::ranges::any_of(words, holds); };
     if (any([](const std::string& word) { return word.starts_with("optimizer"); })) return "optimizer";
     if (words.front() == "meta") return "other";
     if (norms.contains(module_of(tensor.path)) || any(names_a_norm) || is_statistic(words.back())) return "norm";

@@ -22,7 +22,7 @@ bool is_at(const std::string& path, const std::vector<std::string>& locations)
 {
     if (locations.empty()) return !path.starts_with("meta/");
     const auto begins = [&](const std::string& location) { return path.starts_with(without_leading_slash(location)); };
-    return std::any_of(locations.begin(), locations.end(), begins);
+    return std::ranges::any_of(locations, begins);
 }
 
 bool has_precision(NumberFormat format, const std::string& precision)
@@ -41,8 +41,7 @@ bool has_precision(NumberFormat format, const std::string& precision)
     for (const NamedTensor& tensor : state.tensors) paths.push_back(tensor.path);
     const std::string wanted =
         request.locations.empty() ? std::string{} : without_leading_slash(request.locations.front());
-    const bool there =
-        std::any_of(paths.begin(), paths.end(), [&](const auto& path) { return path.starts_with(wanted); });
+    const bool there = std::ranges::any_of(paths, [&](const auto& path) { return path.starts_with(wanted); });
     if (!there)
         base::fail(state.name, " has no tensor whose path begins with '", wanted, "'",
                    base::did_you_mean(wanted, paths), " (--list shows all)");
@@ -59,7 +58,7 @@ std::vector<std::uint64_t> draw_distinct(std::uint64_t count, std::uint64_t all,
     for (std::uint64_t last = all - count; last < all; ++last)
         if (!drawn.insert(base::draw_below(random, last + 1)).second) drawn.insert(last);
     std::vector<std::uint64_t> sorted(drawn.begin(), drawn.end());
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     return sorted;
 }
 

@@ -78,8 +78,7 @@ std::vector<Injection> injections_of(const ordered_json& theirs)
         for (const ordered_json& one : sequence) {
             if (!one.is_array() || one.size() != 2 || !one[0].is_array() || !one[1].is_array())
                 base::fail(path, ": each alteration is [index, bits], such as [[1, 4], [17]]");
-            if (!std::all_of(one[0].begin(), one[0].end(), is_whole) ||
-                !std::all_of(one[1].begin(), one[1].end(), is_whole))
+            if (!std::ranges::all_of(one[0], is_whole) || !std::ranges::all_of(one[1], is_whole))
                 base::fail(path, ": index and bits are integers of 0 or more, not ", one.dump());
             all.push_back({without_leading_slash(path), one[0].get<std::vector<std::uint64_t>>(),
                            one[1].get<std::vector<int>>()});

@@ -301,7 +301,7 @@ Listing list(const StoredFile& file)
     if (visit.failure) std::rethrow_exception(visit.failure);
     if (links < 0) base::fail(file.path.string(), " is damaged: HDF5 cannot list it (", hdf5::why(), ")");
     const auto by_path = [](const auto& left, const auto& right) { return left.path < right.path; };
-    std::sort(visit.listing.tensors.begin(), visit.listing.tensors.end(), by_path);
+    std::ranges::sort(visit.listing.tensors, by_path);
     return std::move(visit.listing);
 }
 

@@ -265,8 +265,7 @@ std::vector<Patch> patches_for(const StoredState& state, const std::vector<Numbe
     const auto earlier = [](const Patch& left, const Patch& right) {
         return std::pair{left.file, left.at} < std::pair{right.file, right.at};
     };
-    if (!std::is_sorted(patches.begin(), patches.end(), earlier))
-        std::stable_sort(patches.begin(), patches.end(), earlier);
+    if (!std::is_sorted(patches.begin(), patches.end(), earlier)) std::ranges::stable_sort(patches, earlier);
     for (std::size_t i = 1; i < patches.size(); ++i)
         if (patches[i].file == patches[i - 1].file && patches[i].at < patches[i - 1].end())
             base::fail(state.path.string(), ": two of its tensors share bytes: damaged");

@@ -60,8 +60,7 @@ StoredFile keras_file(const fs::path& path)
 {
     const std::vector<ZipMember> members = zip_members(path);
     const auto ends_with = [&](const char* end) {
-        return std::find_if(members.begin(), members.end(),
-                            [&](const ZipMember& one) { return one.name.ends_with(end); });
+        return std::ranges::find_if(members, [&](const ZipMember& one) { return one.name.ends_with(end); });
     };
     if (const auto weights = ends_with(".weights.h5"); weights != members.end())
         return {.path = path, .at = weights->at, .bytes = weights->bytes, .member = *weights};

@@ -39,7 +39,7 @@ bool is_shard(const OtherFileLink& link)
     constexpr std::string_view end = base::checkpoint::shard_end;
     if (!link.file.starts_with(begin) || !link.file.ends_with(end)) return false;
     const std::string number = link.file.substr(begin.size(), link.file.size() - begin.size() - end.size());
-    return !number.empty() && std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return !number.empty() && std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // Adds the targets of the index's links in each shard; a shard's other tensors belong to its rank alone.
@@ -77,8 +77,8 @@ StoredState read_state(const fs::path& path)
     Listing listing = confined_listing(file);
     state.left_alone = std::move(listing.left_alone);
     add(state, file, std::move(listing.tensors));
-    const bool shards = directory && listing.ours && !listing.links.empty() &&
-                        std::all_of(listing.links.begin(), listing.links.end(), is_shard);
+    const bool shards =
+        directory && listing.ours && !listing.links.empty() && std::ranges::all_of(listing.links, is_shard);
     if (shards) {
         add_shards(state, path, listing.links);
         return state;

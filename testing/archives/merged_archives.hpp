@@ -97,7 +97,7 @@ inline std::vector<std::string> printed_events(const std::vector<std::string>& a
             if (!line.empty())
                 events.push_back(std::regex_replace(std::regex_replace(line, location, "$1 "), number, ""));
     }
-    std::sort(events.begin(), events.end());
+    std::ranges::sort(events);
     return events;
 }
 

@@ -138,7 +138,7 @@ struct Recorded {
 
 inline long count(const Lines& lines, const std::string& line)
 {
-    return std::count(lines.begin(), lines.end(), line);
+    return std::ranges::count(lines, line);
 }
 
 }  // namespace testing

@@ -80,7 +80,7 @@ std::string check_delay(const replay::CriticalPath& path, const Truth& truth, co
     if (std::abs(sum_s - waited_s) > 1e-9 * (1.0 + waited_s))
         text += base::join("  delay costs are ", sum_s, " s of ", waited_s, " s waited\n");
     const auto less = [](const auto& one, const auto& other) { return one.second < other.second; };
-    const auto largest = std::max_element(by_rank.begin(), by_rank.end(), less);
+    const auto largest = std::ranges::max_element(by_rank, less);
     if (truth.slow && largest != by_rank.end() && largest->first != *truth.slow)
         text += base::join("  rank ", largest->first, " has the largest delay cost, ", largest->second,
                            " s; slow is rank ", *truth.slow, ", ", by_rank[*truth.slow], " s\n");

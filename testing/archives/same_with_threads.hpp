@@ -27,7 +27,7 @@ inline std::string written(const std::filesystem::path& anchor, const std::strin
     if (std::filesystem::is_directory(out)) {
         files.clear();
         for (const auto& entry : std::filesystem::directory_iterator{out}) files.push_back(entry.path());
-        std::sort(files.begin(), files.end());
+        std::ranges::sort(files);
     }
     for (const std::filesystem::path& file : files) {
         const std::string content = base::read_whole(file);

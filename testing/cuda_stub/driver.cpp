@@ -158,8 +158,8 @@ Result cuDeviceTotalMem_v2(std::size_t* bytes, Device device)
 Result cuDeviceGetAttribute(int* value, int attribute, Device device)
 {
     if (!is_device(device)) return invalid_device;
-    const auto* const found = std::find_if(attributes.begin(), attributes.end(),
-                                           [&](const Attribute& one) { return one.number == attribute; });
+    const auto* const found =
+        std::ranges::find_if(attributes, [&](const Attribute& one) { return one.number == attribute; });
     *value = found == attributes.end() ? 0 : found->value;
     if (attribute == 33) *value = device + 1;  // PCI bus id
     return success;

@@ -203,8 +203,8 @@ void KinetoCollector::put(const Row& row, const Slice& slice)
 void KinetoCollector::pair_marks()
 {
     for (auto& [row, marks] : marks_) {
-        std::stable_sort(marks.begin(), marks.end(),
-                         [](const Mark& one, const Mark& other) { return one.slice.begin_ns < other.slice.begin_ns; });
+        std::ranges::stable_sort(
+            marks, [](const Mark& one, const Mark& other) { return one.slice.begin_ns < other.slice.begin_ns; });
         std::vector<Slice> open;
         for (const Mark& mark : marks) {
             if (mark.begins) {

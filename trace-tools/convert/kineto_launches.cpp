@@ -33,7 +33,7 @@ ByNumber calls_by(Number number, KinetoTrace& trace, KinetoProcess& process)
             calls[slice.numbers[number]].push_back(&slice);
     });
     for (auto& [key, all] : calls)
-        std::sort(all.begin(), all.end(), [](const Slice* a, const Slice* b) { return a->begin_ns < b->begin_ns; });
+        std::ranges::sort(all, [](const Slice* a, const Slice* b) { return a->begin_ns < b->begin_ns; });
     return calls;
 }
 
@@ -71,7 +71,7 @@ void join_by_external_id(KinetoTrace& trace, KinetoProcess& device, KinetoProces
         if (slice.numbers[correlation] < 0 && slice.numbers[external] >= 0) lacking.push_back(&slice);
     });
     if (lacking.empty()) return;
-    std::sort(lacking.begin(), lacking.end(), [](const Slice* a, const Slice* b) { return a->begin_ns < b->begin_ns; });
+    std::ranges::sort(lacking, [](const Slice* a, const Slice* b) { return a->begin_ns < b->begin_ns; });
     ByNumber calls = calls_by(external, trace, host);
     std::unordered_map<std::int64_t, std::size_t> used;
     for (Slice* slice : lacking) {

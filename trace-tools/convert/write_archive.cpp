@@ -42,7 +42,7 @@ otf2::RegionRef define(otf2::Recorder& recorder, const KinetoRegion& region, otf
 // HIP if the calls begin with "hip"; ROCm names kernels and categories like CUDA.
 otf2::Paradigm paradigm_of(const KinetoTrace& trace)
 {
-    const bool hip = std::any_of(trace.regions.begin(), trace.regions.end(), [](const KinetoRegion& region) {
+    const bool hip = std::ranges::any_of(trace.regions, [](const KinetoRegion& region) {
         return region.activity == Activity::call && region.name.starts_with("hip");
     });
     return hip ? otf2::Paradigm::hip : otf2::Paradigm::cuda;
@@ -65,7 +65,7 @@ struct Names {
         const otf2::Paradigm paradigm = paradigm_of(trace);
         for (const KinetoRegion& region : trace.regions) regions.push_back(define(recorder, region, paradigm));
         const auto is_step = [](const KinetoRegion& region) { return region.name == profiler_step; };
-        if (std::any_of(trace.regions.begin(), trace.regions.end(), is_step))
+        if (std::ranges::any_of(trace.regions, is_step))
             step = recorder.attribute(base::attribute::step, otf2::Type::int64, "that the profiler counted");
         for (const std::string& kind : trace.flow_kinds)
             flows.push_back(recorder.attribute("flow." + kind, otf2::Type::int64, "joins the ends of a flow event"));
@@ -95,8 +95,8 @@ std::vector<FlowOfSlice> flows_of(const KinetoRow& row)
     for (const FlowEnd& end : row.flow_ends)
         if (const auto slice = slice_at(row.slices, end.at_ns)) flows.push_back({*slice, end});
     const auto order = [](const FlowOfSlice& flow) { return std::pair{flow.slice, flow.end.kind}; };
-    std::stable_sort(flows.begin(), flows.end(),
-                     [&](const FlowOfSlice& one, const FlowOfSlice& other) { return order(one) < order(other); });
+    std::ranges::stable_sort(
+        flows, [&](const FlowOfSlice& one, const FlowOfSlice& other) { return order(one) < order(other); });
     const auto same = [&](const FlowOfSlice& one, const FlowOfSlice& other) { return order(one) == order(other); };
     flows.erase(std::unique(flows.begin(), flows.end(), same), flows.end());
     return flows;
@@ -159,7 +159,7 @@ gpu::Nested write_line(otf2::Recorder& recorder, const Names& names, const Line&
 
 void sort(std::vector<Slice>& slices)
 {
-    std::stable_sort(slices.begin(), slices.end(), [](const Slice& one, const Slice& other) {
+    std::ranges::stable_sort(slices, [](const Slice& one, const Slice& other) {
         return one.begin_ns != other.begin_ns ? one.begin_ns < other.begin_ns : one.end_ns > other.end_ns;
     });
 }

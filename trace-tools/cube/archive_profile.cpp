@@ -112,8 +112,8 @@ std::vector<TimeOfLocation> times_of_locations(const otf2::CallTree& tree, const
 bool needs_artificial_root(const otf2::CallTree& tree, const std::vector<TimeOfLocation>& times)
 {
     const auto is_root = [](const otf2::CallTree::Node& node) { return node.parent == otf2::nowhere; };
-    return std::count_if(tree.nodes().begin(), tree.nodes().end(), is_root) != 1 ||
-           std::any_of(times.begin(), times.end(), [](const TimeOfLocation& one) { return one.outside_ns > 0; });
+    return std::ranges::count_if(tree.nodes(), is_root) != 1 ||
+           std::ranges::any_of(times, [](const TimeOfLocation& one) { return one.outside_ns > 0; });
 }
 
 void add(CubeMetric& metric, const CubeProfile& profile, std::size_t call_path, std::size_t location, double value)
@@ -249,7 +249,7 @@ ArchiveProfile profile_of(otf2::Reader& reader, int threads)
                         .artificial_root = needs_artificial_root(tree, times)};
     add_call_paths(profile, archive, tree, places);
     add_visits(profile, visits, times, places);
-    if (std::any_of(mpi.begin(), mpi.end(), [](const replay::MpiTimes& one) { return one.mpi_ns > 0; })) {
+    if (std::ranges::any_of(mpi, [](const replay::MpiTimes& one) { return one.mpi_ns > 0; })) {
         add_waits(profile, waits, places);
         if (replay.joined()) add_critical_path(profile, replay.critical_path(), replay, places);
     }

@@ -270,7 +270,7 @@ std::set<std::size_t> visited(const Rows& rows)
 {
     std::set<std::size_t> keys;
     for (const auto& [key, row] : rows)
-        if (std::any_of(row.begin(), row.end(), [](double value) { return value != 0.0; })) keys.insert(key);
+        if (std::ranges::any_of(row, [](double value) { return value != 0.0; })) keys.insert(key);
     return keys;
 }
 

@@ -13,8 +13,8 @@ const CubeRegion artificial_root{.name = "(all)", .paradigm = "unknown", .role =
 
 const CubeMetric* CubeProfile::find_metric(const std::string& unique_name) const
 {
-    const auto found = std::find_if(metrics.begin(), metrics.end(),
-                                    [&](const CubeMetric& metric) { return metric.unique_name == unique_name; });
+    const auto found =
+        std::ranges::find_if(metrics, [&](const CubeMetric& metric) { return metric.unique_name == unique_name; });
     return found == metrics.end() ? nullptr : &*found;
 }
 

@@ -189,8 +189,7 @@ CubeProfile read(const std::string& file, const std::vector<std::string>& metric
     std::map<std::string, std::size_t> wanted;  // metrics by the name of their member, without the extension
     for (std::size_t i = 0; i < profile.metrics.size(); ++i)
         if (profile.metrics[i].kind != CubeMetric::Kind::derived &&
-            (metrics.empty() ||
-             std::find(metrics.begin(), metrics.end(), profile.metrics[i].unique_name) != metrics.end()))
+            (metrics.empty() || std::ranges::find(metrics, profile.metrics[i].unique_name) != metrics.end()))
             wanted.emplace(anchor.ids[i], i);
     std::map<std::string, std::string> members;
     read_tar(

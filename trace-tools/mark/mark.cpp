@@ -184,8 +184,7 @@ class Marks {
     {
         const std::string delay = all.broadcast(base::environment(base::variable::control_delay).value_or(""));
         const std::vector<std::string> hosts = all.gather(base::host_name());
-        const bool one =
-            std::all_of(hosts.begin(), hosts.end(), [&](const auto& host) { return host == hosts.front(); });
+        const bool one = std::ranges::all_of(hosts, [&](const auto& host) { return host == hosts.front(); });
         const bool wanted = all.broadcast(one ? "one host" : "several") == "one host" && !delay.empty() && delay != "0";
         if (!wanted) return;
         const fs::path file = run / base::part::control / (base::host_name() + base::file::of_ranks);

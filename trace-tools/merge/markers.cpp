@@ -289,8 +289,7 @@ std::size_t write_markers(const fs::path& anchor, const fs::path& report, std::s
         for (const otf2::Assigned& on : slot.on)
             for (Marker& marker : markers_of(slot, on, effects, steps, exposure, archive, judged.budget_percent))
                 markers.push_back(std::move(marker));
-    std::stable_sort(markers.begin(), markers.end(),
-                     [](const Marker& a, const Marker& b) { return a.begin_ns < b.begin_ns; });
+    std::ranges::stable_sort(markers, [](const Marker& a, const Marker& b) { return a.begin_ns < b.begin_ns; });
     write(anchor, judged.why_not_trustworthy.empty() ? "crosstalk" : "crosstalk (not trustworthy)", markers);
     return markers.size();
 }

@@ -210,8 +210,7 @@ std::uint64_t MergedDefinitions::number(std::size_t archive, Space space, std::u
 std::map<std::uint64_t, std::uint64_t> MergedDefinitions::changed_numbers(std::size_t archive, Space space) const
 {
     const auto& all = numbers_[archive][at(space)];
-    if (std::all_of(all.begin(), all.end(), [](const auto& number) { return number.first == number.second; }))
-        return {};
+    if (std::ranges::all_of(all, [](const auto& number) { return number.first == number.second; })) return {};
     return {all.begin(), all.end()};
 }
 
@@ -264,7 +263,7 @@ void MergedDefinitions::write(OTF2_GlobalDefWriter* writer) const
 {
     std::vector<const Row*> rows;
     for (const Row& row : rows_) rows.push_back(&row);
-    std::stable_sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) {
+    std::ranges::stable_sort(rows, [](const Row* a, const Row* b) {
         if (a->kind != b->kind) return a->kind < b->kind;
         return form(a->kind).numbered && a->cells.front() < b->cells.front();
     });

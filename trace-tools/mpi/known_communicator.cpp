@@ -141,7 +141,7 @@ void identify(MPI_Comm communicator)
     PMPI_Comm_test_inter(communicator, &between_groups);
     if (between_groups != 0) return;
     std::vector<int> members = world_ranks(communicator);
-    if (std::find(members.begin(), members.end(), MPI_UNDEFINED) != members.end()) return;
+    if (std::ranges::find(members, MPI_UNDEFINED) != members.end()) return;
     int rank = 0;
     PMPI_Comm_rank(communicator, &rank);
     std::int64_t number = rank == 0 ? take_number(members) : 0;

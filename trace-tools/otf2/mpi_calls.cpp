@@ -144,9 +144,8 @@ bool is_operation(std::string_view name)
 // Functions with large counts have the suffix _c.
 bool is_of_mpi(std::string_view name)
 {
-    const bool of_family = std::any_of(mpi_families.begin(), mpi_families.end(), [&](std::string_view family) {
-        return name.size() > family.size() && name.starts_with(family);
-    });
+    const bool of_family = std::ranges::any_of(
+        mpi_families, [&](std::string_view family) { return name.size() > family.size() && name.starts_with(family); });
     if (of_family || is_operation(name) || holds(other_mpi_calls, name)) return true;
     return name.ends_with("_c") && is_of_mpi(name.substr(0, name.size() - 2));
 }
@@ -162,7 +161,7 @@ std::string known_name(std::string_view name)
     stem.remove_prefix(4);
     while (stem.ends_with('_')) stem.remove_suffix(1);
     const auto of_name = [](unsigned char letter) { return std::isalnum(letter) != 0 || letter == '_'; };
-    if (!std::all_of(stem.begin(), stem.end(), of_name) || !is_of_mpi(stem)) return "";
+    if (!std::ranges::all_of(stem, of_name) || !is_of_mpi(stem)) return "";
     std::string found = "MPI_" + std::string{stem};
     found[4] = static_cast<char>(std::toupper(static_cast<unsigned char>(found[4])));
     return found;

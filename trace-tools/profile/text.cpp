@@ -184,7 +184,7 @@ void print_regions(std::ostream& out, const Archive& archive, const Profile& pro
     std::vector<std::size_t> order(archive.regions.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::erase_if(order, [&](std::size_t i) { return profile.regions()[i].visits == 0; });
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
+    std::ranges::stable_sort(order, [&](std::size_t one, std::size_t other) {
         return profile.regions()[one].exclusive_ns.sum > profile.regions()[other].exclusive_ns.sum;
     });
     out << "\nRegions (" << order.size() << " visited of " << archive.regions.size() << " defined; times in ms)\n";

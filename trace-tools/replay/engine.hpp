@@ -236,7 +236,7 @@ struct MpiReplay::Engine {
         if (beside) stack.phases.add(open.where, at.time_ns - stack.phase_ns);
         stack.open.pop_back();
         const auto same = [&](const OpenRegion& one) { return one.region == open.region; };
-        if (open.region != options.step_from || std::any_of(stack.open.begin(), stack.open.end(), same)) return;
+        if (open.region != options.step_from || std::ranges::any_of(stack.open, same)) return;
         if (beside) {
             if (options.phases) report_phases(at, stack.where());
             ++stack.steps;

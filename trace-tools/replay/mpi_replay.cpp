@@ -175,7 +175,7 @@ bool MpiReplay::joined() const
 {
     const std::vector<CallStack>& stacks = engine_->stacks;
     const auto locations =
-        std::count_if(stacks.begin(), stacks.end(), [](const CallStack& stack) { return stack.first_ns != INT64_MIN; });
+        std::ranges::count_if(stacks, [](const CallStack& stack) { return stack.first_ns != INT64_MIN; });
     return locations == 1 || engine_->callers(false).size() > 1 || engine_->tasks.any() || engine_->streams.joined();
 }
 

@@ -64,11 +64,9 @@ std::vector<RootCause> root_causes(const otf2::Archive& archive, const std::vect
         RootCause& one = all.emplace_back(
             RootCause{.name = rank.second, .seconds = 0.0, .regions = {regions.begin(), regions.end()}});
         for (const auto& [region, seconds] : one.regions) one.seconds += seconds;
-        std::stable_sort(one.regions.begin(), one.regions.end(),
-                         [](const auto& a, const auto& b) { return a.second > b.second; });
+        std::ranges::stable_sort(one.regions, [](const auto& a, const auto& b) { return a.second > b.second; });
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const RootCause& a, const RootCause& b) { return a.seconds > b.seconds; });
+    std::ranges::stable_sort(all, [](const RootCause& a, const RootCause& b) { return a.seconds > b.seconds; });
     return all;
 }
 

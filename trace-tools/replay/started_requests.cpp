@@ -20,7 +20,7 @@ bool starts_requests(const otf2::Region& region)
     if (std::islower(static_cast<unsigned char>(name[5])) == 0) return false;
     const auto other = {"MPI_Inf",    "MPI_Ini",    "MPI_Int",    "MPI_Isend",   "MPI_Ibsend",
                         "MPI_Issend", "MPI_Irsend", "MPI_Iprobe", "MPI_Improbe", "MPI_Is_thread_main"};
-    return std::none_of(other.begin(), other.end(), [&](const char* prefix) { return name.starts_with(prefix); });
+    return std::ranges::none_of(other, [&](const char* prefix) { return name.starts_with(prefix); });
 }
 
 // True for MPI_Recv, MPI_Sendrecv, MPI_Mrecv.
@@ -48,7 +48,7 @@ std::vector<bool> in_threads(const otf2::Archive& archive)
 bool has_threads_in_collectives(const otf2::Archive& archive)
 {
     const std::vector<bool> found = in_threads(archive);
-    return std::find(found.begin(), found.end(), true) != found.end() && archive.communicators.size() > 1;
+    return std::ranges::find(found, true) != found.end() && archive.communicators.size() > 1;
 }
 
 }  // namespace

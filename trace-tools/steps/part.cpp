@@ -84,8 +84,8 @@ class Visits : public Visitor {
 
 Spans united(Spans spans)
 {
-    std::sort(spans.begin(), spans.end(),
-              [](const base::TimeSpan& one, const base::TimeSpan& other) { return one.begin_ns < other.begin_ns; });
+    std::ranges::sort(
+        spans, [](const base::TimeSpan& one, const base::TimeSpan& other) { return one.begin_ns < other.begin_ns; });
     Spans disjoint;
     for (const base::TimeSpan& span : spans) {
         if (!disjoint.empty() && span.begin_ns <= disjoint.back().end_ns)
@@ -118,7 +118,7 @@ std::string PartWords::text() const
 {
     std::string all;
     for (const auto& [word, value] : {std::pair{"region ", region}, {"from ", from}, {"to ", to}})
-        if (!value.empty()) all += (all.empty() ? "" : " ") + (word + value);
+        if (!value.empty()) all += base::join(all.empty() ? "" : " ", word, value);
     return all;
 }
 

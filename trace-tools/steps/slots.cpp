@@ -62,7 +62,7 @@ void SlotReader::leave(const At& at, std::uint32_t, const EventAttributes&)
     if (at.location != location_ || depth_ == 0 || --depth_ > 0) return;
     Slot& slot = slots.back();
     slot.end_ns = at.time_ns;
-    std::sort(slot.on.begin(), slot.on.end(), [](const Assigned& a, const Assigned& b) { return a.factor < b.factor; });
+    std::ranges::sort(slot.on, [](const Assigned& a, const Assigned& b) { return a.factor < b.factor; });
 }
 
 }  // namespace otf2

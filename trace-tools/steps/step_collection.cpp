@@ -61,7 +61,7 @@ void StepCollection::phase(std::uint32_t location, std::uint32_t region, std::in
     std::size_t& phase = phase_of_[region];
     if (phase == no_phase) {
         const std::string name = phase_name(archive_.regions[region].name);
-        const auto known = std::find(phases_.begin(), phases_.end(), name);
+        const auto known = std::ranges::find(phases_, name);
         phase = static_cast<std::size_t>(known - phases_.begin());
         if (known == phases_.end()) phases_.push_back(name);
     }
@@ -94,8 +94,7 @@ StepTable StepCollection::table()
                                .steps = std::move(own.steps),
                                .phase_ns = std::move(own.phases_ns)});
     }
-    std::sort(table.ranks.begin(), table.ranks.end(),
-              [](const StepsOfRank& a, const StepsOfRank& b) { return a.rank < b.rank; });
+    std::ranges::sort(table.ranks, [](const StepsOfRank& a, const StepsOfRank& b) { return a.rank < b.rank; });
     return table;
 }
 

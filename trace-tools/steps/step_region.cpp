@@ -23,7 +23,7 @@ namespace {
 std::vector<std::size_t> first_locations(const Archive& archive, const UseOfRegions& use)
 {
     const std::vector<std::int64_t> ranks = ranks_of_locations(archive);
-    const bool has_ranks = std::any_of(ranks.begin(), ranks.end(), [](std::int64_t rank) { return rank >= 0; });
+    const bool has_ranks = std::ranges::any_of(ranks, [](std::int64_t rank) { return rank >= 0; });
     std::map<std::uint32_t, std::size_t> first;  // by process
     for (std::size_t i = 0; i < archive.locations.size(); ++i)
         if (use.saw_anything(i) && (!has_ranks || ranks[i] >= 0) &&
@@ -112,7 +112,7 @@ std::optional<std::uint32_t> with_number(const Archive& archive, const std::vect
     std::vector<std::int64_t> numbered_ns(archive.regions.size());
     for (const std::size_t location : locations)
         for (const auto& [region, use] : seen.uses(location)) numbered_ns[region] += use.numbered_ns;
-    const auto most = std::max_element(numbered_ns.begin(), numbered_ns.end());
+    const auto most = std::ranges::max_element(numbered_ns);
     if (most == numbered_ns.end() || *most == 0) return {};
     return static_cast<std::uint32_t>(most - numbered_ns.begin());
 }

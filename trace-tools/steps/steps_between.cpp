@@ -57,7 +57,7 @@ class StepsBetween : public StepVisitor {
 
     static bool is_open(const Place& place, std::uint32_t region)
     {
-        return std::any_of(place.open.begin(), place.open.end(), [&](const Open& one) { return one.region == region; });
+        return std::ranges::any_of(place.open, [&](const Open& one) { return one.region == region; });
     }
 
     std::uint32_t region_;

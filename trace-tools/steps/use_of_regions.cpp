@@ -111,8 +111,7 @@ void UseOfRegions::add(UseOfRegions& other)
 void UseOfRegions::finish()
 {
     for (Place& place : places_)
-        std::sort(place.uses.begin(), place.uses.end(),
-                  [](const auto& one, const auto& other) { return one.first < other.first; });
+        std::ranges::sort(place.uses, [](const auto& one, const auto& other) { return one.first < other.first; });
 }
 
 const RegionUse* UseOfRegions::find(std::size_t location, std::uint32_t region) const

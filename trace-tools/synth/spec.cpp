@@ -111,7 +111,7 @@ class Parser {
             if (words.plain.size() != 2) base::fail("a communicator takes a name and ranks");
             const std::string& name = words.plain[0];
             const auto called_so = [&](const auto& known) { return known.first == name; };
-            if (name == "world" || std::any_of(communicators_.begin(), communicators_.end(), called_so))
+            if (name == "world" || std::ranges::any_of(communicators_, called_so))
                 base::fail("duplicate communicator '", name, "'", name == "world" ? ", of all ranks" : "");
             communicators_.emplace_back(name, words.plain[1]);
         }
@@ -120,7 +120,7 @@ class Parser {
 
     void once(const Words& words)
     {
-        if (std::find(said_.begin(), said_.end(), words.head) != said_.end()) base::fail(words.head, " is given twice");
+        if (std::ranges::find(said_, words.head) != said_.end()) base::fail(words.head, " is given twice");
         said_.push_back(words.head);
     }
 
@@ -207,7 +207,7 @@ class Parser {
     static double events(const Work& work)
     {
         const auto takes_part = [](const std::optional<TimeRange>& time) { return time.has_value(); };
-        return 2.0 * static_cast<double>(std::count_if(work.times.begin(), work.times.end(), takes_part));
+        return 2.0 * static_cast<double>(std::ranges::count_if(work.times, takes_part));
     }
     double events(const CollectiveCall& call) const
     {
@@ -361,8 +361,7 @@ class Parser {
 
     std::string known_request(std::string name) const
     {
-        if (std::find(requests_.begin(), requests_.end(), name) == requests_.end())
-            base::fail("no call has the request '", name, "'");
+        if (std::ranges::find(requests_, name) == requests_.end()) base::fail("no call has the request '", name, "'");
         return name;
     }
 

@@ -109,7 +109,7 @@ class Synthesis {
     {
         Arrivals all;
         for (const int rank : members) all.ns.push_back(lines_.now_ns(rank));
-        all.last = static_cast<int>(std::max_element(all.ns.begin(), all.ns.end()) - all.ns.begin());
+        all.last = static_cast<int>(std::ranges::max_element(all.ns) - all.ns.begin());
         all.latest = lines_.moment(members[static_cast<std::size_t>(all.last)]);
         return all;
     }
@@ -124,7 +124,7 @@ class Synthesis {
         std::vector<std::int64_t> left;
         for (std::size_t i = 0; i < communicator.members.size(); ++i)
             left.push_back(std::max(all.ns[i], awaited[i].ns) + std::max(call_ns, draw(call.transfer)));
-        const std::int64_t first_left = *std::min_element(left.begin(), left.end());
+        const std::int64_t first_left = *std::ranges::min_element(left);
 
         for (std::size_t i = 0; i < communicator.members.size(); ++i) {
             const int rank = communicator.members[i];
@@ -203,8 +203,7 @@ class Synthesis {
     {
         bool any = false;
         for (int rank = 0; rank < spec_.ranks; ++rank) {
-            if (!call.ranks.empty() && std::find(call.ranks.begin(), call.ranks.end(), rank) == call.ranks.end())
-                continue;
+            if (!call.ranks.empty() && std::ranges::find(call.ranks, rank) == call.ranks.end()) continue;
             auto& mine = requests_[static_cast<std::size_t>(rank)].pending;
             const auto found = mine.find(call.request);
             if (found == mine.end()) continue;

@@ -78,8 +78,8 @@ void print(const char* title, const Rows& rows, double Row::*seconds, const otf2
         all_s += row->second.*seconds;
     }
     if (order.empty()) return;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](auto one, auto other) { return one->second.*seconds > other->second.*seconds; });
+    std::ranges::stable_sort(order,
+                             [&](auto one, auto other) { return one->second.*seconds > other->second.*seconds; });
     std::printf("%-40s %6s %14s %7s\n", title, "rank", "seconds", "%");
     for (std::size_t i = 0; i < std::min(order.size(), most); ++i) {
         const auto& [key, row] = *order[i];

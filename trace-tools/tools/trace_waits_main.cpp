@@ -83,8 +83,8 @@ OfRank longest(const Wait& wait, const otf2::Archive& archive, const std::vector
         if (wait.of_location[location].count > 0)
             ns_of_rank[{ranks[location], otf2::rank_text(archive, ranks, static_cast<std::uint32_t>(location))}] +=
                 wait.of_location[location].ns;
-    const auto most = std::max_element(ns_of_rank.begin(), ns_of_rank.end(),
-                                       [](const auto& one, const auto& other) { return one.second < other.second; });
+    const auto most = std::ranges::max_element(
+        ns_of_rank, [](const auto& one, const auto& other) { return one.second < other.second; });
     return most == ns_of_rank.end() ? OfRank{} : OfRank{most->first.second, most->second};
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 std::size_t column(Phase phase)
 {
-    const auto found = std::find(phases.begin(), phases.end(), phase);
+    const auto found = std::ranges::find(phases, phase);
     if (found == phases.end()) throw std::logic_error{"a time without a phase"};
     return static_cast<std::size_t>(found - phases.begin());
 }

@@ -41,8 +41,7 @@ Team::Team(const Schedule& schedule, Setup setup)
       short_(schedule.levels.size()),
       reported_(schedule.levels.size())
 {
-    if (std::any_of(schedule.levels.begin(), schedule.levels.end(),
-                    [](const FactorLevel& level) { return !level.intensity.follow.empty(); }))
+    if (std::ranges::any_of(schedule.levels, [](const FactorLevel& level) { return !level.intensity.follow.empty(); }))
         control_.emplace(base::ControlFile::open(setup_.control_run, base::host_name()));
     for (std::size_t i = 0; i < schedule_.stressors.size(); ++i) {
         const auto& [card, settings] = schedule_.stressors[i];
@@ -168,7 +167,7 @@ void Team::work(Worker& worker)
         prctl(PR_SET_TIMERSLACK, 1000UL);  // timer slack in ns, so that slots begin on time
         for (std::size_t i = 0; i < schedule_.stressors.size(); ++i) {
             const std::vector<int>& cpus = setup_.runs[i];
-            const auto place = std::find(cpus.begin(), cpus.end(), worker.cpu);
+            const auto place = std::ranges::find(cpus, worker.cpu);
             worker.sharers.push_back(cpus.size());
             const auto& [card, settings] = schedule_.stressors[i];
             worker.stressors.push_back(
@@ -237,7 +236,7 @@ std::optional<std::size_t> Team::level_of(const Worker& worker, const Slot& slot
         const StressorCard::Cpus wanted = schedule_.stressors[stressor].card->cpus;
         const bool owned = wanted == StressorCard::Cpus::one || (has_owners && wanted == StressorCard::Cpus::own);
         const std::vector<int>& cpus = setup_.runs[stressor];
-        if (!owned || std::find(cpus.begin(), cpus.end(), worker.cpu) != cpus.end()) return index;
+        if (!owned || std::ranges::find(cpus, worker.cpu) != cpus.end()) return index;
     }
     return {};
 }
@@ -364,7 +363,7 @@ Lateness Team::lateness(std::vector<std::int64_t> CpuFigures::*times) const
     for (const auto& worker : workers_)
         all.insert(all.end(), (worker->figures.*times).begin(), (worker->figures.*times).end());
     if (all.empty()) return {};
-    std::sort(all.begin(), all.end());
+    std::ranges::sort(all);
     const auto at = [&all](double share) {
         return all[static_cast<std::size_t>(share * static_cast<double>(all.size() - 1))];
     };

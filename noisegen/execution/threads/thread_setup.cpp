@@ -32,7 +32,7 @@ void try_scheduling_classes(const Schedule& schedule, const std::string& own)
 
 bool bind_otherwise(const Schedule& schedule)
 {
-    return std::any_of(schedule.levels.begin(), schedule.levels.end(), [](const FactorLevel& level) {
+    return std::ranges::any_of(schedule.levels, [](const FactorLevel& level) {
         return level.intensity.limit && level.intensity.limit->kind == ResourceLimit::Kind::cpuset;
     });
 }

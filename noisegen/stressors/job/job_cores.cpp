@@ -281,7 +281,7 @@ class JobCores final : public Stressor {
 std::unique_ptr<Stressor> make_on(const Place& place)
 {
     const auto& cores = static_cast<const FreedCores&>(*place.shared);
-    const auto freed = std::find(cores.freed.begin(), cores.freed.end(), place.cpu);
+    const auto freed = std::ranges::find(cores.freed, place.cpu);
     std::unique_ptr<Stressor> neighbour;
     if (cores.neighbour && freed != cores.freed.end())
         neighbour = cores.neighbour->card->make(

@@ -219,7 +219,7 @@ class Keeper {
             const base::CpuSet may = base::affinity_of(entry.first);
             return !std::includes(cpus_.begin(), cpus_.end(), may.begin(), may.end());
         };
-        news.elsewhere = static_cast<std::int32_t>(std::count_if(mine.begin(), mine.end(), may_leave));
+        news.elsewhere = static_cast<std::int32_t>(std::ranges::count_if(mine, may_leave));
         std::strncpy(news.freezer, group_ ? group_->name() : "signals", sizeof news.freezer - 1);
         return ::write(answers_, &news, sizeof news) == sizeof news;
     }
@@ -246,7 +246,7 @@ std::string to_word(const JobStart& start)
     const std::string how = start.by_shell ? command_option : file_option;
     std::string word = start.cpus + between + how + between + start.program + between + start.harvest + between +
                        start.log + between + start.mark;
-    if (std::count(word.begin(), word.end(), between) != 5)
+    if (std::ranges::count(word, between) != 5)
         base::fail_usage("job.run[", how, "=", base::shell_word(start.program),
                          "]: line breaks are not allowed in it or in --out");
     return word;

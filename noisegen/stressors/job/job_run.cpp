@@ -140,7 +140,7 @@ class NeighbourJob : public Shared {
     std::string note() const
     {
         std::vector<std::int64_t> late = late_ns_;
-        std::sort(late.begin(), late.end());
+        std::ranges::sort(late);
         const auto ms = [](std::int64_t ns) { return base::format(std::round(static_cast<double>(ns) / 1e4) / 100.0); };
         return base::join(
             "frozen by ", freezer_,

@@ -107,7 +107,7 @@ std::string carriers(int here, int size)
     if (size == 1) return "btl self";
     std::vector<std::string> far = components("opal_btl");
     std::erase(far, "self");
-    const auto found = std::find_if(far.begin(), far.end(), through_memory);
+    const auto found = std::ranges::find_if(far, through_memory);
     std::string near = found == far.end() ? "" : *found;
     std::erase_if(far, through_memory);
     const std::string others = base::join_words(far, "+");
@@ -124,7 +124,7 @@ std::string mpi_transport(int here, int size)
     const Tools tools;
     if (!tools.open()) return "transport unknown";
     const std::vector<std::string> pml = components("ompi_pml");
-    const auto in_use = [&pml](const char* name) { return std::find(pml.begin(), pml.end(), name) != pml.end(); };
+    const auto in_use = [&pml](const char* name) { return std::ranges::find(pml, name) != pml.end(); };
     if (in_use("ob1")) return "ob1, " + carriers(here, size);
     if (in_use("cm")) return "cm, mtl " + base::join_words(components("ompi_mtl"), "+");
     if (in_use("ucx")) return "ucx, UCX_TLS " + base::environment("UCX_TLS").value_or("not set");

@@ -59,16 +59,14 @@ class OwnPort {
 std::string address_to_listen_on(const std::vector<std::string>& hosts, const std::vector<std::string>& addresses)
 {
     const std::vector<std::string> own = own_addresses();
-    const auto is_here = [&own](const std::string& address) {
-        return std::find(own.begin(), own.end(), address) != own.end();
-    };
+    const auto is_here = [&own](const std::string& address) { return std::ranges::find(own, address) != own.end(); };
     std::set<std::string> here;
     for (const std::string& address : addresses)
         if (address.find(':') == std::string::npos && is_here(address)) here.insert(address);
     if (here.size() != 1) return any_address;
-    const bool elsewhere = std::any_of(hosts.begin(), hosts.end(), [&](const std::string& host) {
+    const bool elsewhere = std::ranges::any_of(hosts, [&](const std::string& host) {
         const std::vector<std::string> of_host = addresses_of(host);
-        return std::none_of(of_host.begin(), of_host.end(), is_here);
+        return std::ranges::none_of(of_host, is_here);
     });
     return here.begin()->starts_with("127.") && elsewhere ? any_address : *here.begin();
 }
@@ -100,7 +98,7 @@ std::vector<std::string> peers_of(const std::vector<std::string>& hosts)
         return std::find_first_of(addresses.begin(), addresses.end(), own.begin(), own.end()) != addresses.end();
     };
     std::vector<std::string> peers = hosts;
-    const auto here = std::find_if(peers.begin(), peers.end(), is_here);
+    const auto here = std::ranges::find_if(peers, is_here);
     if (here != peers.end()) std::rotate(peers.begin(), here, peers.end());
     std::erase_if(peers, is_here);
     return peers.empty() ? hosts : peers;
@@ -176,8 +174,7 @@ class TcpExchange final : public Stressor {
             bool came = false;
             for (std::size_t i = 0; i < inlets_.size(); ++i) came |= receive();
             if (came) continue;
-            if (std::none_of(outlets_.begin(), outlets_.end(), [](const Outlet& outlet) { return waits(outlet); }))
-                return;
+            if (std::ranges::none_of(outlets_, [](const Outlet& outlet) { return waits(outlet); })) return;
             base::sleep_until_ns(base::now_ns() + exchange_nap_ns);
         }
     }
@@ -230,7 +227,7 @@ class TcpExchange final : public Stressor {
             Outlet& outlet = outlets_[i];
             outlet.peer = peers[(place.index * outlets_.size() + i) % peers.size()];
             connect(outlet, first_patience_ns);
-            if (std::find(names_.begin(), names_.end(), outlet.peer) == names_.end()) names_.push_back(outlet.peer);
+            if (std::ranges::find(names_, outlet.peer) == names_.end()) names_.push_back(outlet.peer);
         }
     }
 
@@ -299,8 +296,8 @@ class TcpExchange final : public Stressor {
 
     std::size_t lost() const
     {
-        return static_cast<std::size_t>(std::count_if(outlets_.begin(), outlets_.end(),
-                                                      [](const Outlet& outlet) { return !outlet.socket.open(); }));
+        return static_cast<std::size_t>(
+            std::ranges::count_if(outlets_, [](const Outlet& outlet) { return !outlet.socket.open(); }));
     }
 
     // Sends on the next connection. Returns true if anything was sent.

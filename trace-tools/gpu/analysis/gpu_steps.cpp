@@ -184,7 +184,7 @@ void GpuSteps::leave(const otf2::At& at, std::uint32_t region, const otf2::Event
     engine.see(at);
     std::vector<Open>& open = engine.open[at.location];
     const auto same = [&](const Open& visit) { return visit.region == region; };
-    if (std::none_of(open.begin(), open.end(), same)) return;
+    if (std::ranges::none_of(open, same)) return;
     for (bool left = false; !left;) {  // regions never left end with the enclosing region
         const Open visit = std::move(open.back());
         open.pop_back();

@@ -259,8 +259,8 @@ bool is_recorded(CUpti_CallbackDomain domain, std::uint32_t number)
     const std::string_view name = call_name(domain, number);
     // Only launches among the driver's calls, as in PyTorch's profiler: the runtime makes the other calls itself.
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API) return name.find("Launch") != std::string_view::npos;
-    return std::any_of(recorded_calls.begin(), recorded_calls.end(),
-                       [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+    return std::ranges::any_of(recorded_calls,
+                               [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
 }
 
 // Returns the first error, or success.

@@ -165,8 +165,7 @@ bool Soundness::some_are_inside() const
 {
     const Clock& clock = archive_.clock;
     const std::int64_t end_ns = base::saturated_sum(clock.begin_ns, clock.length_ns);
-    return clock.length_ns > 0 &&
-           std::any_of(locations_.begin(), locations_.end(), [&](const LocationProfile& location) {
+    return clock.length_ns > 0 && std::ranges::any_of(locations_, [&](const LocationProfile& location) {
                return location.events > 0 && location.first_ns <= end_ns && location.last_ns >= clock.begin_ns;
            });
 }

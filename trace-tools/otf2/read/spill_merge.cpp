@@ -217,8 +217,7 @@ Spill::Merge::Merge(std::span<Spill* const> spills)
     if (parts.empty()) return;
     any_ = spills.front();
     const auto number = [&](const Part& part) { return any_->archive_.locations[part.section.location].id; };
-    std::sort(parts.begin(), parts.end(),
-              [&](const Part& one, const Part& other) { return number(one) < number(other); });
+    std::ranges::sort(parts, [&](const Part& one, const Part& other) { return number(one) < number(other); });
     constexpr std::size_t all_windows = 16 << 20;
     const std::size_t window = std::clamp<std::size_t>(all_windows / parts.size(), 4 << 10, 64 << 10);
     cursors_.reserve(parts.size());

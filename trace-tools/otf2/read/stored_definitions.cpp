@@ -261,7 +261,7 @@ void StoredDefinitions::add_group(std::uint64_t self, StoredGroup group)
     if (!list_first && !are(OTF2_GROUP_TYPE_COMM_GROUP, OTF2_GROUP_TYPE_COMM_LOCATIONS))
         return add(group_table, self, groups, std::move(group));
     if (list_first) std::swap(groups[known], group);
-    const bool is_there = std::find(groups.begin(), groups.end(), group) != groups.end();
+    const bool is_there = std::ranges::find(groups, group) != groups.end();
     if (!is_there) groups.push_back(std::move(group));  // lists of locations are identified by their paradigm
     ++repeated_alike;
 }

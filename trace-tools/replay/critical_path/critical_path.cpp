@@ -30,7 +30,7 @@ constexpr std::size_t few_segments = 256;
 template <class Times>
 void sum_up(Times& times)
 {
-    std::sort(times.begin(), times.end());
+    std::ranges::sort(times);
     auto last = times.begin();
     for (auto next = times.begin() + 1; next != times.end(); ++next) {
         if (next->first == last->first)

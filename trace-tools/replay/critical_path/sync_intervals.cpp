@@ -11,7 +11,7 @@ namespace replay {
 void DelayShares::sum_up()
 {
     constexpr double negligible = 1e-7;  // share of a wait
-    std::sort(all.begin(), all.end(), [](const Share& one, const Share& other) { return one.key < other.key; });
+    std::ranges::sort(all, [](const Share& one, const Share& other) { return one.key < other.key; });
     std::size_t sums = 0;
     double kept = 0.0;
     double whole = 0.0;
