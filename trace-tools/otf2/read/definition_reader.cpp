@@ -16,150 +16,107 @@ namespace {
 using GlobalDefCallbacks = Handle<OTF2_GlobalDefReaderCallbacks, OTF2_GlobalDefReaderCallbacks_Delete>;
 using DefCallbacks = Handle<OTF2_DefReaderCallbacks, OTF2_DefReaderCallbacks_Delete>;
 
-OTF2_CallbackCode clock(void* user, std::uint64_t resolution, std::uint64_t offset, std::uint64_t length,
-                        std::uint64_t realtime)
+// Makes a lambda without captures OTF2's callback: it is called with the definitions so far and the new definition.
+template <class Handler, class... Arguments>
+auto callback(Handler, void (Handler::*)(StoredDefinitions&, Arguments...) const)
 {
-    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
-        stored.has_clock = true;
-        stored.ticks_per_s = resolution;
-        stored.first_tick = offset;
-        stored.length_ticks = length;
-        stored.realtime = realtime;
-    });
+    return [](void* user, Arguments... arguments) {
+        return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) { Handler{}(stored, arguments...); });
+    };
 }
-
-OTF2_CallbackCode string(void* user, OTF2_StringRef self, const char* text)
+template <class Handler>
+auto callback(Handler handler)
 {
-    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
-        stored.add<std::string>(stored.references.strings, self, stored.references.texts, text != nullptr ? text : "");
-    });
-}
-
-OTF2_CallbackCode node(void* user, OTF2_SystemTreeNodeRef self, OTF2_StringRef name, OTF2_StringRef class_name,
-                       OTF2_SystemTreeNodeRef parent)
-{
-    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
-        stored.add(stored.node_table, self, stored.nodes, {name, class_name, parent});
-    });
-}
-
-OTF2_CallbackCode node_property(void* user, OTF2_SystemTreeNodeRef of, OTF2_StringRef name, OTF2_Type type,
-                                OTF2_AttributeValue value)
-{
-    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
-        stored.node_properties.push_back({of, name, type, value});
-    });
-}
-
-OTF2_CallbackCode process(void* user, OTF2_LocationGroupRef self, OTF2_StringRef name, OTF2_LocationGroupType type,
-                          OTF2_SystemTreeNodeRef node_of, OTF2_LocationGroupRef creator)
-{
-    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
-        stored.add(stored.process_table, self, stored.processes, {name, type, node_of, creator});
-    });
-}
-
-OTF2_CallbackCode process_property(void* user, OTF2_LocationGroupRef of, OTF2_StringRef name, OTF2_Type type,
-                                   OTF2_AttributeValue value)
-{
-    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
-        stored.process_properties.push_back({of, name, type, value});
-    });
-}
-
-OTF2_CallbackCode location(void* user, OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType type,
-                           std::uint64_t events, OTF2_LocationGroupRef process_of)
-{
-    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
-        stored.add(stored.references.locations, self, stored.locations, {self, name, type, events, process_of});
-    });
-}
-
-OTF2_CallbackCode location_property(void* user, OTF2_LocationRef of, OTF2_StringRef name, OTF2_Type type,
-                                    OTF2_AttributeValue value)
-{
-    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
-        stored.location_properties.push_back({of, name, type, value});
-    });
-}
-
-OTF2_CallbackCode region(void* user, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef, OTF2_StringRef,
-                         OTF2_RegionRole role, OTF2_Paradigm paradigm, OTF2_RegionFlag, OTF2_StringRef file,
-                         std::uint32_t, std::uint32_t)
-{
-    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
-        stored.add(stored.references.regions, self, stored.regions, {name, file, role, paradigm});
-    });
-}
-
-OTF2_CallbackCode attribute(void* user, OTF2_AttributeRef self, OTF2_StringRef name, OTF2_StringRef description,
-                            OTF2_Type type)
-{
-    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
-        stored.add(stored.references.attributes, self, stored.attributes, {self, name, description, type});
-    });
-}
-
-OTF2_CallbackCode metric(void* user, OTF2_MetricMemberRef self, OTF2_StringRef name, OTF2_StringRef description,
-                         OTF2_MetricType, OTF2_MetricMode mode, OTF2_Type type, OTF2_Base base, std::int64_t exponent,
-                         OTF2_StringRef unit)
-{
-    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
-        stored.add(stored.metric_table, self, stored.metrics, {name, description, unit, mode, type, base, exponent});
-    });
-}
-
-OTF2_CallbackCode metric_class(void* user, OTF2_MetricRef self, std::uint8_t count, const OTF2_MetricMemberRef* members,
-                               OTF2_MetricOccurrence, OTF2_RecorderKind)
-{
-    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
-        stored.metric_classes.push_back({self, {members, members + count}});
-    });
-}
-
-OTF2_CallbackCode metric_instance(void* user, OTF2_MetricRef self, OTF2_MetricRef of, OTF2_LocationRef,
-                                  OTF2_MetricScope, std::uint64_t)
-{
-    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
-        stored.metric_instances.push_back({self, of});
-    });
-}
-
-OTF2_CallbackCode group(void* user, OTF2_GroupRef self, OTF2_StringRef, OTF2_GroupType type, OTF2_Paradigm paradigm,
-                        OTF2_GroupFlag flags, std::uint32_t count, const std::uint64_t* members)
-{
-    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
-        stored.add_group(self, {type, paradigm, flags, {members, members + count}});
-    });
-}
-
-OTF2_CallbackCode communicator(void* user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef of, OTF2_CommRef,
-                               OTF2_CommFlag)
-{
-    return with_state<StoredDefinitions>(user, [&](StoredDefinitions& stored) {
-        stored.add(stored.references.communicators, self, stored.communicators, {name, of});
-    });
+    return callback(handler, &Handler::operator());
 }
 
 GlobalDefCallbacks global_callbacks()
 {
     GlobalDefCallbacks callbacks{check(OTF2_GlobalDefReaderCallbacks_New(), "read definitions")};
     OTF2_GlobalDefReaderCallbacks* set = callbacks.get();
-    OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(set, clock);
-    OTF2_GlobalDefReaderCallbacks_SetStringCallback(set, string);
-    OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(set, node);
-    OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodePropertyCallback(set, node_property);
-    OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(set, process);
-    OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(set, process_property);
-    OTF2_GlobalDefReaderCallbacks_SetLocationCallback(set, location);
-    OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(set, location_property);
-    OTF2_GlobalDefReaderCallbacks_SetRegionCallback(set, region);
-    OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(set, attribute);
-    OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(set, metric);
-    OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(set, metric_class);
-    OTF2_GlobalDefReaderCallbacks_SetMetricInstanceCallback(set, metric_instance);
-    OTF2_GlobalDefReaderCallbacks_SetGroupCallback(set, group);
-    OTF2_GlobalDefReaderCallbacks_SetCommCallback(set, communicator);
+    OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(
+        set, callback([](StoredDefinitions& stored, std::uint64_t resolution, std::uint64_t offset,
+                         std::uint64_t length, std::uint64_t realtime) {
+            stored.has_clock = true;
+            stored.ticks_per_s = resolution;
+            stored.first_tick = offset;
+            stored.length_ticks = length;
+            stored.realtime = realtime;
+        }));
+    OTF2_GlobalDefReaderCallbacks_SetStringCallback(
+        set, callback([](StoredDefinitions& stored, OTF2_StringRef self, const char* text) {
+            stored.add<std::string>(stored.references.strings, self, stored.references.texts,
+                                    text != nullptr ? text : "");
+        }));
+    OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(
+        set, callback([](StoredDefinitions& stored, OTF2_SystemTreeNodeRef self, OTF2_StringRef name,
+                         OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent) {
+            stored.add(stored.node_table, self, stored.nodes, {name, class_name, parent});
+        }));
+    OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodePropertyCallback(
+        set, callback([](StoredDefinitions& stored, OTF2_SystemTreeNodeRef of, OTF2_StringRef name, OTF2_Type type,
+                         OTF2_AttributeValue value) {
+            stored.node_properties.push_back({of, name, type, value});
+        }));
+    OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(
+        set, callback([](StoredDefinitions& stored, OTF2_LocationGroupRef self, OTF2_StringRef name,
+                         OTF2_LocationGroupType type, OTF2_SystemTreeNodeRef node_of, OTF2_LocationGroupRef creator) {
+            stored.add(stored.process_table, self, stored.processes, {name, type, node_of, creator});
+        }));
+    OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(
+        set, callback([](StoredDefinitions& stored, OTF2_LocationGroupRef of, OTF2_StringRef name, OTF2_Type type,
+                         OTF2_AttributeValue value) {
+            stored.process_properties.push_back({of, name, type, value});
+        }));
+    OTF2_GlobalDefReaderCallbacks_SetLocationCallback(
+        set, callback([](StoredDefinitions& stored, OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType type,
+                         std::uint64_t events, OTF2_LocationGroupRef process_of) {
+            stored.add(stored.references.locations, self, stored.locations, {self, name, type, events, process_of});
+        }));
+    OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(
+        set, callback([](StoredDefinitions& stored, OTF2_LocationRef of, OTF2_StringRef name, OTF2_Type type,
+                         OTF2_AttributeValue value) {
+            stored.location_properties.push_back({of, name, type, value});
+        }));
+    OTF2_GlobalDefReaderCallbacks_SetRegionCallback(
+        set, callback([](StoredDefinitions& stored, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef,
+                         OTF2_StringRef, OTF2_RegionRole role, OTF2_Paradigm paradigm, OTF2_RegionFlag,
+                         OTF2_StringRef file, std::uint32_t, std::uint32_t) {
+            stored.add(stored.references.regions, self, stored.regions, {name, file, role, paradigm});
+        }));
+    OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(
+        set, callback([](StoredDefinitions& stored, OTF2_AttributeRef self, OTF2_StringRef name,
+                         OTF2_StringRef description, OTF2_Type type) {
+            stored.add(stored.references.attributes, self, stored.attributes, {self, name, description, type});
+        }));
+    OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(
+        set, callback([](StoredDefinitions& stored, OTF2_MetricMemberRef self, OTF2_StringRef name,
+                         OTF2_StringRef description, OTF2_MetricType, OTF2_MetricMode mode, OTF2_Type type,
+                         OTF2_Base base, std::int64_t exponent, OTF2_StringRef unit) {
+            stored.add(stored.metric_table, self, stored.metrics,
+                       {name, description, unit, mode, type, base, exponent});
+        }));
+    OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(
+        set, callback([](StoredDefinitions& stored, OTF2_MetricRef self, std::uint8_t count,
+                         const OTF2_MetricMemberRef* members, OTF2_MetricOccurrence, OTF2_RecorderKind) {
+            stored.metric_classes.push_back({self, {members, members + count}});
+        }));
+    OTF2_GlobalDefReaderCallbacks_SetMetricInstanceCallback(
+        set, callback([](StoredDefinitions& stored, OTF2_MetricRef self, OTF2_MetricRef of, OTF2_LocationRef,
+                         OTF2_MetricScope, std::uint64_t) {
+            stored.metric_instances.push_back({self, of});
+        }));
+    OTF2_GlobalDefReaderCallbacks_SetGroupCallback(
+        set,
+        callback([](StoredDefinitions& stored, OTF2_GroupRef self, OTF2_StringRef, OTF2_GroupType type,
+                    OTF2_Paradigm paradigm, OTF2_GroupFlag flags, std::uint32_t count, const std::uint64_t* members) {
+            stored.add_group(self, {type, paradigm, flags, {members, members + count}});
+        }));
+    OTF2_GlobalDefReaderCallbacks_SetCommCallback(
+        set, callback([](StoredDefinitions& stored, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef of,
+                         OTF2_CommRef, OTF2_CommFlag) {
+            stored.add(stored.references.communicators, self, stored.communicators, {name, of});
+        }));
     return callbacks;
 }
 
