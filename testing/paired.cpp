@@ -7,7 +7,6 @@
 #include <boost/math/distributions/binomial.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <iomanip>
 #include <sstream>
 

@@ -8,14 +8,12 @@
 #include "base/system/clock.hpp"
 #include "base/system/mapped_page.hpp"
 #include "base/system/processes.hpp"
-#include "base/words.hpp"
 
 #include <algorithm>
 #include <climits>
 #include <ctime>
 #include <map>
 #include <utility>
-#include <vector>
 
 #include <fcntl.h>
 #include <linux/futex.h>

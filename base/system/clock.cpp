@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/system/clock.hpp"
 
-#include "base/error.hpp"
-
 #include <fstream>
 
 #include <sys/stat.h>

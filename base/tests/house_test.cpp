@@ -11,7 +11,6 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <numeric>

@@ -8,7 +8,6 @@
 #include <doctest/doctest.h>
 
 #include <string>
-#include <vector>
 
 TEST_CASE("outcomes with a class that there is not or an accuracy that cannot be are refused with line and column")
 {

@@ -7,7 +7,6 @@
 #include "base/system/clock.hpp"
 #include "base/system/cpus.hpp"
 #include "noisegen/cli/commands.hpp"
-#include "noisegen/resources/budgets.hpp"
 #include "noisegen/stressors/io/many_files.hpp"
 #include "testing/made_stressor.hpp"
 #include "testing/paired.hpp"

@@ -18,7 +18,6 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
-#include <numeric>
 #include <thread>
 
 using namespace testing;

@@ -5,7 +5,6 @@
 #include "base/error.hpp"
 #include "base/system/launcher.hpp"
 #include "noisegen/resources/gpu_budget.hpp"
-#include "noisegen/resources/rates_of_limits.hpp"
 #include "noisegen/schedule/designed.hpp"
 
 #include <algorithm>

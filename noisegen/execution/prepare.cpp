@@ -4,7 +4,6 @@
 #include "base/system/launcher.hpp"
 #include "base/system/processes.hpp"
 #include "noisegen/execution/plan.hpp"
-#include "noisegen/resources/gpu_budget.hpp"
 #include "noisegen/resources/rates_of_limits.hpp"
 
 #include <map>

@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <map>
 #include <optional>
 
 namespace noisegen {

@@ -2,7 +2,6 @@
 #include "noisegen/measure/harm_probe.hpp"
 
 #include "base/contract/run_directory.hpp"
-#include "base/contract/run_record.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/figures.hpp"

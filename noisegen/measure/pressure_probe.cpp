@@ -2,7 +2,6 @@
 #include "noisegen/measure/pressure_probe.hpp"
 
 #include "base/contract/run_directory.hpp"
-#include "base/contract/run_record.hpp"
 #include "base/error.hpp"
 #include "base/figures.hpp"
 #include "base/files.hpp"

@@ -3,7 +3,6 @@
 
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"
-#include "base/words.hpp"
 #include "noisegen/measure/probe.hpp"
 #include "noisegen/stressors/memory/stream_kernels.hpp"
 

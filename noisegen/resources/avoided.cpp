@@ -9,7 +9,6 @@
 #include "base/system/processes.hpp"
 #include "base/units.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <map>

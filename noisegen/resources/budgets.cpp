@@ -5,7 +5,6 @@
 #include "base/system/available.hpp"
 #include "noisegen/stressors/network/mpi_exchange.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <map>

@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "base/words.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 

@@ -13,7 +13,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <fstream>
 #include <sstream>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "soft-errors/state/number_format.hpp"
 
-#include "base/error.hpp"
-
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 
 namespace soft_errors {
 

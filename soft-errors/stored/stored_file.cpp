@@ -6,7 +6,6 @@
 #include "base/files.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 
 namespace soft_errors {

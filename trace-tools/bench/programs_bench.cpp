@@ -15,7 +15,6 @@
 #include "trace-tools/bench/training_archive.hpp"
 
 #include <filesystem>
-#include <iostream>
 #include <string>
 #include <vector>
 

@@ -4,8 +4,6 @@
 #include "base/error.hpp"
 #include "base/words.hpp"
 
-#include <algorithm>
-#include <numeric>
 #include <pugixml.hpp>
 #include <sstream>
 #include <unordered_map>

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/error.hpp"
 #include "base/files.hpp"
 #include "trace-tools/cube/anchor_xml.hpp"
 #include "trace-tools/cube/cubex.hpp"
 #include "trace-tools/cube/tar.hpp"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace cube {

@@ -4,8 +4,6 @@
 #include "trace-tools/mpi/recorded_call.hpp"
 #include "trace-tools/mpi/requests.hpp"
 
-#include <array>
-
 namespace otf2 {
 
 namespace {

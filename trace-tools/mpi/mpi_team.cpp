@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "trace-tools/otf2/write/clock_comparison.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include <sched.h>

@@ -25,7 +25,6 @@
 #include "trace-tools/otf2/write/fresh_directory.hpp"
 
 #include <atomic>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/profile/profile.hpp"
 
-#include "base/error.hpp"
 #include "base/saturating.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace otf2 {
 

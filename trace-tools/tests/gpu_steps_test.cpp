@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <vector>
 
 namespace fs = std::filesystem;
 using otf2::Paradigm;

@@ -11,7 +11,6 @@
 
 #include <array>
 #include <chrono>
-#include <cstdint>
 #include <iostream>
 #include <numeric>
 #include <string>

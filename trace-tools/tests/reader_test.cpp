@@ -17,7 +17,6 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 
 namespace fs = std::filesystem;

@@ -13,7 +13,6 @@
 #include <fstream>
 #include <map>
 #include <string>
-#include <tuple>
 
 namespace fs = std::filesystem;
 

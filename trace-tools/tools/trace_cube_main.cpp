@@ -11,7 +11,6 @@
 #include "trace-tools/tools/threads_option.hpp"
 
 #include <cstdio>
-#include <filesystem>
 #include <numeric>
 
 namespace {

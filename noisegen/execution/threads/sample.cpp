@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "noisegen/execution/threads/sample.hpp"
 
-#include <algorithm>
-
 namespace noisegen {
 
 void add(Work& sum, const Work& work)

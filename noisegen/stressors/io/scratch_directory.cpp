@@ -6,7 +6,6 @@
 #include "base/system/launcher.hpp"
 #include "noisegen/stressors/io/remove_tree.hpp"
 
-#include <algorithm>
 #include <iomanip>
 #include <random>
 #include <vector>

@@ -6,7 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include <array>
 #include <cstdlib>
 #include <map>
 #include <string>

@@ -10,8 +10,6 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include <numeric>
-
 using namespace testing;
 
 namespace {

@@ -15,7 +15,6 @@
 #include <csignal>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include <unistd.h>
 

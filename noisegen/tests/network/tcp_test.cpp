@@ -14,7 +14,6 @@
 
 #include <atomic>
 #include <fstream>
-#include <optional>
 #include <sstream>
 #include <thread>
 

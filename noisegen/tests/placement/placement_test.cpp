@@ -12,7 +12,6 @@
 
 #include <doctest/doctest.h>
 
-#include <iterator>
 #include <map>
 #include <thread>
 

@@ -12,8 +12,6 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <fstream>
 #include <sstream>
 
 namespace fs = std::filesystem;

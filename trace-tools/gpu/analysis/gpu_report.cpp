@@ -6,7 +6,6 @@
 #include "trace-tools/gpu/analysis/missing_activities.hpp"
 #include "trace-tools/gpu/analysis/windows.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>

@@ -5,7 +5,6 @@
 #include "base/programs/confinement.hpp"
 #include "base/system/stop.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <csignal>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/otf2/read/event_source.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 namespace otf2 {
 
 // Adapts a member function of EventSource to both kinds of OTF2 callbacks.

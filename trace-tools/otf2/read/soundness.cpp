@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <initializer_list>
 
 namespace otf2 {
 

@@ -5,7 +5,6 @@
 #include "trace-tools/otf2/read/references.hpp"
 #include "trace-tools/otf2/read/spill_format.hpp"
 
-#include <string>
 #include <string_view>
 #include <system_error>
 

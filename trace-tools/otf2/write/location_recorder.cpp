@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records a single event: reads the clock, calls OTF2's writer, and keeps the time of the last event.
-#include "trace-tools/otf2/handles.hpp"
 #include "trace-tools/otf2/write/recorder.hpp"
 
 #include <algorithm>
