@@ -2,8 +2,8 @@
 #include "noisegen/stressors/io/block_io.hpp"
 
 #include "base/error.hpp"
-#include "base/system/available.hpp"
 #include "base/system/clock.hpp"
+#include "noisegen/stressors/io/many_files.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -75,8 +75,7 @@ BlockFile::BlockFile(const BlockOptions& options, bool filled)
     : options_{options},
       block_{options.block},
       file_{options.directory, options.size},
-      direct_{options.direct && file_.bypass_cache()},
-      in_memory_{base::in_memory(options.directory)}
+      direct_{options.direct && file_.bypass_cache()}
 {
     if (!options.in_order) ::posix_fadvise(file_.descriptor(), 0, 0, POSIX_FADV_RANDOM);
     if (filled) file_.fill();
@@ -144,8 +143,8 @@ std::string BlockFile::note() const
                       direct_           ? " past the page cache"
                       : options_.direct ? " through the page cache (the file system refuses O_DIRECT)"
                                         : " through the page cache",
-                      ", ", base::format(base::Bytes{block_}), " blocks, depth ", ring_->depth(), ", in ",
-                      options_.directory.string(), in_memory_ ? ", which is in memory, so no disk is stressed" : "");
+                      ", ", base::format(base::Bytes{block_}), " blocks, depth ", ring_->depth(), ", ",
+                      scratch_note(options_.directory));
 }
 
 }  // namespace noisegen

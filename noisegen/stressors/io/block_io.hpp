@@ -78,7 +78,6 @@ class BlockFile {
     std::int64_t block_;  // bytes of the transfers in this turn
     ScratchFile file_;
     bool direct_;
-    bool in_memory_;
     std::unique_ptr<IoRing> ring_;
     Turn turn_;
 };

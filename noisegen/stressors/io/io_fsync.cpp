@@ -2,8 +2,8 @@
 // Appends to a file through the page cache, then fsync, then starts again with an empty file: contends for the file
 // system's journal, in which all writes wait together, and for the disk's own cache, which each fsync flushes.
 #include "base/error.hpp"
-#include "base/system/available.hpp"
 #include "base/system/clock.hpp"
+#include "noisegen/stressors/io/many_files.hpp"
 #include "noisegen/stressors/io/scratch_file.hpp"
 #include "noisegen/stressors/pages.hpp"
 #include "noisegen/stressors/stressor.hpp"
@@ -68,9 +68,8 @@ class IoFsync final : public Stressor {
     std::string note() const override
     {
         return base::join("fsync after ", base::format(base::Bytes{options_.dirty}), ", the longest ",
-                          base::format(base::Nanoseconds{longest_ns_ / 1000 * 1000}), ", in ",
-                          options_.directory.string(),
-                          base::in_memory(options_.directory) ? ", which is in memory, so no disk is stressed" : "");
+                          base::format(base::Nanoseconds{longest_ns_ / 1000 * 1000}), ", ",
+                          scratch_note(options_.directory));
     }
 
  private:

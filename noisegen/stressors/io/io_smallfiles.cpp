@@ -159,9 +159,7 @@ extern const StressorCard io_smallfiles{
                          .files = files + 3,
                          .descriptors = 6};
         },
-    .share = [](const base::Settings& settings, const Place&) -> std::unique_ptr<Shared> {
-        return std::make_unique<SharedScratch>(settings.text("directory"));
-    },
+    .share = SharedScratch::make,
     .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {
         return std::make_unique<IoSmallFiles>(small_files_options(settings), place);
     },

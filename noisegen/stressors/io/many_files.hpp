@@ -16,9 +16,13 @@ namespace noisegen {
 // Made once per process and stressor; each CPU has a folder of its own in it.
 struct SharedScratch final : Shared {
     explicit SharedScratch(const std::filesystem::path& directory) : scratch{directory} {}
-    ScratchDirectory scratch;
-
+    static std::unique_ptr<Shared> make(const base::Settings& settings, const Place&)
+    {
+        return std::make_unique<SharedScratch>(settings.text("directory"));
+    }
     static ScratchDirectory& of(const Place& place) { return static_cast<SharedScratch*>(place.shared)->scratch; }
+
+    ScratchDirectory scratch;
 };
 
 // Names of equal length, generated in advance.

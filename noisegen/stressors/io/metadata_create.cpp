@@ -71,9 +71,7 @@ extern const StressorCard metadata_create{
     .options = metadata_options("files per directory"),
     .counts_operations = true,
     .needs = [](const base::Settings& settings) { return read_metadata_options("metadata.create", settings).needs(2); },
-    .share = [](const base::Settings& settings, const Place&) -> std::unique_ptr<Shared> {
-        return std::make_unique<SharedScratch>(settings.text("directory"));
-    },
+    .share = SharedScratch::make,
     .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {
         return std::make_unique<MetadataCreate>(read_metadata_options("metadata.create", settings), place);
     },

@@ -82,9 +82,7 @@ extern const StressorCard metadata_unlink{
     .options = metadata_options("links removed in turn"),
     .counts_operations = true,
     .needs = [](const base::Settings& settings) { return read_metadata_options("metadata.unlink", settings).needs(1); },
-    .share = [](const base::Settings& settings, const Place&) -> std::unique_ptr<Shared> {
-        return std::make_unique<SharedScratch>(settings.text("directory"));
-    },
+    .share = SharedScratch::make,
     .make = [](const base::Settings& settings, const Place& place) -> std::unique_ptr<Stressor> {
         return std::make_unique<MetadataUnlink>(read_metadata_options("metadata.unlink", settings), place);
     },
