@@ -4,6 +4,7 @@
 #include "base/page/palette.hpp"
 #include "base/page/parts.hpp"
 
+#include <array>
 #include <cctype>
 
 namespace base::page {
@@ -24,15 +25,9 @@ struct Cells {
 
 Cells cells_of(Grade grade)
 {
-    switch (grade) {
-        case Grade::held:
-            return {"held", "✓ held"};
-        case Grade::not_held:
-            return {"not-held", "✗ not held"};
-        case Grade::not_tested:
-            break;
-    }
-    return {"not-tested", "– not tested"};
+    constexpr std::array<Cells, 3> cells{
+        {{"held", "✓ held"}, {"not-held", "✗ not held"}, {"not-tested", "– not tested"}}};
+    return cells.at(static_cast<std::size_t>(grade));
 }
 
 std::string strip_of(const Page& page)

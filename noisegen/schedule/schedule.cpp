@@ -4,6 +4,7 @@
 #include "base/contract/factor_name.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace noisegen {
 
@@ -62,15 +63,8 @@ void follow(Schedule& schedule, const std::vector<base::TrainingPhase>& phases)
 
 std::string name(Schedule::Design design)
 {
-    switch (design) {
-        case Schedule::Design::sequence:
-            return "sequence";
-        case Schedule::Design::rotation:
-            return "rotation";
-        case Schedule::Design::factorial:
-            return "factorial";
-    }
-    return {};
+    constexpr std::array names{"sequence", "rotation", "factorial"};
+    return names.at(static_cast<std::size_t>(design));
 }
 
 std::optional<base::Nanoseconds> only_length(const Schedule& schedule)

@@ -23,26 +23,14 @@ namespace noisegen {
 
 namespace {
 
-constexpr std::string_view scratch_mode = "--guard-scratch";
-constexpr std::string_view pause_mode = "--guard-pause";
-constexpr std::string_view job_mode = "--guard-job";
-constexpr std::string_view cores_mode = "--guard-cores";
+// By duty.
+constexpr std::array<std::string_view, 4> modes{"--guard-scratch", "--guard-pause", "--guard-job", "--guard-cores"};
 constexpr const char* guardian_name = "crosstalk-guard";  // the kernel keeps 15 letters
 bool can_guard = false;
 
 std::string_view mode_of(Guardian::Duty duty)
 {
-    switch (duty) {
-        case Guardian::Duty::scratch:
-            return scratch_mode;
-        case Guardian::Duty::pause:
-            return pause_mode;
-        case Guardian::Duty::job:
-            return job_mode;
-        case Guardian::Duty::cores:
-            return cores_mode;
-    }
-    return {};
+    return modes.at(static_cast<std::size_t>(duty));
 }
 
 // A copy of the descriptor whose number is not used for the guardian's descriptors.

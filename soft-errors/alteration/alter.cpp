@@ -14,6 +14,7 @@
 #include "soft-errors/stored/numbers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <ostream>
@@ -34,15 +35,8 @@ std::string shape_text(const std::vector<std::uint64_t>& shape)
 
 const char* layout_text(Tensor::Layout layout)
 {
-    switch (layout) {
-        case Tensor::Layout::plain:
-            return "plain";
-        case Tensor::Layout::chunks:
-            return "chunks";
-        case Tensor::Layout::packed:
-            break;
-    }
-    return "packed";
+    constexpr std::array texts{"plain", "chunks", "packed"};
+    return texts.at(static_cast<std::size_t>(layout));
 }
 
 // The state to be altered. A member that is deflated in its archive is unpacked first, into a copy of the archive:

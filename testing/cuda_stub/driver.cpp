@@ -25,9 +25,20 @@ constexpr Result out_of_memory = 2;
 constexpr Result no_device = 100;
 constexpr Result invalid_device = 101;
 constexpr Result invalid_context = 201;
-constexpr Result invalid_handle = 400;
-constexpr Result not_found = 500;
-constexpr Result not_ready = 600;
+
+struct ErrorName {
+    Result code;
+    const char* name;
+};
+constexpr std::array error_names{ErrorName{success, "CUDA_SUCCESS"},
+                                 ErrorName{invalid_value, "CUDA_ERROR_INVALID_VALUE"},
+                                 ErrorName{out_of_memory, "CUDA_ERROR_OUT_OF_MEMORY"},
+                                 ErrorName{no_device, "CUDA_ERROR_NO_DEVICE"},
+                                 ErrorName{invalid_device, "CUDA_ERROR_INVALID_DEVICE"},
+                                 ErrorName{invalid_context, "CUDA_ERROR_INVALID_CONTEXT"},
+                                 ErrorName{400, "CUDA_ERROR_INVALID_HANDLE"},
+                                 ErrorName{500, "CUDA_ERROR_NOT_FOUND"},
+                                 ErrorName{600, "CUDA_ERROR_NOT_READY"}};
 
 thread_local int current = -1;
 
@@ -87,38 +98,9 @@ Result cuDriverGetVersion(int* version)
 
 Result cuGetErrorName(Result code, const char** name)
 {
-    switch (code) {
-        case success:
-            *name = "CUDA_SUCCESS";
-            return success;
-        case invalid_value:
-            *name = "CUDA_ERROR_INVALID_VALUE";
-            return success;
-        case out_of_memory:
-            *name = "CUDA_ERROR_OUT_OF_MEMORY";
-            return success;
-        case no_device:
-            *name = "CUDA_ERROR_NO_DEVICE";
-            return success;
-        case invalid_device:
-            *name = "CUDA_ERROR_INVALID_DEVICE";
-            return success;
-        case invalid_context:
-            *name = "CUDA_ERROR_INVALID_CONTEXT";
-            return success;
-        case invalid_handle:
-            *name = "CUDA_ERROR_INVALID_HANDLE";
-            return success;
-        case not_found:
-            *name = "CUDA_ERROR_NOT_FOUND";
-            return success;
-        case not_ready:
-            *name = "CUDA_ERROR_NOT_READY";
-            return success;
-        default:
-            *name = nullptr;
-            return invalid_value;
-    }
+    const auto* const found = std::ranges::find(error_names, code, &ErrorName::code);
+    *name = found == error_names.end() ? nullptr : found->name;
+    return found == error_names.end() ? invalid_value : success;
 }
 
 Result cuGetErrorString(Result code, const char** text)

@@ -6,10 +6,12 @@
 #include "base/words.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
+#include <string_view>
 
 namespace convert {
 
@@ -66,23 +68,13 @@ std::string unnamed_row(const std::string& tid, bool device)
 void KinetoCollector::take(const json& event)
 {
     if (base::stop_requested()) base::fail("stopped by a signal");
-    static const std::map<std::string, const char*> others{{"i", "instant events"},
-                                                           {"I", "instant events"},
-                                                           {"R", "instant events"},
-                                                           {"C", "counters"},
-                                                           {"b", "asynchronous events"},
-                                                           {"e", "asynchronous events"},
-                                                           {"n", "asynchronous events"},
-                                                           {"S", "asynchronous events"},
-                                                           {"T", "asynchronous events"},
-                                                           {"F", "asynchronous events"},
-                                                           {"p", "asynchronous events"},
-                                                           {"N", "events of objects"},
-                                                           {"O", "events of objects"},
-                                                           {"D", "events of objects"},
-                                                           {"P", "samples"},
-                                                           {"V", "memory dumps"},
-                                                           {"v", "memory dumps"}};
+    struct LeftOut {
+        std::string_view kinds;
+        const char* name;
+    };
+    constexpr std::array others{
+        LeftOut{"iIR", "instant events"},    LeftOut{"C", "counters"}, LeftOut{"benSTFp", "asynchronous events"},
+        LeftOut{"NOD", "events of objects"}, LeftOut{"P", "samples"},  LeftOut{"Vv", "memory dumps"}};
     const std::string kind = text_of(event, "ph");
     if (kind == "M")
         take_name(event);
@@ -92,10 +84,12 @@ void KinetoCollector::take(const json& event)
         take_mark(event, kind == "B");
     else if (kind == "s" || kind == "t" || kind == "f")
         take_flow_end(event);
-    else if (const auto other = others.find(kind); other != others.end())
-        ++trace_.remarks.left_out[other->second];
-    else
-        ++trace_.remarks.left_out["events of unknown kind"];
+    else {
+        const auto* const other = std::ranges::find_if(others, [&](const LeftOut& one) {
+            return kind.size() == 1 && one.kinds.find(kind) != std::string_view::npos;
+        });
+        ++trace_.remarks.left_out[other != others.end() ? other->name : "events of unknown kind"];
+    }
 }
 
 void KinetoCollector::take_name(const json& event)

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/words.hpp"
 
+#include <array>
 #include <pugixml.hpp>
 #include <sstream>
 #include <unordered_map>
@@ -39,32 +40,14 @@ void add(xml_node parent, const char* name, const std::string& text = {})
 
 const char* word(CubeMetric::Kind kind)
 {
-    switch (kind) {
-        case CubeMetric::Kind::exclusive:
-            return "EXCLUSIVE";
-        case CubeMetric::Kind::inclusive:
-            return "INCLUSIVE";
-        case CubeMetric::Kind::derived:
-            return "POSTDERIVED";
-    }
-    return "";
+    constexpr std::array words{"EXCLUSIVE", "INCLUSIVE", "POSTDERIVED"};
+    return words.at(static_cast<std::size_t>(kind));
 }
 
 const char* word(CubeMetric::Type type)
 {
-    switch (type) {
-        case CubeMetric::Type::real:
-            return "DOUBLE";
-        case CubeMetric::Type::whole:
-            return "UINT64";
-        case CubeMetric::Type::signed_whole:
-            return "INT64";
-        case CubeMetric::Type::least:
-            return "MINDOUBLE";
-        case CubeMetric::Type::most:
-            return "MAXDOUBLE";
-    }
-    return "";
+    constexpr std::array words{"DOUBLE", "UINT64", "INT64", "MINDOUBLE", "MAXDOUBLE"};
+    return words.at(static_cast<std::size_t>(type));
 }
 
 void add_metrics(xml_node parent, const std::vector<CubeMetric>& metrics)

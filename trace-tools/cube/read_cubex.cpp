@@ -10,6 +10,7 @@
 #include <cstring>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include <zlib.h>
 
@@ -67,32 +68,20 @@ constexpr ValueType as()
 // Type by its name in the file; composite types are not supported.
 std::optional<ValueType> value_type(const std::string& word)
 {
-    static const std::map<std::string, ValueType> types{
-        {"DOUBLE", as<double>()},
-        {"FLOAT", as<double>()},
-        {"MINDOUBLE", as<double>()},
-        {"MAXDOUBLE", as<double>()},
-        {"UINT64", as<std::uint64_t>()},
-        {"UNSIGNED INTEGER", as<std::uint64_t>()},
-        {"INT64", as<std::int64_t>()},
-        {"INTEGER", as<std::int64_t>()},
-        {"SIGNED INTEGER", as<std::int64_t>()},
-        {"UINT32", as<std::uint32_t>()},
-        {"UNSIGNED INT", as<std::uint32_t>()},
-        {"INT32", as<std::int32_t>()},
-        {"INT", as<std::int32_t>()},
-        {"SIGNED INT", as<std::int32_t>()},
-        {"UINT16", as<std::uint16_t>()},
-        {"UNSIGNED SHORT INT", as<std::uint16_t>()},
-        {"INT16", as<std::int16_t>()},
-        {"SHORT INT", as<std::int16_t>()},
-        {"SIGNED SHORT INT", as<std::int16_t>()},
-        {"UINT8", as<std::uint8_t>()},
-        {"CHAR", as<std::uint8_t>()},
-        {"INT8", as<std::int8_t>()},
+    static const std::vector<std::pair<std::vector<std::string>, ValueType>> types{
+        {{"DOUBLE", "FLOAT", "MINDOUBLE", "MAXDOUBLE"}, as<double>()},
+        {{"UINT64", "UNSIGNED INTEGER"}, as<std::uint64_t>()},
+        {{"INT64", "INTEGER", "SIGNED INTEGER"}, as<std::int64_t>()},
+        {{"UINT32", "UNSIGNED INT"}, as<std::uint32_t>()},
+        {{"INT32", "INT", "SIGNED INT"}, as<std::int32_t>()},
+        {{"UINT16", "UNSIGNED SHORT INT"}, as<std::uint16_t>()},
+        {{"INT16", "SHORT INT", "SIGNED SHORT INT"}, as<std::int16_t>()},
+        {{"UINT8", "CHAR"}, as<std::uint8_t>()},
+        {{"INT8"}, as<std::int8_t>()},
     };
-    const auto found = types.find(word);
-    return found == types.end() ? std::nullopt : std::optional{found->second};
+    for (const auto& [names, type] : types)
+        if (std::ranges::find(names, word) != names.end()) return type;
+    return {};
 }
 
 // The rows of an index, in the order of the values, and whether the values have the other byte order.

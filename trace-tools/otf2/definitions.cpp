@@ -29,29 +29,12 @@ constexpr std::array roles{"unknown",       "function",         "wrapper",      
 
 constexpr std::array kinds{"unknown", "CPU thread", "accelerator stream", "metric"};
 
-constexpr std::array operations{"barrier",
-                                "broadcast",
-                                "gather",
-                                "gatherv",
-                                "scatter",
-                                "scatterv",
-                                "allgather",
-                                "allgatherv",
-                                "alltoall",
-                                "alltoallv",
-                                "alltoallw",
-                                "allreduce",
-                                "reduce",
-                                "reduce_scatter",
-                                "scan",
-                                "exscan",
-                                "reduce_scatter_block",
-                                "create handle",
-                                "destroy handle",
-                                "allocate",
-                                "deallocate",
-                                "create handle and allocate",
-                                "destroy handle and deallocate"};
+// clang-format off
+constexpr std::array operations{"barrier", "broadcast", "gather", "gatherv", "scatter", "scatterv", "allgather",
+    "allgatherv", "alltoall", "alltoallv", "alltoallw", "allreduce", "reduce", "reduce_scatter", "scan", "exscan",
+    "reduce_scatter_block", "create handle", "destroy handle", "allocate", "deallocate", "create handle and allocate",
+    "destroy handle and deallocate"};
+// clang-format on
 
 constexpr std::array types{"none",  "uint8", "uint16", "uint32", "uint64", "int8",
                            "int16", "int32", "int64",  "float",  "double", "text"};
