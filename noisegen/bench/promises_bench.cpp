@@ -5,6 +5,7 @@
 #include "base/contract/run_directory.hpp"
 #include "base/csv.hpp"
 #include "base/error.hpp"
+#include "base/figures.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/cpus.hpp"
 #include "noisegen/stressors/pages.hpp"
@@ -15,7 +16,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <thread>
@@ -38,9 +38,7 @@ void tell(const std::string& measure, const std::string& value, const std::strin
 
 std::string number(double value, int digits = 2)
 {
-    char text[64];
-    std::snprintf(text, sizeof text, "%.*f", digits, value);
-    return text;
+    return base::fixed(value, digits);
 }
 
 double quantile(std::vector<double> values, double share)

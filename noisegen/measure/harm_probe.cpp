@@ -9,7 +9,6 @@
 #include "base/json.hpp"
 #include "base/words.hpp"
 #include "noisegen/measure/probe.hpp"
-#include "noisegen/stressors/job/job_keeper.hpp"
 #include "noisegen/stressors/memory/stream_kernels.hpp"
 #include "noisegen/stressors/registry.hpp"
 
@@ -17,7 +16,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <optional>
 
@@ -169,17 +167,9 @@ void add_pass(HarmReport& report, const HarmProbe& asked, const Pass& pass, cons
     }
 }
 
-bool a_peer_failed(const ProbeRun& run)
-{
-    return std::ranges::any_of(run.notes,
-                               [](const std::string& note) { return note.find(job_has_ended) != std::string::npos; });
-}
-
 std::string factor_text(double value)
 {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.*f", value < 99.95 ? 2 : 0, value);
-    return text;
+    return base::fixed(value, value < 99.95 ? 2 : 0);
 }
 
 std::string cell(const Estimate& estimate)
@@ -307,7 +297,7 @@ int probe_harm(const HarmProbe& asked)
     for (const Pass& pass : passes_of(asked.victims)) {
         base::bind_this_thread(allowed);  // the previous pass left this thread on the noise's CPUs
         const Measured measured = measure_pass(asked, pass, noises, setup);
-        if (a_peer_failed(measured.run)) {
+        if (measured.run.a_job_ended()) {
             base::warn("a --peer ended with an error, or runs in the background: try its command alone");
             return base::exit_promise_not_kept;
         }

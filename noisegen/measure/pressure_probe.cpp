@@ -9,7 +9,6 @@
 #include "base/words.hpp"
 #include "noisegen/measure/pressure.hpp"
 #include "noisegen/measure/probe.hpp"
-#include "noisegen/stressors/job/job_keeper.hpp"
 #include "noisegen/stressors/registry.hpp"
 
 #include <nlohmann/json.hpp>
@@ -163,12 +162,6 @@ nlohmann::ordered_json to_json(const PressedOn& one)
     return json;
 }
 
-bool command_ended(const ProbeRun& run)
-{
-    return std::ranges::any_of(run.notes,
-                               [](const std::string& note) { return note.find(job_has_ended) != std::string::npos; });
-}
-
 }  // namespace
 
 std::vector<std::string> default_pressure_stressors(const std::filesystem::path& scratch)
@@ -196,7 +189,7 @@ int probe_pressure(const PressureProbe& given)
     nlohmann::ordered_json record = probe_record(asked.probe, schedule, setup);
 
     const ProbeRun run = run_probe(asked.probe, schedule, setup);
-    if (command_ended(run)) {
+    if (run.a_job_ended()) {
         base::warn("the command ended with an error, or runs in the background: ", asked.command);
         return base::exit_promise_not_kept;
     }

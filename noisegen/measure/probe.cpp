@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
 #include <iostream>
 #include <optional>
 
@@ -24,10 +23,7 @@ namespace {
 
 std::string figure(double value, int digits)
 {
-    if (std::isnan(value)) return "-";
-    std::ostringstream text;
-    text << std::fixed << std::setprecision(digits) << value;
-    return text.str();
+    return std::isnan(value) ? "-" : base::fixed(value, digits);
 }
 
 std::string text(const Estimate& estimate)
@@ -38,7 +34,7 @@ std::string text(const Estimate& estimate)
 
 std::string latency_text(double ns)
 {
-    return std::isnan(ns) ? "-" : figure(ns, 1) + " ns";
+    return std::isnan(ns) ? "-" : base::fixed(ns, 1) + " ns";
 }
 
 std::string traffic_text(const Damage& damage)

@@ -5,13 +5,13 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/programs/gnuplot.hpp"
+#include "base/words.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <sstream>
 
 namespace noisegen {
 
@@ -123,14 +123,6 @@ double tic_step(double whole)
     return 10.0 * unit;
 }
 
-std::string number_text(double number)
-{
-    std::ostringstream text;
-    text.precision(6);
-    text << number;
-    return text.str();
-}
-
 }  // namespace
 
 void write_probe_csv(const std::filesystem::path& folder, const DamageReport& report)
@@ -141,10 +133,10 @@ void write_probe_csv(const std::filesystem::path& folder, const DamageReport& re
                          "cache_latency_factor", "cache_latency_low", "cache_latency_high"}};
     for (const Damage& damage : report.damages) {
         std::vector<std::string> cells{damage.stressor, damage.level, std::to_string(damage.bandwidth_kept.blocks),
-                                       number_text(damage.own_bytes_per_s), number_text(damage.own_operations_per_s)};
+                                       base::join(damage.own_bytes_per_s), base::join(damage.own_operations_per_s)};
         for (const Estimate* estimate : {&damage.bandwidth_kept, &damage.latency_factor, &damage.cache_latency_factor})
             for (const double number : {estimate->value, estimate->low, estimate->high})
-                cells.push_back(number_text(number));
+                cells.push_back(base::join(number));
         csv.write(cells);
     }
 }

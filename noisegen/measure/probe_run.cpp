@@ -9,6 +9,7 @@
 #include "noisegen/resources/placement.hpp"
 #include "noisegen/resources/rates_of_limits.hpp"
 #include "noisegen/schedule/parser.hpp"
+#include "noisegen/stressors/job/job_keeper.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -58,6 +59,12 @@ double ProbeRun::noise_waited() const
         waited_ns += static_cast<double>(total.waited_ns);
     }
     return on_ns == 0.0 ? 0.0 : waited_ns / on_ns;
+}
+
+bool ProbeRun::a_job_ended() const
+{
+    return std::ranges::any_of(notes,
+                               [](const std::string& note) { return note.find(job_has_ended) != std::string::npos; });
 }
 
 Schedule probe_schedule(const Probe& probe, const std::vector<std::string>& stressors)

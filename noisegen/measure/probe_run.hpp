@@ -40,6 +40,7 @@ struct ProbeRun {
 
     // Share of the noise's time in which other threads had its CPUs.
     double noise_waited() const;
+    bool a_job_ended() const;  // a command of job.run ended with an error, or runs in the background
 };
 
 // The rotation of these stressors. Throws UsageError for invalid stressors, slots or blocks.

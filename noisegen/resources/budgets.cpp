@@ -2,14 +2,13 @@
 #include "noisegen/resources/budgets.hpp"
 
 #include "base/error.hpp"
+#include "base/figures.hpp"
 #include "base/system/available.hpp"
 #include "noisegen/stressors/network/mpi_exchange.hpp"
 
 #include <cmath>
-#include <iomanip>
 #include <map>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include <sys/resource.h>
@@ -24,9 +23,7 @@ namespace {
 // Text in the unit that is used for the available amount.
 std::string size_text(double bytes)
 {
-    std::ostringstream text;
-    text << std::fixed << std::setprecision(bytes < 1e7 ? 3 : 0) << bytes * 1e-6 << " MB";
-    return text.str();
+    return base::fixed(bytes * 1e-6, bytes < 1e7 ? 3 : 0) + " MB";
 }
 
 // Amounts taken of one file system.

@@ -14,7 +14,6 @@
 #include "trace-tools/otf2/write/chunks.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 
 namespace merge {
@@ -351,11 +350,10 @@ class Merge {
         if (!one.any() || !other.any() || (other.first <= one.last && one.first <= other.last)) return;
         const bool before = other.last < one.first;
         const std::uint64_t gap = before ? one.first - other.last : other.first - one.last;
-        std::array<char, 64> length{};
-        std::snprintf(length.data(), length.size(), "%.3f s",
-                      static_cast<double>(gap) / static_cast<double>(training().definitions.clock.ticks_per_s));
+        const auto ticks_per_s = static_cast<double>(training().definitions.clock.ticks_per_s);
         merged_.notes.push_back(base::join(noise.anchor.string(), ": does not overlap the training: it ",
-                                           before ? "ends " : "begins ", length.data(),
+                                           before ? "ends " : "begins ",
+                                           base::fixed(static_cast<double>(gap) / ticks_per_s, 3), " s",
                                            before ? " before the training begins" : " after the training ends"));
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
+#include "base/figures.hpp"
 #include "base/saturating.hpp"
 #include "base/words.hpp"
 #include "trace-tools/profile/summary.hpp"
@@ -127,9 +128,7 @@ void print_locations(std::ostream& out, const Archive& archive, const Profile& p
 std::string percent_of(std::int64_t part_ns, std::int64_t whole_ns)
 {
     if (whole_ns <= 0) return "-";
-    std::ostringstream out;
-    out << std::fixed << std::setprecision(2) << 100.0 * static_cast<double>(part_ns) / static_cast<double>(whole_ns);
-    return out.str();
+    return base::fixed(100.0 * static_cast<double>(part_ns) / static_cast<double>(whole_ns), 2);
 }
 
 // Properties written by the GPU recording: number of missing activities, and the uncertainty of the clocks.
