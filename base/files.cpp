@@ -9,6 +9,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstdint>
+#include <fstream>
 #include <utility>
 
 #include <dirent.h>
@@ -277,6 +278,22 @@ std::string read_whole(const fs::path& path, std::uint64_t most_bytes)
         refuse_beyond(content.size());
     });
     return content;
+}
+
+std::vector<std::string> lines_in(const fs::path& path, char end)
+{
+    std::ifstream file{path, std::ios::binary};
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line, end);) lines.push_back(std::move(line));
+    return lines;
+}
+
+std::string first_line(const fs::path& path)
+{
+    std::string line;
+    std::ifstream file{path};
+    std::getline(file, line);
+    return line;
 }
 
 void read_pieces(const fs::path& path, const std::function<void(std::string_view)>& with_piece)

@@ -105,6 +105,11 @@ void refuse_irregular(const std::filesystem::path& path);
 // device (which need not end), is a pipe without a writer, or is longer than most_bytes.
 std::string read_whole(const std::filesystem::path& path, std::uint64_t most_bytes = std::uint64_t{4} << 30U);
 
+// The lines of a small text file, such as those in /proc, or its parts that end with another character. Empty if the
+// file cannot be read.
+std::vector<std::string> lines_in(const std::filesystem::path& path, char end = '\n');
+std::string first_line(const std::filesystem::path& path);
+
 // Reads like read_whole(), but piece by piece and without a limit on the length.
 void read_pieces(const std::filesystem::path& path, const std::function<void(std::string_view)>& with_piece);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/contract/run_record.hpp"
+#include "base/files.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -35,10 +36,9 @@ Json huge_pages()
 
 Json mean_mhz()
 {
-    std::ifstream file{"/proc/cpuinfo"};
     double sum = 0.0;
     int cpus = 0;
-    for (std::string line; std::getline(file, line);)
+    for (const std::string& line : lines_in("/proc/cpuinfo"))
         if (line.starts_with("cpu MHz")) {
             sum += std::stod(line.substr(line.find(':') + 1));
             ++cpus;
@@ -58,8 +58,7 @@ Json steal_s()
 
 Json free_bytes()
 {
-    std::ifstream file{"/proc/meminfo"};
-    for (std::string line; std::getline(file, line);)
+    for (const std::string& line : lines_in("/proc/meminfo"))
         if (line.starts_with("MemAvailable:")) return std::stoull(line.substr(line.find(':') + 1)) * 1024;
     return nullptr;
 }

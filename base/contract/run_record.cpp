@@ -2,6 +2,7 @@
 #include "base/contract/run_record.hpp"
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/cpus.hpp"
 #include "base/system/environment.hpp"
@@ -13,7 +14,6 @@
 
 #include <array>
 #include <ctime>
-#include <fstream>
 #include <thread>
 
 #include <sys/utsname.h>
@@ -25,18 +25,9 @@ namespace {
 
 std::string cpu_model()
 {
-    std::ifstream file{"/proc/cpuinfo"};
-    for (std::string line; std::getline(file, line);)
+    for (const std::string& line : lines_in("/proc/cpuinfo"))
         if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
     return "unknown";
-}
-
-std::string first_line(const char* path)
-{
-    std::ifstream file{path};
-    std::string line;
-    std::getline(file, line);
-    return line;
 }
 
 // Manufacturer of the virtual machine from the firmware's tables; empty on bare metal, as far as can be seen. That the
@@ -47,9 +38,8 @@ std::string virtual_machine()
     const std::string product = first_line("/sys/class/dmi/id/product_name");
     const std::string sold_as = join(maker, " ", product);
     bool guest = !first_line("/sys/hypervisor/type").empty();
-    std::ifstream cpus{"/proc/cpuinfo"};
-    for (std::string line; !guest && std::getline(cpus, line);)
-        guest = line.starts_with("flags") && (line + " ").find(" hypervisor ") != std::string::npos;
+    for (const std::string& line : lines_in("/proc/cpuinfo"))
+        guest = guest || (line.starts_with("flags") && (line + " ").find(" hypervisor ") != std::string::npos);
     for (const char* word : {"QEMU", "KVM", "VMware", "VirtualBox", "Virtual Machine", "Amazon EC2", "Xen"})
         if (sold_as.find(word) != std::string::npos && product.find(".metal") == std::string::npos) guest = true;
     if (!guest) return "";
@@ -115,10 +105,7 @@ nlohmann::ordered_json run_record(const std::string& program, int argc, char** a
 
 nlohmann::ordered_json run_record(const std::string& program)
 {
-    std::ifstream file{"/proc/self/cmdline", std::ios::binary};
-    std::vector<std::string> words;
-    for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
-    return with_command_line(program, words);
+    return with_command_line(program, lines_in("/proc/self/cmdline", '\0'));
 }
 
 }  // namespace base

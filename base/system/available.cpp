@@ -2,10 +2,10 @@
 #include "base/system/available.hpp"
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/system/cgroups.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -24,8 +24,7 @@ namespace {
 // The number in the line "name 123" or "name: 123 kB" of a file, times `unit`.
 std::int64_t entry(const fs::path& path, std::string_view name, std::int64_t unit)
 {
-    std::ifstream file{path};
-    for (std::string line; std::getline(file, line);) {
+    for (const std::string& line : lines_in(path)) {
         if (!line.starts_with(name)) continue;
         std::istringstream words{line.substr(name.size())};
         std::int64_t number = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/system/cgroups.hpp"
 
+#include "base/files.hpp"
 #include "base/system/waiting.hpp"
 #include "base/words.hpp"
 
@@ -38,17 +39,32 @@ std::set<std::string> words_in(const fs::path& path)
     return words;
 }
 
+// A line of /proc/PID/cgroup: "4:memory:/job_7", or "0::/job_7" in version 2.
+struct Membership {
+    std::vector<std::string> controllers;
+    std::string group;
+};
+
+std::vector<Membership> memberships(const fs::path& root, pid_t process)
+{
+    std::vector<Membership> all;
+    for (const std::string& line :
+         lines_in(root / "proc" / (process == 0 ? "self" : std::to_string(process)) / "cgroup")) {
+        const std::size_t first = line.find(':');
+        const std::size_t second = line.find(':', first + 1);
+        if (second == std::string::npos) continue;
+        all.push_back({split(line.substr(first + 1, second - first - 1), ','), line.substr(second + 1)});
+    }
+    return all;
+}
+
 // Controllers of version 1: each has a line in /proc/self/cgroup.
 std::set<std::string> version_1_controllers(const fs::path& root)
 {
     std::set<std::string> names;
-    std::ifstream groups{root / "proc/self/cgroup"};
-    for (std::string line; std::getline(groups, line);) {
-        const std::vector<std::string> fields = split(line, ':');
-        if (fields.size() < 2) continue;
-        for (const std::string& name : split(fields[1], ','))
+    for (const Membership& one : memberships(root, 0))
+        for (const std::string& name : one.controllers)
             if (!name.starts_with("name=")) names.insert(name);
-    }
     return names;
 }
 
@@ -104,16 +120,10 @@ std::optional<std::int64_t> number_in(const fs::path& path)
 std::vector<CgroupDirectory> cgroup_directories(std::string_view controller, const fs::path& root, pid_t process)
 {
     std::vector<CgroupDirectory> found;
-    std::ifstream groups{root / "proc" / (process == 0 ? "self" : std::to_string(process)) / "cgroup"};
-    for (std::string line; std::getline(groups, line);) {  // "4:memory:/job_7" or "0::/job_7"
-        const std::size_t first = line.find(':');
-        const std::size_t second = line.find(':', first + 1);
-        if (second == std::string::npos) continue;
-        const std::string controllers = line.substr(first + 1, second - first - 1);
-        const std::string group = line.substr(second + 1);
-        const std::vector<std::string> names = split(controllers, ',');
-        const fs::path mounts = root / "sys/fs/cgroup";
-        if (std::ranges::find(names, controller) != names.end()) add_with_parents(mounts / controller, group, 1, found);
+    const fs::path mounts = root / "sys/fs/cgroup";
+    for (const auto& [controllers, group] : memberships(root, process)) {
+        if (std::ranges::find(controllers, controller) != controllers.end())
+            add_with_parents(mounts / controller, group, 1, found);
         if (controllers.empty()) add_with_parents(mounts, group, 2, found);
     }
     return found;
@@ -153,10 +163,7 @@ bool put_line(const fs::path& file, const std::string& text)
 
 bool has_line(const fs::path& file, const std::string& wanted)
 {
-    std::ifstream in{file};
-    for (std::string line; std::getline(in, line);)
-        if (line == wanted) return true;
-    return false;
+    return std::ranges::count(lines_in(file), wanted) > 0;
 }
 
 }  // namespace
@@ -169,10 +176,7 @@ std::unique_ptr<OwnGroup> OwnGroup::make(const CgroupDirectory& parent, const st
     std::unique_ptr<OwnGroup> group{new OwnGroup{parent, parent.path / name}};
     if (parent.version != 2) return group;
     const fs::path handed_on = parent.path / "cgroup.subtree_control";
-    std::ifstream in{handed_on};
-    std::string known;
-    std::getline(in, known);
-    const std::vector<std::string> already = split(known, ' ');
+    const std::vector<std::string> already = split(first_line(handed_on), ' ');
     for (const std::string& controller : controllers)
         if (std::ranges::find(already, controller) == already.end() && put_line(handed_on, "+" + controller))
             group->handed_on_.push_back(controller);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/system/processes.hpp"
 
+#include "base/files.hpp"
 #include "base/units.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <ctime>
@@ -24,9 +26,7 @@ const fs::path proc{"/proc"};
 
 std::optional<Process> process(const fs::path& directory)
 {
-    std::ifstream file{directory / "stat"};
-    std::string text;
-    if (!std::getline(file, text)) return {};
+    const std::string text = first_line(directory / "stat");
     // "12 (a name) S 1 ...": the name may contain parentheses, so the last one ends it.
     const std::size_t open = text.find('(');
     const std::size_t close = text.rfind(')');
@@ -103,11 +103,7 @@ std::set<pid_t> hidden_children(const std::set<pid_t>& parents)
 
 bool has_variable(pid_t pid, const std::string& name, const std::string& value)
 {
-    std::ifstream file{proc / std::to_string(pid) / "environ", std::ios::binary};
-    const std::string wanted = name + "=" + value;
-    for (std::string variable; std::getline(file, variable, '\0');)
-        if (variable == wanted) return true;
-    return false;
+    return std::ranges::count(lines_in(proc / std::to_string(pid) / "environ", '\0'), name + "=" + value) > 0;
 }
 
 std::set<pid_t> with_descendants(std::set<pid_t> roots, const std::map<pid_t, Process>& all)

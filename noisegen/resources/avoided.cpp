@@ -10,7 +10,6 @@
 #include "base/units.hpp"
 
 #include <cstdlib>
-#include <fstream>
 #include <map>
 
 #include <unistd.h>
@@ -40,8 +39,7 @@ base::CpuSet cpus_of_process(pid_t pid)
 
 std::string environment_of(pid_t pid, const std::string& name)
 {
-    std::ifstream file{proc_of(pid) / "environ", std::ios::binary};
-    for (std::string line; std::getline(file, line, '\0');)
+    for (const std::string& line : base::lines_in(proc_of(pid) / "environ", '\0'))
         if (line.starts_with(name + "=")) return line.substr(name.size() + 1);
     return {};
 }

@@ -2,6 +2,7 @@
 #include "noisegen/resources/limit_group.hpp"
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/system/waiting.hpp"
 #include "base/words.hpp"
 
@@ -31,9 +32,8 @@ std::vector<std::string> disks()
     std::vector<std::string> numbers;
     std::error_code none;
     for (const fs::directory_entry& disk : fs::directory_iterator{"/sys/block", none}) {
-        std::ifstream dev{disk.path() / "dev"};
-        std::string number;
-        if (base::number_in(disk.path() / "size").value_or(0) > 0 && dev >> number) numbers.push_back(number);
+        const std::string number = base::first_line(disk.path() / "dev");
+        if (base::number_in(disk.path() / "size").value_or(0) > 0 && !number.empty()) numbers.push_back(number);
     }
     return numbers;
 }
@@ -112,9 +112,7 @@ void give_cpus(const base::OwnGroup& group, const fs::path& parent, const base::
 {
     if (!group.has("cpuset.cpus")) return;
     group.put("cpuset.cpus", base::format_cpus(noise));
-    std::ifstream in{parent / "cpuset.mems"};
-    std::string memory;
-    if (group.version() == 1 && std::getline(in, memory)) group.put("cpuset.mems", memory);
+    if (group.version() == 1) group.put("cpuset.mems", base::first_line(parent / "cpuset.mems"));
 }
 
 // Removes groups left behind by killed processes; groups that contain a process stay.
@@ -132,8 +130,7 @@ void remove_stale(const fs::path& parent, const std::string& name)
 // The line "    MB:0=100;1=100" of the group's schemata, with another number.
 std::string bandwidth_line(const fs::path& schemata, double percent)
 {
-    std::ifstream in{schemata};
-    for (std::string line; std::getline(in, line);) {
+    for (const std::string& line : base::lines_in(schemata)) {
         const std::string trimmed{base::trim(line)};
         if (!trimmed.starts_with("MB:")) continue;
         std::vector<std::string> domains;

@@ -4,6 +4,7 @@
 #include "base/cli/progress.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/contract/trace_names.hpp"
+#include "base/figures.hpp"
 #include "base/version.hpp"
 #include "trace-tools/merge/local_definitions.hpp"
 #include "trace-tools/merge/merge_input.hpp"

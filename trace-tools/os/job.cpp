@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/os/job.hpp"
 
+#include "base/files.hpp"
 #include "base/system/processes.hpp"
 #include "base/units.hpp"
 
 #include <filesystem>
-#include <fstream>
 
 namespace os {
 
@@ -33,8 +33,7 @@ Job job_of(const std::set<pid_t>& roots)
             const pid_t thread = base::parse<int>(entry.path().filename().string());
             Thread& found = job.threads[thread];
             found.process = pid;
-            std::ifstream name{entry.path() / "comm"};
-            std::getline(name, found.name);
+            found.name = base::first_line(entry.path() / "comm");
             job.cpus.merge(base::affinity_of(thread));
         }
     }

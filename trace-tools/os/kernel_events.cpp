@@ -2,6 +2,7 @@
 #include "trace-tools/os/kernel_events.hpp"
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/system/clock.hpp"
 
 #ifdef CROSSTALK_HAS_BPF
@@ -14,7 +15,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <string_view>
 
@@ -59,9 +59,8 @@ std::string interrupt_name(std::uint32_t number)
     static std::map<std::uint32_t, std::string> names;
     const auto [place, fresh] = names.try_emplace(number, std::to_string(number));
     if (!fresh) return place->second;
-    std::ifstream file{"/proc/interrupts"};
     const std::string wanted = std::to_string(number) + ":";
-    for (std::string line; std::getline(file, line);) {
+    for (const std::string& line : base::lines_in("/proc/interrupts")) {
         const std::size_t begin = line.find_first_not_of(' ');
         if (begin == std::string::npos || line.compare(begin, wanted.size(), wanted) != 0) continue;
         place->second += " " + line.substr(line.find_last_of(' ') + 1);
