@@ -93,25 +93,37 @@ class CsvLines {
     std::size_t begin_ = 1;
 };
 
-// Columns of the first line. Spreadsheets put a byte order mark (U+FEFF) before it.
-std::vector<std::string> header(std::vector<std::string> cells)
+// Takes the columns from the first line. Spreadsheets put a byte order mark (U+FEFF) before it.
+void set_columns(CsvHeader& header, std::vector<std::string> cells)
 {
     constexpr std::string_view mark = "\xEF\xBB\xBF";
     if (!cells.empty() && cells.front().starts_with(mark)) cells.front().erase(0, mark.size());
-    return cells;
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        if (!header.index.emplace(cells[i], i).second) fail(header.path.string(), " has two columns '", cells[i], "'");
+    header.columns = std::move(cells);
 }
 
-std::map<std::string, std::size_t> index_of(const std::filesystem::path& path, const std::vector<std::string>& columns)
+// Reads the header, and calls with_row(cells, line) for each row. Returns false if the last line lacks its newline.
+template <class WithRow>
+bool read_table(CsvHeader& header, const WithRow& with_row)
 {
-    std::map<std::string, std::size_t> index;
-    for (std::size_t i = 0; i < columns.size(); ++i)
-        if (!index.emplace(columns[i], i).second) fail(path.string(), " has two columns '", columns[i], "'");
-    return index;
+    CsvLines lines{[&](std::vector<std::string>& cells, std::size_t line) {
+        if (header.columns.empty()) return set_columns(header, std::move(cells));
+        if (cells.size() != header.columns.size())
+            fail(header.path.string(), " line ", line, " has ", cells.size(), " cells, not ", header.columns.size());
+        with_row(cells, line);
+    }};
+    read_pieces(header.path, [&](std::string_view piece) { lines.add(piece); });
+    if (header.columns.empty()) fail(header.path.string(), " has no header");
+    return !lines.cut_off();
 }
 
-void check_cells(const std::filesystem::path& path, std::size_t line, std::size_t cells, std::size_t columns)
-{
-    if (cells != columns) fail(path.string(), " line ", line, " has ", cells, " cells, not ", columns);
+template <class T, class Table, class... Where>
+T value_in(const Table& table, const Where&... where)
+try {
+    return parse<T>(table.text(where...));
+} catch (const UsageError& error) {
+    fail(table.place(where...), ": ", error.what());
 }
 
 }  // namespace
@@ -241,91 +253,53 @@ void CsvWriter::write_held()
     size_ += written;
 }
 
-std::string CsvRow::place(const std::string& column) const
+std::size_t CsvHeader::at(const std::string& column) const
 {
-    return join(path_.string(), " line ", line_, " column ", column);
+    const auto found = index.find(column);
+    if (found == index.end()) fail(path.string(), " has no column '", column, "'");
+    return found->second;
 }
 
-const std::string& CsvRow::text(const std::string& column) const
+std::string CsvHeader::place(std::size_t line, const std::string& column) const
 {
-    const auto found = index_.find(column);
-    if (found == index_.end()) fail(path_.string(), " has no column '", column, "'");
-    return cells_[found->second];
+    return join(path.string(), " line ", line, " column ", column);
 }
 
 template <class T>
 T CsvRow::get(const std::string& column) const
 {
-    try {
-        return parse<T>(text(column));
-    } catch (const UsageError& error) {
-        fail(place(column), ": ", error.what());
-    }
+    return value_in<T>(*this, column);
 }
 template std::int64_t CsvRow::get(const std::string&) const;
 
 bool read_rows(const std::filesystem::path& path, const std::function<void(const CsvRow&)>& with_row)
 {
     CsvRow row;
-    row.path_ = path;
-    CsvLines lines{[&](std::vector<std::string>& cells, std::size_t number) {
-        if (row.columns_.empty()) {
-            row.columns_ = header(std::move(cells));
-            row.index_ = index_of(path, row.columns_);
-            return;
-        }
-        check_cells(path, number, cells.size(), row.columns_.size());
-        row.line_ = number;
+    row.header_.path = path;
+    return read_table(row.header_, [&](std::vector<std::string>& cells, std::size_t line) {
+        row.line_ = line;
         std::swap(row.cells_, cells);
         with_row(row);
-    }};
-    read_pieces(path, [&](std::string_view piece) { lines.add(piece); });
-    if (row.columns_.empty()) fail(path.string(), " has no header");
-    return !lines.cut_off();
+    });
 }
 
-CsvTable::CsvTable(const std::filesystem::path& path) : path_{path}
+CsvTable::CsvTable(const std::filesystem::path& path) : header_{.path = path}
 {
-    CsvLines lines{[&](std::vector<std::string>& cells, std::size_t number) {
-        if (columns_.empty()) {
-            columns_ = header(std::move(cells));
-            index_ = index_of(path, columns_);
-            return;
-        }
-        check_cells(path, number, cells.size(), columns_.size());
+    cut_off_ = !read_table(header_, [&](std::vector<std::string>& cells, std::size_t line) {
         cells_.push_back(std::move(cells));
-        lines_.push_back(number);
-    }};
-    read_pieces(path, [&](std::string_view piece) { lines.add(piece); });
-    if (columns_.empty()) fail(path.string(), " has no header");
-    cut_off_ = lines.cut_off();
+        lines_.push_back(line);
+    });
 }
 
 void CsvTable::refuse_cut_off() const
 {
-    if (cut_off_) fail(path_.string(), " is cut off: its last line does not end in a newline");
-}
-
-const std::string& CsvTable::text(std::size_t row, const std::string& column) const
-{
-    const auto found = index_.find(column);
-    if (found == index_.end()) fail(path_.string(), " has no column '", column, "'");
-    return cells_.at(row).at(found->second);
-}
-
-std::string CsvTable::place(std::size_t row, const std::string& column) const
-{
-    return join(path_.string(), " line ", lines_.at(row), " column ", column);
+    if (cut_off_) fail(header_.path.string(), " is cut off: its last line does not end in a newline");
 }
 
 template <class T>
 T CsvTable::get(std::size_t row, const std::string& column) const
 {
-    try {
-        return parse<T>(text(row, column));
-    } catch (const UsageError& error) {
-        fail(place(row, column), ": ", error.what());
-    }
+    return value_in<T>(*this, row, column);
 }
 
 template std::int64_t CsvTable::get(std::size_t, const std::string&) const;

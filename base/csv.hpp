@@ -93,25 +93,32 @@ class CsvWriter {
     std::int64_t size_ = 0;  // length of the rows in the file, in bytes
 };
 
+struct CsvHeader {
+    std::filesystem::path path;
+    std::vector<std::string> columns{};
+    std::map<std::string, std::size_t> index{};  // by column
+
+    std::size_t at(const std::string& column) const;  // throws Error if there is no such column
+    std::string place(std::size_t line, const std::string& column) const;
+};
+
 // A row of a table while the table is read.
 class CsvRow {
  public:
-    const std::vector<std::string>& columns() const { return columns_; }
-    bool has(const std::string& column) const { return index_.contains(column); }
+    const std::vector<std::string>& columns() const { return header_.columns; }
+    bool has(const std::string& column) const { return header_.index.contains(column); }
     std::size_t line() const { return line_; }
 
     // These functions correspond to those of CsvTable.
-    std::string place(const std::string& column) const;
-    const std::string& text(const std::string& column) const;
+    std::string place(const std::string& column) const { return header_.place(line_, column); }
+    const std::string& text(const std::string& column) const { return cells_[header_.at(column)]; }
     template <class T>
     T get(const std::string& column) const;
 
  private:
     friend bool read_rows(const std::filesystem::path& path, const std::function<void(const CsvRow&)>& with_row);
 
-    std::filesystem::path path_;
-    std::vector<std::string> columns_;
-    std::map<std::string, std::size_t> index_;
+    CsvHeader header_;
     std::vector<std::string> cells_;
     std::size_t line_ = 0;
 };
@@ -131,23 +138,27 @@ class CsvTable {
     explicit CsvTable(const std::filesystem::path& path);
 
     std::size_t rows() const { return cells_.size(); }
-    const std::vector<std::string>& columns() const { return columns_; }
-    bool has(const std::string& column) const { return index_.contains(column); }
+    const std::vector<std::string>& columns() const { return header_.columns; }
+    bool has(const std::string& column) const { return header_.index.contains(column); }
     bool cut_off() const { return cut_off_; }
     void refuse_cut_off() const;  // throws Error if cut_off(): for tables that appear whole
 
     // "steps.csv line 7 column end_ns", for error messages.
-    std::string place(std::size_t row, const std::string& column) const;
+    std::string place(std::size_t row, const std::string& column) const
+    {
+        return header_.place(lines_.at(row), column);
+    }
 
     // Throws Error that names file, line and column.
-    const std::string& text(std::size_t row, const std::string& column) const;
+    const std::string& text(std::size_t row, const std::string& column) const
+    {
+        return cells_.at(row).at(header_.at(column));
+    }
     template <class T>
     T get(std::size_t row, const std::string& column) const;
 
  private:
-    std::filesystem::path path_;
-    std::vector<std::string> columns_;
-    std::map<std::string, std::size_t> index_;
+    CsvHeader header_;
     std::vector<std::vector<std::string>> cells_;
     std::vector<std::size_t> lines_;
     bool cut_off_ = false;
