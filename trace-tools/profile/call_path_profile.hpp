@@ -17,7 +17,7 @@ struct CallPathVisits {
 };
 
 // Locations may come in any order; each location's events must be in the order of the archive.
-class CallPathProfile final : public Visitor {
+class CallPathProfile final : public EachEvent<CallPathProfile> {
  public:
     // Adds call paths to the tree as they occur.
     CallPathProfile(const Archive& archive, CallTree& tree);

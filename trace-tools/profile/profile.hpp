@@ -53,7 +53,7 @@ struct alignas(cache_line_bytes) CommunicatorProfile {
 };
 
 // Locations may come in any order; each location's events must be in the order of the archive.
-class Profile : public Visitor {
+class Profile : public EachEvent<Profile> {
  public:
     explicit Profile(const Archive& archive);
 
@@ -74,16 +74,10 @@ class Profile : public Visitor {
     void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
     void leave(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
     void metric(const At& at, std::uint32_t metric, const MetricValue& value) override;
-    void collective_begin(const At& at) override { soundness_.event(at); }
     void collective_end(const At& at, const CollectiveRecord& record) override;
-    void collective_request(const At& at, std::uint64_t) override { soundness_.event(at); }
     void collective_complete(const At& at, const CollectiveRecord& record) override { collective_end(at, record); }
     void send(const At& at, const MessageRecord& message) override;
-    void send_complete(const At& at, std::uint64_t) override { soundness_.event(at); }
-    void receive_request(const At& at, std::uint64_t) override { soundness_.event(at); }
-    void receive(const At& at, const MessageRecord&) override { soundness_.event(at); }
-    void buffer_flush(const At& at, std::int64_t) override { soundness_.event(at); }
-    void other(const At& at) override { soundness_.event(at); }
+    void event(const At& at) { soundness_.event(at); }
 
  private:
     struct Visit {

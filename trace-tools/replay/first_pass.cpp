@@ -15,7 +15,7 @@ namespace replay {
 namespace {
 
 // The visitor of one reading thread. It calls its parts directly, not virtually, since there are many events.
-class Look final : public otf2::Visitor {
+class Look final : public otf2::EachEvent<Look> {
  public:
     Look(const otf2::Archive& archive, const FirstPass::Options& options) : soundness{archive}
     {
@@ -60,8 +60,6 @@ class Look final : public otf2::Visitor {
         soundness.event(at);
         if (starts) starts->collective_complete(at, record);
     }
-    void send(const otf2::At& at, const otf2::MessageRecord&) override { soundness.event(at); }
-    void send_complete(const otf2::At& at, std::uint64_t) override { soundness.event(at); }
     void receive_request(const otf2::At& at, std::uint64_t request) override
     {
         soundness.event(at);
@@ -72,7 +70,7 @@ class Look final : public otf2::Visitor {
         soundness.event(at);
         if (starts) starts->receive(at, message);
     }
-    void buffer_flush(const otf2::At& at, std::int64_t) override { soundness.event(at); }
+    void event(const otf2::At& at) { soundness.event(at); }
     void other(const otf2::At& at) override
     {
         soundness.event(at);

@@ -45,7 +45,7 @@ struct alignas(cache_line_bytes) LocationProfile {
 };
 
 // Locations may come in any order; each location's events must be in the order of the archive.
-class Soundness final : public Visitor {
+class Soundness final : public EachEvent<Soundness> {
  public:
     explicit Soundness(const Archive& archive);
 
@@ -70,16 +70,6 @@ class Soundness final : public Visitor {
     {
         if (value.member == 0) event(at);
     }
-    void collective_begin(const At& at) override { event(at); }
-    void collective_end(const At& at, const CollectiveRecord&) override { event(at); }
-    void collective_request(const At& at, std::uint64_t) override { event(at); }
-    void collective_complete(const At& at, const CollectiveRecord&) override { event(at); }
-    void send(const At& at, const MessageRecord&) override { event(at); }
-    void send_complete(const At& at, std::uint64_t) override { event(at); }
-    void receive_request(const At& at, std::uint64_t) override { event(at); }
-    void receive(const At& at, const MessageRecord&) override { event(at); }
-    void buffer_flush(const At& at, std::int64_t) override { event(at); }
-    void other(const At& at) override { event(at); }
 
  private:
     struct alignas(cache_line_bytes) Stack {

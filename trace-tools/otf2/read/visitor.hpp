@@ -70,4 +70,24 @@ class Visitor {
     virtual void other(const At&) {}  // called for every other kind of event
 };
 
+// A visitor for which most kinds of events are alike: each calls event(at) of the derived class, not virtually.
+template <class Derived>
+class EachEvent : public Visitor {
+ public:
+    void metric(const At& at, std::uint32_t, const MetricValue&) override { each(at); }
+    void collective_begin(const At& at) override { each(at); }
+    void collective_end(const At& at, const CollectiveRecord&) override { each(at); }
+    void collective_request(const At& at, std::uint64_t) override { each(at); }
+    void collective_complete(const At& at, const CollectiveRecord&) override { each(at); }
+    void send(const At& at, const MessageRecord&) override { each(at); }
+    void send_complete(const At& at, std::uint64_t) override { each(at); }
+    void receive_request(const At& at, std::uint64_t) override { each(at); }
+    void receive(const At& at, const MessageRecord&) override { each(at); }
+    void buffer_flush(const At& at, std::int64_t) override { each(at); }
+    void other(const At& at) override { each(at); }
+
+ private:
+    void each(const At& at) { static_cast<Derived&>(*this).event(at); }
+};
+
 }  // namespace otf2
