@@ -103,6 +103,18 @@ bool is_known(Paradigm paradigm);
 bool is_known(RegionRole role);
 bool is_known(LocationKind kind);
 
+constexpr bool is_collective(RegionRole role)
+{
+    return role == RegionRole::barrier || (role >= RegionRole::one_to_all && role <= RegionRole::collective_other);
+}
+
+// Paradigms of regions that may be the program's own or MPI's: TAU has user regions with "mpi" in their names.
+constexpr bool is_of_program_or_mpi(Paradigm paradigm)
+{
+    return paradigm == Paradigm::mpi || paradigm == Paradigm::user || paradigm == Paradigm::unknown ||
+           paradigm == Paradigm::compiler || paradigm == Paradigm::none;
+}
+
 std::string text(Paradigm paradigm);
 std::string text(RegionRole role);
 std::string text(LocationKind kind);

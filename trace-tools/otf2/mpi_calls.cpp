@@ -77,35 +77,15 @@ std::string known_name(std::string_view name)
 // Roles of MPI communication. The paradigm decides elsewhere: an OpenMP barrier has another one.
 bool communicates_by_mpi(RegionRole role)
 {
-    switch (role) {
-        case RegionRole::barrier:
-        case RegionRole::one_to_all:
-        case RegionRole::all_to_one:
-        case RegionRole::all_to_all:
-        case RegionRole::collective_other:
-        case RegionRole::point_to_point:
-        case RegionRole::file_io:
-        case RegionRole::rma:
-            return true;
-        default:
-            return false;
-    }
+    return is_collective(role) || role == RegionRole::point_to_point || role == RegionRole::file_io ||
+           role == RegionRole::rma;
 }
 
 }  // namespace
 
 std::string mpi_call_name(const Region& region)
 {
-    switch (region.paradigm) {
-        case Paradigm::mpi:
-        case Paradigm::user:
-        case Paradigm::unknown:
-        case Paradigm::compiler:
-        case Paradigm::none:
-            break;
-        default:
-            return "";
-    }
+    if (!is_of_program_or_mpi(region.paradigm)) return "";
     std::string known = known_name(region.name);
     if (!known.empty() || region.paradigm != Paradigm::mpi || !communicates_by_mpi(region.role)) return known;
     return region.name;

@@ -62,16 +62,7 @@ bool is_collective(const Region& region)
     for (const char* name : {"MPI_Barrier", "MPI_Bcast", "MPI_Allgather", "MPI_Allreduce", "MPI_Alltoall", "MPI_Gather",
                              "MPI_Reduce", "MPI_Scan", "MPI_Scatter"})
         if (call.starts_with(name)) return call != "MPI_Reduce_local";
-    switch (region.role) {
-        case RegionRole::barrier:
-        case RegionRole::one_to_all:
-        case RegionRole::all_to_one:
-        case RegionRole::all_to_all:
-        case RegionRole::collective_other:
-            return !call.empty();
-        default:
-            return false;
-    }
+    return otf2::is_collective(region.role) && !call.empty();
 }
 
 // Returns how often each rank makes this call (the smallest count); 0 if the call cannot separate steps, or if its
@@ -171,17 +162,7 @@ class StepsOfRegion : public StepVisitor {
 
 bool could_be_a_step(const Region& region)
 {
-    if (is_mpi_call(region)) return false;
-    switch (region.paradigm) {
-        case Paradigm::mpi:  // TAU: a region with "mpi" in its name
-        case Paradigm::unknown:
-        case Paradigm::user:
-        case Paradigm::compiler:
-        case Paradigm::none:
-            return true;
-        default:
-            return false;
-    }
+    return !is_mpi_call(region) && is_of_program_or_mpi(region.paradigm);
 }
 
 namespace {
