@@ -15,46 +15,31 @@ struct KindOfLimit {
     ResourceLimit::Kind kind;
     const char* name;
     const char* example;
+    double most = 0.0;  // of a number; the least is 1
+    bool is_whole = false;
 };
 
-constexpr std::array<KindOfLimit, 6> kinds_of_limits{{{ResourceLimit::Kind::io_max, "io.max", "50MiB/s"},
-                                                      {ResourceLimit::Kind::cpu_weight, "cpu.weight", "1"},
-                                                      {ResourceLimit::Kind::cpu_max, "cpu.max", "50%"},
-                                                      {ResourceLimit::Kind::cpu_idle, "cpu.idle", "1"},
-                                                      {ResourceLimit::Kind::cpuset, "cpuset", "2-3"},
-                                                      {ResourceLimit::Kind::memory_bandwidth, "resctrl", "10%"}}};
+constexpr std::array<KindOfLimit, 6> kinds_of_limits{
+    {{ResourceLimit::Kind::io_max, "io.max", "50MiB/s"},
+     {ResourceLimit::Kind::cpu_weight, "cpu.weight", "1", 10'000.0, true},
+     {ResourceLimit::Kind::cpu_max, "cpu.max", "50%", 1e6},
+     {ResourceLimit::Kind::cpu_idle, "cpu.idle", "1", 1.0},
+     {ResourceLimit::Kind::cpuset, "cpuset", "2-3"},
+     {ResourceLimit::Kind::memory_bandwidth, "resctrl", "10%", 100.0, true}}};
 
-double number_within(const std::string& value, double low, double high, const char* example)
+void read_value(ResourceLimit& limit, const std::string& value, const KindOfLimit& known)
 {
-    const bool percent = std::string_view{example}.ends_with('%');
-    const double number = percent ? base::parse<base::Percent>(value).value : base::parse<double>(value);
-    if (number < low || number > high)
-        base::fail_usage("'", value, "' is not in ", low, " to ", high, percent ? "%" : "");
-    return number;
-}
-
-void read_value(ResourceLimit& limit, const std::string& value, const char* example)
-{
-    switch (limit.kind) {
-        case ResourceLimit::Kind::io_max:
-            limit.rate = base::parse<base::Rate>(value);
-            if (limit.rate.per_second < 1.0) base::fail_usage("'", value, "' would allow nothing");
-            return;
-        case ResourceLimit::Kind::cpu_weight:
-            limit.number = std::round(number_within(value, 1.0, 10'000.0, example));
-            return;
-        case ResourceLimit::Kind::cpu_max:
-            limit.number = number_within(value, 1.0, 1e6, example);
-            return;
-        case ResourceLimit::Kind::cpu_idle:
-            limit.number = number_within(value, 1.0, 1.0, example);
-            return;
-        case ResourceLimit::Kind::cpuset:
-            for (const std::string& range : base::split(value, '+')) limit.cpus.merge(base::parse_cpus(range));
-            return;
-        case ResourceLimit::Kind::memory_bandwidth:
-            limit.number = std::round(number_within(value, 1.0, 100.0, example));
-            return;
+    if (limit.kind == ResourceLimit::Kind::io_max) {
+        limit.rate = base::parse<base::Rate>(value);
+        if (limit.rate.per_second < 1.0) base::fail_usage("'", value, "' would allow nothing");
+    } else if (limit.kind == ResourceLimit::Kind::cpuset) {
+        for (const std::string& range : base::split(value, '+')) limit.cpus.merge(base::parse_cpus(range));
+    } else {
+        const bool percent = std::string_view{known.example}.ends_with('%');
+        const double number = percent ? base::parse<base::Percent>(value).value : base::parse<double>(value);
+        if (number < 1.0 || number > known.most)
+            base::fail_usage("'", value, "' is not in 1 to ", known.most, percent ? "%" : "");
+        limit.number = known.is_whole ? std::round(number) : number;
     }
 }
 
@@ -73,7 +58,7 @@ std::optional<ResourceLimit> parse_limit(const std::string& of, const std::strin
             base::fail_usage(of, ": ", name, " needs a value after a colon, such as ", name, ":", known.example);
         ResourceLimit limit{.kind = known.kind, .number = 0.0, .text = text};
         try {
-            read_value(limit, text.substr(colon + 1), known.example);
+            read_value(limit, text.substr(colon + 1), known);
         } catch (const base::UsageError& error) {
             base::fail_usage(of, ": ", name, ": ", error.what());
         }
