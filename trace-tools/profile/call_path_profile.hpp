@@ -31,17 +31,7 @@ class CallPathProfile final : public EachEvent<CallPathProfile> {
 
     void enter(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
     void leave(const At& at, std::uint32_t region, const EventAttributes& attributes) override;
-    void metric(const At& at, std::uint32_t, const MetricValue&) override { event(at); }
-    void collective_begin(const At& at) override { event(at); }
-    void collective_end(const At& at, const CollectiveRecord&) override { event(at); }
-    void collective_request(const At& at, std::uint64_t) override { event(at); }
-    void collective_complete(const At& at, const CollectiveRecord&) override { event(at); }
-    void send(const At& at, const MessageRecord&) override { event(at); }
-    void send_complete(const At& at, std::uint64_t) override { event(at); }
-    void receive_request(const At& at, std::uint64_t) override { event(at); }
-    void receive(const At& at, const MessageRecord&) override { event(at); }
-    void buffer_flush(const At& at, std::int64_t) override { event(at); }
-    void other(const At& at) override { event(at); }
+    void event(const At& at) { places_[at.location].last_ns = at.time_ns; }
 
  private:
     struct Visit {
@@ -58,7 +48,6 @@ class CallPathProfile final : public EachEvent<CallPathProfile> {
         std::uint64_t folded = 0;
     };
 
-    void event(const At& at) { places_[at.location].last_ns = at.time_ns; }
     void close(std::uint32_t location, std::int64_t end_ns);
 
     const Archive& archive_;
