@@ -141,15 +141,9 @@ std::optional<double> cpu_quota(const fs::path& root)
 
 std::string control_group_of(pid_t pid, std::string_view controller, int version)
 {
-    std::ifstream groups{"/proc/" + std::to_string(pid) + "/cgroup"};
-    for (std::string line; std::getline(groups, line);) {  // "9:freezer:/job_7" or "0::/job_7"
-        const std::size_t first = line.find(':');
-        const std::size_t second = line.find(':', first + 1);
-        if (second == std::string::npos) continue;
-        const std::vector<std::string> names = split(line.substr(first + 1, second - first - 1), ',');
-        if (version == 2 ? names.empty() : std::find(names.begin(), names.end(), controller) != names.end())
-            return line.substr(second + 1);
-    }
+    for (const auto& [controllers, group] : memberships("/", pid))
+        if (version == 2 ? controllers.empty() : std::ranges::find(controllers, controller) != controllers.end())
+            return group;
     return {};
 }
 
