@@ -32,8 +32,9 @@ const SpecKeys<Spec>& keys()
         spec_key("data", &Spec::data, "its input (synthetic)"),
         spec_key("strategies", &Spec::strategies, "how ranks exchange gradients (ddp)"),
         ranks_key(),
-        spec_key("options", &Spec::options,
-                 "more options of ddl-train; each value of a list is a training of its own: --checkpoint-format hdf5|raw"),
+        spec_key(
+            "options", &Spec::options,
+            "more options of ddl-train; each value of a list is a training of its own: --checkpoint-format hdf5|raw"),
         spec_key("command", &Spec::command, "your own job, instead of models"),
         spec_key("step-line", &Spec::step_line, "how its steps are found, as in crosstalk run"),
         spec_key("step-from", &Spec::step_from, "the same"),
