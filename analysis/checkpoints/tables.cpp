@@ -50,9 +50,9 @@ std::vector<NamedNumber> numbers_of(const CheckpointGroup& group)
     add_mean(numbers, {"cost_s", "cost_low_s", "cost_high_s"}, group.cost_s);
     const auto low = group.daly_interval ? std::optional{group.daly_interval->low} : std::nullopt;
     const auto high = group.daly_interval ? std::optional{group.daly_interval->high} : std::nullopt;
-    const auto lost = group.daly_s ? std::optional{lost_shares(*group.daly_s, group.costs)} : std::nullopt;
+    const LostShares lost = group.daly_s ? lost_shares(*group.daly_s, group.costs) : LostShares{};
     const auto share = [&](double LostShares::*part) {
-        return lost ? std::optional{100.0 * (*lost).*part} : std::nullopt;
+        return group.daly_s ? std::optional{100.0 * lost.*part} : std::nullopt;
     };
     numbers.insert(numbers.end(), {{"mtbf_s", group.costs.mtbf_s},
                                    {"restart_s", group.costs.restart_s},
