@@ -83,11 +83,11 @@ TEST_CASE("an open noise says how long its blocks lasted, without the warm-up")
     report.verdict.run_minutes = 2.0;
     report.analysis.blocks = 9;
     report.analysis.blocks_s = 54.0;
-    analysis::FactorVerdict noise;
+    analysis::FactorVerdict& noise = report.verdict.factors.emplace_back();
     noise.verdict = "undecided";
     noise.why = "the budget lies in the interval";
     noise.interval = {-1.0, 3.0};
-    CHECK(analysis::outlook(report, noise) ==
+    CHECK(analysis::next_run(report).outlooks.at(0) ==
           "the budget lies in the interval; 54 s gave ± 2.00 points; no forecast from 9 blocks");
 }
 
