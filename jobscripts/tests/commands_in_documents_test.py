@@ -113,6 +113,7 @@ elsewhere = {
     "effects-simulation --study": "studies_test.py",
     "interference predict DIR": "interference_predict_test",
     "interference checkpoints RUN1": "checkpoints_test.py",
+    "interference checkpoints STUDY": "checkpoint_study_test.py, on a cell of the study",
     "noisegen probe --command": "pressure_test",
     "--victim PID": "the tests of job.cores, with ranks of their own",
     "--victim 0,bandwidth,llc": "harm_test; its peer need not be installed",
