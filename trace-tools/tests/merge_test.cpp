@@ -295,7 +295,7 @@ TEST_CASE("nothing is written over and nothing half is left")
     };
     CHECK(says(refusal({train, noise, noise}), "is named twice"));
     CHECK(says(refusal({train, scratch / "nothing.otf2"}), "no such file"));
-    CHECK(says(refusal({train}), "TRAIN.otf2 NOISE.otf2"));
+    CHECK(says(refusal({train}), "give the noise's archives after the training's, or --jobs"));
 
     const fs::path events = scratch / "noise/traces/4294967296.evt";
     const std::string whole = base::read_whole(events);

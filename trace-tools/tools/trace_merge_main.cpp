@@ -109,8 +109,9 @@ try {
         {.title = "What the merged archive has",
          .text =
              "First the noise's processes, called 'noise on HOST', with their rates as metrics of the node, and 'threads "
-             "on HOST', where trace-os saw them kept from running, then the training's. Those of --jobs are 'trials on HOST'. Processes and locations are renumbered; other numbers are the training's. Markers, "
-             "snapshots and thumbnails are dropped. Noise that does not overlap the training is merged with a warning.",
+             "on HOST', where trace-os saw them kept from running, then the training's. Those of --jobs are 'trials on "
+             "HOST'. Processes and locations are renumbered; other numbers are the training's. Markers, snapshots and "
+             "thumbnails are dropped. Noise that does not overlap the training is merged with a warning.",
          .entries = {}});
     options.example("trace-merge run1/train/trace/traces.otf2 run1/{noise,os}/*/trace/traces.otf2 -o run1/merged");
     options.example("trace-merge TRAIN.otf2 --jobs sweep/sweep.csv -o merged");
