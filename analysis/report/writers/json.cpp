@@ -252,6 +252,7 @@ Json verdict_json(const Content& content)
     json["limits"] = report.limits;
     json["identity"] = identity_json(found.run);
     json["run_seconds"] = 60.0 * verdict.run_minutes;
+    json["blocks_seconds"] = report.analysis.blocks_s;
     json["outliers"] = outliers_json(analysis);
     json["outliers_found"] = analysis.long_steps.count();
     json["outliers_looked_at"] = found.steps_looked_at;
