@@ -224,16 +224,15 @@ void take_steps(const StepsAndSlots& beside, CheckpointRun& run)
 }
 
 // The costs of a design whose slots asked for checkpoints, as the run's report has them.
-void take_requested(const DesignedRun& designed, CheckpointRun& run)
+void take_requested(DesignedRun& designed, Design design, CheckpointRun& run)
 {
-    const auto asks = [](const Treatment& treatment) {
-        return std::any_of(treatment.on.begin(), treatment.on.end(), is_request);
-    };
-    if (!designed.plan.randomised() ||
-        std::none_of(designed.plan.treatments.begin(), designed.plan.treatments.end(), asks))
-        return;
+    const std::vector<Slot>& slots = designed.slots.front();
+    const auto asks = [](const Slot& slot) { return std::any_of(slot.on.begin(), slot.on.end(), is_request); };
+    if (std::none_of(slots.begin(), slots.end(), asks)) return;
     const std::string only_mode = run.saves.empty() ? "" : run.saves.front().setting.mode;
     try {
+        designed.plan = experiment(design, slots);
+        if (!designed.plan.randomised()) return;
         const Analysis analysis = analyse(designed, {.by_rank = false});
         for (const CheckpointCost& cost : checkpoint_costs(designed, analysis)) {
             const bool async = cost.level.find("mode=async") != std::string::npos;
@@ -307,7 +306,7 @@ CheckpointRun read_checkpoint_run(const CheckpointFiles& files, std::optional<st
     std::vector<Noise> noise;
     for (const fs::path& archive : files.noise) noise.push_back(read_noise(archive));
     std::optional<Joined> joined;
-    if (!noise.empty()) joined = join(training, noise, clock_offset_ns);
+    if (!noise.empty()) joined = join_without_plan(training, noise, clock_offset_ns);
     const std::vector<std::vector<Slot>> no_slots;
     const StepsAndSlots beside{joined ? joined->run.steps : training.steps, joined ? joined->run.slots : no_slots,
                                static_cast<int>(training.steps.ranks.size())};
@@ -320,7 +319,7 @@ CheckpointRun read_checkpoint_run(const CheckpointFiles& files, std::optional<st
             base::join(files.train.string(), " is cut off: its ", run.step_ms.size(), " complete steps count");
     if (joined) {
         for (const std::string& broken : joined->promises_broken) run.notes.push_back(run.name + ": " + broken);
-        take_requested(joined->run, run);
+        take_requested(joined->run, noise.front().design, run);
     }
     return run;
 }

@@ -140,7 +140,8 @@ void check_achieved(const std::vector<Noise>& noise, Joined& joined)
 
 }  // namespace
 
-Joined join(const Training& training, const std::vector<Noise>& noise, std::optional<std::int64_t> clock_offset_ns)
+Joined join_without_plan(const Training& training, const std::vector<Noise>& noise,
+                         std::optional<std::int64_t> clock_offset_ns)
 {
     Joined joined;
     const std::vector<std::vector<Slot>> slots = common_slots(noise);
@@ -178,8 +179,14 @@ Joined join(const Training& training, const std::vector<Noise>& noise, std::opti
     joined.run.steps.between_share = training.steps.between_share;
     joined.run.work.regions = training.work.regions;
     copy_extras(training, joined.run.steps.ranks.size(), joined.run);
-    joined.run.plan = experiment(noise.front().design, joined.run.slots.front());
     check_achieved(noise, joined);
+    return joined;
+}
+
+Joined join(const Training& training, const std::vector<Noise>& noise, std::optional<std::int64_t> clock_offset_ns)
+{
+    Joined joined = join_without_plan(training, noise, clock_offset_ns);
+    joined.run.plan = experiment(noise.front().design, joined.run.slots.front());
     return joined;
 }
 

@@ -21,7 +21,12 @@ struct Joined {
 
 // Joins by the identity of clocks, or, with a stated offset (training's clock - noise's clock), in spite of different
 // identities. Throws Error if no rank shares a clock with any noise process, or if noise processes followed different
-// plans. Ranks on nodes without noise are left out of the run and reported in promises_broken.
+// plans, or noise that is always on or always off. Ranks on nodes without noise are left out of the run and reported in
+// promises_broken.
 Joined join(const Training& training, const std::vector<Noise>& noise, std::optional<std::int64_t> clock_offset_ns);
+
+// The same for noise that may be always on or off: run.plan stays empty.
+Joined join_without_plan(const Training& training, const std::vector<Noise>& noise,
+                         std::optional<std::int64_t> clock_offset_ns);
 
 }  // namespace analysis
