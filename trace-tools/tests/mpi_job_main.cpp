@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small MPI job for the tests: two or more ranks that define their regions in different orders and exchange data in
-// every way that is recorded. Usage: mpi-job DIRECTORY [die|poll|sum]. poll: rank 0 prints how many seconds it polled.
-// sum: a user-defined reduction records events inside MPI.
+// every way that is recorded. Usage: mpi-job DIRECTORY [die|poll|sum]. poll: rank 0 prints how many seconds it polled,
+// and how many its other exchanges took. sum: a user-defined reduction records events inside MPI.
 #include "base/error.hpp"
 #include "trace-tools/mpi/mpi_team.hpp"
 #include "trace-tools/mpi/record_mpi.hpp"
@@ -143,18 +143,21 @@ void job(const std::string& directory, const std::string& how)
     MPI_Comm alone = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
     MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &alone);
+    double exchanged = 0.0;
     for (int i = 0; i < steps; ++i) {
         const otf2::Scope whole{main, step, {{number, i}, {who, me}}};
         main.metric(shared, rank + 10);
         main.metric(loss, 1.5 * rank);
         main.enter(forward);
         main.leave(forward);
+        const double begin = MPI_Wtime();
         exchange(rank, size, duplicate);
+        exchanged += MPI_Wtime() - begin;
     }
     if (how == "die" && rank == 1) std::_Exit(9);
     if (how == "poll") {
         const double seconds = poll(rank, transport, recorder.region("interruption"));
-        if (rank == 0) std::cout << seconds << '\n';
+        if (rank == 0) std::cout << seconds << ' ' << exchanged << '\n';
     }
     if (how == "sum") reduce_in_public(transport);
     MPI_Barrier(alone);
