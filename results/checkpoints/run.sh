@@ -3,7 +3,7 @@
 # A small version of the study of checkpoints (jobscripts/specs/checkpoint-study.ini and checkpoint-restarts.ini), and
 # its tables beside this script: seven minutes on a machine on which nothing else runs.
 #
-#   results/checkpoints/run.sh [DIR]     runs it in DIR (default build/checkpoints), or goes on there
+#   results/checkpoints/run.sh [DIR]     runs it in DIR (default build/checkpoints), or continues it there
 #
 # RESULTS=FOLDER puts the tables elsewhere. CROSSTALK_BIN is the folder of the programs.
 set -euo pipefail
