@@ -151,9 +151,9 @@ class OptunaStore:
             "median": optuna.pruners.MedianPruner,
             "halving": optuna.pruners.SuccessiveHalvingPruner,
         }[spec["pruner"]]()
-        storage = optuna.storages.JournalStorage(back_end(str(directory / OPTUNA_JOURNAL), lock_obj=lock))
-        self._study = optuna.create_study(storage=storage, study_name="sweep", direction=spec["goal"], pruner=pruner,
-                                          load_if_exists=True)
+        self._storage = optuna.storages.JournalStorage(back_end(str(directory / OPTUNA_JOURNAL), lock_obj=lock))
+        self._study = optuna.create_study(storage=self._storage, study_name="sweep", direction=spec["goal"],
+                                          pruner=pruner, load_if_exists=True)
         self._distributions = {one["name"]: self._distribution(one) for one in spec["parameters"]}
         self._running: Any = None
 
@@ -197,7 +197,7 @@ class OptunaStore:
     def finish(self, number: int, state: str, value: float | None, end: dict[str, Any]) -> None:
         states = self._optuna.trial.TrialState
         trial = self._study.get_trials(deepcopy=False)[number]
-        self._study._storage.set_trial_user_attr(trial._trial_id, "end", end)
+        self._storage.set_trial_user_attr(trial._trial_id, "end", end)
         value = value if state == COMPLETE else None  # of a pruned trial Optuna takes the last report
         self._study.tell(number, value, {COMPLETE: states.COMPLETE, PRUNED: states.PRUNED, FAILED: states.FAIL}[state])
 
