@@ -31,10 +31,8 @@ def main() -> int:
     except Unavailable as error:
         print(error, file=sys.stderr)
         return UNAVAILABLE
-    except DiskFull:
-        print(f"the disk of {directory} is full: free some space and start again", file=sys.stderr)
-    except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    except (DiskFull, OSError) as error:
+        full = isinstance(error, DiskFull) or error.errno in (errno.ENOSPC, errno.EDQUOT)
         print(f"the disk of {directory} is full: free some space and start again" if full else error, file=sys.stderr)
     return 1
 
