@@ -21,8 +21,9 @@ std::pair<std::string, std::string> setting_in(const std::string& line)
     return {std::string{base::trim(setting.substr(0, equals))}, std::string{base::trim(setting.substr(equals + 1))}};
 }
 
-std::set<std::string> read_settings(const std::filesystem::path& file, const std::vector<std::string>& names,
-                                    const std::function<void(std::size_t, const std::string& value)>& take)
+std::set<std::string> read_settings(
+    const std::filesystem::path& file, const std::vector<std::string>& names,
+    const std::function<void(std::size_t, const std::string& word, const std::string& value)>& take)
 {
     std::set<std::string> given;
     const auto read = [&](const std::string& line) {
@@ -30,13 +31,17 @@ std::set<std::string> read_settings(const std::filesystem::path& file, const std
         if (text.empty()) return;
         const auto [name, value] = setting_in(line);
         if (text.find('=') == std::string_view::npos) base::fail_usage("'", text, "' is not NAME = VALUE");
-        const auto found = std::find(names.begin(), names.end(), name);
+        const std::size_t space = name.find(' ');
+        const std::string word = space == std::string::npos ? "" : std::string{base::trim(name.substr(space))};
+        const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& one) {
+            return word.empty() ? one == name : one.find(' ') == space && one.starts_with(name.substr(0, space));
+        });
         if (found == names.end())
             base::fail_usage("no key '", name, "'", base::did_you_mean(name, names),
                              " (crosstalk campaign plan --help shows all)");
         if (!given.insert(name).second) base::fail_usage(name, " is given twice");
         try {
-            take(static_cast<std::size_t>(found - names.begin()), value);
+            take(static_cast<std::size_t>(found - names.begin()), word, value);
         } catch (const base::UsageError& error) {
             base::fail_usage(name, ": ", error.what());
         }

@@ -25,7 +25,8 @@ template <class Spec>
 struct SpecKey {
     std::string name;
     std::string help;
-    std::function<void(Spec&, const std::string&)> take;
+    std::function<void(Spec&, const std::string& value)> take;
+    std::function<void(Spec&, const std::string& word, const std::string& value)> take_named{};  // of "parameter NAME"
 };
 template <class Spec>
 using SpecKeys = std::vector<SpecKey<Spec>>;
@@ -46,10 +47,12 @@ SpecKey<Spec> spec_key(const std::string& name, T Spec::*member, const std::stri
 std::vector<std::string> lines_of_spec(const std::filesystem::path& file);
 std::pair<std::string, std::string> setting_in(const std::string& line);
 
-// Passes each setting to `take`, with the place of its name in `names`. Returns the names that the file has. Throws
-// UsageError that names file and line, for errors of `take` too, and suggests the right name for a wrong one.
-std::set<std::string> read_settings(const std::filesystem::path& file, const std::vector<std::string>& names,
-                                    const std::function<void(std::size_t, const std::string& value)>& take);
+// Passes each setting to `take`, with the place of its name in `names`. A name of two words, "parameter NAME", stands
+// for all whose first word it has; `word` is the second one. Returns the names that the file has. Throws UsageError
+// that names file and line, for errors of `take` too, and suggests the right name for a wrong one.
+std::set<std::string> read_settings(
+    const std::filesystem::path& file, const std::vector<std::string>& names,
+    const std::function<void(std::size_t, const std::string& word, const std::string& value)>& take);
 
 // Reads a spec over the defaults in `spec`. `check` gets the names that the file has. Throws UsageError.
 template <class Spec, class Check>
@@ -57,8 +60,13 @@ Spec read_spec_of(const std::filesystem::path& file, const SpecKeys<Spec>& keys,
 {
     std::vector<std::string> names;
     for (const SpecKey<Spec>& key : keys) names.push_back(key.name);
-    const std::set<std::string> given =
-        read_settings(file, names, [&](std::size_t key, const std::string& value) { keys[key].take(spec, value); });
+    const auto take = [&](std::size_t key, const std::string& word, const std::string& value) {
+        if (keys[key].take_named)
+            keys[key].take_named(spec, word, value);
+        else
+            keys[key].take(spec, value);
+    };
+    const std::set<std::string> given = read_settings(file, names, take);
     try {
         check(spec, given);
     } catch (const base::UsageError& error) {

@@ -3,11 +3,10 @@
 
 #include "base/contract/run_record.hpp"
 #include "base/error.hpp"
-#include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
-#include "crosstalk/programs/programs.hpp"
+#include "crosstalk/campaign/spec_keys.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -20,61 +19,7 @@ namespace crosstalk {
 
 namespace {
 
-constexpr std::uint64_t longest_sweep_spec = 1 << 20U;
 constexpr double most_points = 1e6;
-constexpr std::string_view parameter_key = "parameter ";
-
-struct SweepKey {
-    std::string name;
-    std::string help;
-    std::function<void(SweepSpec&, const std::string&)> take;
-};
-
-template <class T>
-SweepKey sweep_key(const std::string& name, T SweepSpec::*member, const std::string& help)
-{
-    return {name, help, [member](SweepSpec& spec, const std::string& text) { spec.*member = base::parse<T>(text); }};
-}
-
-SweepKey sweep_choice(const std::string& name, std::string SweepSpec::*member, const std::vector<std::string>& known,
-                      const std::string& help)
-{
-    const auto take = [=](SweepSpec& spec, const std::string& text) {
-        if (std::find(known.begin(), known.end(), text) == known.end())
-            base::fail_usage("'", text, "' is not one of ", base::join_words(known, ", "),
-                             base::did_you_mean(text, known));
-        spec.*member = text;
-    };
-    return {name, base::join(base::join_words(known, ", "), ": ", help), take};
-}
-
-const std::vector<SweepKey>& sweep_keys()
-{
-    static const std::vector<SweepKey> all{
-        {"kind", "sweep", [](SweepSpec&, const std::string&) {}},
-        sweep_key("about", &SweepSpec::about, "purpose, as text"),
-        sweep_key("command", &SweepSpec::command,
-                  "command of a trial, without a shell; {NAME} is replaced by a parameter, {trial} by the trial's "
-                  "number, {out} by its folder"),
-        {"parameter NAME", "LOW..HIGH [log] [step S], of whole numbers if both are; or a list: 16, 32, 64", {}},
-        sweep_choice("sampler", &SweepSpec::sampler, {"grid", "random", "tpe"},
-                     "how parameters are chosen (random); tpe needs Optuna"),
-        sweep_choice("pruner", &SweepSpec::pruner, {"none", "median", "halving"},
-                     "which trials end early (none); others need Optuna"),
-        sweep_choice("goal", &SweepSpec::goal, {"minimize", "maximize"}, "what is best (minimize)"),
-        sweep_key("value", &SweepSpec::value,
-                  "KEY of lines KEY=VALUE that a trial prints, or writes to the file $CROSSTALK_SWEEP_RESULT; of "
-                  "ddl-train: loss or accuracy (loss)"),
-        sweep_key("value-line", &SweepSpec::value_line,
-                  "instead: regular expression whose group 1, or group 'value', is the value; a group 'step' is its "
-                  "step"),
-        sweep_key("trials", &SweepSpec::trials, "number of trials; of a grid all its points"),
-        sweep_key("workers", &SweepSpec::workers, "trials at a time on a machine (0: as its free cores allow)"),
-        sweep_key("cores", &SweepSpec::cores, "physical cores of each worker (1)"),
-        sweep_key("seed", &SweepSpec::seed, "seed of all choices (1)"),
-    };
-    return all;
-}
 
 bool is_whole(const std::string& number)
 {
@@ -119,24 +64,49 @@ SweepParameter sweep_parameter(const std::string& name, const std::string& text)
     return one;
 }
 
-void take_sweep_setting(SweepSpec& spec, const std::string& name, const std::string& value)
+SpecKey<SweepSpec> sweep_choice(const std::string& name, std::string SweepSpec::*member,
+                                const std::vector<std::string>& known, const std::string& help)
 {
-    if (name.starts_with(parameter_key)) {
-        const std::string parameter{base::trim(name.substr(parameter_key.size()))};
-        spec.parameters.push_back(sweep_parameter(parameter, value));
-        return;
-    }
-    std::vector<std::string> names;
-    for (const SweepKey& one : sweep_keys()) {
-        names.push_back(one.name);
-        if (one.name != name || !one.take) continue;
-        try {
-            return one.take(spec, value);
-        } catch (const base::UsageError& error) {
-            base::fail_usage(name, ": ", error.what());
-        }
-    }
-    base::fail_usage("no key '", name, "' of kind sweep", base::did_you_mean(name, names));
+    const auto take = [=](SweepSpec& spec, const std::string& text) {
+        if (std::find(known.begin(), known.end(), text) == known.end())
+            base::fail_usage("'", text, "' is not one of ", base::join_words(known, ", "),
+                             base::did_you_mean(text, known));
+        spec.*member = text;
+    };
+    return {name, base::join(base::join_words(known, ", "), ": ", help), take};
+}
+
+const SpecKeys<SweepSpec>& sweep_keys()
+{
+    static const SpecKeys<SweepSpec> all{
+        {"kind", "sweep", [](SweepSpec&, const std::string&) {}},
+        spec_key("about", &SweepSpec::about, "purpose, as text"),
+        spec_key("command", &SweepSpec::command,
+                 "command of a trial, without a shell; {NAME} is replaced by a parameter, {trial} by the trial's "
+                 "number, {out} by its folder"),
+        {"parameter NAME",
+         "LOW..HIGH [log] [step S], of whole numbers if both are; or a list: 16, 32, 64",
+         {},
+         [](SweepSpec& spec, const std::string& name, const std::string& text) {
+             spec.parameters.push_back(sweep_parameter(name, text));
+         }},
+        sweep_choice("sampler", &SweepSpec::sampler, {"grid", "random", "tpe"},
+                     "how parameters are chosen (random); tpe needs Optuna"),
+        sweep_choice("pruner", &SweepSpec::pruner, {"none", "median", "halving"},
+                     "which trials end early (none); others need Optuna"),
+        sweep_choice("goal", &SweepSpec::goal, {"minimize", "maximize"}, "what is best (minimize)"),
+        spec_key("value", &SweepSpec::value,
+                 "KEY of lines KEY=VALUE that a trial prints, or writes to the file $CROSSTALK_SWEEP_RESULT; of "
+                 "ddl-train: loss or accuracy (loss)"),
+        spec_key("value-line", &SweepSpec::value_line,
+                 "instead: regular expression whose group 1, or group 'value', is the value; a group 'step' is its "
+                 "step"),
+        spec_key("trials", &SweepSpec::trials, "number of trials; of a grid all its points"),
+        spec_key("workers", &SweepSpec::workers, "trials at a time on a machine (0: as its free cores allow)"),
+        spec_key("cores", &SweepSpec::cores, "physical cores of each worker (1)"),
+        spec_key("seed", &SweepSpec::seed, "seed of all choices (1)"),
+    };
+    return all;
 }
 
 double points_of(const SweepParameter& one)
@@ -203,29 +173,8 @@ nlohmann::ordered_json json_of(const SweepParameter& one)
 
 SweepSpec read_sweep_spec(const std::filesystem::path& file)
 {
-    SweepSpec spec;
-    std::set<std::string> given;
-    int number = 0;
-    try {
-        for (const std::string& line : lines_of(base::read_whole(file, longest_sweep_spec))) {
-            ++number;
-            const std::string_view setting = base::trim(std::string_view{line}.substr(0, line.find('#')));
-            if (setting.empty()) continue;
-            const std::size_t equals = setting.find('=');
-            if (equals == std::string_view::npos) base::fail_usage("'", setting, "' is not NAME = VALUE");
-            const std::string name{base::trim(setting.substr(0, equals))};
-            if (!given.insert(name).second) base::fail_usage(name, " is given twice");
-            take_sweep_setting(spec, name, std::string{base::trim(setting.substr(equals + 1))});
-        }
-    } catch (const base::UsageError& error) {
-        base::fail_usage(file.string(), " line ", number, ": ", error.what());
-    }
-    try {
-        check_sweep_spec(spec);
-    } catch (const base::UsageError& error) {
-        base::fail_usage(file.string(), ": ", error.what());
-    }
-    return spec;
+    return read_spec_of(file, sweep_keys(),
+                        [](SweepSpec& spec, const std::set<std::string>&) { check_sweep_spec(spec); });
 }
 
 std::string json_of(const SweepSpec& spec)
@@ -246,9 +195,7 @@ std::string json_of(const SweepSpec& spec)
 
 base::Section sweep_spec_section()
 {
-    base::Section section{.title = "SPEC.ini of kind = sweep", .text = {}, .entries = {}};
-    for (const SweepKey& one : sweep_keys()) section.entries.push_back({.term = one.name, .text = one.help});
-    return section;
+    return section_of("SPEC.ini of kind = sweep", sweep_keys());
 }
 
 }  // namespace crosstalk
