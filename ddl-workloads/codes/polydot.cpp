@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generalized PolyDot: a rank for each point at which two polynomials are evaluated and multiplied.
+#include "ddl-workloads/codes/code.hpp"
+
+#include <algorithm>
+
+namespace ddl {
+
+namespace {
+
+int blocks(const base::Settings& settings, const std::string& option, int least)
+{
+    constexpr int most = 100;
+    const int count = settings.get<int>(option);
+    if (count < least || count > most) base::fail_usage("polydot[", option, "=", count, "]: ", least, " to ", most);
+    return count;
+}
+
+Points points_of(const base::Settings& settings)
+{
+    const std::string& text = settings.text("points");
+    const std::vector<std::string> all{"chebyshev", "roots"};
+    if (std::ranges::find(all, text) == all.end())
+        base::fail_usage("polydot[points=", text, "]: chebyshev or roots", base::did_you_mean(text, all));
+    return text == "roots" ? Points::roots : Points::chebyshev;
+}
+
+ProductCode product_of(const base::Settings& settings, int ranks)
+{
+    const int t = blocks(settings, "t", 1);
+    const int s = blocks(settings, "s", 1);
+    const int columns = blocks(settings, "columns", 0);
+    const int u = columns == 0 ? t : columns;
+    const int threshold = polydot_threshold(t, s, u);
+    if (ranks == 0) ranks = threshold;
+    if (ranks < threshold)
+        base::fail_usage("polydot[t=", t, ",s=", s, ",columns=", u, "] takes ", threshold, " ranks or more, not ",
+                         ranks);
+    return polydot(t, s, u, ranks, points_of(settings));
+}
+
+}  // namespace
+
+extern const CodeCard polydot_code{
+    .name = "polydot",
+    .summary = "Generalized PolyDot, for single products; t=1 is MatDot, s=1 the Polynomial code",
+    .options = {{"t", "2", "rows of blocks of the left matrix"},
+                {"s", "2", "columns of blocks of the left matrix, rows of blocks of the right one"},
+                {"columns", "0", "columns of blocks of the right matrix; 0: as many as t"},
+                {"points", "chebyshev",
+                 "where polynomials are evaluated: chebyshev, or complex roots of unity (roots)"}},
+    .product = product_of,
+};
+
+}  // namespace ddl
