@@ -32,7 +32,7 @@ constexpr std::int64_t slot_rounding_ns = 1000;
 
 using SaveRow = base::checkpoint::Save;
 
-// Time from the begin of a save until it was written. The training thread waits for a synchronous save, and for the
+// Time from the start of a save until it was written. The training thread waits for a synchronous save, and for the
 // copy of an asynchronous one.
 std::int64_t duration_ns(const SaveRow& row)
 {
@@ -132,7 +132,7 @@ std::vector<Save> saves_of(const std::vector<SaveRow>& rows, const StepsAndSlots
                 noise.reset();
                 saves.push_back({.number = number,
                                  .setting = {row->format, row->content, row->by, row->mode, row->fsync == "yes",
-                                             beside.all_ranks, model},
+                                             beside.all_ranks, model, row->compress},
                                  .noise = {}});
             }
             ranks.insert(row->rank);
@@ -178,7 +178,8 @@ void read_restarts(const fs::path& file, const StepsAndSlots& beside, Checkpoint
             ranks.clear();
             noise.reset();
             run.restarts.push_back(
-                {.setting = {part.format, part.content, part.by, "", false, beside.all_ranks, run.model}, .noise = {}});
+                {.setting = {part.format, part.content, part.by, "", false, beside.all_ranks, run.model, part.compress},
+                 .noise = {}});
         }
         ranks.insert(part.rank);
         RestartTime& restart = run.restarts.back();

@@ -35,12 +35,13 @@ struct CheckpointSetting {
     bool fsync = false;
     int ranks = 0;      // of the training
     std::string model;  // of ddl-train; empty for other trainings
+    std::string compress{};
 
     auto operator<=>(const CheckpointSetting&) const = default;
     bool is_async() const { return mode == "async"; }
 };
 
-// The noise during a span of time, by the job's slot table. Requests for checkpoints (job.checkpoint) are no noise.
+// The noise during a span of time, by the job's slot table. Requests for checkpoints (job.checkpoint) are not noise.
 struct NoiseState {
     std::string name;       // "quiet", "io.write", "io.write+net", or several_noises
     std::string stressor;   // of its first factor; empty in quiet
@@ -54,13 +55,13 @@ inline constexpr const char* several_noises = "several noises";  // the noise ch
 struct Save {
     std::int64_t number = 0;  // column `step` of checkpoints.csv
     CheckpointSetting setting;
-    NoiseState noise;  // from its begin until it was written
+    NoiseState noise;  // from its start until it was written
     double stall_s = 0.0;
     double copy_s = 0.0;
     double write_s = 0.0;
     double sync_s = 0.0;
     double bytes = 0.0;                       // of all ranks
-    double duration_s = 0.0;                  // from its begin until it was written, on the slowest rank
+    double duration_s = 0.0;                  // from its start until it was written, on the slowest rank
     std::optional<std::size_t> first_step{};  // index of the step in which it began; none if after the last step
     std::size_t last_step = 0;                // index of the step in which it was written; no less than first_step
 };
@@ -68,7 +69,7 @@ struct Save {
 // A restart of all ranks: times are those of the slowest one.
 struct RestartTime {
     CheckpointSetting setting;  // without mode and fsync
-    NoiseState noise;           // from its begin until the state was restored
+    NoiseState noise;           // from its start until the state was restored
     double verify_s = 0.0;      // finding the newest sound checkpoint
     double read_s = 0.0;
     double bytes = 0.0;  // of all ranks

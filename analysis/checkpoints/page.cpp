@@ -67,9 +67,10 @@ std::string page_of(const CheckpointReport& report, const Plot& plot, const std:
 
 Plot draw_cost(const std::filesystem::path& folder, const CheckpointReport& report)
 {
-    base::CsvWriter data{folder / "cost.csv",
-                         {"format", "content", "by", "mode", "fsync", "ranks", "noise", "interval_s",
-                          "checkpoints_percent", "rework_percent", "restarts_percent", "lost_percent", "model"}};
+    base::CsvWriter data{
+        folder / "cost.csv",
+        {"format", "content", "by", "mode", "fsync", "ranks", "noise", "interval_s", "checkpoints_percent",
+         "rework_percent", "restarts_percent", "lost_percent", "model", "compress"}};
     std::vector<std::string> settings;  // a panel each
     std::vector<double> first_curve;    // [panel], from 1
     std::vector<double> first_row;      // [curve], of cost.csv, from 0
@@ -100,7 +101,8 @@ Plot draw_cost(const std::filesystem::path& folder, const CheckpointReport& repo
         for (const CostCurvePoint& point : cost_curve(group)) {
             data.row(setting.format, setting.content, setting.by, setting.mode, setting.fsync ? "yes" : "no",
                      setting.ranks, group.noise.name, point.interval_s, 100.0 * point.lost.checkpoints,
-                     100.0 * point.lost.rework, 100.0 * point.lost.restarts, 100.0 * point.lost.total(), setting.model);
+                     100.0 * point.lost.rework, 100.0 * point.lost.restarts, 100.0 * point.lost.total(), setting.model,
+                     setting.compress);
             high = std::max(high, 100.0 * point.lost.total());
             ++rows;
         }

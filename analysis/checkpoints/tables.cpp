@@ -76,7 +76,7 @@ void write_groups(const std::filesystem::path& file, const CheckpointReport& rep
 {
     std::vector<std::string> columns{"format", "content", "by", "mode", "fsync", "ranks", "noise", "saves"};
     for (const NamedNumber& number : numbers_of(report.groups.front())) columns.emplace_back(number.name);
-    columns.insert(columns.end(), {"between_by", "restart_by", "model"});
+    columns.insert(columns.end(), {"between_by", "restart_by", "model", "compress"});
     base::CsvWriter table{file, columns, base::CsvWriter::Appear::whole};
     for (const CheckpointGroup& group : report.groups) {
         const CheckpointSetting& setting = group.setting;
@@ -89,7 +89,7 @@ void write_groups(const std::filesystem::path& file, const CheckpointReport& rep
                                      group.noise.name,
                                      base::cell_of(group.saves)};
         for (const NamedNumber& number : numbers_of(group)) row.push_back(base::cell_of(number.value));
-        row.insert(row.end(), {between_by(group), group.restart_by, setting.model});
+        row.insert(row.end(), {between_by(group), group.restart_by, setting.model, setting.compress});
         table.write(row);
     }
     table.finish();
@@ -100,7 +100,7 @@ void write_saves(const std::filesystem::path& file, const CheckpointReport& repo
     base::CsvWriter table{file,
                           {"run",          "step",      "format",       "content",   "by",       "mode",   "fsync",
                            "ranks",        "noise",     "stall_s",      "copy_s",    "write_s",  "sync_s", "bytes",
-                           "steps_during", "during_ms", "steps_beside", "beside_ms", "left_out", "model"},
+                           "steps_during", "during_ms", "steps_beside", "beside_ms", "left_out", "model",  "compress"},
                           base::CsvWriter::Appear::whole};
     auto pair = report.pairs.begin();  // in the order of saves
     for (std::size_t r = 0; r < report.runs.size(); ++r)
@@ -115,7 +115,7 @@ void write_saves(const std::filesystem::path& file, const CheckpointReport& repo
                       save.setting.mode, save.setting.fsync ? "yes" : "no", save.setting.ranks, save.noise.name,
                       save.stall_s, save.copy_s, save.write_s, save.sync_s, save.bytes, steps.during,
                       mean_ms(steps.during_ms), steps.beside, mean_ms(steps.beside_ms), steps.left_out,
-                      save.setting.model);
+                      save.setting.model, save.setting.compress);
         }
     table.finish();
 }
@@ -132,6 +132,7 @@ void write_restarts(const std::filesystem::path& file, const std::vector<Restart
 {
     std::vector<std::string> columns{"format", "content", "by", "ranks", "noise", "model", "restarts"};
     for (const NamedNumber& number : numbers_of(RestartGroup{})) columns.emplace_back(number.name);
+    columns.emplace_back("compress");
     base::CsvWriter table{file, columns, base::CsvWriter::Appear::whole};
     for (const RestartGroup& group : groups) {
         const CheckpointSetting& setting = group.setting;
@@ -143,6 +144,7 @@ void write_restarts(const std::filesystem::path& file, const std::vector<Restart
                                      setting.model,
                                      base::cell_of(group.restarts)};
         for (const NamedNumber& number : numbers_of(group)) row.push_back(base::cell_of(number.value));
+        row.push_back(setting.compress);
         table.write(row);
     }
     table.finish();
@@ -175,6 +177,7 @@ Json json_of(const CheckpointReport& report)
         one["between_by"] = between_by(group);
         one["restart_by"] = group.restart_by;
         one["model"] = setting.model;
+        one["compress"] = setting.compress;
         one["curve"] = Json::array();
         for (const CostCurvePoint& point : cost_curve(group))
             one["curve"].push_back({{"interval_s", point.interval_s}, {"lost_percent", 100.0 * point.lost.total()}});
@@ -189,6 +192,7 @@ Json json_of(const CheckpointReport& report)
                                                        {"model", setting.model},
                                                        {"restarts", group.restarts}});
         for (const NamedNumber& number : numbers_of(group)) one[number.name] = or_null(number.value);
+        one["compress"] = setting.compress;
     }
     return json;
 }

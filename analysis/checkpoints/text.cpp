@@ -48,16 +48,18 @@ std::string span_text(double seconds)
     return join(in_unit(seconds, unit), " ", unit.name);
 }
 
-std::string span_range(const Interval& interval)
+// Value and interval in one unit.
+std::string span_text(double seconds, const std::optional<Interval>& interval)
 {
-    const TimeUnit& unit = unit_of(std::max(std::abs(interval.low), std::abs(interval.high)));
-    return join(in_unit(interval.low, unit), " to ", in_unit(interval.high, unit), " ", unit.name);
+    if (!interval) return span_text(seconds);
+    const TimeUnit& unit = unit_of(std::max({std::abs(seconds), std::abs(interval->low), std::abs(interval->high)}));
+    return join(in_unit(seconds, unit), " ", unit.name, " (", in_unit(interval->low, unit), " to ",
+                in_unit(interval->high, unit), " ", unit.name, ")");
 }
 
 std::string mean_text(const Mean& mean)
 {
-    const std::optional<Interval> interval = interval_of(mean);
-    return span_text(mean.value) + (interval ? " (" + span_range(*interval) + ")" : "");
+    return span_text(mean.value, interval_of(mean));
 }
 
 std::string slowdown_of(const Mean& mean)
@@ -69,8 +71,7 @@ std::string slowdown_of(const Mean& mean)
 std::string every(const CheckpointGroup& group)
 {
     if (!group.daly_s) return "no cost was seen";
-    return "every " + span_text(*group.daly_s) +
-           (group.daly_interval ? " (" + span_range(*group.daly_interval) + ")" : "");
+    return "every " + span_text(*group.daly_s, group.daly_interval);
 }
 
 std::string or_dash(const std::optional<double>& value, std::string (*text)(double))
@@ -96,15 +97,18 @@ std::string percent_of(double value)
 // The parts of a setting's name, the most important ones first.
 std::vector<std::string> words_of_setting(const CheckpointSetting& setting)
 {
+    const auto known = [](const std::string& text) { return text.empty() ? "unknown" : text; };
     return {join(setting.mode, " ", setting.format),
             "content " + setting.content,
             "by " + setting.by,
             setting.fsync ? "fsync" : "no fsync",
             counted(static_cast<std::size_t>(setting.ranks), "rank"),
-            "model " + (setting.model.empty() ? "unknown" : setting.model)};
+            "model " + known(setting.model),
+            "compress " + known(setting.compress)};
 }
 
-// The name of a setting without its mode, as short as it stays different from others of the restarts.
+// Names a setting of a restart: its format, and the other parts in which the report's restarts differ. The mode (sync,
+// async) is no part of it.
 std::string restart_name(const CheckpointSetting& setting, const CheckpointReport& report)
 {
     std::string name = setting.format;
@@ -260,16 +264,32 @@ std::string name_of(const CheckpointSetting& setting, const CheckpointReport& re
 std::string answer_of(const CheckpointReport& report)
 {
     std::string answer;
+    // Settings in the answer: the best one of each training, also under noise, and the best one of its other mode.
+    std::vector<CheckpointSetting> answered;
+    std::size_t others = 0;
     for (const std::vector<const CheckpointGroup*>& groups : by_setting(report)) {
         const CheckpointGroup& first = *groups.front();
+        const auto of_training = [&](const CheckpointSetting& setting) {
+            return setting.ranks == first.setting.ranks && setting.model == first.setting.model;
+        };
+        const auto of_mode = [&](const CheckpointSetting& setting) {
+            return of_training(setting) && setting.is_async() == first.setting.is_async();
+        };
+        if (std::ranges::any_of(answered, of_mode)) {
+            ++others;
+            continue;
+        }
+        const bool best = std::ranges::none_of(answered, of_training);
+        answered.push_back(first.setting);
         answer += join(answer.empty() ? "" : "; or ", name_of(first.setting, report),
                        first.noise.name == no_noise ? "" : " beside " + first.noise.name, ": ", every(first));
         if (first.daly_s && first.between_percent)
             answer += " at " + slowdown_of(*first.between_percent) + " of a step";
-        for (std::size_t g = 1; g < groups.size(); ++g)
+        for (std::size_t g = 1; best && g < groups.size(); ++g)
             if (groups[g]->noise.stresses && groups[g]->noise.name != several_noises)
                 answer += join("; beside ", groups[g]->noise.name, " ", every(*groups[g]));
     }
+    if (others > 0) answer += join("; ", counted(others, "other setting"), " in the table");
     return answer;
 }
 

@@ -208,7 +208,7 @@ def restarts(scratch):
     noisy = [one for one in runs["sync"].saves if one["noise"] == "io.write"]
 
     def write(mode, form, times):
-        """times: for each restart its begin in s, and verify and read of rank 0; rank 1 reads 2 s longer."""
+        """times: for each restart its start in s, and verify and read of rank 0; rank 1 reads 2 s longer."""
         with open(scratch / mode / "train/restarts.csv", "w") as table:
             print("step,rank,format,content,by,begin_ns,verify_ns,read_ns,end_ns,bytes", file=table)
             for begin, verify, read in times:
@@ -390,7 +390,27 @@ def parts_of_ranks(scratch):
     assert math.isclose(group["restart_s"], 0.5) and group["restart_by"] == "bytes", group
 
 
-TESTS = (known_costs, restarts, requested, simulated, refused, parts_of_ranks)
+def compressed(scratch):
+    """saves and restarts that differ only in compression are different settings, named by it"""
+    for how in ("none", "gzip=4"):
+        Run(numpy.random.default_rng(3), scratch / how, 20.0,
+            lambda step, _: ("sync", 0.1, 0.0, 0.1) if step % 50 == 49 else None)
+        table = scratch / how / "train/checkpoints.csv"
+        head, *rows = table.read_text().splitlines()
+        table.write_text("\n".join([head + ",compress", *(f"{row},{how}" for row in rows)]) + "\n")
+        (scratch / how / "train/restarts.csv").write_text(
+            "step,rank,format,content,by,begin_ns,verify_ns,read_ns,end_ns,bytes,compress\n"
+            f"100,0,hdf5,training,rank0,{ns(0)},0,{9 if how == 'none' else 2}000000000,{ns(0.01)},1000,{how}\n")
+    _, report = groups(scratch / "none", scratch / "gzip=4", "--mtbf", "24h", "--out", scratch / "out")
+    assert {one["compress"]: one["restart_s"] for one in report["groups"]} == {"none": 9, "gzip=4": 2}, report["groups"]
+    assert {one["compress"]: one["read_s"] for one in report["restarts"]} == {"none": 9, "gzip=4": 2}, report["restarts"]
+    assert "sync hdf5, compress gzip=4: every" in report["answer"], report["answer"]
+    for name in ("groups", "saves", "cost", "restart_times"):
+        rows = list(csv.DictReader(open(scratch / f"out/{name}.csv")))
+        assert {row["compress"] for row in rows} == {"none", "gzip=4"}, name
+
+
+TESTS = (known_costs, restarts, requested, simulated, refused, parts_of_ranks, compressed)
 
 
 def main():

@@ -28,6 +28,7 @@ struct Save {
     std::int64_t write_ns = 0;  // without sync_ns
     std::int64_t sync_ns = 0;
     std::int64_t bytes = 0;  // length of this rank's file
+    std::string compress{};  // none, or gzip=LEVEL; empty: not known
 };
 
 inline const std::vector<TableColumn<Save>>& columns()
@@ -44,7 +45,8 @@ inline const std::vector<TableColumn<Save>>& columns()
                                                     table_column("copy_ns", &Save::copy_ns),
                                                     table_column("write_ns", &Save::write_ns),
                                                     table_column("sync_ns", &Save::sync_ns),
-                                                    table_column("bytes", &Save::bytes)};
+                                                    table_column("bytes", &Save::bytes),
+                                                    table_column("compress", &Save::compress, Since::later)};
     return all;
 }
 
@@ -54,12 +56,13 @@ struct Restart {
     int rank = 0;
     std::string format;
     std::string content;
-    std::string by;              // as in the Save that wrote it
+    std::string by;              // as in the Save that wrote it, as is compress
     std::int64_t begin_ns = 0;   // when the search for a checkpoint began
     std::int64_t verify_ns = 0;  // rank 0: until the newest sound one was found; other ranks wait, and have 0
     std::int64_t read_ns = 0;    // reading it into this rank's state
     std::int64_t end_ns = 0;
     std::int64_t bytes = 0;  // of this rank's state
+    std::string compress{};
 };
 
 inline const std::vector<TableColumn<Restart>>& restart_columns()
@@ -73,7 +76,8 @@ inline const std::vector<TableColumn<Restart>>& restart_columns()
                                                        table_column("verify_ns", &Restart::verify_ns),
                                                        table_column("read_ns", &Restart::read_ns),
                                                        table_column("end_ns", &Restart::end_ns),
-                                                       table_column("bytes", &Restart::bytes)};
+                                                       table_column("bytes", &Restart::bytes),
+                                                       table_column("compress", &Restart::compress, Since::later)};
     return all;
 }
 

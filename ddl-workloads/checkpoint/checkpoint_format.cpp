@@ -89,6 +89,7 @@ HeadValues head_of(const CheckpointMeta& meta, std::int64_t shard, std::size_t t
             {"rates", meta.rates},
             {"content", meta.content},
             {"by", meta.by},
+            {"compress", meta.compress},
             {"shards", meta.shards},
             {"shard", shard},
             {"tensors", static_cast<std::int64_t>(tensors)}};
@@ -116,6 +117,7 @@ CheckpointMeta read_head(const Head& head, std::int64_t shard, std::size_t tenso
     if (head.has("rates")) meta.rates = head.text("rates");
     if (head.has("content")) meta.content = head.text("content");
     if (head.has("by")) meta.by = head.text("by");
+    if (head.has("compress")) meta.compress = head.text("compress");
     meta.shards = head.number("shards");
     return meta;
 }

@@ -14,7 +14,7 @@
 //
 //     format, program, version, git_revision, written_ns (CLOCK_REALTIME)
 //     step, epoch, step_in_epoch, steps_per_epoch, seed, batch, accumulate, ranks: numbers, where sampling resumes
-//     model, data, strategy, optimizer, rates, content, by: texts, as the command line names them
+//     model, data, strategy, optimizer, rates, content, by, compress: texts, as the command line names them
 //     shards, shard (-1: checkpoint.<extension>), tensors (how many are in this file)
 //
 // and a CRC-32C (Castagnoli) of each tensor's bytes, which are little-endian and in row-major order.
@@ -60,6 +60,7 @@ struct CheckpointMeta {
     std::string rates;  // other settings that updates depend on, as a text; empty in earlier checkpoints
     std::string content = whole_training;
     std::string by = "rank0";
+    std::string compress{};   // as in checkpoints.csv; empty in earlier checkpoints
     std::int64_t shards = 0;  // 0: everything is in one file
 };
 

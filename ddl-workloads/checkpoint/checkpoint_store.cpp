@@ -4,6 +4,7 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/system/available.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_reader.hpp"
 
 #include <algorithm>
@@ -13,7 +14,6 @@
 #include <string>
 
 #include <fcntl.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace ddl {
@@ -83,10 +83,7 @@ void make_room(const fs::path& directory, std::int64_t step, std::int64_t bytes)
 {
     const fs::path path = growing_path(directory, step);
     fs::create_directories(path);
-    struct statvfs system {};
-    base::check_errno(::statvfs(path.c_str(), &system), "query the file system of ", path.string());
-    if (static_cast<double>(system.f_bavail) * static_cast<double>(system.f_frsize) <
-        static_cast<double>(bytes + spare_bytes))
+    if (base::free_disk(path).count < bytes + spare_bytes)
         throw std::system_error{ENOSPC, std::generic_category(),
                                 base::join("cannot write ", base::format(base::Bytes{bytes}), " to ", path.string())};
 }

@@ -42,7 +42,7 @@ std::string text(Writers by)
 }
 
 void parse_checkpoint_every(const std::string& text, CheckpointPlan& plan)
-{
+try {
     const std::string number = text.substr(0, text.find("step"));
     const bool steps = text.find_first_not_of("0123456789") == std::string::npos || text == number + "steps" ||
                        text == number + "step";
@@ -54,7 +54,9 @@ void parse_checkpoint_every(const std::string& text, CheckpointPlan& plan)
     else
         plan.every_time = base::parse<base::Nanoseconds>(text);
     if (!plan.on() || plan.every_steps < 0 || plan.every_time.count() < 0 || plan.share >= 1.0)
-        base::fail_usage("--checkpoint-every ", text, ": at least one step, a time such as 30s, or auto:3%");
+        base::fail_usage("at least one step, a time such as 30s, or auto:3%");
+} catch (const base::UsageError& error) {
+    base::fail_usage("--checkpoint-every ", text, ": ", error.what());
 }
 
 std::vector<std::vector<std::size_t>> shares(std::span<const StateTensor> tensors, int ranks)
@@ -118,6 +120,7 @@ void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor
     finish();
     meta_ = meta;
     meta_.by = text(plan_.by);
+    meta_.compress = plan_.gzip > 0 ? base::join("gzip=", plan_.gzip) : "none";
     beside_ = beside;
     last_begun_ns_ = base::now_ns();
     asked_ = wanted_ = false;
@@ -142,7 +145,8 @@ void Checkpointer::write(const CheckpointMeta& meta, std::span<const StateTensor
              .by = text(plan_.by),
              .mode = beside_ ? "async" : "sync",
              .fsync = plan_.durable ? "yes" : "no",
-             .begin_ns = begin};
+             .begin_ns = begin,
+             .compress = meta_.compress};
     if (beside_) share = copy(std::move(share));
     const std::int64_t bytes = bytes_of(share);
     start(bytes, [this, share = std::move(share)] { write_share(meta_, share); });
@@ -226,7 +230,7 @@ void Checkpointer::write_share(const CheckpointMeta& meta, std::span<const State
     }
 }
 
-// On rank 0, when all files of the checkpoint are written.
+// Called on rank 0 when all files of the checkpoint are written.
 void Checkpointer::make_complete()
 {
     const std::int64_t begin = base::now_ns();

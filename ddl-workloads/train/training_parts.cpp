@@ -59,6 +59,7 @@ void read_meta(const std::filesystem::path& checkpoint, base::checkpoint::Restar
     restart.format = format_of(checkpoint).name;
     restart.content = meta.content;
     restart.by = meta.by;
+    restart.compress = meta.compress;
     restart.read_ns += base::now_ns() - begin;
 }
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from crosstalk._marks import marks
 
-COLUMNS = "step,rank,format,content,by,mode,fsync,begin_ns,stall_ns,copy_ns,write_ns,sync_ns,bytes"
+COLUMNS = "step,rank,format,content,by,mode,fsync,begin_ns,stall_ns,copy_ns,write_ns,sync_ns,bytes,compress"
 
 
 def _is_file(target: Any) -> bool:
@@ -60,7 +60,7 @@ class Saves:
         if run is None or self.failed or marks.rank() < 0:
             return
         table = Path(run) / "train" / "checkpoints.csv"
-        row = ",".join(map(str, (step, marks.rank(), *words, begin_ns, stall_ns, 0, write_ns, 0, size)))
+        row = ",".join(map(str, (step, marks.rank(), *words, begin_ns, stall_ns, 0, write_ns, 0, size, "none")))
         try:
             if not table.exists():
                 self.make(table)
@@ -95,7 +95,7 @@ class Saves:
                 self.inside.save = False
 
     def of_file(self, save: Callable[..., Any]) -> Callable[..., Any]:
-        """Wraps torch.save. In a thread beside the training's it is asynchronous."""
+        """Wraps torch.save. A call on another thread than the training's counts as asynchronous."""
 
         @functools.wraps(save)
         def recorded(*arguments: Any, **named: Any) -> Any:

@@ -8,19 +8,21 @@ import csv
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-from test_marks import python, rows
+from test_marks import forked, python, rows
 
 if importlib.util.find_spec("torch") is None:
     print("SKIPPED: there is no PyTorch")
     sys.exit(77)
+import torch  # noqa: E402, F401  for all forks
 
-COLUMNS = "step,rank,format,content,by,mode,fsync,begin_ns,stall_ns,copy_ns,write_ns,sync_ns,bytes"
+COLUMNS = "step,rank,format,content,by,mode,fsync,begin_ns,stall_ns,copy_ns,write_ns,sync_ns,bytes,compress"
 BEGIN = """
 import io, os, threading, time, torch
 torch.set_num_threads(1)
@@ -42,8 +44,18 @@ def step():
 DISTRIBUTED = """
 try:
     import torch.distributed.checkpoint as dcp
-except ImportError:
+except ImportError:  # of PyTorch 1; Debian's, whose Python takes no default that has no hash
+    import dataclasses
+    plain = dataclasses.dataclass
+
+    def with_hash(one=None, /, **named):
+        if one is None:
+            return lambda it: with_hash(it, **named)
+        return plain(one, **{"unsafe_hash": "__hash__" not in vars(one), **named})
+
+    dataclasses.dataclass = with_hash
     import torch.distributed._shard.checkpoint as dcp
+    dataclasses.dataclass = plain
 
 """
 # What PyTorch 2 has, and the installed one may lack: a save in another thread, whose result is a future.
@@ -74,15 +86,17 @@ def async_save(state_dict, *, checkpoint_id=None, storage_writer=None):
 
 class Checkpoints(unittest.TestCase):
     def setUp(self) -> None:
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = Path(scratch.name)
+        self.scratch = Path(tempfile.mkdtemp())  # a TemporaryDirectory would end with the first fork
+        self.addCleanup(shutil.rmtree, self.scratch)
         self.run_directory = self.scratch / "run"
 
     def saves_of(self, program: str, ranks: int = 1) -> list[dict[str, str]]:
         file = self.scratch / "training.py"
         file.write_text(BEGIN + f"OUT = {str(self.scratch)!r} + '/'\n" + program)
-        python(self.run_directory, "-m", "crosstalk", str(file), ranks=ranks)
+        if ranks == 1:
+            forked(self.run_directory, file)
+        else:
+            python(self.run_directory, "-m", "crosstalk", str(file), ranks=ranks)
         table = self.run_directory / "train/checkpoints.csv"
         if not table.exists():
             return []
@@ -93,6 +107,7 @@ class Checkpoints(unittest.TestCase):
 
     def assert_words(self, save: dict[str, str], expected: str) -> None:
         self.assertEqual(" ".join(save[name] for name in ("step", "rank", *COLUMNS.split(",")[2:7])), expected)
+        self.assertEqual(save["compress"], "none")
 
     def test_a_file_of_torch_save_has_a_row_and_a_copy_in_memory_none(self) -> None:
         saves = self.saves_of(

@@ -50,7 +50,7 @@ study restarts checkpoint-restarts.ini models="$model" duration=1s repetitions=1
 
 rm -rf report
 interference checkpoints formats/runs/* writers/runs/* restarts/runs/* --mtbf 24h --out report >answer.txt
-cp report/{groups,saves,restart_times}.csv report/cost.svg answer.txt "$results"
+cp report/{groups,saves,restart_times}.csv answer.txt "$results"
 sed -i "s|$PWD/||" "$results"/*.csv
 {
     date -u +"measured until %FT%TZ"

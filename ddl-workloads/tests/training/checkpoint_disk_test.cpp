@@ -90,6 +90,23 @@ TEST_CASE("a full disk costs a checkpoint and not the training, nor the checkpoi
     }
 }
 
+TEST_CASE("a file system without a limit takes checkpoints")
+{
+    if (::geteuid() != 0) return testing::skip("only root may mount");
+    const testing::Scratch scratch;
+    fs::create_directory(scratch / "disk");
+    const std::string disk = scratch / "disk";
+    const std::string script = "mount -t tmpfs -o size=0 tmpfs " + disk +
+                               " || exit 77\nexec " CROSSTALK_BIN
+                               "/ddl-train --transport self --trace off --model emulated[compute=100us,gradients=4MB] "
+                               "--data synthetic[samples=160] --steps 2 --checkpoint-every 2 --out " +
+                               disk + "/run";
+    const testing::Outcome outcome = testing::run({"unshare", "-m", "sh", "-c", script});
+    if (outcome.status == 77) return testing::skip("mounting is not allowed here");
+    INFO(outcome.err);
+    CHECK(outcome.status == 0);
+}
+
 TEST_CASE("a write that fails half-way leaves nothing of its checkpoint, and the training goes on")
 {
     const testing::Scratch scratch;

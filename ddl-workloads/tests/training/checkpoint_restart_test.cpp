@@ -45,10 +45,13 @@ std::vector<Words> ways_to_write()
                 {"--checkpoint-by", "all", "--checkpoint-mode", "async", "--checkpoint-format", "raw"},
                 {"--checkpoint-by", "all", "--checkpoint-mode", "sync"}};
     std::vector<Words> all;
-    for (const std::string& format : ddl::checkpoint_formats().names())
-        for (const std::string by : {"rank0", "sharded", "all"})
-            for (const std::string mode : {"sync", "async"})
-                all.push_back({"--checkpoint-by", by, "--checkpoint-mode", mode, "--checkpoint-format", format});
+    for (const std::string by : {"rank0", "sharded", "all"})
+        for (const std::string mode : {"sync", "async"}) {
+            const Words way{"--checkpoint-by", by, "--checkpoint-mode", mode};
+            for (const std::string& format : ddl::checkpoint_formats().names())
+                all.push_back(way + Words{"--checkpoint-format", format});
+            all.push_back(way + Words{"--checkpoint-compress", "gzip=4"});
+        }
     return all;
 }
 
@@ -67,6 +70,7 @@ void check_restarts(const fs::path& run, const Words& way)
         CHECK(restart.format == (in_default ? "hdf5" : way.back()));
         CHECK(restart.content == "training");
         CHECK(restart.by == way[1]);
+        CHECK(restart.compress == (way.back() == "gzip=4" ? "gzip=4" : "none"));
         CHECK((restart.verify_ns > 0) == (restart.rank == 0));
         CHECK(restart.read_ns > 0);
         CHECK(restart.begin_ns + restart.verify_ns + restart.read_ns <= restart.end_ns);
@@ -114,12 +118,11 @@ const Words four_megabytes{
     "--model", "emulated[compute=100us,gradients=4MB]", "--data", "synthetic[samples=160]", "--trace", "off"};
 
 // A training is killed while it writes checkpoints. Returns true if it was writing one.
-bool killed_while_writing(const fs::path& run, const std::string& format, const std::string& mode,
-                          std::chrono::microseconds when)
+bool killed_while_writing(const fs::path& run, const Words& how, std::chrono::microseconds when)
 {
-    testing::Child training{Words{CROSSTALK_BIN "/ddl-train"} + four_megabytes +
-                            Words{"--transport", "self", "--duration", "60s", "--checkpoint-every", "1",
-                                  "--checkpoint-format", format, "--checkpoint-mode", mode, "--out", run.string()}};
+    testing::Child training{
+        Words{CROSSTALK_BIN "/ddl-train"} + four_megabytes +
+        Words{"--transport", "self", "--duration", "60s", "--checkpoint-every", "1", "--out", run.string()} + how};
     REQUIRE(testing::eventually([&] { return !ddl::checkpoints_in(saved_in(run)).empty(); }));
     std::this_thread::sleep_for(when);
     training.signal(SIGKILL);
@@ -146,13 +149,17 @@ TEST_CASE("a kill at any moment of writing a checkpoint leaves the one before wh
     const testing::Scratch scratch;
     base::Random random = base::random_stream(7, 0);
     const int kills = testing::at_night() ? 50 : 2;
+    const std::vector<std::string> writers{"rank0", "sharded", "all"};
     for (const std::string& format : ddl::checkpoint_formats().names()) {
         int while_writing = 0;
         for (int kill = 0; while_writing < kills && kill < 10 * kills; ++kill) {
             INFO("kill ", kill, " ", format);
             const fs::path run = scratch / base::join(format, ".", kill);
             const std::chrono::microseconds when{base::draw_below(random, 100'000)};
-            while_writing += killed_while_writing(run, format, kill % 2 == 0 ? "sync" : "async", when) ? 1 : 0;
+            const Words how{"--checkpoint-format", format,
+                            "--checkpoint-mode",   kill % 2 == 0 ? "sync" : "async",
+                            "--checkpoint-by",     writers[static_cast<std::size_t>(kill) % writers.size()]};
+            while_writing += killed_while_writing(run, how, when) ? 1 : 0;
             const std::vector<fs::path> all = ddl::checkpoints_in(saved_in(run));
             REQUIRE_FALSE(all.empty());
             if (format == "torch")  // this process does not load LibTorch

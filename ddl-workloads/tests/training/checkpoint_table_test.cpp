@@ -81,17 +81,18 @@ TEST_CASE("each rank that wrote to a checkpoint has a row about it, within the s
         std::string mode;
         std::string fsync;
         int writers;
+        std::string compress;
     };
     const testing::Scratch scratch;
-    for (const Case& how :
-         {Case{"rank0", "sync", "yes", 1}, Case{"sharded", "async", "no", 2}, Case{"all", "sync", "yes", 2}}) {
+    for (const Case& how : {Case{"rank0", "sync", "yes", 1, "gzip=4"}, Case{"sharded", "async", "no", 2, "none"},
+                            Case{"all", "sync", "yes", 2, "none"}}) {
         INFO(how.by);
         const fs::path run = scratch / how.by;
-        const testing::TrainRun training =
-            testing::train(2, run,
-                           {"--model", "emulated[compute=1ms,gradients=64kB,buckets=2]", "--data",
-                            "synthetic[samples=160]", "--trace", "off", "--steps", "12", "--checkpoint-every", "4",
-                            "--checkpoint-by", how.by, "--checkpoint-mode", how.mode, "--checkpoint-fsync", how.fsync});
+        const testing::TrainRun training = testing::train(
+            2, run,
+            {"--model", "emulated[compute=1ms,gradients=64kB,buckets=2]", "--data", "synthetic[samples=160]", "--trace",
+             "off", "--steps", "12", "--checkpoint-every", "4", "--checkpoint-by", how.by, "--checkpoint-mode",
+             how.mode, "--checkpoint-fsync", how.fsync, "--checkpoint-compress", how.compress});
         INFO(training.err);
         REQUIRE(training.status == 0);
         const auto steps = step_rows(run);
@@ -107,6 +108,7 @@ TEST_CASE("each rank that wrote to a checkpoint has a row about it, within the s
             CHECK(save.by == how.by);
             CHECK(save.mode == how.mode);
             CHECK(save.fsync == how.fsync);
+            CHECK(save.compress == how.compress);
             const StepRow& step = steps.at({save.rank, save.step - 1});
             CHECK(save.begin_ns >= step.begin_ns);
             CHECK(save.begin_ns + save.stall_ns <= step.end_ns);
