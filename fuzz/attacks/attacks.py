@@ -30,6 +30,7 @@ SHARES = {
     "records": 120,
     "neighbours": 40,
     "texts": 80,
+    "sweeps": 60,
 }
 
 

@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """A sweep has one result per trial, whatever is killed, and refuses what it must in one line.
 
-    sweep_test.py none|debian|venv [--kill|--same]     exit code 77: there is no such Optuna
+    sweep_test.py none|debian|venv [--kill|--same|--slurm|--harvest]     exit code 77: there is no such Optuna, or no Slurm
 
 none: Optuna is hidden. --kill: 64 trials, thirty times kill -9. --same: random trials and grids with Optuna and without.
+--slurm: a job array in the sandbox whose place CROSSTALK_SANDBOX_NOTE has. --harvest: harvest.ini, made small.
 """
 import contextlib
 import csv
+import json
 import math
 import os
 import pathlib
 import random
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -23,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ["CROSSTALK_BIN"])
 OPTUNA = sys.argv[1]
 SEED = 20261128
-COLUMNS = ["trial", "state", "value", "steps", "begin_ns", "end_ns", "host", "cpus", "retry_of"]
+COLUMNS = ["trial", "state", "value", "steps", "begin_ns", "end_ns", "host", "cpus", "retry_of", "counts"]
 TRIAL = """
 import math, sys, time
 x, lr, rest = float(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
@@ -79,7 +82,10 @@ def table(out):
 
 
 def refused(code, says, done):
-    assert done.returncode == code and says in done.stderr and len(done.stderr.splitlines()) == 1, done
+    # A training or sweep of another test may be on this machine, too.
+    beside = "is not bound, so workers share its cores", "another sweep has workers on the same cores"
+    lines = [line for line in done.stderr.splitlines() if not line.endswith(beside)]
+    assert done.returncode == code and says in done.stderr and len(lines) == 1, done
 
 
 def one_result_each(out, trials):
@@ -89,6 +95,7 @@ def one_result_each(out, trials):
     results = []
     for row in rows:
         assert row["state"] in ("complete", "pruned", "failed"), row
+        assert row["counts"] == ("no" if row["state"] == "failed" else "yes"), row
         if row["state"] == "failed":
             assert any(other["retry_of"] == row["trial"] for other in rows) or not row["x"], f"{row} was not repeated"
             continue
@@ -105,17 +112,26 @@ def one_result_each(out, trials):
     return rows
 
 
+def variables_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace").split("\0")
+    except OSError:  # it has ended
+        return []
+
+
 def processes_of(out):
-    """Process ids by what they are: driver, worker or part of a trial."""
+    """Process ids by what they are: driver (or what waits for its death), worker or part of a trial."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         try:
             words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
-            variables = (entry / "environ").read_bytes().decode(errors="replace").split("\0")
+            variables = variables_of(entry.name)
         except (OSError, ValueError):
             continue
         if str(out) in words and "work" in words:
             found.append((int(entry.name), "worker"))
+        elif str(out) in words and "sweep" in words:
+            found.append((int(entry.name), "driver"))
         elif any(one.startswith(f"CROSSTALK_SWEEP_TRIAL={out}/") for one in variables):
             found.append((int(entry.name), "trial"))
     return found
@@ -190,6 +206,11 @@ def optimum():
     assert best <= 1.02, f"{best}, the optimum is 1"
     page = (scratch / "tpe/report/index.html").read_text(encoding="utf-8")
     assert "60 of 60 trials have a result; best: trial" in done.stdout and "Best trials" in page
+    if OPTUNA == "venv":  # Debian's would need scikit-learn for it
+        with open(scratch / "tpe/importance.csv", newline="", encoding="utf-8") as file:
+            importance = {row["parameter"]: float(row["importance"]) for row in csv.DictReader(file)}
+        assert set(importance) == {"x", "lr"} and all(0 <= one <= 1 for one in importance.values()), importance
+        assert (scratch / "tpe/report/importance.svg").exists() and ">Importance<" in page
 
 
 def pruned():
@@ -231,6 +252,10 @@ def refusals():
             ("command = x {x} {lr} {z}", 2, "no parameter 'z', which the command has"),
             ("parameter lr = 3..1", 2, "the range 3..1 is empty"),
             ("parameter lr =", 2, "no value for lr"),
+            ("parameter lr = 0.1, , 0.2", 2, "the list 0.1, , 0.2 has an empty value"),
+            ("value-line = loss (", 2, "value-line loss (: missing ), unterminated subpattern"),
+            ("value-line = loss (?:.*)", 2, "value-line loss (?:.*): needs a group"),
+            *((f"parameter {name} = 1..2", 2, f"'{name}' cannot be the name") for name in (*COLUMNS, "out", "9")),
             ("parameter lr = 0..1 log", 2, "must be above 0"),
             ("sampler = grit", 2, "did you mean grid?"),
             ("trails = 7", 2, "did you mean trials?"))):
@@ -246,31 +271,50 @@ def refusals():
                        encoding="utf-8")
     done = sweep(failing, scratch / "failing")
     assert done.returncode == 3 and "trial 0 failed: exit code" in done.stderr and "no trial has a value" in done.stdout, done
+    assert all(line.startswith(("crosstalk: ", "sweep: ")) for line in done.stderr.splitlines()), done.stderr
+    assert [(row["state"], row["counts"]) for row in table(scratch / "failing")] == 2 * [("failed", "yes")]
     if OPTUNA == "none":
         refused(77, "apt-get install python3-optuna", sweep(spec_file("needs", sampler="tpe"), scratch / "needs"))
         refused(77, "Optuna", sweep(spec_file("pruner", pruner="halving"), scratch / "pruner"))
 
 
-def disk_full():
-    """The third trial fills the disk: a result, that one or the next, cannot be written."""
-    disk = scratch / "disk"
+def lost_early():
+    """A trial whose worker is killed before it has parameters is none."""
+    spec = spec_file("early", trials=3, workers=1, rest=0)
+    out = scratch / "early"
+    assert sweep(spec, out).returncode == 0
+    with open(out / "trials.jsonl", "a", encoding="utf-8") as journal:
+        journal.write(json.dumps({"number": 3, "state": "running", "params": {}, "run": {"worker": "killed"}}) + "\n")
+    done = sweep(spec, out)
+    assert done.returncode == 0 and "3 of 3 trials have a result" in done.stdout, done
+    assert [row["counts"] for row in table(out)] == ["yes", "yes", "yes", "no"], table(out)
+    status = subprocess.run([BIN / "crosstalk", "campaign", "status", out], capture_output=True, text=True, check=True)
+    assert "3 of 3 trials have ended, 0 failed, 0 running" in status.stdout, status.stdout
+    assert "3 complete, 0 pruned, 0 failed of 3" in (out / "report/index.html").read_text(encoding="utf-8")
+
+
+def disk_full(left):
+    """The third trial fills the disk, and ends with so many bytes left: that trial's result, or another, is lost."""
+    disk = scratch / f"disk-{left}"
     disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], capture_output=True).returncode != 0:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], capture_output=True).returncode != 0:
         print("not tried: a full disk, since no file system can be mounted here")
         return
     try:
         (scratch / "filling.py").write_text(
             (scratch / "trial.py").read_text(encoding="utf-8") +
             f"""
+import os
 if sys.argv[4] == "2":
     try:
         with open("{disk}/filler", "wb", buffering=0) as filler:
             while True:
                 filler.write(bytes(100))
     except OSError:
-        pass
+        os.truncate("{disk}/filler", os.stat("{disk}/filler").st_size - {left})
+    sys.exit({1 if left else 0})
 """, encoding="utf-8")
-        spec = spec_file("full", trials=5, workers=1, rest=0)
+        spec = spec_file(f"full-{left}", trials=5, workers=1, rest=0)
         text = spec.read_text(encoding="utf-8").replace("trial.py {x} {lr} 0", "filling.py {x} {lr} 0 {trial}")
         spec.write_text(text, encoding="utf-8")
         refused(1, "is full: free some space", sweep(spec, disk / "sweep"))
@@ -315,6 +359,118 @@ def beside_a_training():
     assert "trials on " in told.stdout and "trial 3, complete" in told.stdout, told.stdout
 
 
+def beside_a_sweep():
+    """Workers keep off the core of another sweep's, even if its trials are trainings, and share it if told to."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if not (BIN / "ddl-train").exists() or len(cpus) < 2:
+        print("not tried: a sweep beside a sweep")
+        return
+    (scratch / "first.ini").write_text(
+        "kind = sweep\ncommand = ddl-train --model emulated[compute={ms}ms,gradients=64KiB] --data synthetic --transport "
+        "self --trace off --duration 60s\nparameter ms = 5..9\ntrials = 1\nworkers = 1\n", encoding="utf-8")
+    with subprocess.Popen([BIN / "crosstalk", "sweep", scratch / "first.ini", "-o", scratch / "first", "--cpus",
+                           str(cpus[0])], env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as first:
+        try:
+            end = time.monotonic() + 60
+            while not (scratch / "first/trials/000000/run/train/steps.csv").exists():
+                assert first.poll() is None and time.monotonic() < end, "the first sweep's trial does not begin"
+                time.sleep(0.05)
+            spec = spec_file("second", trials=3, workers=1, rest=0)
+            for name, words in (("other", ()), ("shared", ("--cpus", str(cpus[0])))):
+                done = sweep(spec, scratch / name, *words)
+                assert done.returncode == 0, done
+                used = {row["cpus"] for row in one_result_each(scratch / name, 3)}
+                assert (used == {str(cpus[0])}) == (name == "shared"), (name, used)
+            assert "another sweep has workers on the same cores" in done.stderr, done
+            assert first.poll() is None, "the first sweep has ended"
+        finally:
+            first.terminate()
+
+
+def harvest():
+    """The campaign says what the training lost by the sweep, and what trials it had for that; beside the empty node in money."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if not (BIN / "ddl-train").exists() or len(cpus) < 2:
+        print("SKIPPED: a sweep beside a training needs ddl-train and a second core")
+        sys.exit(77)
+
+    def run(*words, codes=(0,)):
+        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=280, check=False, cwd=ROOT,
+                              env=dict(ENVIRONMENT, PATH=f"{BIN}:{os.environ['PATH']}"))
+        assert done.returncode in codes, done
+        return done.stdout
+
+    text = (ROOT / "jobscripts/specs/harvest.ini").read_text(encoding="utf-8")
+    for key, value in (("models", "emulated[compute=20ms,gradients=64KiB]"), ("data", "synthetic"), ("repetitions", 1),
+                       ("duration", "40s")):
+        text, found = re.subn(rf"(?m)^{key} = .*$", f"{key} = {value}", text)
+        assert found == 1, f"harvest.ini has no {key}"
+    text = text.replace("jobscripts/specs/harvest-trials.ini", str(spec_file("trials", trials=100000)))  # short trials
+    (scratch / "harvest.ini").write_text(text, encoding="utf-8")
+    run(BIN / "crosstalk", "campaign", "plan", scratch / "harvest.ini", "-o", scratch / "campaign")
+    run(BIN / "crosstalk", "campaign", "run", scratch / "campaign")
+    (table_of_run,) = scratch.glob("campaign/runs/*/report/harvest.csv")
+    schedule = re.search(r"(?m)^designed = rotation\((trials=job.run\[.*?\])", text)[1]
+    run(BIN / "noisegen", "--schedule", f"rotation({schedule}; slot=2s)", "--cpus", cpus[-1], "--duration", "20s", "--out",
+        scratch / "empty")
+    told = run(BIN / "interference", "analyse", table_of_run.parents[1], "--empty-node", scratch / "empty",
+               "--node-hour-cost", "2.40", "--out", scratch / "priced", codes=(0, 3))
+    assert re.search(r"trials: training .* %\), neighbour \d+ trials/h, \d+ % \(.*\) of its speed on an empty node", told), told
+    with open(scratch / "priced/harvest.csv", newline="", encoding="utf-8") as file:
+        (row,) = [one for one in csv.DictReader(file) if one["factor"] == "trials"]
+    assert float(row["per_s"]) > 0 and float(row["neighbour_gets_per_node_hour"]) > 0, row
+    (trials,) = table_of_run.parents[1].glob("log/*.sweep/sweep.csv")
+    with open(trials, newline="", encoding="utf-8") as file:
+        assert sum(one["state"] == "complete" for one in csv.DictReader(file)) > 0, trials.read_text(encoding="utf-8")
+
+
+def job_array():
+    """Tasks of a job array share one sweep, each on the CPUs of its allocation, and repeat what a killed task has lost."""
+    note = pathlib.Path(os.environ["CROSSTALK_SANDBOX_NOTE"])
+    if not note.exists():
+        print("SKIPPED: no Slurm here")
+        sys.exit(77)
+    given = subprocess.run([ROOT / "jobscripts/slurm-sandbox.sh", "env", note.read_text(encoding="utf-8").strip()],
+                           capture_output=True, text=True, check=True).stdout
+    env = dict(ENVIRONMENT, **dict(word.split("=", 1) for word in shlex.split(given) if "=" in word))
+    trials, out = 24, scratch / "array"
+    spec = spec_file("array", sampler=SAMPLER, trials=trials, rest=2)
+    job = slurm(env, "sbatch", "--parsable", "--array=1-4", f"--output={scratch}/task-%a.log",
+                ROOT / "jobscripts/sweep.sbatch", spec, out)
+    try:
+        within(60, lambda: (out / "sweep.csv").exists() and any(row["state"] == "complete" for row in table(out)), env)
+        time.sleep(1)  # tasks that began together are in the middle of their next trial then
+        within(60, lambda: any(what == "trial" and "SLURM_ARRAY_TASK_ID=1" in variables_of(pid)
+                               for pid, what in processes_of(out)), env)
+        slurm(env, "scancel", "--signal=KILL", "--full", f"{job}_1")
+        within(200, lambda: not slurm(env, "squeue", "-h", "-j", job), env)
+    finally:
+        subprocess.run(["scancel", "--quiet", job], env=env, check=False)
+    codes = {task: re.search(r"ExitCode=(\S+)", slurm(env, "scontrol", "-o", "show", "job", f"{job}_{task}"))[1]
+             for task in range(1, 5)}
+    logs = "\n".join(file.read_text(encoding="utf-8") for file in sorted(scratch.glob("task-*.log")))
+    assert codes[1] != "0:0" and {codes[task] for task in (2, 3, 4)} == {"0:0"}, (codes, logs)
+    rows = one_result_each(out, trials)
+    nothing_left(out)
+    assert {row["host"] for row in rows} == {"n1", "n2"}, {row["host"] for row in rows}
+    assert all(row["cpus"].isdigit() for row in rows), {row["cpus"] for row in rows}
+    assert any(row["state"] == "failed" for row in rows), "the killed task had no trial"
+    assert f"{trials} of {trials} trials have a result" in logs and (out / "report/index.html").exists(), logs
+
+
+def slurm(env, *words):
+    done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done
+    return done.stdout.strip()
+
+
+def within(seconds, condition, env):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, slurm(env, "squeue") + slurm(env, "sinfo", "-N")
+        time.sleep(0.1)
+
+
 with tempfile.TemporaryDirectory(prefix="sweep-test.") as name:
     scratch = pathlib.Path(name).resolve()
     (scratch / "trial.py").write_text(TRIAL, encoding="utf-8")
@@ -325,15 +481,22 @@ with tempfile.TemporaryDirectory(prefix="sweep-test.") as name:
     SAMPLER = "random" if OPTUNA == "none" else "tpe"
     if "--same" in sys.argv:
         same_draws()
+    elif "--harvest" in sys.argv:
+        harvest()
+    elif "--slurm" in sys.argv:
+        job_array()
     elif "--kill" in sys.argv:
         survives(30, 64, SAMPLER, 0.5)
     else:
         grid()
         refusals()
-        disk_full()
-        survives(5, 12, SAMPLER, 0.2)
         if OPTUNA == "none":
+            disk_full(left=0)
+            disk_full(left=64 * 1024)
+            survives(5, 12, SAMPLER, 0.2)
+            lost_early()
             beside_a_training()
+            beside_a_sweep()
         else:
             optimum()
             pruned()

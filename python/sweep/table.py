@@ -10,17 +10,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from trials import COMPLETE, FAILED, PRUNED, Trials
+from trials import COMPLETE, FAILED, PRUNED, Trials, counted
 
-COLUMNS = ["trial", "state", "value", "steps", "begin_ns", "end_ns", "host", "cpus", "retry_of"]
+COLUMNS = ["trial", "state", "value", "steps", "begin_ns", "end_ns", "host", "cpus", "retry_of", "counts"]
 
 
 def write_table(trials: Trials) -> None:
     names = [one["name"] for one in trials.spec["parameters"]]
     with trials.lock:
+        every = trials.store.trials()
+        counting = {one.number for one in counted(every)}
         rows = [[one.number, one.state, one.value, one.end.get("steps"), one.run.get("begin_ns"),
                  one.end.get("end_ns"), one.run.get("host"), one.run.get("cpus"), one.retry_of,
-                 *(one.params.get(name) for name in names)] for one in trials.store.trials()]
+                 "yes" if one.number in counting else "no", *(one.params.get(name) for name in names)]
+                for one in every]
         write_whole(trials.directory / "sweep.csv", [*COLUMNS, *names], rows)
 
 
@@ -42,7 +45,7 @@ def summary(trials: Trials) -> dict[str, Any]:
     """Writes the tables, and returns numbers of trials by state, the best trial, and why trials failed."""
     write_table(trials)
     with trials.lock:
-        every = trials.store.trials()
+        every = counted(trials.store.trials())
         importance = trials.store.importance()
     if importance:
         write_whole(trials.directory / "importance.csv", ["parameter", "importance"], importance.items())
@@ -52,7 +55,6 @@ def summary(trials: Trials) -> dict[str, Any]:
         "trials": trials.spec["trials"],
         "complete": len(complete),
         "pruned": sum(one.state == PRUNED for one in every),
-        "failed": [[one.number, one.end.get("why")] for one in every if one.state == FAILED and not one.is_lost()],
-        "lost": sum(one.is_lost() for one in every),
+        "failed": [[one.number, str(one.end.get("why"))] for one in every if one.state == FAILED],
         "best": None if best is None else {"trial": best.number, "value": best.value, "parameters": best.params},
     }

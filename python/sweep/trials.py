@@ -18,7 +18,7 @@ from typing import Any
 
 OPTUNA_JOURNAL = "journal.log"
 PLAIN_JOURNAL = "trials.jsonl"
-WAITING, RUNNING, COMPLETE, PRUNED, FAILED = "waiting", "running", "complete", "pruned", "failed"
+STATES = WAITING, RUNNING, COMPLETE, PRUNED, FAILED = "waiting", "running", "complete", "pruned", "failed"
 
 
 class Unavailable(Exception):
@@ -34,6 +34,15 @@ class Trial:
     retry_of: int | None = None
     run: dict[str, Any] = field(default_factory=dict)  # worker, host, cpus, begin_ns
     end: dict[str, Any] = field(default_factory=dict)  # end_ns, steps, why
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for values that no worker writes, such as an unknown state: the journal is damaged."""
+        maps = (self.params, self.run, self.end)
+        numbers = (self.number, self.value or 0, self.retry_of or 0)
+        if (self.state not in STATES or not all(isinstance(one, dict) for one in maps)
+                or not all(isinstance(one, (int, float)) and math.isfinite(one) for one in numbers)
+                or not isinstance(self.run.get("worker", ""), str)):
+            raise ValueError(f"trial {self.number} is not a valid trial of a sweep")
 
     def has_ended(self) -> bool:
         return self.state in (COMPLETE, PRUNED, FAILED)
@@ -79,7 +88,7 @@ class Lock:
             end = journal.seek(0, os.SEEK_END)
             whole, size = end, end
             while whole > 0:
-                begin = max(0, whole - 4096)
+                begin = max(0, whole - 2**20)
                 journal.seek(begin)
                 newline = journal.read(whole - begin).rfind(b"\n")
                 if newline >= 0:
@@ -91,18 +100,25 @@ class Lock:
 
 
 class PlainStore:
-    """Trials in lines of JSON, each of which adds to what earlier lines say of its trial. For grid and random."""
+    """Journal of grid and random trials: lines of JSON, each of which updates the members of one trial."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, spec: dict[str, Any]) -> None:
         self._file = directory / PLAIN_JOURNAL
+        self._names = {one["name"] for one in spec["parameters"]}
 
     def trials(self) -> list[Trial]:
-        rows: dict[int, dict[str, Any]] = {}
+        rows: list[dict[str, Any]] = []
         if self._file.exists():
-            for line in self._file.read_text(encoding="utf-8").splitlines():
-                update = json.loads(line)
-                rows.setdefault(update["number"], {}).update(update)
-        return [Trial(**row) for row in rows.values()]
+            with open(self._file, "rb") as journal:
+                for line in journal:
+                    update = json.loads(line)
+                    if update["number"] == len(rows):
+                        rows.append({})
+                    rows[update["number"]].update(update)
+        found = [Trial(**row) for row in rows]
+        if any(one.number != at or set(one.params) not in (self._names, set()) for at, one in enumerate(found)):
+            raise ValueError("a trial has another number, or other parameters")
+        return found
 
     def queue(self, params: dict[str, Any], retry_of: int | None) -> None:
         self._add({"number": len(self.trials()), "state": WAITING, "params": params, "retry_of": retry_of})
@@ -214,16 +230,19 @@ class OptunaStore:
 
 
 class Trials:
-    """What to do next. Every method takes the lock, and no process needs another one."""
+    """The trials of a sweep, shared by all workers, and which trial is next. Every method takes the lock."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.spec: dict[str, Any] = json.loads((directory / "sweep.json").read_text(encoding="utf-8"))
         plain = directory / PLAIN_JOURNAL
+        for journal in (plain, directory / OPTUNA_JOURNAL):
+            if journal.exists() and not journal.is_file():  # reading a pipe or a device may have no end
+                raise ValueError(f"{journal} is not a regular file")
         optuna = None if plain.exists() else self._optuna()
         self.lock = Lock(directory / "journal.flock", plain if optuna is None else directory / OPTUNA_JOURNAL)
         with self.lock:
-            self.store: Any = (PlainStore(directory) if optuna is None
+            self.store: Any = (PlainStore(directory, self.spec) if optuna is None
                                else OptunaStore(optuna, directory, self.spec, self.lock))
 
     def _optuna(self) -> Any:
@@ -235,8 +254,8 @@ class Trials:
         needs += [f"pruner={self.spec['pruner']}"] if self.spec["pruner"] != "none" else []
         needs += ["the journal of this sweep"] if (self.directory / OPTUNA_JOURNAL).exists() else []
         if needs:
-            raise Unavailable(f"{' and '.join(needs)} needs Optuna: apt-get install python3-optuna, or pip install "
-                              "optuna (PYTHON names the interpreter)")
+            raise Unavailable(f"Optuna is needed for {' and '.join(needs)}: apt-get install python3-optuna, or "
+                              "pip install optuna (PYTHON names the interpreter)")
         return None
 
     def next(self, run: dict[str, Any]) -> Trial | None:
@@ -245,7 +264,7 @@ class Trials:
             self.give_up_lost()
             trials = self.store.trials()
             if not any(one.state == WAITING for one in trials):
-                planned = planned_of(trials)
+                planned = len(counted(trials))
                 if planned >= self.spec["trials"]:
                     return None
                 if self.spec["sampler"] != "tpe":
@@ -255,7 +274,7 @@ class Trials:
     def is_over(self) -> bool:
         with self.lock:
             trials = self.store.trials()
-            return planned_of(trials) >= self.spec["trials"] and all(one.has_ended() for one in trials)
+            return len(counted(trials)) >= self.spec["trials"] and all(one.has_ended() for one in trials)
 
     def give_up_lost(self) -> None:
         """Marks running trials whose worker has ended as failed, and queues each again once."""
@@ -288,14 +307,14 @@ class Trials:
         return False
 
 
-def planned_of(trials: list[Trial]) -> int:
-    """Number of different trials so far: a trial that was lost before it had all parameters was none."""
-    retried = {one.retry_of for one in trials}
-    return sum(one.retry_of is None and not (one.is_lost() and one.number not in retried) for one in trials)
+def counted(trials: list[Trial]) -> list[Trial]:
+    """The trials that count: each that was lost is repeated, or was none, since it had no parameters yet."""
+    repeated = {one.retry_of for one in trials}
+    return [one for one in trials if not one.is_lost() and one.number not in repeated]
 
 
 def params_of(spec: dict[str, Any], number: int) -> dict[str, Any]:
-    """Parameters of trial `number` of a grid or of random trials, with Optuna and without."""
+    """Parameters of trial `number` of a grid, or of random trials; the same with Optuna and without."""
     if spec["sampler"] == "grid":
         points = itertools.product(*(points_of(one) for one in spec["parameters"]))
         point = next(itertools.islice(points, number, None))

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import errno
 import fcntl
 import json
 import math
@@ -29,11 +28,8 @@ HARVEST = "CROSSTALK_HARVEST"  # file in which a neighbour of a training counts 
 RUN = "CROSSTALK_OUT"  # run directory of a training beside the sweep, which a trial does not belong to
 LOOK_AGAIN_S = 0.2
 TABLE_EVERY_S = 2.0
+ROOM = 256 * 1024  # bytes that must fit on the disk for a trial's failure to be its own
 OF_DDL_TRAIN = re.compile(r"epoch (?P<step>\d+): loss (?P<loss>\S+), accuracy on held-out samples (?P<accuracy>\S+) %")
-
-
-class DiskFull(Exception):
-    """No trial has failed: the next worker repeats this one."""
 
 
 def die_with_parent() -> None:
@@ -61,14 +57,14 @@ def end_processes(mark: str) -> None:
 
 
 class Lines:
-    """Lines that are added to a file."""
+    """Reads the lines that are added to a file."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._at = 0
 
     def added(self, is_last: bool) -> Iterator[str]:
-        """With `is_last` a line without a newline, too."""
+        """The lines added since the last call. With `is_last`, also a last line without a newline."""
         if not self._file.exists():
             return
         with open(self._file, "rb") as file:
@@ -144,10 +140,6 @@ class Worker:
                     return 0
                 else:
                     time.sleep(LOOK_AGAIN_S)  # the worker of another trial may end before its trial does
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            raise DiskFull from error
         finally:
             self._file.unlink(missing_ok=True)
         return 128 + signal.SIGTERM
@@ -162,7 +154,7 @@ class Worker:
             end_processes(mark)
 
     def _end_lost(self, number: int) -> None:
-        """Ends what the killed worker of a trial has left running."""
+        """Ends processes that the killed worker of a trial has left running."""
         with self._trials.lock:
             lost = next(one for one in self._trials.store.trials() if one.number == number)
         end_processes(f"{self._directory}/{number} of {lost.run.get('worker')}")
@@ -204,12 +196,13 @@ class Worker:
         if pruned:
             return self._finish(trial, PRUNED, values.last, values.step)
         if code != 0:
-            if os.statvfs(folder).f_bavail == 0:
-                raise DiskFull
+            check_room(folder)
             return self._finish(trial, FAILED, None, values.step,
                                 f"exit code {code}" if code > 0 else f"killed by signal {-code}")
         self._look(trial, values, sources, True)
         value = values.last if out is None else value_of_run(out, self._trials.spec["value"], values.last)
+        if value is None:
+            check_room(folder)
         if value is None or not math.isfinite(value):
             why = "no value" if value is None else f"the value is {value}"
             return self._finish(trial, FAILED, None, values.step, why)
@@ -240,8 +233,24 @@ class Worker:
             self._table_ns = now_ns
 
 
+def check_room(folder: Path) -> None:
+    """Raises OSError on a full disk: then a trial has not failed, and the next worker repeats it.
+
+    Writes a file to find out, since the free space that statvfs() reports includes blocks that a quota or a reserve
+    withholds.
+    """
+    probe = folder / ".room"
+    try:
+        with open(probe, "wb") as file:
+            file.write(bytes(ROOM))
+            file.flush()
+            os.fsync(file.fileno())
+    finally:
+        probe.unlink(missing_ok=True)
+
+
 def words_of(command: str, trial: Trial, folder: Path) -> list[str]:
-    """The command's words with {NAME} replaced: parameters, {trial} and {out}. ${NAME} is the shell's."""
+    """The command's words with {NAME} replaced: parameters, {trial} and {out}. ${NAME} is left to the shell."""
     values = {**trial.params, "trial": trial.number, "out": folder}
 
     def value(found: re.Match[str]) -> str:

@@ -4,6 +4,7 @@
 #include "base/contract/control_file.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/system/launcher.hpp"
 #include "base/system/processes.hpp"
 #include "base/words.hpp"
@@ -46,30 +47,50 @@ base::CpuSet cpus_of_threads(pid_t pid)
     return cpus;
 }
 
-bool is_below(const fs::path& path, const fs::path& folder)
+std::vector<std::string> texts_of(pid_t pid, const char* file)
 {
-    return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+    return base::lines_in(base::join("/proc/", pid, "/", file), '\0');
+}
+
+bool is_of_trial(pid_t pid)
+{
+    constexpr const char* variable = "CROSSTALK_SWEEP_TRIAL=";  // as python/sweep/worker.py sets it
+    const std::vector<std::string> all = texts_of(pid, "environ");
+    return std::any_of(all.begin(), all.end(), [](const std::string& one) { return one.starts_with(variable); });
 }
 
 }  // namespace
 
-std::vector<Holder> trainings_here(const fs::path& own)
+std::vector<Holder> trainings_here()
 {
     const std::string host = base::host_name();
     const std::map<pid_t, base::Process> all = base::processes();
     std::set<fs::path> runs;
     for (const auto& [pid, _] : all)
-        for (const fs::path& run : runs_of(pid, host))
-            if (!is_below(run, own)) runs.insert(run);
+        for (const fs::path& run : runs_of(pid, host)) runs.insert(run);
     const base::CpuSet machine = base::present_cpus();
     std::vector<Holder> holders;
     for (const fs::path& run : runs)
         for (const pid_t pid : base::with_descendants(processes_of_training(run, host), all))
-            if (base::CpuSet cpus = cpus_of_threads(pid); !cpus.empty()) {
+            if (base::CpuSet cpus = cpus_of_threads(pid); !cpus.empty() && !is_of_trial(pid)) {
                 const bool bound = !base::are_within(machine, cpus);
                 holders.push_back({pid, run, std::move(cpus), bound});
             }
     return holders;
+}
+
+base::CpuSet cpus_of_other_sweeps(const fs::path& own)
+{
+    base::CpuSet cpus;
+    for (const auto& [pid, _] : base::processes()) {
+        const std::vector<std::string> words = texts_of(pid, "cmdline");  // python3 ../python/sweep work DIR CPUS
+        if (words.size() != 5 || !words[1].ends_with("python/sweep") || words[2] != "work" || words[3] == own) continue;
+        try {
+            cpus.merge(base::parse_cpus(words[4]));
+        } catch (const base::UsageError&) {  // a program of another kind
+        }
+    }
+    return cpus;
 }
 
 std::optional<std::string> who_holds(const base::CpuSet& cpus, const std::vector<Holder>& holders)

@@ -21,8 +21,11 @@ struct Holder {
     bool bound = true;          // false: it may run on all CPUs of the machine, so no choice can avoid it
 };
 
-// The trainings on this machine whose control file this user may read. Runs below `own` are left out: they are trials.
-std::vector<Holder> trainings_here(const std::filesystem::path& own);
+// The trainings on this machine whose control file this user may read. Trials of sweeps are left out.
+std::vector<Holder> trainings_here();
+
+// CPUs of the workers of all sweeps on this machine but that in `own`.
+base::CpuSet cpus_of_other_sweeps(const std::filesystem::path& own);
 
 // CPUs of each worker: `cores` physical cores of `allowed`, none of which a holder uses; at most `workers` sets, all if
 // 0. Throws UsageError if fewer are free, or none.

@@ -13,7 +13,7 @@ room = 0.06 * (high - low)
 set yrange [low - room : high + room]
 set xlabel 'trial' offset 0,0.4
 set ylabel axis[1]
-set key top right
+set key tmargin right horizontal
 plot 'history.csv' skip 1 using 1:(strcol(2) eq 'complete' ? $3 : NaN) with points pt 7 ps 0.6 lc rgb '#0072b2' title 'complete', \
      '' skip 1 using 1:(strcol(2) eq 'pruned' ? $3 : NaN) with points pt 2 ps 0.7 lc rgb '#808080' title 'pruned', \
      '' skip 1 using 1:4 with steps lw 1.6 lc rgb '#d03030' title 'best so far'

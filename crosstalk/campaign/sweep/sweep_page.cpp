@@ -15,11 +15,11 @@
 #include "base/words.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <optional>
-#include <set>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -57,19 +57,17 @@ try {
     return {};
 }
 
-// The trials that have ended, without those that were repeated.
+// The trials that count and have ended.
 std::vector<SweepTrial> ended_trials(const fs::path& file, const SweepSpec& spec)
 {
     const base::CsvTable table{file};
-    std::set<std::string> repeated;
-    for (std::size_t row = 0; row < table.rows(); ++row) repeated.insert(table.text(row, "retry_of"));
     std::vector<SweepTrial> trials;
     for (std::size_t row = 0; row < table.rows(); ++row) {
         SweepTrial one{.number = table.text(row, "trial"),
                        .state = table.text(row, "state"),
                        .value = number_in(table.text(row, "value")),
                        .parameters = {}};
-        if (repeated.contains(one.number) || one.state == "running" || one.state == "waiting") continue;
+        if (table.text(row, "counts") != "yes" || one.state == "running" || one.state == "waiting") continue;
         for (const SweepParameter& parameter : spec.parameters)
             one.parameters.push_back(table.text(row, parameter.name));
         trials.push_back(std::move(one));
@@ -91,6 +89,7 @@ std::vector<SweepTrial> best_first(std::vector<SweepTrial> trials, const SweepSp
     return trials;
 }
 
+// At least one trial has a value.
 page::Plot draw_history(const fs::path& folder, const std::vector<SweepTrial>& trials, const SweepSpec& spec)
 {
     double low = std::numeric_limits<double>::infinity();
@@ -106,7 +105,7 @@ page::Plot draw_history(const fs::path& folder, const std::vector<SweepTrial>& t
             data.row(one.number, one.state, *one.value, best.value_or(std::numeric_limits<double>::quiet_NaN()));
         }
     }
-    if (!(high > low)) high = (low = std::isfinite(low) ? low : 0.0) + 1.0;  // gnuplot refuses an axis of zero length
+    if (!(high > low)) high = low + 1.0;  // gnuplot refuses an axis of zero length
     base::GnuplotVariables variables;
     variables.set("low", low);
     variables.set("high", high);
@@ -204,6 +203,16 @@ std::string importance_html(const fs::path& folder, const fs::path& table)
     return page::figure(plot, folder);
 }
 
+// Six digits of a number; sweep.csv has all of them. Other text as it is.
+std::string shortened(const std::string& value)
+{
+    double number = 0.0;
+    const char* end = value.data() + value.size();
+    const auto [stop, error] = std::from_chars(value.data(), end, number);
+    const bool has_fraction = error == std::errc{} && stop == end && value.find('.') != std::string::npos;
+    return has_fraction ? base::join(number) : value;
+}
+
 std::string best_table(const std::vector<SweepTrial>& best, const SweepSpec& spec)
 {
     constexpr std::size_t most_rows = 20;
@@ -213,8 +222,8 @@ std::string best_table(const std::vector<SweepTrial>& best, const SweepSpec& spe
     for (std::size_t i = 0; i < std::min(best.size(), most_rows); ++i) {
         std::vector<page::Cell>& row = rows.emplace_back();
         row.push_back(page::number(best[i].number));
-        row.push_back(page::number(base::format(*best[i].value)));
-        for (const std::string& value : best[i].parameters) row.push_back(page::number(value));
+        row.push_back(page::number(base::join(*best[i].value)));
+        for (const std::string& value : best[i].parameters) row.push_back(page::number(shortened(value)));
     }
     return page::dense(page::plain_table(head, rows));
 }
@@ -245,8 +254,9 @@ void write_sweep_page(const fs::path& directory, const SweepSpec& spec, const st
                      .subtitle = page::escape(base::join(spec.about.empty() ? "" : spec.about + " ", count("complete"),
                                                          " complete, ", count("pruned"), " pruned, ", count("failed"),
                                                          " failed of ", spec.trials, " trials; sampler ", spec.sampler,
-                                                         ", pruner ", spec.pruner, "; ", spec.command)),
-                     .answer = page::figure(draw_history(folder, trials, spec), folder)};
+                                                         ", pruner ", spec.pruner, "; ", spec.command))};
+    if (std::any_of(trials.begin(), trials.end(), [](const SweepTrial& one) { return one.value.has_value(); }))
+        shown.answer = page::figure(draw_history(folder, trials, spec), folder);
     if (!ordered.empty()) {
         shown.answer += page::figure(draw_parallel(folder, ordered, spec), folder);
         shown.evidence = {

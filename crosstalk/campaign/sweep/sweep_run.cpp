@@ -16,6 +16,7 @@
 #include "base/system/stop.hpp"
 #include "base/system/waiting.hpp"
 #include "base/words.hpp"
+#include "crosstalk/campaign/spec_keys.hpp"
 #include "crosstalk/campaign/sweep/free_cores.hpp"
 #include "crosstalk/campaign/sweep/sweep_page.hpp"
 #include "crosstalk/campaign/sweep/sweep_spec.hpp"
@@ -56,7 +57,7 @@ std::string last_line(const std::string& text)
     return lines.empty() ? "a worker gave no reason" : lines.back();
 }
 
-// Throws as the exit code of the Python part says.
+// Throws the exception that stands for this exit code of the Python part.
 [[noreturn]] void fail_as(int code, const std::string& text)
 {
     if (code == base::exit_unavailable) base::unavailable(last_line(text));
@@ -124,7 +125,7 @@ class SweepDriver {
     SweepDriver(const fs::path& directory, const base::CpuSet& cpus, const SweepSpec& spec)
         : directory_{directory}, trials_{spec.trials}, progress_{"sweep"}
     {
-        const std::vector<Holder> holders = trainings_here(directory_);
+        const std::vector<Holder> holders = trainings_here();
         for (const Holder& one : holders)
             if (!one.bound) {
                 base::warn("the training in ", one.run.string(), " is not bound, so workers share its cores");
@@ -134,7 +135,7 @@ class SweepDriver {
             base::check_cpus(cpus);
             if (const auto held = who_holds(cpus, holders)) base::fail_usage("--cpus: ", *held);
         }
-        places_ = cores_of_workers(cpus.empty() ? base::allowed_cpus() : cpus, holders, spec.cores, spec.workers);
+        place_workers(cpus.empty() ? base::allowed_cpus() : cpus, holders, spec);
     }
 
     void drive()
@@ -151,6 +152,20 @@ class SweepDriver {
     }
 
  private:
+    // Beside other sweeps where there is room, else on their cores: only one may be at work there, as in slots of
+    // noise.
+    void place_workers(const base::CpuSet& allowed, const std::vector<Holder>& holders, const SweepSpec& spec)
+    {
+        base::CpuSet own = allowed;
+        for (const int cpu : cpus_of_other_sweeps(directory_)) own.erase(cpu);
+        try {
+            places_ = cores_of_workers(own, holders, spec.cores, spec.workers);
+        } catch (const base::UsageError&) {
+            places_ = cores_of_workers(allowed, holders, spec.cores, spec.workers);
+            base::warn("another sweep has workers on the same cores");
+        }
+    }
+
     static constexpr std::int64_t look_again_ns = 100'000'000;
     static constexpr std::int64_t look_at_trainings_ns = 30'000'000'000;
 
@@ -166,7 +181,7 @@ class SweepDriver {
         if (killed_ > most_killed_in_a_row)
             base::fail("workers are killed before their trials end: see ", (directory_ / "trials").string());
         end_orphans();
-        if (const auto held = who_holds(worker.cpus(), trainings_here(directory_))) base::fail(*held);
+        if (const auto held = who_holds(worker.cpus(), trainings_here())) base::fail(*held);
         worker.start_again();
     }
 
@@ -185,7 +200,7 @@ class SweepDriver {
     {
         if (base::now_ns() > next_look_ns_) {
             next_look_ns_ = base::now_ns() + look_at_trainings_ns;
-            const std::vector<Holder> holders = trainings_here(directory_);
+            const std::vector<Holder> holders = trainings_here();
             for (const base::CpuSet& cpus : places_)
                 if (const auto held = who_holds(cpus, holders)) base::fail("a worker's cores: ", *held);
         }
@@ -204,13 +219,29 @@ class SweepDriver {
     base::Progress progress_;
 };
 
+// The output of the Python part for a word. Throws the exception that stands for its exit code.
+std::string answer_of_python(const std::string& word, const fs::path& directory)
+{
+    const Answer answer = answer_of(python_words(word, directory), Errors::in_the_text);
+    if (answer.code != base::exit_fine) fail_as(answer.code, answer.text);
+    return answer.text;
+}
+
+// The spec, which the workers' copy must agree with: trials of another spec would go to the same journal.
+SweepSpec spec_of_all(const fs::path& directory)
+{
+    const fs::path file = directory / base::campaign::spec;
+    const fs::path of_workers = directory / spec_of_workers;
+    SweepSpec spec = read_sweep_spec(file);
+    if (base::read_whole(of_workers, 16 * longest_spec) != json_of(spec))
+        base::fail(file.string(), " and ", of_workers.string(), " differ: one was changed after the sweep began");
+    return spec;
+}
+
 // The summary that the Python part prints.
 nlohmann::ordered_json summary_of(const fs::path& directory)
 {
-    const Words words = python_words("table", directory);
-    const Answer answer = answer_of(words, Errors::in_the_text);
-    if (answer.code != base::exit_fine) fail_as(answer.code, answer.text);
-    return base::parse_json(last_line(answer.text), "the sweep's summary");
+    return base::parse_json(last_line(answer_of_python("table", directory)), "the sweep's summary");
 }
 
 std::string best_of(const nlohmann::ordered_json& summary)
@@ -219,7 +250,10 @@ std::string best_of(const nlohmann::ordered_json& summary)
     if (best.is_null()) return "no trial has a value";
     std::vector<std::string> parameters;
     for (const auto& [name, value] : best.at("parameters").items())
-        parameters.push_back(name + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
+        parameters.push_back(name + "=" +
+                             (value.is_string()         ? value.get<std::string>()
+                              : value.is_number_float() ? base::join(value.get<double>())
+                                                        : value.dump()));
     return base::join("best: trial ", best.at("trial").get<int>(), ", ", best.at("value").get<double>(), " with ",
                       base::join_words(parameters, " "));
 }
@@ -231,21 +265,22 @@ void make_sweep(const std::string& spec, const fs::path& directory)
     base::WholeDirectory whole{directory};
     const fs::path file = whole.path() / base::campaign::spec;
     base::write_whole(file, spec);
-    base::write_whole(whole.path() / spec_of_workers, json_of(read_sweep_spec(file)));
+    const SweepSpec parsed = read_sweep_spec(file);
+    base::write_whole(whole.path() / spec_of_workers, json_of(parsed));
+    if (!parsed.value_line.empty()) answer_of_python("check", whole.path());
     whole.finish();
 }
 
 int run_sweep(const fs::path& given, const base::CpuSet& cpus)
 {
     const fs::path directory = fs::canonical(given);
-    const SweepSpec spec = read_sweep_spec(directory / base::campaign::spec);
+    const SweepSpec spec = spec_of_all(directory);
     std::optional<base::Descriptor> lock;
     const auto has_lock = [&] { return (lock = locked(directory)).has_value(); };
-    constexpr std::int64_t patience_ns = 15'000'000'000;  // a killed one's guardian has the lock until all has ended
+    constexpr std::int64_t patience_ns = 15'000'000'000;  // until the guardian of a killed sweep has ended all
     if (!base::wait_until(has_lock, patience_ns, 100'000'000))
         base::fail_usage(directory.string(), " is being run by another crosstalk sweep");
-    const Answer begun = answer_of(python_words("begin", directory), Errors::in_the_text);
-    if (begun.code != base::exit_fine) fail_as(begun.code, begun.text);
+    answer_of_python("begin", directory);
     base::stop_on_signals();
     prepare_for_mpi();
     const fs::path programs = path_of_program("").parent_path();
@@ -264,11 +299,9 @@ SweepStanding sweep_standing(const fs::path& directory)
     const fs::path file = directory / base::campaign::sweep_table;
     if (!fs::exists(file)) return standing;
     const base::CsvTable table{file};
-    std::set<std::string> retried;
-    for (std::size_t row = 0; row < table.rows(); ++row) retried.insert(table.text(row, "retry_of"));
     for (std::size_t row = 0; row < table.rows(); ++row) {
         const std::string& state = table.text(row, "state");
-        if (retried.contains(table.text(row, "trial"))) continue;  // its repetition counts
+        if (table.text(row, "counts") != "yes") continue;
         standing.running += state == "running" ? 1 : 0;
         standing.failed += state == "failed" ? 1 : 0;
         standing.ended += state == "running" || state == "waiting" ? 0 : 1;
@@ -279,7 +312,7 @@ SweepStanding sweep_standing(const fs::path& directory)
 int collect_sweep(const fs::path& given)
 {
     const fs::path directory = fs::canonical(given);
-    const SweepSpec spec = read_sweep_spec(directory / base::campaign::spec);
+    const SweepSpec spec = spec_of_all(directory);
     const nlohmann::ordered_json summary = summary_of(directory);
     const auto& failed = summary.at("failed");
     for (const auto& one : failed)

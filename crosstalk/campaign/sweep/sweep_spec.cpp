@@ -30,13 +30,17 @@ bool is_whole(const std::string& number)
 SweepParameter sweep_parameter(const std::string& name, const std::string& text)
 {
     static const std::regex form{"[A-Za-z][A-Za-z0-9_-]*"};
-    if (!std::regex_match(name, form) || name == "trial" || name == "out")
+    static const std::set<std::string> taken{"out",    "trial", "state", "value",    "steps", "begin_ns",
+                                             "end_ns", "host",  "cpus",  "retry_of", "counts"};  // columns of sweep.csv
+    if (!std::regex_match(name, form) || taken.contains(name))
         base::fail_usage("'", name, "' cannot be the name of a parameter");
     SweepParameter one{.name = name};
     const std::size_t dots = text.find("..");
     if (dots == std::string::npos) {
         one.choices = base::split(text, ',');
         if (one.choices.empty()) base::fail_usage("no value for ", name);
+        if (std::find(one.choices.begin(), one.choices.end(), "") != one.choices.end())
+            base::fail_usage("the list ", text, " has an empty value");
         return one;
     }
     std::vector<std::string> words = base::split(text.substr(dots + 2), ' ');
@@ -94,14 +98,15 @@ const SpecKeys<SweepSpec>& sweep_keys()
                      "how parameters are chosen (random); tpe needs Optuna"),
         sweep_choice("pruner", &SweepSpec::pruner, {"none", "median", "halving"},
                      "which trials end early (none); others need Optuna"),
-        sweep_choice("goal", &SweepSpec::goal, {"minimize", "maximize"}, "what is best (minimize)"),
+        sweep_choice("goal", &SweepSpec::goal, {"minimize", "maximize"},
+                     "whether lower or higher values are better (minimize)"),
         spec_key("value", &SweepSpec::value,
                  "KEY of lines KEY=VALUE that a trial prints, or writes to the file $CROSSTALK_SWEEP_RESULT; of "
                  "ddl-train: loss or accuracy (loss)"),
         spec_key("value-line", &SweepSpec::value_line,
                  "instead: regular expression whose group 1, or group 'value', is the value; a group 'step' is its "
                  "step"),
-        spec_key("trials", &SweepSpec::trials, "number of trials; of a grid all its points"),
+        spec_key("trials", &SweepSpec::trials, "number of trials; omit for a grid, which tries all its points"),
         spec_key("workers", &SweepSpec::workers, "trials at a time on a machine (0: as its free cores allow)"),
         spec_key("cores", &SweepSpec::cores, "physical cores of each worker (1)"),
         spec_key("seed", &SweepSpec::seed, "seed of all choices (1)"),
@@ -141,7 +146,7 @@ void check_sweep_spec(SweepSpec& spec)
     if (spec.parameters.empty()) base::fail_usage("needs a line parameter NAME = LOW..HIGH");
     check_command(spec);
     if (spec.sampler == "grid") {
-        if (spec.trials != 0) base::fail_usage("trials: a grid has all its points; omit it");
+        if (spec.trials != 0) base::fail_usage("a grid tries all its points; omit the line trials");
         double points = 1.0;
         for (const SweepParameter& one : spec.parameters) points *= points_of(one);
         if (points > most_points) base::fail_usage("this grid has ", points, " points, ", most_points, " are possible");
@@ -149,8 +154,6 @@ void check_sweep_spec(SweepSpec& spec)
     }
     if (spec.trials < 1) base::fail_usage("needs a line trials = NUMBER");
     if (spec.cores < 1 || spec.workers < 0) base::fail_usage("cores: 1 or more; workers: 0 or more");
-    if (!spec.value_line.empty() && spec.value_line.find('(') == std::string::npos)
-        base::fail_usage("value-line: needs a group, such as loss ([0-9.]+)");
 }
 
 nlohmann::ordered_json json_of(const SweepParameter& one)
