@@ -59,6 +59,15 @@ TEST_CASE("a merged archive holds every event of training and noise at its commo
     const std::string merged = scratch / "merged/here/traces.otf2";
     const std::vector<std::string> events = printed_events({merged});
     CHECK(events.size() > 300);
+
+    // The directory of a run stands for its archives.
+    fs::create_directories(scratch / "run/train");
+    fs::create_directories(scratch / "run/noise/node.0");
+    fs::copy(fs::path{train}.parent_path(), scratch / "run/train/trace", fs::copy_options::recursive);
+    fs::copy(fs::path{noise}.parent_path(), scratch / "run/noise/node.0/trace", fs::copy_options::recursive);
+    REQUIRE(merge({(scratch / "run").string()}, scratch / "merged/run").err == "");
+    CHECK(printed_events({scratch / "merged/run/traces.otf2"}) == events);
+
     CHECK(differences(events, printed_events({train, noise})) == "");
     CHECK(testing::run({CROSSTALK_BIN "/trace-info", "--check", merged}).out == "sound\n");
 }
@@ -295,7 +304,9 @@ TEST_CASE("nothing is written over and nothing half is left")
     };
     CHECK(says(refusal({train, noise, noise}), "is named twice"));
     CHECK(says(refusal({train, scratch / "nothing.otf2"}), "no such file"));
-    CHECK(says(refusal({train}), "give the noise's archives after the training's, or --jobs"));
+    CHECK(says(refusal({train}), "give the directory of a run, or the noise's archives after the training's"));
+    fs::create_directory(scratch / "empty");
+    CHECK(says(refusal({scratch / "empty"}), "is not the directory of a run: it has no "));
 
     const fs::path events = scratch / "noise/traces/4294967296.evt";
     const std::string whole = base::read_whole(events);

@@ -86,6 +86,17 @@ TEST_CASE("what is no archive gives one clear line")
     CHECK(one_line_about(complaint(anchor), anchor));
 }
 
+TEST_CASE("a directory is refused with the archive that is in it")
+{
+    const testing::Scratch scratch;
+    for (const char* anchor : {"train/trace/traces.otf2", "trace/traces.otf2", "traces.otf2"}) {
+        fs::create_directories((scratch / anchor).parent_path());
+        base::write_whole(scratch / anchor, "");
+        CHECK(complaint(scratch.path()) ==
+              "cannot read trace " + scratch.path().string() + ": a directory; give " + (scratch / anchor).string());
+    }
+}
+
 TEST_CASE("a pipe in the place of a file is refused, not waited for")
 {
     for (const char* file : {"traces.otf2", "traces.def", "traces/0.evt", "traces/0.def"}) {

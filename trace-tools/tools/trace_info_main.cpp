@@ -75,7 +75,8 @@ try {
     options.example("trace-info train/trace/traces.otf2");
     options.example("trace-info --check --json X.otf2 | jq .problems");
     if (!options.parse(argc, argv)) return base::exit_fine;
-    if (threads < 1 || threads > most_threads) base::fail_usage("--threads is 1 to ", most_threads);
+    if (threads < 1 || threads > most_threads)
+        base::fail_usage("--threads must be 1 to ", most_threads, ", not ", threads);
 
     return otf2::confined("trace-info", otf2::limits_for(anchor), [&] {
         otf2::Reader reader{anchor};

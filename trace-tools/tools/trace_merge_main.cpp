@@ -2,6 +2,7 @@
 // trace-merge: puts a training and its noise on one time line, for Vampir and other readers of OTF2.
 #include "base/cli/option_checks.hpp"
 #include "base/cli/options.hpp"
+#include "base/contract/os_table.hpp"
 #include "base/contract/run_directory.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -10,12 +11,30 @@
 #include "trace-tools/merge/merge.hpp"
 #include "trace-tools/otf2/read/confined.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
 namespace {
 
 namespace fs = std::filesystem;
+
+// The archives of a run that is given as its directory: the training's, then the noise's and those of trace-os.
+std::vector<std::string> archives_of(const fs::path& run)
+{
+    const fs::path training = run / base::part::train / base::file::anchor_in_part;
+    if (!fs::exists(training))
+        base::fail_usage(run.string(), " is not the directory of a run: it has no ", training.string());
+    std::vector<std::string> archives;
+    for (const char* part : {base::part::noise, base::os::folder})
+        if (fs::is_directory(run / part))
+            for (const fs::directory_entry& process : fs::directory_iterator{run / part})
+                if (const fs::path archive = process.path() / base::file::anchor_in_part; fs::exists(archive))
+                    archives.push_back(archive.string());
+    std::sort(archives.begin(), archives.end());
+    archives.insert(archives.begin(), training.string());
+    return archives;
+}
 
 // A noise archive given twice would count twice.
 void refuse_repeated(const std::vector<std::string>& archives)
@@ -37,7 +56,7 @@ class Unfinished {
         parents_.emplace(whole_.parent_path());
         if (!fs::create_directory(path_))
             base::fail_usage(path_.string(),
-                             " already exists: of a running merge, or of a killed one (then remove it)");
+                             " already exists: it belongs to a running merge, or to a killed one (then remove it)");
     }
     ~Unfinished()
     {
@@ -92,8 +111,9 @@ try {
     std::string clock_offset;
     bool all_markers = false;
     base::Options options{"trace-merge", "merges a training and its noise into one OTF2 archive on one time line"};
-    options.add_positional("TRAIN.otf2 NOISE.otf2", archives,
-                           "the training's anchor file, then the noise's and those of trace-os");
+    options.add_positional(
+        "RUN|TRAIN.otf2 NOISE.otf2", archives,
+        "the directory of a run, or the training's anchor file, then the noise's and those of trace-os");
     options.add("out,o", out, "directory for the merged archive traces.otf2; must not exist", "DIR");
     options.add("jobs", jobs, "sweep.csv of crosstalk sweep on this machine: its trials, on the CPUs they had", "FILE");
     options.add(
@@ -113,15 +133,16 @@ try {
              "HOST'. Processes and locations are renumbered; other numbers are the training's. Markers, snapshots and "
              "thumbnails are dropped. Noise that does not overlap the training is merged with a warning.",
          .entries = {}});
-    options.example("trace-merge run1/train/trace/traces.otf2 run1/{noise,os}/*/trace/traces.otf2 -o run1/merged");
+    options.example("trace-merge run1 -o run1/merged");
     options.example("trace-merge TRAIN.otf2 --jobs sweep/sweep.csv -o merged");
     options.example(
         "trace-merge TRAIN.otf2 NOISE.otf2 --report run1/report -o merged && otf2-marker merged/traces.otf2");
     if (!options.parse(argc, argv)) return base::exit_fine;
     if (out.empty()) base::fail_usage("give --out DIR for the archive");
     if (all_markers && report.empty()) base::fail_usage("--all-markers needs --report DIR");
+    if (archives.size() == 1 && fs::is_directory(archives.front())) archives = archives_of(archives.front());
     if (archives.size() < 2 && jobs.empty())
-        base::fail_usage("give the noise's archives after the training's, or --jobs");
+        base::fail_usage("give the directory of a run, or the noise's archives after the training's, or --jobs");
     refuse_repeated(archives);
     const merge::MergePlan plan{.training = archives.front(),
                                 .noise = {archives.begin() + 1, archives.end()},

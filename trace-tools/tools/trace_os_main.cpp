@@ -79,10 +79,10 @@ std::set<pid_t> processes_of(const std::string& text)
 std::unique_ptr<os::KernelEvents> start_events(const Wanted& wanted, const os::Job& job,
                                                std::vector<os::Source>& sources)
 {
-    std::string lacks = "not wanted (--bpf off)";
+    std::string lacks = "disabled by --bpf off";
     std::unique_ptr<os::KernelEvents> events;
     if (wanted.bpf == "auto") events = os::KernelEvents::start(job, wanted.least.count(), lacks);
-    sources.push_back({"bpf", "who takes a CPU, and when", events != nullptr ? "" : lacks});
+    sources.push_back({"bpf", "tasks and interrupts that take a CPU, and when", events != nullptr ? "" : lacks});
     return events;
 }
 
@@ -212,9 +212,10 @@ void print(const Watch& watch, bool has_table)
             .c_str(),
         stdout);
     std::fputs(pressure_note(watch).c_str(), stdout);
-    if (watch.lost > 0) base::warn(watch.lost, " interruptions are missing: there was no room for them");
+    if (watch.lost > 0) base::warn(watch.lost, " interruptions are missing: the buffers were full");
     for (const os::Source& source : watch.sources)
-        if (source.name == "bpf" && !source.lacks.empty()) base::warn("by whom is not known: ", source.lacks);
+        if (source.name == "bpf" && !source.lacks.empty())
+            base::warn("interruptions are recorded without their causes: ", source.lacks);
 }
 
 // Splits the command line: words after "--" are the program's.
@@ -230,7 +231,7 @@ int watch(const Wanted& wanted)
 {
     const bool of_run = wanted.pids.empty() && wanted.program.empty() && !wanted.out.empty();
     if (!of_run && wanted.pids.empty() == wanted.program.empty())
-        base::fail_usage("whom to watch? trace-os --pid PID 30s, or trace-os -- ./program");
+        base::fail_usage("give processes or a program to watch: trace-os --pid PID 30s, or trace-os -- ./program");
     std::optional<base::Nanoseconds> length;
     if (!wanted.length.empty()) length = base::parsed<base::Nanoseconds>("TIME", wanted.length);
     if (length && *length <= 0ns) base::fail_usage("TIME: more than 0, not ", wanted.length);
@@ -278,12 +279,12 @@ try {
     base::occupy_closed_streams();
     Wanted wanted;
     std::vector<std::string> length;
-    base::Options options{"trace-os", "who takes the CPUs from a job's threads, and for how long"};
+    base::Options options{"trace-os", "records what keeps a job's threads from running, and for how long"};
     options.add_positional("TIME", length, "how long to watch, such as 30s; if not given, until the job ends", 0, 1);
     options.synopsis("--pid PID[,PID...] [options] [TIME] | [options] [TIME] -- PROGRAM [ARGUMENT...]");
     options.add("pid", wanted.pids,
-                "processes to watch, with their descendants and all threads; neither these nor a program: the ranks "
-                "of the training in --out on this host",
+                "processes to watch, with their descendants and all threads (default without PROGRAM: the ranks on "
+                "this host of the training in --out)",
                 "PID[,PID...]");
     options.add("out,o", wanted.out,
                 "a run's directory: os.csv, os.json and an OTF2 archive go to DIR/os/HOST; without it the table on "
@@ -293,7 +294,7 @@ try {
                 "time between two readings of the counters, 50ms to 10s, rounded up to a multiple of 50ms", "TIME");
     options.add("least", wanted.least, "shorter interruptions are summed up instead of listed", "TIME");
     options.add_choice("bpf", wanted.bpf, {"auto", "off"},
-                       "programs in the kernel that know by whom: auto: if this user may load them");
+                       "eBPF programs that name the cause of each interruption; auto: if this user may load them");
     options.add("cpus", wanted.cpus, "CPUs on which trace-os itself runs: those of the noise, not of the job", "LIST");
     options.add_switch("sources", wanted.sources,
                        "list what can be observed on this machine, and what is missing for the rest");
@@ -303,14 +304,14 @@ try {
          .text = "A thread is kept from running while it waits in the run queue of a CPU, or while an "
                  "interrupt has its CPU. Interrupts count without those inside them.",
          .entries = {{"neighbour, own_thread, kernel_thread",
-                      "ran on the CPU meanwhile: a process outside of the job, inside, a kernel thread"},
+                      "what ran on the CPU meanwhile: a process outside of the job, one inside, a kernel thread"},
                      {"idle_cpu", "the CPU idled: a wake-up under way"},
-                     {"interrupt, softirq", "by number and name, or by vector; ksoftirqd counts as softirq"},
+                     {"interrupt, softirq", "an interrupt by number and name; a softirq by vector, with ksoftirqd"},
                      {"unknown_task", "an unknown task ran: the wait was long, or began before the recording"},
-                     {"block_io, reclaim", "blocked in I/O; looking for memory"},
+                     {"block_io, reclaim", "blocked in I/O; reclaiming memory"},
                      {"major_faults", "blocked until a page comes from a disk"},
                      {"runqueue_wait", "all waits for a CPU, as schedstat counts them"},
-                     {"throttled, steal", "by the quota of the control group; by the hypervisor"},
+                     {"throttled, steal", "stopped by the CPU quota of the control group; by the hypervisor"},
                      {"pressure", "PSI of the control group: part of it may be throttling"},
                      {"cycles, instructions, llc_misses, migrations", "counts of each thread, where perf has them"}}});
     options.example("trace-os --pid 4711 30s");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace-tools/otf2/read/archive_files.hpp"
 
+#include "base/contract/run_directory.hpp"
+
 #include <string>
 #include <utility>
 
@@ -14,6 +16,16 @@ void refuse_unless_regular(const std::filesystem::path& file)
     if (!std::filesystem::is_regular_file(file)) base::fail(file.filename().string(), " is not a regular file");
 }
 
+[[noreturn]] void refuse_directory(const std::filesystem::path& directory)
+{
+    const std::filesystem::path of_part = base::file::anchor_in_part;
+    for (const std::filesystem::path& anchor :
+         {std::filesystem::path{base::file::anchor}, of_part, base::part::train / of_part})
+        if (std::filesystem::exists(directory / anchor))
+            base::fail("a directory; give ", (directory / anchor).string());
+    base::fail("a directory; give the archive's .otf2 file");
+}
+
 }  // namespace
 
 ReaderHandle open_archive(const std::filesystem::path& anchor)
@@ -21,10 +33,10 @@ ReaderHandle open_archive(const std::filesystem::path& anchor)
     keep_otf2_quiet();
     std::error_code code;
     if (!std::filesystem::exists(anchor, code)) base::fail("no such file");
-    if (std::filesystem::is_directory(anchor, code)) base::fail("a directory; give the archive's .otf2 file");
+    if (std::filesystem::is_directory(anchor, code)) refuse_directory(anchor);
     refuse_unless_regular(anchor);
     OTF2_Reader* reader = OTF2_Reader_Open(anchor.c_str());
-    if (reader == nullptr) base::fail("not an OTF2 archive, or cut off");
+    if (reader == nullptr) base::fail("not an OTF2 archive, or one that is cut off");
     ReaderHandle handle{reader};
     check(OTF2_Reader_SetSerialCollectiveCallbacks(reader), "read it alone");
     return handle;

@@ -4,7 +4,8 @@
 //
 //     DIR.tmp/traces/<location>.evt    events, as in any archive
 //     DIR.tmp/process.<rank>           a ProcessRecord; appears by rename when the process's events are complete
-//     DIR.tmp/definitions.tmp/         made by the process that finds all records; its files are then moved up
+//     DIR.tmp/process.claimed          the record of rank 0, renamed by the process that finds all records
+//     DIR.tmp/definitions.tmp/         made by that process; its files are then moved up
 #include "base/contract/run_directory.hpp"
 #include "base/contract/trace_names.hpp"
 #include "base/files.hpp"
@@ -13,6 +14,7 @@
 #include "trace-tools/otf2/write/team.hpp"
 
 #include <chrono>
+#include <cstdio>
 #include <thread>
 
 #include <linux/membarrier.h>
@@ -113,16 +115,20 @@ bool Recorder::State::finish_alone(const std::string& why)
 
     State whole{beside / "definitions", std::make_unique<SoloTeam>()};
     const fs::path apart = unfinished(whole.directory);
-    std::error_code taken;  // another process has created it, or has already finished
-    if (!all_are_there(beside, size) || !fs::create_directory(apart, taken)) return false;
-    std::vector<ProcessRecord> records;
-    for (std::size_t rank = 0; rank < size; ++rank)
+    // The process that renames the first record writes the archive. To create a directory would not do as a claim: a
+    // process that is still about to do so when `beside` is moved creates it in the finished archive.
+    const fs::path claimed = beside / "process.claimed";
+    if (!all_are_there(beside, size) || std::rename(record_file(beside, 0).c_str(), claimed.c_str()) != 0) return false;
+    fs::create_directory(apart);
+    std::vector<ProcessRecord> records{record_from_bytes(base::read_whole(claimed))};
+    for (std::size_t rank = 1; rank < size; ++rank)
         records.push_back(record_from_bytes(base::read_whole(record_file(beside, rank))));
     whole.write_definitions(records);
     move_files(apart, beside);
     move_into_place(beside, directory);
     base::remove_tree(directory / apart.filename());
-    for (std::size_t rank = 0; rank < size; ++rank) fs::remove(record_file(directory, rank));
+    fs::remove(directory / claimed.filename());
+    for (std::size_t rank = 1; rank < size; ++rank) fs::remove(record_file(directory, rank));
     return true;
 }
 
