@@ -135,7 +135,7 @@ void intensity(const Scratch& scratch)
             tell(one.family + ", " + percent + " of the limit, 10 s: mean error",
                  number(found.mean_error_percent, 3) + " %", "+-" + number(one.mean_goal, 1) + " %",
                  std::abs(found.mean_error_percent) <= one.mean_goal);
-            tell(one.family + ", " + percent + ": windows of 100 ms, 5th to 95th percentile",
+            tell(one.family + ", " + percent + ": error in windows of 100 ms, 5th to 95th percentile",
                  number(found.low_percent) + " to " + number(found.high_percent) + " % (the host took " +
                      number(stolen, 1) + " % of a CPU)",
                  "+-2 %", found.low_percent >= -2.0 && found.high_percent <= 2.0);
@@ -172,7 +172,7 @@ void after_a_stall(const Scratch& scratch)
     }
 }
 
-// Runs a slot every 20 ms for a minute: lateness of each begin, and whether it grows.
+// Runs a slot every 20 ms for a minute: lateness of each start, and whether it grows.
 void lateness(const Scratch& scratch)
 {
     const fs::path out = scratch / "lateness";
@@ -381,7 +381,8 @@ try {
     std::vector<std::pair<std::string, void (*)(const Scratch&)>> parts{
         {"starting", starting}, {"waiting", waiting},      {"lateness", lateness},  {"stopping", stopping},
         {"killing", killing},   {"stalls", after_a_stall}, {"intensity", intensity}};
-    base::Options options{"promises-bench", "what noisegen promises of time and level, measured with the real program"};
+    base::Options options{"promises-bench",
+                          "whether noisegen keeps its promises on timing and rates, with the real program"};
     options.add_parts("part", parts);
     if (!options.parse(argc, argv)) return 0;
     const Scratch scratch;

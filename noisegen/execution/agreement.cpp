@@ -101,7 +101,8 @@ std::vector<PilotRound> pilot(const Plan& plan, Team& team, base::Nanoseconds& s
     const Request& request = plan.request;
     const base::Nanoseconds wanted = request.planned.count() > 0 ? request.planned : request.duration;
     std::vector<PilotRound> rounds;
-    while (has_time_for_pilot(request.schedule, slot, wanted)) {
+    base::Nanoseconds took{};
+    while (has_time_for_pilot(request.schedule, slot, wanted, took)) {
         JobPlan next = proposal(request, job, slot);
         if (job.size > 1) next = agree(noise / base::join("pilot.", rounds.size(), ".json"), next);
         slot = next.slot;
@@ -113,6 +114,7 @@ std::vector<PilotRound> pilot(const Plan& plan, Team& team, base::Nanoseconds& s
         const auto steps =
             try_out(team, table, request.control_run, next.start_realtime_ns - base::realtime_offset_ns());
         if (!steps) break;
+        took += table.back().end;
         rounds.push_back({slot, left_behind(request.schedule, table, *steps)});
         const bool doubles = rounds.back().lasts() && may_double(request.schedule, slot, wanted);
         if (job.rank == 0) tell(rounds.back(), doubles);

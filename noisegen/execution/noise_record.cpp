@@ -10,7 +10,7 @@ namespace noisegen {
 namespace {
 
 nlohmann::ordered_json level_record(const Schedule& schedule, const FactorLevel& level, const LevelTotal& total,
-                                    const std::string& limited_by)
+                                    const std::string& limited_by, const Facts& facts)
 {
     nlohmann::ordered_json record;
     record["factor"] = level.factor;
@@ -38,6 +38,7 @@ nlohmann::ordered_json level_record(const Schedule& schedule, const FactorLevel&
     record["limited_by"] = limited_by;
     record["sched"] = level.intensity.sched;
     record["rate_reached"] = share >= rate_kept && share <= rate_exceeded;
+    record["job_ended"] = facts.contains("job_ended");
     return record;
 }
 
@@ -133,8 +134,9 @@ void record_team(nlohmann::ordered_json& record, const Plan& plan, const Team& t
             stressor_record(schedule.stressors[i], plan.runs[i], notes[i], not_kept[i], team.facts()[i]));
     record["factor_levels"] = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < totals.size(); ++i)
-        record["factor_levels"].push_back(
-            level_record(schedule, schedule.levels[i], totals[i], team.limited_by(schedule.levels[i].intensity)));
+        record["factor_levels"].push_back(level_record(schedule, schedule.levels[i], totals[i],
+                                                       team.limited_by(schedule.levels[i].intensity),
+                                                       team.facts()[schedule.levels[i].stressor]));
 }
 
 }  // namespace noisegen

@@ -79,8 +79,9 @@ void print(std::ostream& out, const Schedule& schedule, const std::vector<LevelT
         const LevelTotal& total = totals[i];
         out << text(level) << ": " << total.slots << (total.slots == 1 ? " slot" : " slots");
         if (total.work.bytes > 0) out << ", " << base::speed_text(total.bytes_per_s());
-        if (total.work.operations > 0)
-            out << ", " << base::format(std::round(total.operations_per_s())) << " operations/s";
+        if (const double per_s = total.operations_per_s(); total.work.operations > 0)
+            out << ", " << base::format(per_s < 10.0 ? std::round(per_s * 100.0) / 100.0 : std::round(per_s))
+                << " operations/s";
         if (level.intensity.rate) out << " (requested " << asked_text(*level.intensity.rate) << ")";
         if (level.intensity.duty.value < 100.0)
             out << ", on " << base::format(base::Percent{std::round(total.duty() * 1e4) / 100.0})

@@ -50,6 +50,7 @@ struct Item {
     std::vector<double> operations{};
     std::vector<double> waited{};
     Windows windows{};  // windows of all rounds
+    bool left_out = false;
 
     std::string name() const { return stressor_text(stressor.card->name, own_options(stressor.settings)); }
     std::string text() const { return base::join(name(), " on ", cpus.size(), cpus.size() == 1 ? " CPU" : " CPUs"); }
@@ -176,7 +177,8 @@ bool try_all(std::vector<Item>& items, bool asked_for, const Budgets& budgets)
     return true;
 }
 
-bool measure_rounds(std::vector<Item>& items, const Calibration& calibration)
+// Leaves out items that can no longer run, as try_all does: memory or disk may be taken by others meanwhile.
+bool measure_rounds(std::vector<Item>& items, bool asked_for, const Calibration& calibration)
 {
     base::Progress progress{"noisegen calibrate"};
     for (std::size_t round = 0; round < calibration.rounds; ++round) {
@@ -186,20 +188,28 @@ bool measure_rounds(std::vector<Item>& items, const Calibration& calibration)
         base::shuffle(random, std::span{order});
         for (std::size_t i = 0; i < order.size(); ++i) {
             Item& item = items[order[i]];
+            if (item.left_out) continue;
             progress.show(
                 static_cast<double>(round * order.size() + i) / static_cast<double>(calibration.rounds * order.size()),
                 base::join("round ", round + 1, " of ", calibration.rounds, ", ", item.text()));
-            const auto speed = measure(item, calibration.round, calibration.budgets);
-            if (!speed) return false;
-            item.bytes.push_back(speed->bytes);
-            item.operations.push_back(speed->operations);
-            item.waited.push_back(speed->waited);
-            const Windows& windows = speed->windows;
-            item.windows.bytes.insert(item.windows.bytes.end(), windows.bytes.begin(), windows.bytes.end());
-            item.windows.operations.insert(item.windows.operations.end(), windows.operations.begin(),
-                                           windows.operations.end());
+            try {
+                const auto speed = measure(item, calibration.round, calibration.budgets);
+                if (!speed) return false;
+                item.bytes.push_back(speed->bytes);
+                item.operations.push_back(speed->operations);
+                item.waited.push_back(speed->waited);
+                const Windows& windows = speed->windows;
+                item.windows.bytes.insert(item.windows.bytes.end(), windows.bytes.begin(), windows.bytes.end());
+                item.windows.operations.insert(item.windows.operations.end(), windows.operations.begin(),
+                                               windows.operations.end());
+            } catch (const std::exception& error) {
+                if (asked_for) throw;
+                base::warn(item.text() + " is left out: " + error.what());
+                item.left_out = true;
+            }
         }
     }
+    std::erase_if(items, [](const Item& item) { return item.left_out; });
     return true;
 }
 
@@ -349,7 +359,8 @@ int calibrate(const Calibration& calibration)
                  calibration.cpus);
     add_limits(calibration.limits_file, {});  // fails now rather than after the last round
     base::bind_this_thread(calibration.cpus);
-    const bool complete = try_all(items, asked_for, calibration.budgets) && measure_rounds(items, calibration);
+    const bool complete =
+        try_all(items, asked_for, calibration.budgets) && measure_rounds(items, asked_for, calibration);
     if (items.empty()) base::fail("no stressor can be calibrated here");
     if (!complete) {
         base::warn("stopped before the last round: no limits were saved");

@@ -106,12 +106,13 @@ std::vector<LeftBehind> left_behind(const Schedule& schedule, const std::vector<
     return left;
 }
 
-bool has_time_for_pilot(const Schedule& schedule, base::Nanoseconds slot, base::Nanoseconds duration)
+bool has_time_for_pilot(const Schedule& schedule, base::Nanoseconds slot, base::Nanoseconds duration,
+                        base::Nanoseconds took)
 {
     constexpr std::int64_t share = 5;
     constexpr base::Nanoseconds longest = std::chrono::minutes{2};  // the user waits until noise begins
     const std::vector<Slot> table = pilot_table(schedule, 0, slot);
-    return !table.empty() && table.back().end <= std::min(duration / share, longest);
+    return !table.empty() && took + table.back().end <= std::min(duration / share, longest);
 }
 
 bool may_double(Schedule schedule, base::Nanoseconds slot, base::Nanoseconds duration)

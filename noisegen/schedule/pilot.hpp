@@ -39,8 +39,9 @@ std::vector<Slot> pilot_table(const Schedule& schedule, std::uint64_t seed, base
 std::vector<LeftBehind> left_behind(const Schedule& schedule, const std::vector<Slot>& table,
                                     std::span<const SeenSteps> steps);
 
-// Does a round with such slots take at most a fifth of the run, and at most two minutes?
-bool has_time_for_pilot(const Schedule& schedule, base::Nanoseconds slot, base::Nanoseconds duration);
+// Does a round with such slots take, together with earlier rounds, at most a fifth of the run, and at most two minutes?
+bool has_time_for_pilot(const Schedule& schedule, base::Nanoseconds slot, base::Nanoseconds duration,
+                        base::Nanoseconds took = {});
 
 // Would a run with slots twice as long still have ten blocks?
 bool may_double(Schedule schedule, base::Nanoseconds slot, base::Nanoseconds duration);

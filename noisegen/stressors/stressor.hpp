@@ -33,14 +33,14 @@ struct Work {
 
 // A stressor's turn: its slot, or with a duty each of its bursts.
 struct Turn {
-    std::int64_t begin_ns = 0;      // CLOCK_MONOTONIC: planned begin of the slot
+    std::int64_t begin_ns = 0;      // CLOCK_MONOTONIC: planned start of the slot
     std::int64_t deadline_ns = 0;   // CLOCK_MONOTONIC: end of the turn
     double bytes_per_s = 0.0;       // byte rate for this instance; 0: none
     double operations_per_s = 0.0;  // operation rate for this instance; 0: none
     bool limited() const { return bytes_per_s > 0.0 || operations_per_s > 0.0; }
 };
 
-// By name of the member.
+// Lists of words by the name of their member in noise.json.
 using Facts = std::map<std::string, std::vector<std::string>>;
 
 // A stressor has one instance per noise CPU. The thread bound to that CPU creates, uses and destroys it, so that its
@@ -61,7 +61,8 @@ class Stressor {
     // O_DIRECT").
     virtual std::string note() const { return {}; }
 
-    // For the records: what programs read of it, as lists of words that become members of its entry in noise.json.
+    // For the records: facts for programs to read. Each is a list of words and becomes a member of the stressor's entry
+    // in noise.json.
     virtual Facts facts() const { return {}; }
 
     // Work that it could not do as planned ("2 processes of the job could not be frozen"), if any; the run then proves
@@ -119,6 +120,7 @@ struct StressorCard {
     std::vector<base::OptionCard> options = {};
     Cpus cpus = Cpus::own;
     bool acts_on_the_job = false;  // acts on the processes of --victim or of the control file
+    bool runs_processes = false;   // processes of its own do the work; when its thread waits for a CPU, they have it
     bool counts_bytes = false;     // `rate` may be in bytes/s; below: in operations/s
     bool counts_operations = false;
 

@@ -97,6 +97,7 @@ TEST_CASE("a pilot takes a fifth of the run at most and leaves it ten blocks")
     // 73 slots of 200 ms are 14.6 s.
     CHECK(noisegen::has_time_for_pilot(schedule(), 200ms, 73s));
     CHECK(!noisegen::has_time_for_pilot(schedule(), 200ms, 72900ms));
+    CHECK(!noisegen::has_time_for_pilot(schedule(), 200ms, 73s, 1s));
     // Six treatments and three quiet slots make blocks of 9 slots of 400 ms; ten of them are needed.
     CHECK(noisegen::may_double(schedule(), 200ms, 36s));
     CHECK(!noisegen::may_double(schedule(), 200ms, 35900ms));

@@ -29,7 +29,7 @@ class Stress {
           state_{state},
           of_{intensity.rate ? intensity.rate->of : base::Rate::Of::bytes},
           requested_per_s_{done.sample.requested_per_s},
-          waited_before_ns_{context.runqueue_delay.waited_ns()}
+          waited_before_ns_{waited_ns()}
     {
         if (intensity_.rate && !state_.control)
             state_.control.emplace(context.asked_per_s,
@@ -155,6 +155,12 @@ class Stress {
         return true;
     }
 
+    // Run-queue delay of this thread since it began.
+    std::int64_t waited_ns() const
+    {
+        return context_.runqueue_delay != nullptr ? context_.runqueue_delay->waited_ns() : 0;
+    }
+
     // Windows end at the first check after a multiple of a tenth of a second since the start of the run.
     std::int64_t next_window() const
     {
@@ -172,7 +178,7 @@ class Stress {
     {
         if (now <= window_.begin_ns) return;
         if (busy_since_ns_ != 0) window_.busy_ns += now - std::exchange(busy_since_ns_, now);
-        const std::int64_t waited = context_.runqueue_delay.waited_ns();
+        const std::int64_t waited = waited_ns();
         window_.waited_ns = std::min(waited - std::exchange(waited_before_ns_, waited), window_.busy_ns);
         window_.end_ns = now;
         window_.requested_per_s = requested_per_s(window_, now);

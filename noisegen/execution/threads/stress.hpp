@@ -36,20 +36,20 @@ struct CpuFigures {
 
 // Properties of a level's CPU and slot.
 struct StressContext {
-    std::size_t cpu = 0;             // index of the CPU
-    std::int64_t start_ns = 0;       // start of the schedule, CLOCK_MONOTONIC
-    std::int64_t deadline_ns = 0;    // end of the slot, CLOCK_MONOTONIC
-    double asked_per_s = 0.0;        // requested of this CPU while on; 0: no rate
-    std::uint64_t arrival_seed = 0;  // seed of random arrivals
-    StopEvent& stop_event;           // set when the run is to stop
-    const RunqueueDelay& runqueue_delay;
-    base::ControlPage* page = nullptr;  // the training's page, if the level follows it
+    std::size_t cpu = 0;                            // index of the CPU
+    std::int64_t start_ns = 0;                      // start of the schedule, CLOCK_MONOTONIC
+    std::int64_t deadline_ns = 0;                   // end of the slot, CLOCK_MONOTONIC
+    double asked_per_s = 0.0;                       // requested of this CPU while on; 0: no rate
+    std::uint64_t arrival_seed = 0;                 // seed of random arrivals
+    StopEvent& stop_event;                          // set when the run is to stop
+    const RunqueueDelay* runqueue_delay = nullptr;  // null: waiting for a CPU is not counted
+    base::ControlPage* page = nullptr;              // the training's page, if the level follows it
     const NoiseObservers& observers;
     CpuFigures& figures;
     std::function<void(double share)> fell_short;  // called with the achieved share of the rate or duty
 };
 
-// Runs the stressor until the deadline or the stop event, and adds its work to `done.sample`, whose begin and requested
+// Runs the stressor until the deadline or the stop event, and adds its work to `done.sample`, whose start and requested
 // values must be set.
 void stress(Stressor& stressor, const Intensity& intensity, LevelState& state, SlotDone& done,
             const StressContext& context);

@@ -294,7 +294,7 @@ SlotDone Team::run_slot(Worker& worker, const RunqueueDelay& runqueue_delay, con
                 .asked_per_s = asked_per_s,
                 .arrival_seed = arrival_seed(worker, *done.level),
                 .stop_event = stop_event_,
-                .runqueue_delay = runqueue_delay,
+                .runqueue_delay = schedule_.stressors[level.stressor].card->runs_processes ? nullptr : &runqueue_delay,
                 .page = control_ ? &control_->page() : nullptr,
                 .observers = observers_,
                 .figures = worker.figures,

@@ -152,6 +152,9 @@ class NeighbourJob : public Shared {
             ended_ ? base::join("; ", job_has_ended) : std::string{});
     }
 
+    // `job_ended`: no process of the job was left at the end of a slot.
+    Facts facts() const { return ended_ ? Facts{{"job_ended", {job_has_ended}}} : Facts{}; }
+
     std::string not_kept() const
     {
         std::vector<std::string> all;
@@ -234,6 +237,7 @@ class JobRun final : public Stressor {
     }
 
     std::string note() const override { return job_ != nullptr ? job_->note() : ""; }
+    Facts facts() const override { return job_ != nullptr ? job_->facts() : Facts{}; }
     std::string not_kept() const override { return job_ != nullptr ? job_->not_kept() : ""; }
 
  private:
@@ -251,6 +255,7 @@ extern const StressorCard job_run{
     .options = {{"file", "", "the program, without arguments; a script begins with #!"},
                 {"command", "", "instead of file: a shell command, such as ./app --fast"},
                 limit_option()},
+    .runs_processes = true,
     .needs = [](const base::Settings& settings) -> Needs {
         program_of(settings);
         return {};

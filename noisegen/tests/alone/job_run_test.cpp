@@ -100,7 +100,7 @@ TEST_CASE("a neighbour's job runs in its slots and rests outside of them, and it
 {
     const Scratch scratch;
     const std::string job = "job.run[file=" + neighbour(scratch).string() + "]";
-    const Outcome outcome = noise(scratch, job + " 200ms; quiet 200ms", "2s");
+    const Outcome outcome = noise(scratch, job + " 200ms; quiet 200ms", "1200ms");
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
     const base::CsvTable rows{part(scratch) / "noise.csv"};
@@ -117,6 +117,16 @@ TEST_CASE("a neighbour's job runs in its slots and rests outside of them, and it
     CHECK(counted >= static_cast<std::int64_t>(all) * 3 / 4);  // all but those at the ends of slots
     CHECK(base::read_whole(part(scratch) / "noise.json").find("frozen by ") != std::string::npos);
     CHECK(left_of(scratch) == 0);
+}
+
+TEST_CASE("a neighbour's job does not wait for a CPU that it uses itself")
+{
+    const Scratch scratch;
+    const Outcome outcome = noise(scratch, "job.run[command=while :; do :; done] 200ms; quiet 100ms", "1s");
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const base::CsvTable rows{part(scratch) / "noise.csv"};
+    for (std::size_t row = 0; row < rows.rows(); ++row) CHECK(rows.get<std::int64_t>(row, "waited_ns") == 0);
 }
 
 TEST_CASE("a job that leaves its terminal ends with the noise, too")
@@ -166,7 +176,7 @@ TEST_CASE("who may make no control group freezes the job by signals")
     const Outcome outcome =
         testing::run({"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "env", without_leak_check,
                       program_of_all(scratch), "--schedule", job + " 200ms; quiet 200ms", "--cpus", cpu(), "--duration",
-                      "1600ms", "--out", scratch / "run"});
+                      "1200ms", "--out", scratch / "run"});
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
     CHECK(base::read_whole(part(scratch) / "noise.json").find("frozen by signals") != std::string::npos);
@@ -186,7 +196,9 @@ TEST_CASE("a job that ends by itself is on record, and the noise goes on")
     INFO(outcome.err);
     CHECK(outcome.status == 0);
     CHECK(base::read_whole(of_job(scratch, ".log")) == "said\n");
-    CHECK(base::read_whole(part(scratch) / "noise.json").find("the job has ended") != std::string::npos);
+    const auto record = nlohmann::json::parse(base::read_whole(part(scratch) / "noise.json"));
+    CHECK(record["stressors"][0]["job_ended"][0] == "the job has ended");
+    CHECK(record["factor_levels"][0]["job_ended"] == true);
 }
 
 TEST_CASE("a job that is no program is refused in one line")
@@ -289,7 +301,7 @@ TEST_CASE("what leaves the control group of a neighbour's job rests outside of i
     if (root == nullptr || ::geteuid() != 0) return testing::skip("needs a control group that this user may write to");
     const std::string leave = "echo $$ >" + (root->path / "cgroup.procs").string() + "\n";
     const Outcome outcome =
-        noise(scratch, "job.run[file=" + neighbour(scratch, leave).string() + "] 200ms; quiet 200ms", "2s");
+        noise(scratch, "job.run[file=" + neighbour(scratch, leave).string() + "] 200ms; quiet 200ms", "1200ms");
     INFO(outcome.err);
     const auto [inside, outside] = harvested(scratch);
     CHECK(inside > 20);
@@ -320,7 +332,7 @@ TEST_CASE("a set-uid program of a neighbour's job that /proc hides breaks the pr
          {hide + "; exec \"$@\"", std::string{"sh"}, std::string{"setpriv"}, std::string{"--reuid=65534"},
           std::string{"--regid=65534"}, std::string{"--clear-groups"}, std::string{"env"},
           std::string{without_leak_check}, program_of_all(scratch), std::string{"--schedule"},
-          job + " 200ms; quiet 200ms", std::string{"--cpus"}, cpu(), std::string{"--duration"}, std::string{"1600ms"},
+          job + " 200ms; quiet 200ms", std::string{"--cpus"}, cpu(), std::string{"--duration"}, std::string{"1200ms"},
           std::string{"--out"}, (scratch / "run").string()})
         words.push_back(word);
     const Outcome outcome = testing::run(words);

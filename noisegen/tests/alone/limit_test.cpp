@@ -39,7 +39,7 @@ bool says(const std::string& text, const std::string& words)
 
 // The record of a run on one CPU; none if this user or machine cannot set the limit.
 std::optional<nlohmann::json> limited_run(const Scratch& scratch, const std::string& schedule,
-                                          const std::string& duration = "4s")
+                                          const std::string& duration = "2s")
 {
     const Outcome outcome = run({"env", without_leak_check, program, "--schedule", schedule, "--cpus", cpu(),
                                  "--duration", duration, "--out", scratch / "run"});
@@ -121,7 +121,7 @@ TEST_CASE("a job under cpu.max has so much CPU time and without it more")
     base::write_whole(job, "#!/bin/sh\nwhile :; do echo done >> $CROSSTALK_HARVEST; done\n");
     ::chmod(job.c_str(), 0700);
     const auto noise =
-        limited_run(scratch, "rotation(job.run[file=" + job.string() + ",limit=none|cpu.max:10%]; slot=500ms)", "6s");
+        limited_run(scratch, "rotation(job.run[file=" + job.string() + ",limit=none|cpu.max:10%]; slot=500ms)", "3s");
     if (!noise) return;
     const double limited = level_of(*noise, "limit=cpu.max:10%").at("operations_per_s");
     CHECK(limited > 0.0);
@@ -132,7 +132,7 @@ TEST_CASE("a job under cpu.max has so much CPU time and without it more")
 TEST_CASE("a class of scheduling lasts as long as its slot")
 {
     const Scratch scratch;
-    const auto noise = limited_run(scratch, "rotation(cpu.spin[sched=other|idle]; slot=200ms)", "2s");
+    const auto noise = limited_run(scratch, "rotation(cpu.spin[sched=other|idle]; slot=200ms)");
     if (!noise) return;
     CHECK(level_of(*noise, "sched=idle").at("sched") == "idle");
     CHECK(level_of(*noise, "sched=idle").at("operations_per_s").get<double>() > 0.0);

@@ -25,7 +25,7 @@ TEST_CASE("two processes of a job change slots together")
                                         "--cpus",
                                         cpu(),
                                         "--duration",
-                                        "2s",
+                                        "1s",
                                         "--seed",
                                         "4",
                                         "--out",
@@ -42,9 +42,9 @@ TEST_CASE("two processes of a job change slots together")
     CHECK(std::abs(difference) < 10'000'000);
     const base::CsvTable csv_a{part(scratch, 0) / "noise.csv"};
     const base::CsvTable csv_b{part(scratch, 1) / "noise.csv"};
-    REQUIRE(csv_a.rows() == 10);
-    REQUIRE(csv_b.rows() == 10);
-    for (std::size_t row = 0; row < 10; ++row) CHECK(csv_a.text(row, "factor") == csv_b.text(row, "factor"));
+    REQUIRE(csv_a.rows() == 5);
+    REQUIRE(csv_b.rows() == 5);
+    for (std::size_t row = 0; row < 5; ++row) CHECK(csv_a.text(row, "factor") == csv_b.text(row, "factor"));
 }
 
 TEST_CASE("the control delay asks the training and lets go at the end of each slot")
@@ -84,27 +84,6 @@ TEST_CASE("idle CPUs are those that no avoided process is bound to")
     base::CpuSet idle = base::allowed_cpus();
     for (const int used : cores.front().cpus) idle.erase(used);
     CHECK(base::parse_cpus(record(part(scratch)).at("cpus").get<std::string>()) == idle);
-}
-
-TEST_CASE("a process that comes to a noise CPU later is reported and on record")
-{
-    if (base::allowed_cpus().size() < 2) {
-        testing::skip("needs a CPU to come from");
-        return;
-    }
-    const std::string elsewhere = std::to_string(*base::allowed_cpus().begin());
-    const Child busy{{"taskset", "-c", elsewhere, "sleep", "60"}};
-    REQUIRE(eventually([&] { return base::affinity_of(busy.pid()).size() == 1; }));
-    const Scratch scratch;
-    std::vector<std::string> words = long_run(scratch, "quiet 100ms");
-    words.insert(words.end(), {"--avoid", "pid:" + std::to_string(busy.pid())});
-    Child child{words};
-    REQUIRE(eventually([&] { return has_rows(part(scratch) / "noise.csv", 1); }));
-    testing::run({"taskset", "-pc", cpu(), std::to_string(busy.pid())});
-    CHECK(eventually([&] { return child.output().find("may now run on noise CPUs " + cpu()) != std::string::npos; }));
-    child.signal(SIGTERM);
-    CHECK(child.wait() == 0);
-    CHECK(record(part(scratch)).at("overlaps").at(0).at("pid") == busy.pid());
 }
 
 TEST_CASE("noise that somebody moves to another CPU is recorded where it ran, and breaks its promise")

@@ -6,6 +6,7 @@
 #include "base/json.hpp"
 #include "base/system/clock.hpp"
 #include "base/system/launcher.hpp"
+#include "testing/child.hpp"
 #include "testing/noise_runs.hpp"
 #include "testing/testing.hpp"
 
@@ -71,14 +72,17 @@ TEST_CASE("slots are doubled where a neighbour's traces outlast its slot")
             ++control.page().step;
         }
     }};
-    const testing::Outcome outcome = testing::run(
-        {"timeout", "--preserve-status", "-s", "INT", "14", testing::program, "--schedule",
+    testing::Child noise{
+        {testing::program, "--schedule",
          "rotation(job.run[command=while :; do touch " + trace.string() + "; sleep 0.01; done], placebo; slot=auto)",
-         "--cpus", testing::cpu(), "--share", "--duration", "26s", "--out", scratch / "run"});
+         "--cpus", testing::cpu(), "--share", "--duration", "26s", "--out", scratch / "run"}};
+    CHECK(testing::eventually([&] { return noise.output().find("slots are doubled") != std::string::npos; }));
+    CHECK(testing::eventually([&] { return testing::has_rows(testing::part(scratch) / "noise.csv", 1); }));
+    noise.signal(SIGTERM);
+    CHECK(noise.wait() == 0);
     stop = true;
     training.join();
-    INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
+    INFO(noise.output());
     const auto record = base::read_json(scratch / "run/noise" / (base::host_name() + ".0") / "noise.json");
     const auto& round = record.at("pilot").at(0);
     CHECK(round.at("slot_ns") == 200'000'000);
@@ -86,7 +90,6 @@ TEST_CASE("slots are doubled where a neighbour's traces outlast its slot")
     CHECK(round.at("left").at(0).at("percent").get<double>() > 20.0);
     CHECK(round.at("lasts") == true);
     CHECK(record.at("slot_ns") == 400'000'000);  // a pilot with these slots would exceed a fifth of the run
-    CHECK(outcome.err.find("slots are doubled") != std::string::npos);
 }
 
 TEST_CASE("a single stressor is over after its length and a repeated schedule after the duration")

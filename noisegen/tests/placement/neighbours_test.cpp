@@ -140,6 +140,25 @@ TEST_CASE("a process that comes to a noise CPU ends the run if that was asked fo
     CHECK(std::filesystem::exists(path / "trace/traces.otf2"));
 }
 
+TEST_CASE("a process that comes to a noise CPU later is reported and on record")
+{
+    if (base::allowed_cpus().size() < 2) return testing::skip("needs a CPU to come from");
+    const std::string elsewhere = std::to_string(*base::allowed_cpus().begin());
+    const testing::Child busy{{"taskset", "-c", elsewhere, "sleep", "120"}};
+    REQUIRE(testing::eventually([&] { return base::affinity_of(busy.pid()).size() == 1; }));
+    const testing::Scratch scratch;
+    std::vector<std::string> words = testing::long_run(scratch, "quiet 100ms");
+    words.insert(words.end(), {"--avoid", "pid:" + std::to_string(busy.pid())});
+    testing::Child child{words};
+    REQUIRE(testing::eventually([&] { return testing::has_rows(testing::part(scratch) / "noise.csv", 1); }));
+    testing::run({"taskset", "-pc", testing::cpu(), std::to_string(busy.pid())});
+    const std::string said = "may now run on noise CPUs " + testing::cpu();
+    CHECK(testing::eventually([&] { return child.output().find(said) != std::string::npos; }));
+    child.signal(SIGTERM);
+    CHECK(child.wait() == 0);
+    CHECK(testing::record(testing::part(scratch)).at("overlaps").at(0).at("pid") == busy.pid());
+}
+
 TEST_CASE("noise keeps off the CPUs of the training in its control file")
 {
     const base::CpuSet allowed = base::allowed_cpus();
