@@ -144,7 +144,7 @@ class SoFar : public base::Command {
         add_common(options, settings_);
         options.add_choice(
             "until", until_, {base::until_decided},
-            "decided: print verdicts, with intervals valid at repeated looks; default for a run with --until decided");
+            "decided: print verdicts, with intervals valid at every check; default for a run with --until decided");
         options.add_switch("json", json_, "print it as JSON, with whether all verdicts are decided");
         options.example("watch -n 10 interference so-far run1");
         options.epilogue(
@@ -158,7 +158,9 @@ class SoFar : public base::Command {
         if (!options.given("budget"))
             settings_.budget_text = analysis::recorded_budget(directory_).value_or(settings_.budget_text);
         check(settings_);
-        settings_.looked = until_ == base::until_decided || analysis::ends_when_decided(directory_);
+        const bool ends_when_decided =
+            until_ == base::until_decided || analysis::looks_at(directory_) != analysis::Looks::none;
+        settings_.looks = ends_when_decided ? analysis::Looks::on_the_way : analysis::Looks::none;
         const analysis::SoFar found = so_far(analysis::read_so_far(directory_), settings_);
         if (json_)
             std::cout << base::json_text(nlohmann::ordered_json{{"format", base::format_version},
@@ -214,7 +216,7 @@ class Controls : public base::Command {
 int main(int argc, char** argv)
 try {
     if (argc > 1 && std::strcmp(argv[1], "analyze") == 0) argv[1] = const_cast<char*>("analyse");
-    base::Options options{"interference", "what noise cost a training, from traces to a verdict"};
+    base::Options options{"interference", "reports what noise cost a training, from traces to a verdict"};
     return base::run_program(
         options,
         base::commands<Analyse, SoFar, Exposure, analysis::Compare, analysis::Observe, analysis::Predict, Controls,

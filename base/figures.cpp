@@ -32,6 +32,19 @@ std::string with_prefix(double amount, const std::string& unit, Prefixes which =
     return text.str();
 }
 
+int digits_of_percent(double number)
+{
+    return std::abs(number) < 9.995 ? 2 : 1;
+}
+
+// whole: rounds minutes, or hours.
+std::string length_text(double minutes, double (*whole)(double))
+{
+    if (minutes <= 5.0) return join(std::round(60.0 * minutes), " s");
+    if (minutes <= 120.0) return join(whole(minutes), " min");
+    return join(whole(minutes / 60.0), " h");
+}
+
 std::string with_sign(const std::string& text)
 {
     return text[0] == '-' || text.find_first_of("123456789") == std::string::npos ? text : "+" + text;
@@ -54,7 +67,7 @@ std::string percent(double number, int digits)
 
 std::string percent(double number)
 {
-    return percent(number, std::abs(number) < 9.995 ? 2 : 1);
+    return percent(number, digits_of_percent(number));
 }
 
 std::string signed_percent(double number)
@@ -65,6 +78,28 @@ std::string signed_percent(double number)
 std::string signed_percent(double number, int digits)
 {
     return with_sign(percent(number, digits));
+}
+
+std::string range(const Interval& percent)
+{
+    const int digits = digits_of_percent(std::max(std::abs(percent.low), std::abs(percent.high)));
+    return fixed(percent.low, digits) + " to " + fixed(percent.high, digits) + " %";
+}
+
+std::string p_value(double p)
+{
+    return p < 0.001 ? "< 0.001" : fixed(p, 3);
+}
+
+std::string length_needed(double minutes)
+{
+    constexpr double day = 24.0 * 60.0;
+    return minutes >= day ? "more than a day" : length_text(minutes, std::ceil);
+}
+
+std::string length_measured(double minutes)
+{
+    return length_text(minutes, std::round);
 }
 
 std::string counted(std::size_t number, const std::string& noun)

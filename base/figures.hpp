@@ -2,6 +2,8 @@
 // Numbers as text for people to read, rounded; files use exact text.
 #pragma once
 
+#include "base/statistics.hpp"
+
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -14,6 +16,11 @@ std::string percent(double number);                     // "3.14 %", "31.4 %"; t
 std::string percent(double number, int digits);         // "3.1 %"
 std::string signed_percent(double number);              // "+3.14 %"; zero has no sign
 std::string signed_percent(double number, int digits);  // "+3.1 %"
+
+std::string range(const Interval& percent);   // "2.4 to 3.8 %"
+std::string p_value(double p);                // "0.012", "< 0.001"
+std::string length_needed(double minutes);    // rounded up: "150 s", "14 min", "3 h", "more than a day"
+std::string length_measured(double minutes);  // rounded to the nearest
 
 std::string counted(std::size_t number, const std::string& noun);  // "1 block", "2 blocks"
 

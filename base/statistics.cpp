@@ -24,11 +24,18 @@ double sequence_p(double t, double count)
     return std::min(1.0, std::sqrt(grown + 1.0) * std::exp(-t * t * grown / (2.0 * (grown + 1.0))));
 }
 
-Interval own_interval(const Mean& mean, double confidence)
+// The confidence of a look if the error probability is spent on looks before the end, and the one there, in halves.
+double of_one_half(double confidence)
 {
+    return (1.0 + confidence) / 2.0;
+}
+
+Interval own_interval(const Mean& mean, double together)
+{
+    const double confidence = mean.looks == Looks::none ? together : of_one_half(together);
     const auto half = [&](double error) {
-        return mean.looked_at ? sequence_half_width(error, mean.degrees_of_freedom + 1.0, confidence)
-                              : t_quantile(confidence, mean.degrees_of_freedom) * error;
+        return mean.looks == Looks::on_the_way ? sequence_half_width(error, mean.degrees_of_freedom + 1.0, confidence)
+                                               : t_quantile(confidence, mean.degrees_of_freedom) * error;
     };
     const double symmetric = half(mean.standard_error);
     const RareEvents& more = mean.more;
@@ -40,7 +47,7 @@ Interval own_interval(const Mean& mean, double confidence)
     const Interval below = fewer.interval(confidence);
     double low = std::hypot(steady, more.sum - above.low, below.high - fewer.sum);
     double high = std::hypot(steady, above.high - more.sum, fewer.sum - below.low);
-    if (mean.looked_at) {
+    if (mean.looks == Looks::on_the_way) {
         low = std::max(low, symmetric);
         high = std::max(high, symmetric);
     }
@@ -72,8 +79,7 @@ Interval Mean::interval(double confidence) const
     const Interval own = own_interval(*this, confidence);
     if (!or_else.any) return own;
     const Interval other = own_interval(
-        {or_else.value, or_else.standard_error, degrees_of_freedom, looked_at, or_else.more, or_else.fewer},
-        confidence);
+        {or_else.value, or_else.standard_error, degrees_of_freedom, looks, or_else.more, or_else.fewer}, confidence);
     return {std::min(own.low, other.low), std::max(own.high, other.high)};
 }
 
@@ -81,7 +87,9 @@ double Mean::p_value() const
 {
     if (standard_error == 0.0) return value == 0.0 ? 1.0 : 0.0;
     const double t = value / standard_error;
-    return looked_at ? sequence_p(t, degrees_of_freedom + 1.0) : t_test_p(t, degrees_of_freedom);
+    if (looks == Looks::on_the_way) return std::min(1.0, 2.0 * sequence_p(t, degrees_of_freedom + 1.0));
+    const double once = t_test_p(t, degrees_of_freedom);
+    return looks == Looks::none ? once : std::min(1.0, 2.0 * once);
 }
 
 Mean mean_of(std::span<const double> values)

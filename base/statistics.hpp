@@ -30,14 +30,18 @@ struct RareEvents {
     Interval interval(double confidence) const;
 };
 
+// Whether a mean was tested repeatedly as data arrived. Of the error probability one half is spent on all looks before
+// a planned end, see sequence_half_width(), and the other on the look at that end.
+enum class Looks { none, on_the_way, at_the_end };
+
 // Mean of independent values (blocks, runs) with its standard error. Needs at least two values.
 struct Mean {
     double value = 0.0;
     double standard_error = 0.0;
     double degrees_of_freedom = 0.0;
-    bool looked_at = false;  // tested repeatedly as data arrived, see sequence_half_width()
-    RareEvents more{};       // rare events in the value and the standard error: `more` was added,
-    RareEvents fewer{};      // `fewer` was subtracted
+    Looks looks = Looks::none;
+    RareEvents more{};   // rare events in the value and the standard error: `more` was added,
+    RareEvents fewer{};  // `fewer` was subtracted
 
     // Another estimate that the data do not rule out; the interval then covers its interval, too.
     struct Alternative {
@@ -49,11 +53,11 @@ struct Mean {
     };
     Alternative or_else{};
 
-    // Interval from Student's t, or one that is valid at all looks if looked_at; confidence 0.95 for 95 %. With rare
+    // Interval from Student's t, or one that is valid at every check of a run; confidence 0.95 for 95 %. With rare
     // events it is asymmetric: the distances of the value, of `more` and of `fewer` from their own bounds add up in
     // squares (MOVER; Zou and Donner 2008).
     Interval interval(double confidence) const;
-    double p_value() const;  // two-sided, for a true mean of zero; looked_at as above
+    double p_value() const;  // two-sided, for a true mean of zero; looks as above
 };
 Mean mean_of(std::span<const double> values);
 
@@ -72,7 +76,7 @@ double median(std::vector<double> values);  // `values` must not be empty
 double t_quantile(double confidence, double degrees_of_freedom);
 double t_test_p(double t, double degrees_of_freedom);
 
-// Half the width of an interval for a mean of `count` values that is valid at all looks at once: an asymptotic
+// Half the width of an interval for a mean of `count` values that is valid at every check of a run: an asymptotic
 // confidence sequence with a normal mixture (Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas 2021), narrowest near the
 // tenth value. With fewer than ten values their spread is not known well enough.
 double sequence_half_width(double standard_error, double count, double confidence);

@@ -47,10 +47,10 @@ Report report_of(const RunFiles& files)
     report.notes = std::move(joined.notes);
     if (!files.pruned.empty())
         report.notes.push_back(base::join("the training's archive was pruned at ", files.pruned,
-                                          ": this rests on steps.csv, without parts of MPI and GPUs"));
+                                          ": this report rests on steps.csv, and has no sections on MPI and GPUs"));
     report.rules.exposure = {warm_up_steps(settings, report.run), settings.guard};
     report.rules.draws = {settings.draws, settings.seed};
-    report.rules.looked = settings.looked;
+    report.rules.looks = settings.looks;
     report.schedule = noise.front().schedule;
     report.seed = noise.front().seed;
     report.hosts = training.host;
@@ -68,7 +68,7 @@ Report report_of(const RunFiles& files)
     run_sections(&Section::read, report, files, training.choice);
     report.analysis = analyse(report.run, report.rules);
     report.verdict = verdict(report.run, report.analysis, joined.promises_broken,
-                             {settings.budget.value, settings.confidence.fraction(), settings.looked,
+                             {settings.budget.value, settings.confidence.fraction(), settings.looks,
                               std::move(faults.insensitive), std::move(faults.lacked)});
     run_sections(&Section::estimate, report, files, training.choice);
     report.limits = limits(report);

@@ -15,7 +15,8 @@
 namespace analysis {
 
 DiffCommand::DiffCommand()
-    : Command{"interference diff", "two reports of one design: what each noise costs more or less after a change"}
+    : Command{"interference diff",
+              "compares two reports of one design: what each noise costs more or less after a change"}
 {
     options.add_positional("DIR", sides_, "directories with a report on a run or on a set of runs, or the reports", 2,
                            2);

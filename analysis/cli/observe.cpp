@@ -64,13 +64,13 @@ Report report_on(const Training& training, ObservedRun observed, const std::vect
     report.rules.draws = {.count = 0, .seed = settings.seed};
     std::vector<std::string> names;
     for (const fs::path& file : noise) names.push_back(file.string());
-    report.schedule = "as it came: " + base::join_words(names, ", ");
+    report.schedule = "not designed; as recorded in " + base::join_words(names, ", ");
     report.hosts = training.host;
     report.step_is = training.steps_are;
     report.own_record = base::run_record("interference");
     report.analysis = analyse(report.run, report.rules);
     report.verdict =
-        verdict(report.run, report.analysis, {}, {settings.budget.value, settings.confidence.fraction(), false});
+        verdict(report.run, report.analysis, {}, {settings.budget.value, settings.confidence.fraction(), Looks::none});
     take_back_verdicts(report);
     report.limits = limits(report);
     return report;

@@ -65,7 +65,9 @@ Predict::Predict() : Command{"interference predict", "predicts the slowdown by a
         "pressure.json of noisegen probe --command; its slowdown is read from the response curves of DIR/report",
         "FILE");
     options.group("More ranks");
-    options.add("ranks", ranks_, "numbers of ranks: 64, or 64,512, or 1..65536 (powers of two)", "NUMBERS");
+    options.add("ranks", ranks_,
+                "numbers of ranks, as a list such as 64,128,512 or a range such as 1..65536 (its powers of two)",
+                "NUMBERS");
     options.add("ranks-per-node", ranks_per_node_, "ranks per node (default: as measured)", "NUMBER");
     options.group("How");
     options.add("out", out_, "write the table as CSV; the file must not exist", "FILE.csv");

@@ -67,7 +67,7 @@ void take_record(RunFiles& files, std::string& steps, const fs::path& directory,
     const fs::path record = directory / base::file::request;
     if (!fs::exists(record)) return;
     const Json json = base::read_json(record);
-    files.settings.looked = ends_when_decided(directory);
+    files.settings.looks = looks_at(directory);
     const Json reading = json.value("reading", Json::object());
     if (!given.budget) files.settings.budget_text = recorded_budget(directory).value_or(files.settings.budget_text);
     if (!given.warm_up) files.settings.warm_up_text = reading.value("warmup", files.settings.warm_up_text);
@@ -166,9 +166,12 @@ std::optional<std::string> recorded_budget(const fs::path& directory)
     return recorded_text(directory, "budget");
 }
 
-bool ends_when_decided(const fs::path& directory)
+Looks looks_at(const fs::path& directory)
 {
-    return recorded_text(directory, "until") == base::until_decided;
+    const fs::path file = directory / base::file::request;
+    const Json record = fs::exists(file) ? base::read_json(file) : Json::object();
+    if (record.value("until", Json{}) != base::until_decided) return Looks::none;
+    return record.value("reached_its_end", Json{}) == true ? Looks::at_the_end : Looks::on_the_way;
 }
 
 std::vector<RunParts> runs_in(const std::vector<std::string>& directories, const Settings& settings, const Given& given)

@@ -38,8 +38,8 @@ void refuse_campaign(const std::filesystem::path& directory);
 // The budget that `crosstalk run` recorded for the run in that directory.
 std::optional<std::string> recorded_budget(const std::filesystem::path& directory);
 
-// True if the run was to end once every verdict is decided; its intervals then hold at every look.
-bool ends_when_decided(const std::filesystem::path& directory);
+// Whether the run was to end once every verdict is decided, and if so, whether it went on to its --max-duration.
+Looks looks_at(const std::filesystem::path& directory);
 
 // The run of each directory, with its parts DIR/part-2, DIR/part-3, ... A directory without a run of its own stands for
 // DIR/run-1, DIR/run-2, ... Throws Error where there is no run.

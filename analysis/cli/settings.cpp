@@ -36,7 +36,7 @@ void read_warm_up(Settings& settings)
         settings.warm_up = base::parse<std::int64_t>(text);
     else
         settings.warm_up_time = base::parse<base::Nanoseconds>(text);
-    if (settings.warm_up_time.count() < 0) base::fail_usage("--warmup: a number of steps, or a time");
+    if (settings.warm_up_time.count() < 0) base::fail_usage("--warmup must not be negative: ", text);
 }
 
 }  // namespace

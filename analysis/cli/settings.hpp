@@ -34,7 +34,7 @@ struct Settings {
     bool pdf = false;             // print the page into report.pdf
     std::string empty_node;       // directory or noise.csv of a run of the noise on an empty node
     double node_hour_cost = 0.0;  // 0: not given
-    bool looked = false;          // the run may have been ended at a look, so intervals have to hold at all looks
+    Looks looks = Looks::none;    // whether the run was checked repeatedly while it ran
     otf2::StepChoice steps;
     std::string step_is;  // definition of a step for people, as `crosstalk run` recorded it; empty: from the archive
 
@@ -64,7 +64,7 @@ void check(Settings& settings);
 // Throws UsageError for a condition that --fail-on does not know.
 void check_fail_on(const std::string& fail_on);
 
-// The condition of --fail-on that the verdict meets; empty if none.
+// The condition of --fail-on that the verdict meets; empty if it meets none.
 std::string failure(const Verdict& verdict, const std::string& fail_on);
 
 struct JudgedNoise {

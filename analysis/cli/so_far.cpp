@@ -15,11 +15,11 @@ namespace analysis {
 
 namespace {
 
-// "memory.stream +10.2 % ± 4.1", and the verdict if the run allows for looks
+// "memory.stream +10.2 % ± 4.1", and the verdict if intervals are valid at every check
 std::string shown(const FactorVerdict& factor, bool looked)
 {
     const double half = factor.interval.half_width();
-    return base::factor_name(factor.factor, factor.level) + " " + signed_percent(factor.percent) + " ± " +
+    return base::factor_name(factor.factor, factor.level) + " " + signed_percent(factor.percent.value) + " ± " +
            (half < 1000.0 ? fixed(half, half < 9.995 ? 1 : 0) : "more than 1000") +
            (looked ? " " + factor.verdict : std::string{});
 }
@@ -41,11 +41,11 @@ try {
     const Rules rules{.exposure = {warm_up_steps(settings, run), settings.guard},
                       .draws = {.count = 0},
                       .by_rank = false,
-                      .looked = settings.looked};
+                      .looks = settings.looks};
     const Analysis analysis = analyse(run, rules);
     return EstimateSoFar{
         analysis.blocks,
-        verdict(run, analysis, {}, {settings.budget.value, settings.confidence.fraction(), settings.looked})};
+        verdict(run, analysis, {}, {settings.budget.value, settings.confidence.fraction(), settings.looks})};
 } catch (const base::Error&) {
     return std::nullopt;
 }
@@ -63,9 +63,9 @@ SoFar so_far(const RunSoFar& run, const Settings& settings)
         return {head + (run.slots.empty() ? "no noise yet" : "no interval before two blocks")};
     std::vector<std::string> effects;
     const Verdict& verdict = found->verdict;
-    for (const FactorVerdict& factor : verdict.factors) effects.push_back(shown(factor, settings.looked));
+    for (const FactorVerdict& factor : verdict.factors) effects.push_back(shown(factor, settings.looks != Looks::none));
     std::string line = head + base::join_words(effects, ", ") + base::join(" (budget ", settings.budget.value, " %)");
-    const bool waits_for_trust = settings.looked && decided(verdict) && !verdict.trustworthy;
+    const bool waits_for_trust = settings.looks != Looks::none && decided(verdict) && !verdict.trustworthy;
     if (waits_for_trust) line += "; still measuring: " + verdict.reasons.front();
     return {line, found->blocks, decided(verdict) && verdict.trustworthy};
 }

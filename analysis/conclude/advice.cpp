@@ -19,7 +19,7 @@ namespace {
 struct Knob {
     std::string_view kind;  // family of the stressor, before the dot
     Mechanism mechanism;    // Mechanism::unknown: any mechanism
-    std::string_view words;
+    std::string words;
 };
 
 constexpr std::string_view keep_away =
@@ -30,20 +30,32 @@ constexpr std::string_view idle_cores =
     "Idle cores may go to such jobs: same partition with `OverSubscribe=NO` under select/cons_tres and CR_Core "
     "(whole cores to each job), the training not --exclusive, `ConstrainCores=yes` so that jobs stay on their cores.";
 
+// How to give the running neighbours `share` of a resource. A group of resctrl limits only threads that are in it, and
+// those that they start.
+std::string limited_by_resctrl(const std::string& share)
+{
+    return "resctrl, as root on the node: `mkdir /sys/fs/resctrl/neighbours; echo '" + share +
+           "' > /sys/fs/resctrl/neighbours/schemata`, then put the threads of each running neighbour into that group: "
+           "`for pid in $(scontrol listpids JOBID | awk 'NR > 1 {print $1}'); do for thread in /proc/$pid/task/*; do "
+           "echo ${thread##*/} > /sys/fs/resctrl/neighbours/tasks; done; done`";
+}
+
 // The first entry that fits is used.
 const std::vector<Knob> knobs{
     {"memory", Mechanism::input,
      "Reading and preparing input competes for memory bandwidth: give the training more readers, or cap the "
-     "neighbours with resctrl from the prolog: `echo 'MB:0=40' > /sys/fs/resctrl/neighbours/schemata`"},
+     "neighbours with " +
+         limited_by_resctrl("MB:0=40")},
     {"memory", Mechanism::transfer,
      "The exchange goes through the memory that the neighbours use: put them on the socket without the network "
-     "adapter, or cap them with resctrl from the prolog: `echo 'MB:0=40' > /sys/fs/resctrl/neighbours/schemata`"},
+     "adapter, or cap them with " +
+         limited_by_resctrl("MB:0=40")},
     {"memory", Mechanism::unknown,
-     "Slurm cannot cap memory bandwidth: put the neighbours on another socket (NUMA node), or cap them with resctrl "
-     "from the prolog: `mkdir /sys/fs/resctrl/neighbours; echo 'MB:0=40' > /sys/fs/resctrl/neighbours/schemata`"},
+     "Slurm cannot cap memory bandwidth: put the neighbours on another socket (NUMA node), or cap them with " +
+         limited_by_resctrl("MB:0=40")},
     {"cache", Mechanism::unknown,
-     "Give the neighbours a part of the last-level cache with resctrl from the prolog: `mkdir "
-     "/sys/fs/resctrl/neighbours; echo 'L3:0=f' > /sys/fs/resctrl/neighbours/schemata`; or put them on another socket"},
+     "Put the neighbours on another socket, or give them a part of the last-level cache with " +
+         limited_by_resctrl("L3:0=f")},
     {"capacity", Mechanism::unknown,
      "Hold jobs to the memory they asked for: `ConstrainRAMSpace=yes` in cgroup.conf, and a --mem for every job"},
     {"network", Mechanism::compute,

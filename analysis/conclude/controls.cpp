@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/conclude/controls.hpp"
 
+#include "analysis/conclude/harm.hpp"
 #include "base/contract/phases.hpp"
 
 #include <algorithm>
@@ -75,6 +76,25 @@ std::optional<double> true_pause_percent(const DesignedRun& run, const Analysis&
     const std::optional<std::size_t> paused = treatment_of(run.plan, control);
     if (!paused || !stopped_under(run, *paused)) return std::nullopt;
     return true_percent(run, analysis, control, [&](std::size_t step) { return mean_stopped_ms(run, step); });
+}
+
+void look_for(Control& control)
+{
+    const Interval& seen = control.interval;
+    control.found = seen.low > 0.0 && seen.low <= control.true_percent && control.least_true_percent() <= seen.high;
+}
+
+bool contradicts(const Control& control)
+{
+    const Interval wide = control.percent.interval(distrust_confidence);
+    return !(wide.low <= control.true_percent && control.least_true_percent() <= wide.high);
+}
+
+std::optional<Absorbed> absorbed_of(const Control& delay)
+{
+    if (!delay.connected || delay.true_percent <= 0.0) return std::nullopt;
+    const auto missing = [&](double percent) { return 100.0 * (1.0 - percent / delay.true_percent); };
+    return Absorbed{missing(delay.percent.value), missing(delay.interval.high), missing(delay.interval.low)};
 }
 
 }  // namespace analysis

@@ -172,7 +172,8 @@ void judge_control(Verdict& verdict, const std::string& name, std::optional<Cont
 {
     if (!control || !control->judged || !control->connected) return;
     look_for(*control);
-    if (!control->found) verdict.insensitive.push_back(base::join("over all, the ", name, " was not found"));
+    if (!control->found)
+        verdict.insensitive.push_back(base::join("over all runs or parts, the ", name, " was not found"));
 }
 
 void pool_controls(Verdict& verdict, const std::vector<AnalysedRun>& runs)
@@ -226,7 +227,7 @@ Cause common_cause(const std::vector<AnalysedRun>& runs, const PooledEffect& poo
         }
     if (named.empty()) return {"", Mechanism::unknown, "A slowdown overall, but no single run shows its cause."};
     if (!agree)
-        return {"", Mechanism::unknown, "The runs disagree on its cause: " + base::join_words(named, ", ") + "."};
+        return {"", Mechanism::unknown, "The runs disagree on the cause: " + base::join_words(named, ", ") + "."};
     cause.sentence +=
         base::join(" (", named.front(), named.size() > 1 ? base::join(" and ", named.size() - 1, " more") : "", ")");
     return cause;
@@ -236,19 +237,10 @@ FactorVerdict judge_pooled(const std::vector<AnalysedRun>& runs, const PooledRun
                            int blocks, double confidence)
 {
     const Verdict& verdict = all.verdict;
-    FactorVerdict judged;
-    judged.factor = pooled.effect.factor;
-    judged.level = pooled.effect.level;
-    judged.stressor = pooled.effect.stressor;
-    judged.kind = pooled.effect.kind;
-    judged.percent = pooled.effect.percent.value;
-    judged.confidence = confidence;
-    judged.interval = pooled.effect.percent.interval(confidence);
-    judged.p_holm = pooled.effect.p_holm;
-    judged.at_worst = pooled.effect.at_worst.interval(confidence);
-    judged.at_least = pooled.effect.at_least.interval(confidence);
+    FactorVerdict judged = numbers_of(pooled.effect, confidence);
     judge(judged, pooled.effect, verdict);
-    if (verdict.looked && blocks < blocks_before_first_look) judged.verdict = base::verdict_word::undecided;
+    if (verdict.looks != Looks::none && blocks < blocks_before_first_look)
+        judged.verdict = base::verdict_word::undecided;
     if (judged.verdict == base::verdict_word::undecided || judged.verdict == base::verdict_word::insensitive)
         judged.forecast = forecast(pooled.effect.percent, confidence, verdict.budget_percent, verdict.run_minutes,
                                    pooled.between ? least_runs_to_forecast : least_blocks_to_forecast);
@@ -281,7 +273,7 @@ PooledRuns pool(const std::vector<AnalysedRun>& runs, const VerdictRules& rules)
     Verdict& verdict = pooled.verdict;
     verdict.budget_percent = rules.budget_percent;
     verdict.confidence = rules.confidence;
-    verdict.looked = rules.looked && runs.size() == 1;
+    verdict.looks = runs.size() == 1 ? rules.looks : Looks::none;
     double weighed = 0.0;
     int blocks = 0;
     for (const AnalysedRun& run : runs)
@@ -295,7 +287,7 @@ PooledRuns pool(const std::vector<AnalysedRun>& runs, const VerdictRules& rules)
     const std::vector<const Effect*> judged = judged_effects(*runs.front().front().analysis);
     std::vector<Mean> means;
     for (const Effect* effect : judged) means.push_back(pooled_of(pooled.effects, *effect).effect.percent);
-    const std::vector<double> each = confidences(means, {rules.budget_percent, rules.confidence, verdict.looked});
+    const std::vector<double> each = confidences(means, {rules.budget_percent, rules.confidence, verdict.looks});
     verdict.confidence_each = each.empty() ? rules.confidence : *std::max_element(each.begin(), each.end());
     for (std::size_t i = 0; i < judged.size(); ++i)
         verdict.factors.push_back(judge_pooled(runs, pooled, pooled_of(pooled.effects, *judged[i]), blocks, each[i]));

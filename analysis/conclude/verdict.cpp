@@ -113,7 +113,7 @@ void check_clocks(Verdict& verdict, const DesignedRun& run, const Exposures& exp
 // others in their quiet slots. Clocks are compared by the steps, which ranks begin together.
 void check_nodes(Verdict& verdict, const DesignedRun& run, const Exposures& exposures)
 {
-    constexpr double most = 0.2;  // of a slot
+    constexpr double most = 0.2;  // difference of times, as a share of a slot
     for (std::size_t r = 1; r < run.steps.ranks.size(); ++r) {
         std::vector<double> later;  // in slots
         for (std::size_t i = 0; i < run.steps.ranks[r].begin_ns.size(); ++i) {
@@ -173,6 +173,7 @@ void check_delay(Verdict& verdict, const DesignedRun& run, const Analysis& analy
         }))
         distrust(verdict, "a delay may be hidden by work queued on a GPU, which only ddl-train --trace-gpu records");
     verdict.delay = shown(delays);
+    if (run.gpu.known() && verdict.delay) verdict.absorbed = absorbed_of(*verdict.delay);
 }
 
 void check_pause(Verdict& verdict, const DesignedRun& run, const Analysis& analysis)
@@ -209,19 +210,10 @@ void check_positive_control(Verdict& verdict)
 FactorVerdict judge_factor(const DesignedRun& run, const Analysis& analysis, const Effect& effect,
                            const Verdict& verdict, double confidence)
 {
-    FactorVerdict judged;
-    judged.factor = effect.factor;
-    judged.level = effect.level;
-    judged.stressor = effect.stressor;
-    judged.kind = effect.kind;
-    judged.percent = effect.percent.value;
-    judged.confidence = confidence;
-    judged.interval = effect.percent.interval(confidence);
-    judged.p_holm = effect.p_holm;
-    judged.at_worst = effect.at_worst.interval(confidence);
-    judged.at_least = effect.at_least.interval(confidence);
+    FactorVerdict judged = numbers_of(effect, confidence);
     judge(judged, effect, verdict);
-    if (verdict.looked && analysis.blocks < blocks_before_first_look) judged.verdict = base::verdict_word::undecided;
+    if (verdict.looks != Looks::none && analysis.blocks < blocks_before_first_look)
+        judged.verdict = base::verdict_word::undecided;
     if (judged.verdict == base::verdict_word::undecided || judged.verdict == base::verdict_word::insensitive)
         judged.forecast = forecast(effect.percent, confidence, verdict.budget_percent, verdict.run_minutes);
     judged.cause = cause_of(run, analysis, effect, verdict.confidence);
@@ -242,7 +234,7 @@ std::vector<Mean> means_of(const std::vector<const Effect*>& effects)
 std::vector<double> confidences(const std::vector<Mean>& effects, const VerdictRules& rules)
 {
     std::vector<double> all(effects.size(), rules.confidence);
-    if (!rules.looked) return all;
+    if (rules.looks == Looks::none) return all;
     std::vector<std::size_t> open(effects.size());
     std::iota(open.begin(), open.end(), std::size_t{0});
     for (std::size_t before = 0; open.size() != before;) {
@@ -265,6 +257,22 @@ std::vector<const Effect*> judged_effects(const Analysis& analysis)
             judged.push_back(&effect);
     }
     return judged;
+}
+
+FactorVerdict numbers_of(const Effect& effect, double confidence)
+{
+    FactorVerdict factor;
+    factor.factor = effect.factor;
+    factor.level = effect.level;
+    factor.stressor = effect.stressor;
+    factor.kind = effect.kind;
+    factor.percent = effect.percent;
+    factor.confidence = confidence;
+    factor.interval = effect.percent.interval(confidence);
+    factor.p_holm = effect.p_holm;
+    factor.at_worst = effect.at_worst.interval(confidence);
+    factor.at_least = effect.at_least.interval(confidence);
+    return factor;
 }
 
 void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
@@ -323,24 +331,6 @@ bool decided(const Verdict& verdict)
     });
 }
 
-void look_for(Control& control)
-{
-    const Interval& seen = control.interval;
-    control.found = seen.low > 0.0 && seen.low <= control.true_percent && control.least_true_percent() <= seen.high;
-}
-
-bool contradicts(const Control& control)
-{
-    const Interval wide = control.percent.interval(distrust_confidence);
-    return !(wide.low <= control.true_percent && control.least_true_percent() <= wide.high);
-}
-
-Absorbed absorbed_of(const Control& delay)
-{
-    const auto missing = [&](double percent) { return 100.0 * (1.0 - percent / delay.true_percent); };
-    return {missing(delay.percent.value), missing(delay.interval.high), missing(delay.interval.low)};
-}
-
 Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vector<std::string>& promises_broken,
                 const VerdictRules& rules)
 {
@@ -375,7 +365,7 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
         verdict.recorded.push_back(*why);
     }
     const std::vector<const Effect*> judged = judged_effects(analysis);
-    verdict.looked = rules.looked;
+    verdict.looks = rules.looks;
     const std::vector<double> each = confidences(means_of(judged), rules);
     verdict.confidence_each = each.empty() ? rules.confidence : *std::max_element(each.begin(), each.end());
     for (std::size_t i = 0; i < judged.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include "analysis/conclude/advice.hpp"
 #include "analysis/conclude/cause.hpp"
+#include "analysis/conclude/controls.hpp"
 #include "analysis/conclude/forecast.hpp"
 #include "analysis/estimate/analyse.hpp"
 #include "base/contract/verdict_words.hpp"
@@ -17,20 +18,6 @@
 
 namespace analysis {
 
-struct Control {
-    Mean percent;
-    Interval interval;  // at the confidence of the report
-    double true_percent = 0.0;
-    bool holds = true;      // false: a reason for distrust
-    bool found = true;      // for a delay or pause: its interval includes the truth and excludes zero
-    bool connected = true;  // false: the training did not act on the control, so there is no truth
-    bool judged = true;     // false: shown, but neither trusted nor distrusted
-    // Share of the host's delay during which GPUs computed. At most this share of the delay may be hidden by queued GPU
-    // work and so not lengthen the step.
-    double covered_percent = 0.0;
-    double least_true_percent() const { return true_percent * (1.0 - covered_percent / 100.0); }
-};
-
 struct FactorVerdict {
     std::string factor;
     std::string level;
@@ -38,7 +25,7 @@ struct FactorVerdict {
     Kind kind = Kind::alone;
     std::string verdict;  // safe, unsafe, undecided, insensitive, untrusted
     std::string why;      // why the noise is neither safe nor unsafe
-    double percent = 0.0;
+    Mean percent;
     Interval interval;
     Interval at_worst;         // see Effect::at_worst
     Interval at_least;         // see Effect::at_least
@@ -58,14 +45,15 @@ struct FactorVerdict {
 struct VerdictRules {
     double budget_percent = 1.0;
     double confidence = 0.95;
-    bool looked = false;  // the run may have ended at a look; `confidence` is then that of all verdicts together
+    // If the run was checked repeatedly while it ran, `confidence` is that of all verdicts together.
+    Looks looks = Looks::none;
     // Reasons in the noise's records why no noise can be called safe; `lacked`: why the noise of this factor and level
     // cannot.
     std::vector<std::string> insensitive{};
     std::map<std::pair<std::string, std::string>, std::string> lacked{};
 };
 
-// With fewer blocks, their spread is known too badly for intervals that hold at all looks.
+// With fewer blocks, their spread is known too badly for intervals that are valid at every check.
 constexpr int blocks_before_first_look = 10;
 
 struct Verdict {
@@ -82,11 +70,13 @@ struct Verdict {
     std::map<std::pair<std::string, std::string>, std::string> lacked;
     double budget_percent = 1.0;
     double confidence = 0.95;
-    // The highest confidence of a verdict's interval: above `confidence` if the run ended at a look.
+    // The highest confidence of a verdict's interval: above `confidence` if the run ended when decided.
     double confidence_each = 0.95;
-    bool looked = false;
+    Looks looks = Looks::none;
     double quiet_step_ms = 0.0;
     double run_minutes = 0.0;  // length of the training
+    // The part of the delay that GPUs absorb; none if they were not recorded, or there is no true delay.
+    std::optional<Absorbed> absorbed;
     // Every control of the schedule is judged. If there are several of one kind, this is the first that fails, or else
     // the first.
     std::optional<Control> placebo;
@@ -95,7 +85,7 @@ struct Verdict {
     std::optional<Control> pause;  // not judged where the training continues to compute while it is stopped
     std::vector<FactorVerdict> factors;  // one for each level; without controls
 
-    // Null: that noise is not judged.
+    // Returns the verdict on a factor at a level; null if there is none.
     const FactorVerdict* of(const std::string& factor, const std::string& level) const
     {
         const auto found = std::find_if(factors.begin(), factors.end(), [&](const FactorVerdict& judged) {
@@ -117,12 +107,15 @@ Verdict verdict(const DesignedRun& run, const Analysis& analysis, const std::vec
                 const VerdictRules& rules);
 
 // Confidence of each verdict's interval. A run that ends once all verdicts are decided divides its error probability
-// equally among them; a verdict decided at its share passes the share on to the others (Holm 1979). If intervals hold
-// at all looks, this may be done at each look.
+// equally among them; a verdict decided at its share passes the share on to the others (Holm 1979). If
+// intervals are valid at every check, this may be done at each check.
 std::vector<double> confidences(const std::vector<Mean>& effects, const VerdictRules& rules);
 
 // The effects that get a verdict: one of each treatment, of the kind by which it is judged.
 std::vector<const Effect*> judged_effects(const Analysis& analysis);
+
+// The verdict on an effect before it is judged: its numbers.
+FactorVerdict numbers_of(const Effect& effect, double confidence);
 
 // Sets the verdict on an effect, and the reason. Unsafe: the interval lies above the budget. Safe: the run is
 // trustworthy and found its positive control, the half width of the interval is at most the budget, steps of each
@@ -132,22 +125,6 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict);
 
 // True if every judged noise is safe or unsafe.
 bool decided(const Verdict& verdict);
-
-// The part of a host's delay that does not appear in the step, in percent of the delay, with its interval. Needs a true
-// delay above 0.
-struct Absorbed {
-    double percent = 0.0;
-    double low_percent = 0.0;
-    double high_percent = 0.0;
-};
-Absorbed absorbed_of(const Control& delay);
-
-// True if the control's 99.9 % interval excludes its truth. If a delay may be absorbed, its truth is the range from the
-// least that must appear in the step to the whole delay.
-bool contradicts(const Control& control);
-
-// Sets `found`: the run found the slowdown that the control is known to cause.
-void look_for(Control& control);
 
 using base::judge;
 

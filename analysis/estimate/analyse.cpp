@@ -14,13 +14,11 @@ namespace analysis {
 
 namespace {
 
-// Makes intervals and p-values hold at all looks; re-randomisation is valid only for a run of fixed length.
-void hold_at_all_looks(EffectTable& effects)
+// Makes intervals and p-values valid at every check; re-randomisation is valid only for a run of fixed length.
+void hold_at_all_looks(EffectTable& effects, Looks looks)
 {
     for (Effect& effect : effects) {
-        effect.percent.looked_at = true;
-        effect.at_worst.looked_at = true;
-        effect.at_least.looked_at = true;
+        effect.percent.looks = effect.at_worst.looks = effect.at_least.looks = looks;
         effect.p = effect.percent.p_value();
     }
 }
@@ -337,7 +335,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
         find_and_charge(run, job_ms, left, rules, result);
         job = job_series(run, result, measures, names);
         job_fit = fit(job, steps_of(run, result));
-        result.carry_over = carry_over(job, steps_of(run, result), job_fit, rules.draws, rules.looked);
+        result.carry_over = carry_over(job, steps_of(run, result), job_fit, rules.draws, rules.looks);
     };
     estimate_with({});
     // Estimates again if there is carry-over, because it changes which steps are long.
@@ -357,7 +355,7 @@ Analysis analyse(const DesignedRun& run, const Rules& rules)
     for (Effect& effect : median_effects(job, steps)) result.effects.push_back(std::move(effect));
     add_both_ways(job, steps, job_fit, result);
     add_debts(result);
-    if (rules.looked) hold_at_all_looks(result.effects);
+    if (rules.looks != Looks::none) hold_at_all_looks(result.effects, rules.looks);
     adjust(result.effects);
 
     for (std::size_t i = 0; i < left_out.size(); ++i)

@@ -27,8 +27,8 @@ class TooShort : public base::Error {
 struct Rules {
     ExposureRules exposure{};
     Draws draws{};
-    bool by_rank = true;  // also compute effects for each rank
-    bool looked = false;  // the run may have been ended at a look, so intervals and p-values have to hold at all looks
+    bool by_rank = true;        // also compute effects for each rank
+    Looks looks = Looks::none;  // whether the run was checked repeatedly while it ran
 };
 
 struct Analysis {

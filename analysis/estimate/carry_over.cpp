@@ -34,15 +34,15 @@ struct InWindows {
 };
 
 // Estimates carry-over in requested windows, at most once for each.
-class Looks {
+class InAnyWindows {
  public:
-    Looks(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws, bool looked)
+    InAnyWindows(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws, Looks when)
         : series_{series},
           steps_{steps},
           fit_{fit},
           slots_{means_by_slot(series, steps, fit, Of::ordinary_steps)},
           draws_{draws},
-          looked_{looked}
+          when_{when}
     {
     }
 
@@ -67,8 +67,8 @@ class Looks {
             const Combination only_carried{Eigen::VectorXd::Zero(fit_.treatments()),
                                            Eigen::VectorXd::Unit(static_cast<Eigen::Index>(noises.size()), noise)};
             Mean percent = percent_of_quiet(fit_, only_carried, 0, false);
-            percent.looked_at = looked_;
-            found.p.push_back(draws_.count > 0 && !looked_ ? model.p(noise, draws_) : percent.p_value());
+            percent.looks = when_;
+            found.p.push_back(draws_.count > 0 && when_ == Looks::none ? model.p(noise, draws_) : percent.p_value());
             found.percent.push_back(percent);
         }
         return found;
@@ -79,7 +79,7 @@ class Looks {
     Fit fit_;
     SlotMeans slots_;
     const Draws& draws_;
-    bool looked_ = false;
+    Looks when_ = Looks::none;
     std::map<std::vector<int>, std::optional<InWindows>> all_;
 };
 
@@ -94,7 +94,8 @@ struct Candidate {
     double clearness = 0.0;  // distance from zero in standard errors; decides where p of draws are equal
 };
 
-std::vector<Candidate> candidates(Looks& looks, const std::vector<int>& windows, const std::vector<bool>& open)
+std::vector<Candidate> candidates(InAnyWindows& estimates, const std::vector<int>& windows,
+                                  const std::vector<bool>& open)
 {
     std::vector<Candidate> all;
     std::vector<double> p;
@@ -103,7 +104,7 @@ std::vector<Candidate> candidates(Looks& looks, const std::vector<int>& windows,
         std::vector<int> tried = windows;
         for (std::size_t n = 0; n < open.size(); ++n)
             if (open[n]) tried[n] = window;
-        const std::optional<InWindows>& found = looks.in(tried);
+        const std::optional<InWindows>& found = estimates.in(tried);
         for (std::size_t n = 0; found && n < open.size(); ++n) {
             if (!open[n]) continue;
             all.push_back({n, window, 1.0, 1.0, std::abs(found->percent[n].value) / found->percent[n].standard_error});
@@ -130,12 +131,12 @@ struct Settled {
 // into eight. The clearest significant candidate sets the window for all levels of its noise; then the other noises are
 // tested again with that window in the model, at 1 %, because more tests would make intervals of noises without
 // carry-over too narrow.
-Settled settle_windows(Looks& looks, const std::vector<Assigned>& noises)
+Settled settle_windows(InAnyWindows& estimates, const std::vector<Assigned>& noises)
 {
     Settled settled{std::vector<int>(noises.size(), 1), std::vector<double>(noises.size(), 1.0)};
     std::vector<bool> open(noises.size(), true);
     for (double t_significant = 1.0;; t_significant = significant_beside_another) {
-        const std::vector<Candidate> tried = candidates(looks, settled.windows, open);
+        const std::vector<Candidate> tried = candidates(estimates, settled.windows, open);
         const Candidate* clearest = nullptr;
         for (const Candidate& one : tried) {
             if (one.window == 1) settled.p_holm[one.noise] = one.p_holm;
@@ -185,13 +186,13 @@ void look_for_long_steps(const Series& series, const StepsOf& steps, const Fit& 
 }  // namespace
 
 std::vector<CarryOver> carry_over(const Series& series, const StepsOf& steps, const Fit& fit, const Draws& draws,
-                                  bool looked)
+                                  Looks when)
 {
     if (!fit.lasting) return {};
     const std::vector<Assigned>& noises = fit.lasting->noises;
-    Looks looks{series, steps, fit, draws, looked};
-    const Settled settled = settle_windows(looks, noises);
-    const std::optional<InWindows>& left = looks.in(settled.windows);
+    InAnyWindows estimates{series, steps, fit, draws, when};
+    const Settled settled = settle_windows(estimates, noises);
+    const std::optional<InWindows>& left = estimates.in(settled.windows);
     if (!left) return {};
     std::vector<CarryOver> all;
     for (std::size_t n = 0; n < noises.size(); ++n) {

@@ -11,6 +11,7 @@ namespace analysis {
 using base::benjamini_hochberg;
 using base::holm;
 using base::Interval;
+using base::Looks;
 using base::Mean;
 using base::median;
 using base::t_quantile;

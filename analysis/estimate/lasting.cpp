@@ -68,8 +68,8 @@ WithinBlocks no_sums(const LastingColumns& columns, Eigen::Index measures)
             Eigen::MatrixXd::Zero(columns.count(), columns.count()), Eigen::MatrixXd::Zero(columns.count(), measures)};
 }
 
-// Means by treatment after a slot without noise, and below them the carry-over of each noise; none if the slots do not
-// separate them.
+// Means by treatment after a slot without noise, and below them the carry-over of each noise. No value if the order of
+// slots does not separate carry-over from effects.
 std::optional<Eigen::MatrixXd> solve(const WithinBlocks& all, const LastingColumns& columns)
 {
     const std::optional<Eigen::MatrixXd> solved = solve(all);
@@ -79,13 +79,13 @@ std::optional<Eigen::MatrixXd> solve(const WithinBlocks& all, const LastingColum
     return means;
 }
 
-WithinBlocks sums_of_block(int block, const LastingColumns& columns, const Eigen::VectorXd& pace, const Series& series,
-                           const StepsOf& of)
+WithinBlocks sums_of_block(int block, const StepsByBlock& steps, const LastingColumns& columns,
+                           const Eigen::VectorXd& pace, const Series& series, const StepsOf& of)
 {
     const Eigen::Index measures = series.measures.cols();
     WithinBlocks sums = no_sums(columns, measures);
     Eigen::RowVectorXd values(measures);
-    StepsByBlock{of.block, of.plan.blocks}.each(block, [&](std::size_t i) {
+    steps.each(block, [&](std::size_t i) {
         if (of.long_steps.kind[i] != LongSteps::ordinary) return;
         const Overlaps shares = series.shares[i];
         const double weight = weight_of(of.exposures, i);
@@ -137,6 +137,7 @@ std::optional<Lasting> lasting_of(const Fit& fit, const Series& series, const St
     if (columns.carried() == 0 || fit.blocks.size() < 3) return std::nullopt;
     Eigen::VectorXd means(columns.treatments() + columns.carried());
     means << fit.mean_ms.col(0), Eigen::VectorXd::Zero(columns.carried());
+    const StepsByBlock steps{of.block, of.plan.blocks};
     std::vector<WithinBlocks> blocks;
     WithinBlocks all = no_sums(columns, series.measures.cols());
     std::optional<Eigen::MatrixXd> solved;
@@ -146,7 +147,7 @@ std::optional<Lasting> lasting_of(const Fit& fit, const Series& series, const St
         all = no_sums(columns, series.measures.cols());
         const Eigen::VectorXd pace = columns.pace_of_slots(means);
         for (const BlockSums& kept : fit.blocks)
-            all.add(blocks.emplace_back(sums_of_block(kept.block, columns, pace, series, of)), 1.0);
+            all.add(blocks.emplace_back(sums_of_block(kept.block, steps, columns, pace, series, of)), 1.0);
         solved = solve(all, columns);
         if (!solved) return std::nullopt;
         means = solved->col(0);

@@ -147,6 +147,14 @@ Mean mean_of_runs(std::span<const Mean> runs, std::span<const double> weights)
     return {mean, std::sqrt(squares / freedom), freedom};
 }
 
+// The end of parts that were added because others were undecided was not planned with the first one.
+Looks looks_together(std::span<const Looks> parts)
+{
+    if (parts.size() == 1) return parts.front();
+    const bool any = std::any_of(parts.begin(), parts.end(), [](Looks part) { return part != Looks::none; });
+    return any ? Looks::on_the_way : Looks::none;
+}
+
 Mean strata_mean(std::span<const Mean> parts, std::span<const double> weights)
 {
     double sum = 0.0;
@@ -154,14 +162,16 @@ Mean strata_mean(std::span<const Mean> parts, std::span<const double> weights)
     Mean mean;
     double variance = 0.0;
     std::vector<base::VarianceTerm> terms;
+    std::vector<Looks> looks;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const double share = weights[i] / sum;
         const double own = share * share * variance_of(parts[i]);
         mean.value += share * parts[i].value;
-        mean.looked_at = mean.looked_at || parts[i].looked_at;
         variance += own;
         terms.push_back({own, parts[i].degrees_of_freedom});
+        looks.push_back(parts[i].looks);
     }
+    mean.looks = looks_together(looks);
     mean.standard_error = std::sqrt(variance);
     mean.degrees_of_freedom = base::joint_degrees_of_freedom(terms);
     take_bounds(mean, parts, [&](std::size_t part) { return weights[part] / sum; });

@@ -38,6 +38,8 @@ Mean mean_of_runs(std::span<const Mean> runs, std::span<const double> weights);
 // Mean of the estimates of parts with fixed weights. Each part has its own blocks. The parts are strata: differences
 // between them are not in the error. Degrees of freedom by Welch and Satterthwaite.
 Mean strata_mean(std::span<const Mean> parts, std::span<const double> weights);
+// The looks at all parts together.
+Looks looks_together(std::span<const Looks> parts);
 
 // An effect pooled over runs and their parts: parts are strata of their run, runs are random draws.
 struct TakenTogether {

@@ -5,11 +5,12 @@
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <iterator>
+#include <functional>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -66,14 +67,14 @@ bool is_of_job(const os::Row& row)
            (row.source == "cpu_stat" && row.cause == os::cause::throttled);
 }
 
-// Times of a thread by counters. Without programs in the kernel they are all there is.
+// Is it a thread's time from a counter? Without eBPF programs no other times are known.
 bool is_time_by_counters(const os::Row& row)
 {
     return row.ns > 0 && (row.cause == os::cause::runqueue_wait || row.cause == os::cause::block_io ||
                           row.cause == os::cause::interrupt || row.cause == os::cause::softirq);
 }
 
-// Throttled time of the job's control group, by begin and end of the reading.
+// Throttled time of the job's control group, by start and end of the reading.
 using Throttled = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
 
 // schedstat counts a thread's throttled time as a wait for a CPU. The group's throttled time is an upper bound for each
@@ -93,12 +94,11 @@ void split_off_throttled(std::vector<os::Row>& waits, const Throttled& throttled
 }
 
 struct HostRows {
-    std::vector<os::Row> rows;  // rows of main threads: from the eBPF programs, or else from counters
     std::vector<JobReading> readings;
     std::vector<CounterReading> counters;
 };
 
-// By begin, end and cause.
+// Readings by start, end and cause.
 using CounterSums = std::map<std::tuple<std::int64_t, std::int64_t, std::string>, CounterReading>;
 
 bool is_of_processor(const os::Row& row)
@@ -116,15 +116,21 @@ void add_up(CounterSums& sums, const os::Row& row)
     ++sum.of;
 }
 
-HostRows rows_of_host(const fs::path& file, const std::string& host, const PlaceOfRank& places)
+using TakeRow = std::function<void(const os::Row&)>;
+
+// Hands over the rows of the job's threads one by one, since a table may hold millions: those of the eBPF programs or,
+// without them, those of the counters, which say less.
+HostRows rows_of_host(const fs::path& file, const std::string& host, const PlaceOfRank& places, const TakeRow& take)
 {
-    std::vector<os::Row> by_programs;
+    bool by_programs = false;
     std::vector<os::Row> by_counters;
-    std::vector<os::Row> stolen;  // which the programs in the kernel do not see
+    std::vector<os::Row> stolen;  // steal, which the eBPF programs do not see
     Throttled throttled;
     CounterSums counters;
     HostRows found;
+    otf2::now_reading(file);
     base::read_rows(file, [&](const base::CsvRow& line) {
+        otf2::getting_on();
         os::Row row;
         row.begin_ns = line.get<std::int64_t>("begin_ns");
         row.end_ns = line.get<std::int64_t>("end_ns");
@@ -144,17 +150,18 @@ HostRows rows_of_host(const fs::path& file, const std::string& host, const Place
         if (line.text("thread").empty()) return;
         row.thread = line.get<std::int64_t>("thread");
         if (!places.contains({host, *row.thread})) return;
-        if (row.source == "bpf")
-            by_programs.push_back(std::move(row));
-        else if (row.cause == os::cause::steal)
+        if (row.source == "bpf") {
+            by_programs = true;
+            take(row);
+        } else if (row.cause == os::cause::steal)
             stolen.push_back(std::move(row));
         else if (is_time_by_counters(row))
             by_counters.push_back(std::move(row));
     });
     for (auto& [key, sum] : counters) found.counters.push_back(std::move(sum));
     split_off_throttled(by_counters, throttled);
-    found.rows = by_programs.empty() ? std::move(by_counters) : std::move(by_programs);
-    std::move(stolen.begin(), stolen.end(), std::back_inserter(found.rows));
+    if (!by_programs) std::ranges::for_each(by_counters, take);
+    std::ranges::for_each(stolen, take);
     return found;
 }
 
@@ -191,13 +198,14 @@ Evidence read_evidence(const fs::path& run, const nlohmann::ordered_json& traini
         const fs::path file = host.path() / os::table;
         if (!fs::is_regular_file(file)) continue;
         const std::string name = host.path().filename().string();
-        HostRows rows = rows_of_host(file, name, places);
+        HostRows rows = rows_of_host(file, name, places, [&](const os::Row& row) {
+            divide(row, places.at({name, *row.thread}), steps, ms);
+        });
         if (name == host_of_first(places)) {
             evidence.readings = std::move(rows.readings);
             evidence.counters = std::move(rows.counters);
             evidence.throttled_lacks = what_throttled_lacks(host.path() / os::record);
         }
-        for (const os::Row& row : rows.rows) divide(row, places.at({name, *row.thread}), steps, ms);
     }
     std::map<std::string, Eigen::Index> columns;
     for (const auto& [key, time] : ms) columns.try_emplace(std::get<3>(key), 0);

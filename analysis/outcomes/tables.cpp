@@ -82,13 +82,14 @@ std::vector<double> seconds_of_nulls(const std::vector<ClassedTrial>& trials, co
 }
 
 // Cost of a guard from null trials in order: the first with the guard is compared with the first without, and so on.
+// A trial that crashed has no duration and leaves out its pair; the checks of the report name it.
 std::optional<base::Mean> cost_of(const std::vector<ClassedTrial>& trials, const std::string& guard)
 {
     const std::vector<double> with = seconds_of_nulls(trials, guard);
     const std::vector<double> without = seconds_of_nulls(trials, "none");
     std::vector<double> percent;
     for (std::size_t i = 0; i < std::min(with.size(), without.size()); ++i)
-        if (without[i] > 0.0) percent.push_back(100.0 * (with[i] / without[i] - 1.0));
+        if (with[i] > 0.0 && without[i] > 0.0) percent.push_back(100.0 * (with[i] / without[i] - 1.0));
     if (percent.size() < 2) return std::nullopt;
     return base::mean_of(percent);
 }

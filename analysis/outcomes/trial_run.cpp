@@ -79,7 +79,7 @@ try {
             base::fail((part / base::file::outcomes).string(), ": row ", i + 1, " is not an outcome of trial ", i + 1);
     return run;
 } catch (const nlohmann::json::exception& error) {
-    base::fail(directory.string(), ", in the record of a run: ", error.what());
+    base::fail("the record of the run in ", directory.string(), " cannot be used: ", error.what());
 }
 
 double lower_end(const std::vector<double>& accuracies)

@@ -86,15 +86,16 @@ std::string no_interval_of(const TreatedTimes& treated, const Groups& groups)
     std::map<int, std::size_t> steps;
     for (const int block : treated.block) ++steps[groups.of(block)];
     if (steps.size() < 2)
-        return base::join("all steps under ", treated.treatment, " lie in one block, but an interval needs two");
+        return base::join("all steps under ", treated.treatment,
+                          " lie in one group of neighbouring blocks, but an interval needs two groups");
     for (const auto& [group, count] : steps)
         if (const std::size_t left = treated.block.size() - count; left < least_projected_steps)
-            return base::join("without one of its blocks ", treated.treatment, " has ", left,
-                              " steps left, fewer than the required ", least_projected_steps);
+            return base::join("without one group of neighbouring blocks, ", left, " steps under ", treated.treatment,
+                              " are left, fewer than the required ", least_projected_steps);
     return {};
 }
 
-// Projections: first that of all blocks; then, if there are errors, one without each group of blocks.
+// Projections: first that from all blocks; then, if the jackknife gives errors, one without each group of blocks.
 std::vector<ProjectedStep> steps_of(const TreatedTimes& treated, const Groups& groups, bool with_errors, int ranks,
                                     int ranks_per_node)
 {

@@ -117,7 +117,7 @@ Delays largest_of_choices(const Eigen::MatrixXd& rows, const Eigen::VectorXd& we
     return {std::move(values), std::move(weights), static_cast<std::size_t>(rows.rows())};
 }
 
-// The same with more ranks per node than were measured.
+// Distribution of the largest value over `count` ranks of a node, more than were measured on one.
 Delays largest_of_more(const Eigen::MatrixXd& rows, int count)
 {
     const Split of_nodes = split(rows);
@@ -215,7 +215,8 @@ std::vector<Delays::Part> Delays::largest_of(double draws, int count) const
 ProjectedStep project(const OwnTimes& times, int ranks, int ranks_per_node)
 {
     if (static_cast<std::size_t>(times.own_ms.rows()) < least_projected_steps)
-        base::fail(times.own_ms.rows(), " steps are too few to project from: it takes ", least_projected_steps);
+        base::fail(times.own_ms.rows(), " steps are too few to project from: at least ", least_projected_steps,
+                   " are needed");
     const Nodes nodes = nodes_of(times);
     const Eigen::MatrixXd own = without_common(times, nodes);
     const Eigen::MatrixXd rows = by_step_and_node(own, nodes);

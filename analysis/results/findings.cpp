@@ -84,13 +84,6 @@ Check check_of_outliers(const Analysis& analysis)
         "No noise has more of them than chance explains. Their excess time is excluded; with it intervals are wider."};
 }
 
-std::optional<Absorbed> absorbed_in(const Report& report)
-{
-    const std::optional<Control>& delay = report.verdict.delay;
-    if (!report.run.gpu.known() || !delay || !delay->connected || delay->true_percent <= 0.0) return std::nullopt;
-    return absorbed_of(*delay);
-}
-
 std::vector<Check> control_checks(const Report& report, const Findings& found)
 {
     const Verdict& verdict = report.verdict;
@@ -100,12 +93,12 @@ std::vector<Check> control_checks(const Report& report, const Findings& found)
                            "The measured effect must be zero."));
     if (verdict.delay || !verdict.pause)
         all.push_back(check_of(
-            "Known delay", "Control: a delay of known length", verdict.delay, found.delay_truth,
+            "Known delay", "Control: a delay of known length", verdict.delay, found.text.delay_truth,
             "Requested from the training, which records it. Measured against its sham, it must equal the record." +
                 cost_of_sham(verdict) + with_blank_before(found.absorption)));
     if (verdict.pause)
         all.push_back(
-            check_of("Known pause", "Control: pauses of known length", verdict.pause, found.pause_truth,
+            check_of("Known pause", "Control: pauses of known length", verdict.pause, found.text.pause_truth,
                      verdict.pause->judged
                          ? "All processes of the training stopped. The measured effect must equal the stopped time."
                          : "Not judged: the training computes while its processes are stopped, as on a GPU."));
@@ -147,8 +140,8 @@ std::vector<std::string> not_said(const Report& report)
         "machines need their own measurement.",
         "A noise was on for " + length_s + " s at a time. Slower effects (disk caches, heat, quotas) are not seen.",
         "Excluded outliers are not in the slowdown; their rate under each noise is in the table above.",
-        report.verdict.looked
-            ? "Intervals and p-values are valid at repeated looks. Medians and outliers are those of the run's end."
+        report.verdict.looks != Looks::none
+            ? "Intervals and p-values are valid at every check. Medians and outliers are those of the run's end."
             : "The length of a run should be fixed beforehand. "
               "Stopping when the interval looks narrow makes it too narrow."};
 }
@@ -157,7 +150,7 @@ std::vector<std::string> not_said(const Report& report)
 
 std::string absorption(const Report& report)
 {
-    const std::optional<Absorbed> absorbed = absorbed_in(report);
+    const std::optional<Absorbed>& absorbed = report.verdict.absorbed;
     if (!absorbed) return "";
     return join("Absorbed part of the control delay: ", fixed(absorbed->percent, 1), " % (",
                 range({absorbed->low_percent, absorbed->high_percent}), "). GPUs computed in ",
@@ -172,9 +165,6 @@ Findings findings(const Report& report)
                    .next = next_run(report),
                    .control_checks = {},
                    .design_checks = design_checks(report),
-                   .delay_truth = truth_of(report.verdict.delay),
-                   .pause_truth = truth_of(report.verdict.pause),
-                   .absorbed = absorbed_in(report),
                    .absorption = absorption(report),
                    .steps_used = steps_used(report.analysis),
                    .steps_looked_at = steps_looked_at(report.analysis),

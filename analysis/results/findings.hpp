@@ -9,7 +9,6 @@
 #include "analysis/results/verdict_text.hpp"
 #include "base/page/page.hpp"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,12 +31,9 @@ struct Findings {
     NextRun next;
     std::vector<Check> control_checks;  // by the controls, and whether noise covered the training
     std::vector<Check> design_checks;   // of repetitions, order and outliers; only for a single run
-    std::string delay_truth;            // true values of the controls: "5.49 %"
-    std::string pause_truth;
-    std::optional<Absorbed> absorbed;  // of the control delay, by GPUs
-    std::string absorption;            // see absorption()
-    std::string steps_used;            // "512 steps used; left out: 10 (warm-up)."
-    std::size_t steps_looked_at = 0;   // steps that were searched for outliers
+    std::string absorption;             // see absorption()
+    std::string steps_used;             // "512 steps used; left out: 10 (warm-up)."
+    std::size_t steps_looked_at = 0;    // steps that were searched for outliers
     std::vector<NodePlaces> nodes;
     std::vector<std::string> not_said;  // conclusions that the report does not support, one sentence each
 };

@@ -246,7 +246,7 @@ void add_unknown_end(std::vector<std::string>& reasons, const Report& report)
     if (silent_ns <=
         std::max({longest_share * noise_ns, longest_steps * static_cast<double>(longest_step_ns), longest_ns}))
         return;
-    reasons.push_back(join("noise went on for ", fixed(silent_ns / 1e9, 1),
+    reasons.push_back(join("noise continued for ", fixed(silent_ns / 1e9, 1),
                            " s after the last step without a record that the training ended: it may have hung"));
 }
 
@@ -261,11 +261,13 @@ std::map<std::pair<std::string, std::string>, std::string> what_noise_lacked(con
             const double on_s = number_in(level, "on_s").value_or(0.0) * number_in(level, "cpus").value_or(0.0);
             const double reached = number_in(level, "reached").value_or(1.0);
             const double taken = on_s > 0.0 ? number_in(level, "waited_s").value_or(0.0) / on_s : 0.0;
-            if (!flag_in(level, "rate_reached", true) && reached < enough)
+            if (flag_in(level, "job_ended"))
+                lacked[key] = join("its job ended before the run did on ", host);
+            else if (!flag_in(level, "rate_reached", true) && reached < enough)
                 lacked[key] = join("it did only ", std::lround(100.0 * reached), " % of its rate on ", host);
             else if (!flag_in(record->json, "shared_on_purpose") && taken > 1.0 - enough)
-                lacked[key] = join("other processes used its CPU on ", host, " for ", std::lround(100.0 * taken),
-                                   " % of its time");
+                lacked[key] = join("other processes used the noise's CPU on ", host, " for ",
+                                   std::lround(100.0 * taken), " % of its time");
         }
     }
     return lacked;
@@ -305,7 +307,7 @@ std::vector<std::string> limits(const Report& report)
     }
     if (const auto guard = report.analysis.counts.find(LeftOut::guard); guard != report.analysis.counts.end())
         limits.push_back(join(counted(guard->second, "step"),
-                              " after the begin of a slot are excluded (--guard), with the noise's effect there"));
+                              " after the start of a slot are excluded (--guard), with the noise's effect there"));
     add_counted_outliers(limits, report);
     add_uncertain_strata(limits, report);
     add_carry_over(limits, report);

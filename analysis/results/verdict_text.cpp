@@ -47,7 +47,7 @@ std::string measured(const Report& report)
     return join(counted(report.analysis.counts.at(LeftOut::no), "step"), " measured, a quiet step takes ",
                 fixed(report.verdict.quiet_step_ms, 2), " ms, budget ", report.verdict.budget_percent, " %",
                 between > much ? join("; steps cover only ", fixed(100.0 * (1.0 - between), 1),
-                                      " % of the time: measured from one step's begin to the next")
+                                      " % of the time: measured from one step's start to the next")
                                : std::string{});
 }
 
@@ -56,20 +56,19 @@ std::string scope(const Verdict& verdict, double price)
     std::string text =
         "The intervals do not cover variation between runs (placement, pages, clock, neighbours of a virtual machine).";
     if (!verdict.observed) text += " Use several runs for that: crosstalk run --runs 3.";
-    if (!verdict.looked) return text;
-    return text +
-           join(" The run was to end when all was decided, so its intervals are valid at repeated looks: they are ",
-                fixed(price, 2), " times as wide as for a length fixed beforehand.");
+    if (verdict.looks == Looks::none) return text;
+    return text + join(" The run was to end when all was decided, so its intervals are valid at every check: they are ",
+                       fixed(price, 2), " times as wide as for a length fixed beforehand.");
 }
 
 // How many times as wide the intervals of the verdicts are as those of a run whose length was fixed.
 double price_of_looking(const Report& report)
 {
     const Verdict& verdict = report.verdict;
-    if (!verdict.looked) return 1.0;
+    if (verdict.looks == Looks::none) return 1.0;
     for (const Effect* effect : judged_effects(report.analysis)) {
         Mean fixed_length = effect->percent;
-        fixed_length.looked_at = false;
+        fixed_length.looks = Looks::none;
         const double plain = fixed_length.interval(verdict.confidence).half_width();
         if (plain > 0.0) return effect->percent.interval(verdict.confidence_each).half_width() / plain;
     }
@@ -114,12 +113,12 @@ std::string slowdown_note(const Verdict& verdict)
                            : "Settings act on such noise in general; this run did not try them.");
 }
 
-}  // namespace
-
 std::string truth_of(const std::optional<Control>& control)
 {
     return control && control->connected ? percent(control->true_percent) : "not recorded";
 }
+
+}  // namespace
 
 std::string headline(const Report& report)
 {
@@ -148,6 +147,8 @@ VerdictText verdict_text(const Report& report)
             .scope = scope(report.verdict, price),
             .answers = answers(report.verdict),
             .slowdown_note = slowdown_note(report.verdict),
+            .delay_truth = truth_of(report.verdict.delay),
+            .pause_truth = truth_of(report.verdict.pause),
             .price_of_looking = price};
 }
 

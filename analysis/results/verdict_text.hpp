@@ -4,7 +4,6 @@
 
 #include "analysis/results/report.hpp"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,9 +11,6 @@ namespace analysis {
 
 // The answer in one line: "Unsafe: io.write, memory.stream; safe: network.exchange".
 std::string headline(const Report& report);
-
-// True value of a control: "5.49 %", or "not recorded".
-std::string truth_of(const std::optional<Control>& control);
 
 // The noises of one verdict, "mem, io[rate=4GiB/s]", then the answer for them: " may run beside this training: ...".
 struct Answer {
@@ -28,7 +24,9 @@ struct VerdictText {
     std::string measured;  // on the measurement: "512 steps measured, a quiet step takes 20.15 ms, budget 1 %"
     std::string scope;     // what the intervals cover
     std::vector<Answer> answers;
-    std::string slowdown_note;      // explains slowdown and its three verdicts
+    std::string slowdown_note;  // explains slowdown and its three verdicts
+    std::string delay_truth;    // true value of the control: "5.49 %", or "not recorded"
+    std::string pause_truth;
     double price_of_looking = 1.0;  // width of the verdicts' intervals, in widths of those of a run of fixed length
 };
 VerdictText verdict_text(const Report& report);

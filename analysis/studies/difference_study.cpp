@@ -37,7 +37,7 @@ DrawnSide drawn_side(const std::vector<double>& effects, int count, double varie
         for (double& truth : truths) truth *= 1.0 + varies * base::draw_normal(random);
         if (count == 1) side.truths = truths;
         const Analysis analysis = analyse(designed_run(simulate(study_simulation(truths, 60.0), random)),
-                                          {.draws = {.count = 0}, .by_rank = false, .looked = false});
+                                          {.draws = {.count = 0}, .by_rank = false, .looks = Looks::none});
         for (std::size_t f = 0; f < effects.size(); ++f)
             means[f].push_back(find(analysis.effects, base::join("f", f), "", Kind::alone, "step")->percent);
     }

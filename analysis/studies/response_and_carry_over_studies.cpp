@@ -18,7 +18,7 @@ constexpr double knee = 3.0;             // GiB/s; up to here the effect is zero
 constexpr double percent_a_level = 2.0;  // slowdown for each GiB/s above the knee
 
 // Mean carry-over in the steps that lie wholly in a slot. It fades as exp(-t / fading_s); the first of these steps
-// begins up to a step after the slot's begin, and the last one ends up to a step before its end. Computed directly, not
+// begins up to a step after the slot's start, and the last one ends up to a step before its end. Computed directly, not
 // by the estimator's rule.
 double mean_left_percent(double left_percent, double fading_s, const Simulation& what)
 {
@@ -65,7 +65,7 @@ void study_of_response(std::ostream& out, const Study& study)
     for (int repetition = 0; repetition < study.repetitions; ++repetition) {
         const DesignedRun run = designed_run(simulate(with_levels(), random));
         const Analysis analysis = analyse(run, {.draws = {.count = 0}, .by_rank = false});
-        const CurveRules rules{budget_of_curve_percent, study_confidence, false, random()};
+        const CurveRules rules{budget_of_curve_percent, study_confidence, Looks::none, random()};
         const ResponseCurve curve = response_curves({{{&run, &analysis}}}, {}, rules).at(0);
         const DoseEstimate& dose = curve.tolerated;
         const double found = curve.break_point.value.value_or(INFINITY);

@@ -60,9 +60,9 @@ constexpr double block_s = 6.0;         // four factors and two quiet slots, a s
 constexpr int fixed_blocks = 60;
 constexpr int blocks_between_looks = 2;
 
-Analysis analysed(const DesignedRun& run, bool looked)
+Analysis analysed(const DesignedRun& run, Looks looks)
 {
-    return analyse(run, {.draws = {.count = 0}, .by_rank = false, .looked = looked});
+    return analyse(run, {.draws = {.count = 0}, .by_rank = false, .looks = looks});
 }
 
 // The first `blocks` blocks of the run.
@@ -107,7 +107,7 @@ Set simulated_set(int count, double varies, base::Random& random)
     for (int run = 0; run < count; ++run) {
         std::vector<double> truth = mean_effects;
         for (double& effect : truth) effect *= 1.0 + varies * base::draw_normal(random);
-        set.analyses.push_back(analysed(designed_run(simulate(study_simulation(truth, 120.0), random)), false));
+        set.analyses.push_back(analysed(designed_run(simulate(study_simulation(truth, 120.0), random)), Looks::none));
         set.truths.push_back(truth);
     }
     return set;
@@ -186,9 +186,9 @@ struct Ending {
     std::vector<std::string> words;  // [noise]: verdict
 };
 
-void judge_all(Ending& ending, const std::vector<Mean>& noises, bool looked)
+void judge_all(Ending& ending, const std::vector<Mean>& noises, Looks looks)
 {
-    const std::vector<double> each = confidences(noises, {budget_percent, confidence, looked});
+    const std::vector<double> each = confidences(noises, {budget_percent, confidence, looks});
     ending.safe = ending.unsafe = false;
     ending.decided = true;
     ending.words.clear();
@@ -215,13 +215,14 @@ Ending until_decided(const std::vector<double>& effects, std::size_t judged, bas
     Ending ending;
     for (int blocks = blocks_before_first_look; blocks <= fixed_blocks; blocks += blocks_between_looks) {
         ending.blocks = blocks;
-        judge_all(ending, noises_of(analysed(first_blocks(run, blocks), true), judged), true);
+        const Looks look = blocks < fixed_blocks ? Looks::on_the_way : Looks::at_the_end;
+        judge_all(ending, noises_of(analysed(first_blocks(run, blocks), look), judged), look);
         if (ending.decided) break;
     }
     return ending;
 }
 
-// Runs a quarter of the fixed length at a time while undecided, with intervals that do not allow for looks.
+// Runs a quarter of the fixed length at a time while undecided, with intervals that do not allow for repeated checks.
 Ending extended_while_undecided(const std::vector<double>& effects, std::size_t judged, base::Random& random)
 {
     constexpr int part_blocks = fixed_blocks / 4;
@@ -230,14 +231,14 @@ Ending extended_while_undecided(const std::vector<double>& effects, std::size_t 
     Ending ending;
     while (ending.blocks < fixed_blocks) {
         const Analysis part =
-            analysed(designed_run(simulate(study_simulation(effects, part_blocks * block_s), random)), false);
+            analysed(designed_run(simulate(study_simulation(effects, part_blocks * block_s), random)), Looks::none);
         const std::vector<Mean> noises = noises_of(part, judged);
         for (std::size_t n = 0; n < parts.size(); ++n) parts[n].push_back(noises[n]);
         blocks.push_back(part.blocks);
         std::vector<Mean> pooled;
         for (const std::vector<Mean>& noise : parts) pooled.push_back(strata_mean(noise, blocks));
         ending.blocks += part_blocks;
-        judge_all(ending, pooled, false);
+        judge_all(ending, pooled, Looks::none);
         if (ending.decided) break;
     }
     return ending;

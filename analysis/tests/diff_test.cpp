@@ -203,7 +203,7 @@ TEST_CASE("reports that cannot be compared are refused in one line")
         return json;
     };
     refused(with("/identity/schedule", "rotation(mem, placebo)"), "their schedules are");
-    refused(with("/identity/step_is", "a step lasts from line to line"), "their steps are of other units");
+    refused(with("/identity/step_is", "a step lasts from line to line"), "a step is not the same thing in both");
     refused(with("/confidence_percent", 99.0), "the confidences of their intervals are");
     refused(with("/factors", {{"net", noise(1.0, 0.0, 2.0)}}), "no noise in common");
     refused(with("/factors", Json::object()), "has no noise but controls");
@@ -231,9 +231,10 @@ TEST_CASE("what changes beside the effects is a limit of the comparison")
     write(scratch / "b", other);
     const std::string said = diff(scratch / "a", scratch / "b").out;
     INFO(said);
-    for (const char* part : {"another model (mlp, then resnet18)", "a quiet step takes +50.0 %",
-                             "verdicts are against 1 %, then 2 %", "slots of 0.20 s, then 0.60 s",
-                             "net has an effect after the change only", "one run before the change", ", 3 runs,"})
+    for (const char* part :
+         {"another model (mlp before, resnet18 after)", "a quiet step takes 50.0 % longer than before",
+          "the budget is 1 % before and 2 % after", "slots are 0.20 s long before and 0.60 s after",
+          "net was measured after the change only", "one run before the change", ", 3 runs,"})
         CHECK(has(said, part));
 }
 

@@ -5,11 +5,13 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "testing/testing.hpp"
+#include "trace-tools/otf2/read/confined.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 namespace {
@@ -154,4 +156,17 @@ TEST_CASE("evidence of a damaged table, or of ranks without processes, is refuse
     CHECK_THROWS_AS(analysis::read_evidence(run.path(), record, three_steps()), base::Error);
     put_rows(run, "8,9,bpf,neighbour,x,1,10,0,1,1\n");
     CHECK_THROWS_AS(analysis::read_evidence(run.path(), nlohmann::ordered_json::object(), three_steps()), base::Error);
+}
+
+TEST_CASE("reading counts as progress, however long a table of interruptions is")
+{
+    const testing::Scratch run;
+    std::string rows;
+    for (int i = 0; i < 200'000; ++i) rows += "8000000,8001000,bpf,own_thread,job,10,10,0,1,1000\n";
+    put_rows(run, rows);
+    const auto read = [&]() -> int {
+        const analysis::Evidence evidence = analysis::read_evidence(run.path(), record, three_steps());
+        std::_Exit(sum_of(evidence, 0, 5, "own_thread") == doctest::Approx(200.0) ? 0 : 1);
+    };
+    CHECK(otf2::confined("test", {.stuck_s = 0.1}, read) == 0);
 }

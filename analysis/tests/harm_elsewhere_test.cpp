@@ -85,7 +85,7 @@ TEST_CASE("a rank that noise slows by more than the budget forbids safe where th
         slow.phase_ms(static_cast<Eigen::Index>(i), 0) += static_cast<double>(more_ns) / 1e6;
     }
     const Judged all = judged(run);
-    CHECK(all.on("net").percent < 1.0);
+    CHECK(all.on("net").percent.value < 1.0);
     CHECK(all.on("net").verdict == "insensitive");
     REQUIRE(all.verdict.lacked.contains({"net", ""}));
     CHECK(all.verdict.lacked.at({"net", ""}).find("steps of rank 15 take ") == 0);
@@ -119,7 +119,7 @@ TEST_CASE("a noise that harms alone is not safe because others undo it")
     const Judged all = judged(run);
     for (const char* noise : {"mem", "net"}) {
         CAPTURE(noise);
-        CHECK(std::abs(all.on(noise).percent) < 0.2);
+        CHECK(std::abs(all.on(noise).percent.value) < 0.2);
         CHECK(all.on(noise).verdict == "insensitive");
         REQUIRE(all.verdict.lacked.contains({noise, ""}));
         CHECK(all.verdict.lacked.at({noise, ""}).find("without the other noises it costs ") == 0);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of a report's page: its content, and that it needs no other file.
+#include "base/contract/phases.hpp"
 #include "base/csv.hpp"
 #include "base/files.hpp"
+#include "base/markup.hpp"
 #include "base/words.hpp"
 #include "testing/interference_runs.hpp"
 #include "testing/synthetic_run.hpp"
 #include "testing/testing.hpp"
+#include "trace-tools/training/phase_clock.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -31,7 +34,86 @@ std::vector<std::string> all_matches(const std::string& text, const std::string&
     return found;
 }
 
+// Writes the archive of one rank. Each step has every phase of the contract, those of controls only in their slots;
+// each takes 2 ms, and 2.2 ms under the noise `mem`.
+void write_training_with_all_phases(const fs::path& folder, const SyntheticRun& run)
+{
+    otf2::Recorder recorder{folder};
+    training::PhaseClock clock{recorder, recorder.location("main"), nullptr};
+    const auto slots = analysis::testing::detail::plan(run);
+    base::Random random{run.seed};
+    std::int64_t time_ns = analysis::testing::detail::start_ns;
+    const std::int64_t end_ns = time_ns + static_cast<std::int64_t>(run.run_s * 1e9);
+    for (std::uint64_t step = 0; time_ns < end_ns; ++step) {
+        const auto on = analysis::testing::detail::noise_at(run, slots, time_ns);
+        const base::Role role = on.empty() ? base::Role::treatment : on.front()->role;
+        clock.begin_step(step, time_ns);
+        for (const base::PhaseCard& phase : base::phase_cards) {
+            const bool asked_for = phase.phase != base::TrainingPhase::control_delay || role == base::Role::delay;
+            if (phase.part == base::PhasePart::control && !(base::acts_on_whole_steps(role) && asked_for)) continue;
+            if (phase.phase == base::TrainingPhase::other)
+                clock.leave(time_ns);
+            else
+                clock.enter(phase.phase, time_ns);
+            time_ns += (!on.empty() && on.front()->label == "mem" ? 2'200'000 : 2'000'000) +
+                       static_cast<std::int64_t>(20'000.0 * base::draw_unit(random));
+        }
+        clock.end_step(time_ns);
+    }
+    recorder.finish();
+}
+
+// The words of a column, each once.
+std::set<std::string> words_of(const fs::path& file, const std::string& column)
+{
+    const base::CsvTable table{file};
+    std::set<std::string> words;
+    for (std::size_t row = 0; row < table.rows(); ++row) words.insert(table.text(row, column));
+    return words;
+}
+
 }  // namespace
+
+TEST_CASE("every phase of the contract is wherever phases are shown")
+{
+    const testing::Scratch scratch;
+    const SyntheticRun run;
+    const std::string archive = scratch / "run/train/trace/traces.otf2";
+    fs::create_directories(scratch / "run/train");
+    fs::create_directories(scratch / "run/noise/here.0");
+    write_training_with_all_phases(scratch / "run/train/trace", run);
+    analysis::testing::write_noise(scratch / "run/noise/here.0/trace", run);
+    const std::string tools = CROSSTALK_BIN;
+    const testing::Outcome steps = testing::run({tools + "/trace-steps", archive, "-o", scratch / "steps"});
+    REQUIRE_MESSAGE(steps.status == 0, steps.err);
+    const testing::Outcome waits = testing::run({tools + "/trace-waits", archive, "-o", scratch / "waits"});
+    REQUIRE_MESSAGE(waits.status == 0, waits.err);
+    const testing::Outcome report = analyse(scratch / "run");
+    REQUIRE_MESSAGE(report.status == 0, report.err);
+    const std::set<std::string> columns = [&] {
+        const base::CsvTable table{scratch / "steps/steps.csv"};
+        return std::set<std::string>(table.columns().begin(), table.columns().end());
+    }();
+    const std::set<std::string> regions = words_of(scratch / "waits/phases.csv", "region");
+    const fs::path folder = scratch / "run/report";
+    const std::string page = base::read_whole(folder / "index.html");
+    const nlohmann::json effects = verdict_in(scratch / "run")["factors"]["mem"]["phases"];
+    for (const base::PhaseCard& phase : base::phase_cards) {
+        const std::string name{phase.name};
+        CAPTURE(name);
+        CHECK(columns.contains(name + "_ns"));
+        CHECK(steps.out.find("\n" + name + " ") != std::string::npos);
+        if (phase.phase != base::TrainingPhase::other) CHECK(regions.contains(name));
+        for (const char* table : {"effects.csv", "phases_effects.csv", "phases_over_time.csv"})
+            CHECK_MESSAGE(words_of(folder / table, "phase").contains(name), table);
+        CHECK(effects.contains(name));
+        CHECK(page.find(base::escape_markup(phase.summary)) !=
+              std::string::npos);  // in the words of the table of effects
+        CHECK(page.find("--phase-" + name + ":") != std::string::npos);
+        const testing::Outcome explained = testing::run({testing::program, "explain", name, "--json"});
+        CHECK(nlohmann::json::parse(explained.out)["reading"] == phase.reading);
+    }
+}
 
 TEST_CASE("the page stands by itself")
 {
@@ -139,7 +221,7 @@ TEST_CASE("what the page shows is in tables and in verdict.json with who and whe
     const base::CsvTable levels{report / "factor_levels.csv"};
     CHECK(levels.get<double>(0, "bytes_per_s") == 1000.0);  // record of an earlier version
     // On a starved CPU, allocation took nearly all of the time, during which others waited for the noise too: 800 MB in
-    // 14 assigned seconds.
+    // 14 seconds of its slots.
     CHECK(levels.get<double>(1, "bytes_per_s") == doctest::Approx(800e6 / 14.0));
     CHECK(levels.get<double>(1, "operations_per_s") == doctest::Approx(1e6 / 14.0));
     const std::string page = base::read_whole(report / "index.html");

@@ -203,7 +203,7 @@ TEST_CASE("a part too short for an interval of its own is left out and named")
     CHECK(testing::one_line(of_none.err));
 }
 
-TEST_CASE("a run that was ended at a look has intervals that hold at all looks")
+TEST_CASE("a run that was ended at a look has intervals that hold at all looks, narrower ones at its planned end")
 {
     const testing::Scratch scratch;
     SyntheticRun what;
@@ -217,5 +217,14 @@ TEST_CASE("a run that was ended at a look has intervals that hold at all looks")
     const double looked = member(testing::verdict_in(scratch / "run")["factors"]["mem"], "half_width_percent");
     CHECK(looked > 1.3 * fixed);
     CHECK(looked < 2.0 * fixed);
-    CHECK(base::read_whole(scratch / "run/report/index.html").find("valid at repeated looks") != std::string::npos);
+    CHECK(base::read_whole(scratch / "run/report/index.html").find("valid at every check") != std::string::npos);
+
+    // At the planned end Student's t at 97.5 % takes the place of 95 %: with 9 to 60 degrees of freedom 1.15 to 1.19.
+    base::write_whole(scratch / "run/request.json", R"({"format": 1, "until": "decided", "reached_its_end": true})");
+    REQUIRE(testing::analyse(scratch / "run", {"--out", (scratch / "ended").string()}).status == 0);
+    const auto verdict = read(scratch / "ended/verdict.json");
+    const double at_the_end = member(verdict["factors"]["mem"], "half_width_percent");
+    CHECK(at_the_end > 1.1 * fixed);
+    CHECK(at_the_end < 1.25 * fixed);
+    CHECK(verdict["stopping"]["reached_its_end"] == true);
 }

@@ -10,6 +10,7 @@
 #include <numbers>
 #include <vector>
 
+using analysis::Looks;
 using analysis::Mean;
 
 namespace {
@@ -41,7 +42,7 @@ Ended looked_at(double effect_in_budgets)
             blocks.push_back(drawn(random, effect_in_budgets, 1.0));
             if (blocks.size() < 10) continue;
             Mean mean = base::mean_of(blocks);
-            mean.looked_at = true;
+            mean.looks = blocks.size() < fixed_blocks ? Looks::on_the_way : Looks::at_the_end;
             const analysis::Interval interval = mean.interval(0.95);
             ended.safe += interval.high < 1.0 ? 1.0 / repetitions : 0.0;
             ended.unsafe += interval.low > 1.0 ? 1.0 / repetitions : 0.0;

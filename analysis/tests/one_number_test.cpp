@@ -64,7 +64,7 @@ TEST_CASE("fifty random runs have one number for each noise in all tables")
             CAPTURE(factor.level);
             const Effect* effect = analysis::find(result.effects, factor.factor, factor.level, Kind::alone, "step");
             REQUIRE(effect != nullptr);
-            CHECK(factor.percent == effect->percent.value);
+            CHECK(factor.percent.value == effect->percent.value);
             CHECK(same(factor.interval, effect->percent.interval(0.95)));
             const Effect* rank = analysis::find(result.effects, factor.factor, factor.level, Kind::alone, "step", 0);
             REQUIRE(rank != nullptr);
@@ -75,7 +75,7 @@ TEST_CASE("fifty random runs have one number for each noise in all tables")
                     analysis::find(result.effects, factor.factor, factor.level, Kind::alone, phase)->percent.value;
             CHECK(phases == doctest::Approx(effect->percent.value).epsilon(1e-6));
             CHECK(line.find(base::factor_name(factor.factor, factor.level) + " " +
-                            analysis::signed_percent(factor.percent)) != std::string::npos);
+                            analysis::signed_percent(factor.percent.value)) != std::string::npos);
         }
         const std::vector<analysis::ResponseCurve> all =
             analysis::response_curves({{{&run, &result}}}, {}, {.budget_percent = 1.0, .confidence = 0.95});

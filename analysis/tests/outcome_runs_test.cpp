@@ -128,29 +128,46 @@ TEST_CASE("stored weights are points of curves, and no flips among those of the 
         CHECK_MESSAGE(drawn.find(text) != std::string::npos, text);
 }
 
-TEST_CASE("a guard is priced by null trials, in quiet and beside noise, which counts for nothing else")
+namespace {
+
+// Null trials of 2 s without a guard, each followed by one with the guard "range" that takes so many times as long.
+analysis::TrialRun priced(const std::vector<double>& ratios)
 {
-    const auto priced = [](double first_ratio, double second_ratio) {
-        std::vector<base::Outcome> nulls;
-        for (const double ratio : {0.0, first_ratio, 0.0, second_ratio}) {
+    std::vector<base::Outcome> nulls;
+    for (const double ratio : ratios)
+        for (const bool guarded : {false, true}) {
             base::Outcome null = ended(0.95, "0:0.80 8:0.95");
             null.kind = base::trial_kind::null;
             null.what = base::outcome_class::masked;
-            null.guard = ratio > 0.0 ? "range" : "none";
-            null.seconds = ratio > 0.0 ? 2.0 * ratio : 2.0;
+            null.guard = guarded ? "range" : "none";
+            null.seconds = guarded ? 2.0 * ratio : 2.0;
             nulls.push_back(null);
         }
-        nulls.push_back(ended(0.5, "0:0.80"));
-        analysis::TrialRun run = run_of(nulls);
-        run.trials.erase(run.trials.begin());  // removes the null trial without a time
-        run.outcomes.erase(run.outcomes.begin());
-        for (std::size_t i = 0; i < run.trials.size(); ++i) run.trials[i].guard = run.outcomes[i].guard;
-        return run;
-    };
-    analysis::TrialRun noisy = priced(1.5, 1.7);
+    nulls.push_back(ended(0.5, "0:0.80"));
+    analysis::TrialRun run = run_of(nulls);
+    run.trials.erase(run.trials.begin());  // removes the null trial without a time
+    run.outcomes.erase(run.outcomes.begin());
+    for (std::size_t i = 0; i < run.trials.size(); ++i) run.trials[i].guard = run.outcomes[i].guard;
+    return run;
+}
+
+}  // namespace
+
+TEST_CASE("a crashed null trial does not make its guard look free")
+{
+    analysis::TrialRun run = priced({1.1, 0.0, 1.2});
+    run.outcomes[3].what = base::outcome_class::crashed;
+    const auto report = analysis::outcome_report({run}, band(), analysis::ProportionInterval::wilson, std::nullopt);
+    REQUIRE(report.guards.size() == 2);
+    CHECK(report.guards[1].cost_percent->value == doctest::Approx(15.0));
+}
+
+TEST_CASE("a guard is priced by null trials, in quiet and beside noise, which counts for nothing else")
+{
+    analysis::TrialRun noisy = priced({1.5, 1.7});
     noisy.noise = "memory.stream 1s";
-    const auto report =
-        analysis::outcome_report({priced(1.1, 1.2), noisy}, band(), analysis::ProportionInterval::wilson, std::nullopt);
+    const auto report = analysis::outcome_report({priced({1.1, 1.2}), noisy}, band(),
+                                                 analysis::ProportionInterval::wilson, std::nullopt);
     REQUIRE(report.guards.size() == 2);
     CHECK(report.guards[1].guard == "range");
     CHECK(report.guards[1].cost_percent->value == doctest::Approx(15.0));

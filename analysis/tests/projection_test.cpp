@@ -216,12 +216,14 @@ TEST_CASE("a single block gives a projection without an interval, and the reason
         CHECK(row.step_ms > 40.0);
         CHECK_FALSE(analysis::step_interval(row, 0.95));
         CHECK_FALSE(analysis::slowdown_interval(row, 0.95));
-        CHECK(row.no_interval == "all steps under quiet lie in one block, but an interval needs two");
+        CHECK(row.no_interval ==
+              "all steps under quiet lie in one group of neighbouring blocks, but an interval needs two groups");
     }
     // The other block has 10 of the 800 steps, too few to project from alone.
     const auto uneven =
         analysis::projected(measured_in_blocks([](int step) { return step < 790 ? 0 : 1; }, 0.0), {4}, 2);
-    CHECK(uneven.at(0).no_interval == "without one of its blocks quiet has 10 steps left, fewer than the required 40");
+    CHECK(uneven.at(0).no_interval ==
+          "without one group of neighbouring blocks, 10 steps under quiet are left, fewer than the required 40");
 }
 
 TEST_CASE("no projected time is negative, however wide the interval of two blocks is")

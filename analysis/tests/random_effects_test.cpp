@@ -9,6 +9,7 @@
 #include <cmath>
 #include <vector>
 
+using analysis::Looks;
 using analysis::Mean;
 
 namespace {
@@ -129,12 +130,32 @@ TEST_CASE("parts of a run count by their blocks and what differs between them is
 
 TEST_CASE("an interval that holds at all looks is about half as wide again and its p is where it ends at zero")
 {
-    // 20 blocks: n rho^2 = 7.2; half width in errors sqrt(2 x 8.2 / 7.2 x ln(sqrt(8.2) / 0.05)) = 3.036443.
-    Mean mean{1.0, 0.5, 19.0, true};
-    CHECK(mean.interval(0.95).half_width() == doctest::Approx(0.5 * 3.036443).epsilon(1e-4));
-    CHECK(mean.interval(0.95).half_width() > 1.4 * Mean{1.0, 0.5, 19.0}.interval(0.95).half_width());
-    mean.standard_error = 1.0 / 3.036443;
+    // 20 blocks: n rho^2 = 7.2; half width in errors sqrt(2 x 8.2 / 7.2 x ln(sqrt(8.2) / 0.025)) = 3.286156.
+    Mean mean{1.0, 0.5, 19.0, Looks::on_the_way};
+    CHECK(mean.interval(0.95).half_width() == doctest::Approx(0.5 * 3.286156).epsilon(1e-4));
+    CHECK(mean.interval(0.95).half_width() > 1.5 * Mean{1.0, 0.5, 19.0}.interval(0.95).half_width());
+    mean.standard_error = 1.0 / 3.286156;
     CHECK(mean.p_value() == doctest::Approx(0.05).epsilon(1e-3));
+}
+
+TEST_CASE("at the planned end of a run with looks the interval is Student's t at half the error")
+{
+    // The 98.75 % quantile of Student's t with 19 degrees of freedom is 2.4334 (for 97.5 %: 2.0930).
+    Mean mean{1.0, 0.5, 19.0, Looks::at_the_end};
+    CHECK(mean.interval(0.95).half_width() == doctest::Approx(0.5 * 2.4334).epsilon(1e-4));
+    mean.standard_error = 1.0 / 2.4334;
+    CHECK(mean.p_value() == doctest::Approx(0.05).epsilon(1e-3));
+}
+
+TEST_CASE("a part that was added to a run with looks ends where no end was planned")
+{
+    const Mean ended{1.0, 0.5, 19.0, Looks::at_the_end};
+    const std::vector<Mean> extended{ended, {1.0, 0.5, 19.0}};
+    CHECK(analysis::looks_together(std::vector{Looks::at_the_end}) == Looks::at_the_end);
+    CHECK(analysis::looks_together(std::vector{Looks::at_the_end, Looks::none}) == Looks::on_the_way);
+    CHECK(analysis::strata_mean(std::vector{ended}, std::vector{1.0}).looks == Looks::at_the_end);
+    CHECK(analysis::strata_mean(extended, std::vector{1.0, 1.0}).looks == Looks::on_the_way);
+    CHECK(analysis::looks_together(std::vector{Looks::none, Looks::none}) == Looks::none);
 }
 
 TEST_CASE("bounds of rare events and other estimates are pooled with their runs")

@@ -5,7 +5,6 @@
 #include "analysis/results/identity.hpp"
 #include "analysis/results/limits.hpp"
 #include "analysis/results/next_run.hpp"
-#include "analysis/results/numbers.hpp"
 #include "analysis/results/plots/palette.hpp"
 #include "analysis/results/plots/plots.hpp"
 #include "analysis/results/verdict_text.hpp"
@@ -25,17 +24,6 @@ TEST_CASE("HTML from outside is escaped")
     CHECK(table.find("<a>") == std::string::npos);
     CHECK(table.find("<b>") == std::string::npos);
     CHECK(table.find("&lt;b&gt;") != std::string::npos);
-}
-
-TEST_CASE("percentages read well")
-{
-    CHECK(analysis::percent(3.14159) == "3.14 %");
-    CHECK(analysis::percent(31.4159) == "31.4 %");
-    CHECK(analysis::signed_percent(0.5) == "+0.50 %");
-    CHECK(analysis::signed_percent(-0.5) == "-0.50 %");
-    CHECK(analysis::signed_percent(-0.001) == "0.00 %");
-    CHECK(analysis::range({-0.2, 12.0}) == "-0.2 to 12.0 %");
-    CHECK(analysis::p_value(0.00001) == "< 0.001");
 }
 
 TEST_CASE("negative numbers of a page have a minus sign and commands keep their hyphens")
@@ -63,18 +51,6 @@ TEST_CASE("the first line of a page is the answer")
     CHECK(analysis::headline(report) == "Unsafe: io[rate=4GiB/s], net; safe: mem");
     report.verdict.trustworthy = false;
     CHECK(analysis::headline(report) == "No verdict: this run is not trustworthy");
-}
-
-TEST_CASE("lengths and counts read well")
-{
-    CHECK(analysis::length_needed(2.5) == "150 s");
-    CHECK(analysis::length_needed(13.2) == "14 min");
-    CHECK(analysis::length_needed(150.0) == "3 h");
-    CHECK(analysis::length_needed(analysis::forecast_limit_minutes) == "more than a day");
-    CHECK(analysis::length_measured(304.4 / 60.0) == "5 min");
-    CHECK(analysis::length_measured(100.4 / 60.0) == "100 s");
-    CHECK(analysis::counted(1, "block") == "1 block");
-    CHECK(analysis::counted(0, "block") == "0 blocks");
 }
 
 TEST_CASE("an open noise says how long its blocks lasted, without the warm-up")
@@ -170,7 +146,7 @@ TEST_CASE("noise that goes on long after the last step may be beside a training 
         return analysis::recorded_faults(report).insensitive;
     };
     REQUIRE(said(5, ordered_json::object()).size() == 1);
-    CHECK(said(5, ordered_json::object()).front().find("noise went on for 5.0 s after the last step") == 0);
+    CHECK(said(5, ordered_json::object()).front().find("noise continued for 5.0 s after the last step") == 0);
     CHECK(said(5, {{"ended_by", "signal"}}).size() == 1);
     CHECK(said(5, {{"ended_by", "duration"}}).empty());
     CHECK(said(8, ordered_json::object()).empty());  // noise lasts 2 s longer; programs take a moment to end
@@ -207,6 +183,20 @@ TEST_CASE("noise that others kept from its CPUs or that did less than it was ask
     level["reached"] = 0.05;
     level["rate_reached"] = false;
     CHECK(any_says(limits_with(level), "mem[rate=16GiB/s] did 5 % of its rate on node1"));
+}
+
+TEST_CASE("a neighbour whose job ended before the run is not called safe")
+{
+    const auto lacked_with = [](bool ended) {
+        ordered_json noise = noise_on("2-7", 8);
+        noise["factor_levels"] = {
+            {{"factor", "sweep"}, {"level", ""}, {"cpus", 6}, {"on_s", 10.0}, {"job_ended", ended}}};
+        analysis::Report report = report_with(training_on("0", "1"), noise);
+        add_steps(report, 10);
+        return analysis::recorded_faults(report).lacked;
+    };
+    CHECK(lacked_with(false).empty());
+    CHECK(lacked_with(true).at({"sweep", ""}) == "its job ended before the run did on node1");
 }
 
 TEST_CASE("noise that stood still for a tenth of its time did not cover the training")

@@ -39,15 +39,19 @@ TEST_CASE("a run without phases of controls and without a record yet is read wit
 TEST_CASE("a run says itself whether it ends when all is decided, and at which budget")
 {
     const testing::Scratch scratch;
-    CHECK_FALSE(analysis::ends_when_decided(scratch.path()));
+    CHECK(analysis::looks_at(scratch.path()) == analysis::Looks::none);
     CHECK_FALSE(analysis::recorded_budget(scratch.path()));
     const auto record = [&](const char* text) { base::write_whole(scratch / "request.json", text); };
     record(R"({"until": "decided", "budget": "5%"})");
-    CHECK(analysis::ends_when_decided(scratch.path()));
+    CHECK(analysis::looks_at(scratch.path()) == analysis::Looks::on_the_way);
     CHECK(analysis::recorded_budget(scratch.path()) == "5%");
-    for (const char* other : {R"({"until": "", "budget": 5})", R"({"until": 1})", "{}"}) {
+    record(R"({"until": "decided", "reached_its_end": true})");
+    CHECK(analysis::looks_at(scratch.path()) == analysis::Looks::at_the_end);
+    record(R"({"until": "decided", "reached_its_end": "true"})");
+    CHECK(analysis::looks_at(scratch.path()) == analysis::Looks::on_the_way);
+    for (const char* other : {R"({"until": "", "budget": 5, "reached_its_end": true})", R"({"until": 1})", "{}"}) {
         record(other);
-        CHECK_FALSE(analysis::ends_when_decided(scratch.path()));
+        CHECK(analysis::looks_at(scratch.path()) == analysis::Looks::none);
         CHECK_FALSE(analysis::recorded_budget(scratch.path()));
     }
 }

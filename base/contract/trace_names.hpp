@@ -95,8 +95,9 @@ inline constexpr const char* stream = "crosstalk::stream";            // locatio
 inline constexpr const char* annotations = "crosstalk::annotations";  // location: number of the annotated stream
 inline constexpr const char* thread = "crosstalk::thread";            // location: system number of its thread
 inline constexpr const char* gpu_activities = "crosstalk::gpu_activities";  // number of GPU activities in the archive
-inline constexpr const char* gpu_dropped = "crosstalk::gpu_dropped";  // number of those that the recording dropped
-inline constexpr const char* gpu_late = "crosstalk::gpu_late";        // number of those that came too late
+inline constexpr const char* gpu_dropped =
+    "crosstalk::gpu_dropped";                                   // number of GPU activities that the recording dropped
+inline constexpr const char* gpu_late = "crosstalk::gpu_late";  // number of GPU activities that came too late
 inline constexpr const char* gpu_without_launch = "crosstalk::gpu_without_launch";
 inline constexpr const char* gpu_before_launch = "crosstalk::gpu_before_launch";
 inline constexpr const char* gpu_clock_error = "crosstalk::gpu_clock_error_ns";  // upper bound of the error

@@ -6,6 +6,7 @@
 #include "base/system/cgroups.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -70,6 +71,8 @@ Bytes free_disk(const fs::path& directory)
 {
     struct statvfs status {};
     check_errno(::statvfs(directory.c_str(), &status), "look at ", directory.string());
+    if (status.f_blocks == 0)
+        return in_memory(directory) ? available_memory() : Bytes{std::numeric_limits<std::int64_t>::max()};
     return {static_cast<std::int64_t>(status.f_bavail) * static_cast<std::int64_t>(status.f_frsize)};
 }
 

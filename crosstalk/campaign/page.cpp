@@ -147,7 +147,7 @@ std::vector<base::page::Trust> trust_in(const CampaignDirectory& campaign, const
          base::join(all.runs.size(), " of ", campaign.plan().size(), " count")}};
     if (!all.effects.empty())
         checks.push_back({"Repetitions", blocks >= enough_blocks ? Grade::held : Grade::not_held,
-                          base::counted(blocks, "block") + " at least, which intervals rest on"});
+                          "Each interval rests on " + base::counted(blocks, "block") + " or more"});
     if (!all.designed.empty())
         checks.push_back({"Designed runs",
                           std::all_of(all.designed.begin(), all.designed.end(),
@@ -162,7 +162,7 @@ base::page::Plot draw(const std::filesystem::path& folder, const Collection& all
 {
     base::page::EffectsPlot plot{.caption =
                                      "Dot: slowdown of a step. Bar: its 95 % interval, the block being the unit; "
-                                     "none of a single block. Left of the dashed budget line is affordable.",
+                                     "none for a single block. Noise left of the dashed budget line is affordable.",
                                  .budget_percent = budget_percent};
     const bool several = std::any_of(all.effects.begin(), all.effects.end(), [&](const CollectedEffect& effect) {
         return training_of(effect.of) != training_of(all.effects.front().of);

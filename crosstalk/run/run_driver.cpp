@@ -169,7 +169,7 @@ void RunDriver::take_steps()
 {
     Words reading = job_.finish();
     reading.insert(reading.end(), {"--warmup", base::warm_up_until_noise});
-    write_request(request_, reading);
+    write_request(request_, reading, reached_its_end_);
     has_steps_ = true;
 }
 
@@ -332,7 +332,7 @@ void RunDriver::watch()
             base::warn("noise ended before the job: see ", noise_.log().string());
         }
         if (!asked && now_ns >= end_ns && !has_to_end_by_itself()) {
-            asked = true;
+            asked = reached_its_end_ = true;
             asked_ns = now_ns;
             ask_to_end();
         }

@@ -81,7 +81,8 @@ class RunDriver {
     bool was_too_short_ = false;
     bool ended_early_ = false;
     bool waits_for_its_end_ = false;
-    bool decided_ = false;  // all verdicts were decided before the maximum duration
+    bool reached_its_end_ = false;  // the job was asked to end after the whole duration
+    bool decided_ = false;          // all verdicts were decided before the maximum duration
     bool has_report_ = false;
     bool has_steps_ = false;
     bool is_kept_ = false;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
 
 namespace analysis {
@@ -173,12 +172,17 @@ std::vector<bool> whole_blocks(const RankSteps& rank, std::span<const Slot> slot
 
 Overlaps mean_over_ranks(const std::vector<StepOverlaps>& ranks, std::size_t step)
 {
-    std::map<std::pair<std::size_t, bool>, double> sums;
-    for (const StepOverlaps& rank : ranks)
-        for (const Overlap& overlap : rank[step]) sums[{overlap.slot, overlap.as_quiet}] += overlap.share;
+    const auto place = [](const Overlap& overlap) { return std::pair{overlap.slot, overlap.as_quiet}; };
     Overlaps mean;
-    for (const auto& [slot, sum] : sums)
-        mean.push_back({slot.first, sum / static_cast<double>(ranks.size()), slot.second});
+    for (const StepOverlaps& rank : ranks)
+        for (const Overlap& overlap : rank[step]) {
+            const auto same = std::ranges::lower_bound(mean, place(overlap), {}, place);
+            if (same != mean.end() && place(*same) == place(overlap))
+                same->share += overlap.share;
+            else
+                mean.insert(same, overlap);
+        }
+    for (Overlap& overlap : mean) overlap.share /= static_cast<double>(ranks.size());
     return mean;
 }
 

@@ -28,7 +28,8 @@ struct Sets {
 
 CommonSteps common_of(const Runs& quiet, const Runs& noisy, std::int64_t warm_up)
 {
-    const auto first = static_cast<std::size_t>(std::max<std::int64_t>(warm_up, 0));  // index, in each run
+    const auto first = static_cast<std::size_t>(
+        std::max<std::int64_t>(warm_up, 0));  // index of the first step that is used in each run
     std::vector<base::LongColumn<NumberedRow>> runs;
     for (const Runs* set : {&quiet, &noisy})
         for (const RunSteps& run : *set) {

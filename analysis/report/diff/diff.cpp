@@ -98,8 +98,8 @@ void check_comparable(const DiffSide& before, const DiffSide& after)
         base::fail_usage(before.directory.string(), " and ", after.directory.string(), " are the same run");
     if (before.schedule != after.schedule) refuse("their schedules are", before.schedule, after.schedule);
     if (before.step_is != after.step_is)
-        refuse("their steps are of other units,", before.step_is.empty() ? "its own" : before.step_is,
-               after.step_is.empty() ? "its own" : after.step_is);
+        refuse("a step is not the same thing in both:", before.step_is.empty() ? "the job's own step" : before.step_is,
+               after.step_is.empty() ? "the job's own step" : after.step_is);
     if (before.confidence_percent != after.confidence_percent)
         refuse("the confidences of their intervals are", join(before.confidence_percent, " %"),
                join(after.confidence_percent, " %"));
@@ -112,8 +112,8 @@ void add_limits(Diff& diff)
     for (const auto& [name, text] : before.identity) {
         const auto other = after.identity.find(name);
         if (name == "started" || name == "seed" || other == after.identity.end() || other->second == text) continue;
-        diff.limits.push_back(join("another ", name == "cpu_model" ? "CPU model" : name, " (", text, ", then ",
-                                   other->second, "): the differences include its effect"));
+        diff.limits.push_back(join("another ", name == "cpu_model" ? "CPU model" : name, " (", text, " before, ",
+                                   other->second, " after): the differences include its effect"));
     }
     if (before.runs.empty() || after.runs.empty())
         diff.limits.push_back(
@@ -124,19 +124,22 @@ void add_limits(Diff& diff)
                  "sides do"));
     const double ratio = after.quiet_step_ms / before.quiet_step_ms;
     if (std::abs(ratio - 1.0) > quiet_steps_differ)
-        diff.limits.push_back(join("a quiet step takes ", signed_percent(100.0 * (ratio - 1.0), 1),
-                                   " of its time before: points are percent of each side's own quiet step"));
+        diff.limits.push_back(join("a quiet step takes ", fixed(100.0 * std::abs(ratio - 1.0), 1),
+                                   ratio > 1.0 ? " % longer than before" : " % less time than before",
+                                   ": points are percent of each side's own quiet step"));
     if (before.slot_seconds > 0.0 && after.slot_seconds > 0.0) {
         const double longer = std::max(before.slot_seconds, after.slot_seconds);
         if (longer > slots_differ * std::min(before.slot_seconds, after.slot_seconds))
-            diff.limits.push_back(join("slots of ", fixed(before.slot_seconds, 2), " s, then ",
-                                       fixed(after.slot_seconds, 2), " s: longer ones show more of what builds up"));
+            diff.limits.push_back(join("slots are ", fixed(before.slot_seconds, 2), " s long before and ",
+                                       fixed(after.slot_seconds, 2),
+                                       " s after: in longer ones slow effects build up further"));
     }
     if (before.budget_percent != after.budget_percent)
-        diff.limits.push_back(join("verdicts are against ", before.budget_percent, " %, then ", after.budget_percent,
-                                   " %; the differences do not depend on that"));
+        diff.limits.push_back(join("the budget is ", before.budget_percent, " % before and ", after.budget_percent,
+                                   " % after; the differences do not depend on it"));
     if (before.looked || after.looked)
-        diff.limits.emplace_back("a run ended when all was decided: its intervals are wider, and so are these");
+        diff.limits.emplace_back(
+            "a run ended once every verdict was decided: its intervals are wider, and so are those of the differences");
 }
 
 }  // namespace
@@ -157,11 +160,11 @@ DiffSide read_side(const std::string& directory, const std::string& which)
         DiffSide side = side_of(directory, json);
         side.verdict_file = file.string();
         if (!(side.quiet_step_ms > 0.0) || !(side.confidence_percent > 0.0 && side.confidence_percent < 100.0))
-            base::fail(file.string(), " is not that of a designed run");
+            base::fail(file.string(), " is not the verdict of a designed run");
         if (side.effects.empty()) base::fail_usage(directory, " has no noise but controls");
         return side;
     } catch (const nlohmann::json::exception&) {
-        base::fail(file.string(), " is not that of a designed run");
+        base::fail(file.string(), " is not the verdict of a designed run");
     }
 }
 
@@ -180,7 +183,7 @@ Diff diff_of(DiffSide before, DiffSide after)
     for (const auto& [noise, effect] : diff.before.effects) {
         const auto other = diff.after.effects.find(noise);
         if (other == diff.after.effects.end()) {
-            diff.limits.push_back(join(noise, " has an effect before the change only"));
+            diff.limits.push_back(join(noise, " was measured before the change only"));
             continue;
         }
         diff.noises.push_back({.noise = noise,
@@ -194,7 +197,7 @@ Diff diff_of(DiffSide before, DiffSide after)
     }
     for (const auto& [noise, effect] : diff.after.effects)
         if (!diff.before.effects.contains(noise))
-            diff.limits.push_back(join(noise, " has an effect after the change only"));
+            diff.limits.push_back(join(noise, " was measured after the change only"));
     if (diff.noises.empty()) base::fail_usage("before and after cannot be compared: they have no noise in common");
     const std::vector<double> adjusted = holm(p);
     for (std::size_t i = 0; i < adjusted.size(); ++i) diff.noises[i].p_holm = adjusted[i];

@@ -62,13 +62,13 @@ std::string runs_section(const PooledReport& report, const Colours& colours, con
     const double confidence = 100.0 * report.all.verdict.confidence;
     const std::string note =
         report.of_runs()
-            ? base::join("Percent of the quiet mean step, ± half of the ", confidence,
-                         " % interval. That of one run is of its blocks; that of all is of the runs (random effects, "
-                         "Hartung and Knapp). A small p of Welch's test says that runs differ.")
+            ? base::join("Percent of the mean quiet step, ± half of the ", confidence,
+                         " % interval. The interval of one run comes from its blocks, that of all runs from the runs "
+                         "(random effects, Hartung and Knapp). A small p of Welch's test says that runs differ.")
             : base::join(
-                  "Percent of the quiet mean step, ± half of the ", confidence,
-                  " % interval, of blocks. Parts count by their blocks; what differs between them is in the mean "
-                  "and not in its interval.");
+                  "Percent of the mean quiet step, ± half of the ", confidence,
+                  " % interval, which comes from blocks. A part has the weight of its number of blocks; what differs "
+                  "between parts is in the mean but not in its interval.");
     return fill("{}{}<p class=\"small\">{}</p>\n",
                 {figure(plot, folder), table_of_runs(report, colours), escape(note)});
 }
@@ -119,9 +119,9 @@ std::string not_said_of_all(const PooledReport& report, std::vector<std::string>
         sentences.emplace_back(
             "The number of runs should be fixed beforehand. Making runs until the interval looks narrow makes it too "
             "narrow.");
-    else if (!report.all.verdict.looked)
+    else if (report.all.verdict.looks == Looks::none)
         sentences.emplace_back(
-            "Adding to a run because it was undecided is another look, for which the interval of a run of fixed "
+            "Adding to a run because it was undecided is another check, for which the interval of a run of fixed "
             "length does not allow: docs/statistics.md says how often that misleads.");
     return plain_list(sentences);
 }

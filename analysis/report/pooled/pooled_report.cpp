@@ -227,9 +227,10 @@ PooledReport pooled(std::vector<std::vector<NamedReport>> runs, const std::strin
         check_one_design(*parts.front(), *parts[b]);
     }
     const Report& first = parts.front()->report;
-    const bool looked =
-        std::any_of(parts.begin(), parts.end(), [](const NamedReport* part) { return part->report.verdict.looked; });
-    report.pooled = pool(analysed(report.runs), {first.verdict.budget_percent, first.verdict.confidence, looked});
+    std::vector<Looks> looks;
+    for (const NamedReport* part : parts) looks.push_back(part->report.verdict.looks);
+    report.pooled =
+        pool(analysed(report.runs), {first.verdict.budget_percent, first.verdict.confidence, looks_together(looks)});
 
     Report& all = report.all;
     all.run = outline(first.run);
@@ -268,7 +269,8 @@ std::string scope(const PooledReport& report)
         return join(
             "The intervals include variation from run to run and within runs: they are of the mean effect over "
             "such runs, of which there were ",
-            report.runs.size(), ". One more run is expected in the prediction interval, not in these.",
+            report.runs.size(),
+            ". The effect in one more run is expected in the prediction interval, not in the intervals of the mean.",
             report.runs.size() < 3 ? " Two runs give none."
                                    : " Where runs hardly differ, that interval is wider than it has to be.");
     return "The intervals are of this run: they do not include variation from run to run (placement, pages, clock, "

@@ -194,11 +194,11 @@ std::string trends_table(const Summary& summary)
                         words(trend.of.hosts), number(join(trend.runs)), number(fixed(trend.days, 1)),
                         number(signed_percent(trend.change)), number(range(trend.interval))});
     const std::string found =
-        rows.empty() ? "<p>No trend: it takes three trustworthy runs of one training.</p>\n"
+        rows.empty() ? "<p>No trend: this needs three trustworthy runs of one training.</p>\n"
                      : dense(table({"Noise", "model", "hosts", "runs", "days", "change", "95 % interval"}, rows));
     return found +
-           R"(<p class="small">Change: of the slowdown from the first run to the last, in percentage points, by a
-straight line through the trustworthy runs of one training; the run is the unit.</p>)";
+           R"(<p class="small">Change: by how many percentage points the slowdown changed from the first run to the last,
+on a straight line through the trustworthy runs of one training; the run is the unit.</p>)";
 }
 
 // Formats "unsafe: mem" as a badge with the noise below it.
@@ -239,8 +239,8 @@ std::string cores_to_keep(const Summary& summary)
         for (const std::string& cell : *line) row.push_back(words(cell));
     }
     return dense(table(lines.front(), rows)) +
-           R"(<p class="small">Physical cores of each rank, of those that were measured; settings are in each run's
-report.</p>)";
+           R"(<p class="small">How many physical cores each rank must keep, as far as numbers of cores were measured;
+settings are in each run's report.</p>)";
 }
 
 std::string without_report(const Summary& summary)

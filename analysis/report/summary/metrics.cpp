@@ -57,7 +57,8 @@ std::vector<base::MetricFamily> metrics_of(const Summary& summary)
     base::MetricFamily high = gauge("effect_high", "ratio", "Upper end of the effect's confidence interval.");
     base::MetricFamily verdict = gauge("verdict", "", "1 for the word that is the verdict on this noise, else 0.");
     base::MetricFamily trust = gauge("trustworthy", "", "1 if the newest report is trustworthy, else 0.");
-    base::MetricFamily budget = gauge("budget", "ratio", "Slowdown that the newest run allowed.");
+    base::MetricFamily budget =
+        gauge("budget", "ratio", "Acceptable slowdown of a step, the budget of the newest run.");
     base::MetricFamily step = gauge("quiet_step", "seconds", "Mean step without noise in the newest run.");
     base::MetricFamily started = gauge("run_timestamp", "seconds", "Start of the newest run, since 1970.");
     base::MetricFamily trusted = gauge("trustworthy_run_timestamp", "seconds",

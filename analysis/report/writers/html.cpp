@@ -43,7 +43,7 @@ std::string once_more(const std::optional<Again>& run)
                 {escape(run->what), base::page::code_to_copy(run->command)});
 }
 
-// Its commands as code.
+// The advice as HTML, with its commands as code.
 std::string advice_html(const Advice& advice)
 {
     std::string html;
@@ -73,7 +73,7 @@ std::string row_html(const Colours& colours, const FactorVerdict& factor, const 
                 R"(<span class="more">what to do</span></summary>
 <div class="advice">{}</div></details>
 )",
-                {coloured_name(colours, factor.factor, factor.level), signed_percent(factor.percent),
+                {coloured_name(colours, factor.factor, factor.level), signed_percent(factor.percent.value),
                  range(factor.interval), badge(factor.verdict), escape(factor.cause.phase), advice});
 }
 
@@ -109,12 +109,12 @@ std::string tile(const Check& check)
                 {escape(check.name), mark.css_class, mark.words, escape(check.value), escape(check.meaning)});
 }
 
-std::string why_trusted(const Verdict& verdict, const std::optional<Absorbed>& absorbed)
+std::string why_trusted(const Verdict& verdict)
 {
     if (!verdict.trustworthy) return "";
-    const bool hidden = absorbed && absorbed->low_percent > 0.0 && verdict.delay->covered_percent > 0.0;
+    const bool hidden = verdict.absorbed && verdict.absorbed->low_percent > 0.0 && verdict.delay->covered_percent > 0.0;
     return fill("<p>The placebo had no effect, {}, and noise covered the training.</p>\n",
-                {hidden                        ? "a known delay cost what queued GPU work did not hide"
+                {hidden                        ? "a known delay cost only the part that queued GPU work did not hide"
                  : verdict.insensitive.empty() ? "a known delay was measured correctly"
                                                : "a known delay was not measured precisely, but its true value is not "
                                                  "ruled out (99.9 %)"});
@@ -130,7 +130,7 @@ std::string trust_section(const Verdict& verdict, const std::vector<Check>& chec
     std::string tiles;
     for (const Check& check : checks) tiles += tile(check);
     return fill("{}<div class=\"tiles\">\n{}</div>\n<p class=\"small\">{}</p>\n",
-                {why_trusted(verdict, found.absorbed), tiles, escape(found.steps_used)});
+                {why_trusted(verdict), tiles, escape(found.steps_used)});
 }
 
 Cell cell(const NoiseTable::Cell& cell)
@@ -189,7 +189,7 @@ std::string coloured_name(const Colours& colours, const std::string& factor, con
     if (const auto colour = colours.find(factor); colour != colours.end())
         dot = fill(R"html(<span class="dot" style="background:var({})"></span>)html", {colour->second.variable});
     const std::string name = base::factor_name(factor, level);
-    const std::size_t line_end = std::min(name.find('['), name.size());  // if too wide, the level is below
+    const std::size_t line_end = std::min(name.find('['), name.size());  // the level may be on a line of its own
     return fill(R"(<span style="white-space:nowrap">{}<b>{}</b></span><wbr><b>{}</b>)",
                 {dot, escape(name.substr(0, line_end)), escape(name.substr(line_end))});
 }

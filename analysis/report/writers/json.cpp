@@ -42,9 +42,9 @@ Json forecast_json(const Forecast& forecast, const std::string& command)
 Json parts_json(const EffectTable& effects, Family family, const FactorVerdict& factor, double confidence)
 {
     Json parts = Json::object();
-    for (const Effect& effect : of(effects, family)) {
+    for (const Effect& effect : effects) {
+        if (effect.family != family || effect.rank != all_ranks || effect.phase == "step") continue;
         if (effect.factor != factor.factor || effect.level != factor.level || effect.kind != factor.kind) continue;
-        if (effect.rank != all_ranks || effect.phase == "step") continue;
         const Interval interval = effect.percent.interval(confidence);
         parts[effect.phase] = {
             {"effect_percent", effect.percent.value}, {"low_percent", interval.low}, {"high_percent", interval.high}};
@@ -57,7 +57,7 @@ Json factor_json(const Report& report, const FactorVerdict& factor, const std::s
     const Analysis& analysis = report.analysis;
     Json json;
     json["verdict"] = factor.verdict;
-    json["effect_percent"] = factor.percent;
+    json["effect_percent"] = factor.percent.value;
     json["low_percent"] = factor.interval.low;
     json["high_percent"] = factor.interval.high;
     json["minutes_missing"] = nullptr;
@@ -75,9 +75,7 @@ Json factor_json(const Report& report, const FactorVerdict& factor, const std::s
     json["kind"] = text(factor.kind);
     json["p_holm"] = factor.p_holm;
     json["setting"] = factor.setting.text;
-    const Effect* judged = find(analysis.effects, factor.factor, factor.level, factor.kind, "step");
-    json["detectable_percent"] =
-        judged == nullptr ? Json(nullptr) : Json(detectable_percent(judged->percent, report.verdict.confidence_each));
+    json["detectable_percent"] = detectable_percent(factor.percent, report.verdict.confidence_each);
     json["confidence_percent"] = 100.0 * factor.confidence;
     if (const Effect* median =
             find(analysis.effects, factor.factor, factor.level, factor.kind, "median step", all_ranks, Family::measure))
@@ -90,8 +88,8 @@ Json factor_json(const Report& report, const FactorVerdict& factor, const std::s
     json["decomposition"] = factor.cause.made_of ? json_of(*factor.cause.made_of) : Json(nullptr);
     json["phases"] = parts_json(analysis.effects, Family::step, factor, report.verdict.confidence);
     json["measures"] = parts_json(analysis.effects, Family::measure, factor, report.verdict.confidence);
-    json["standard_error_percent"] = judged == nullptr ? Json(nullptr) : Json(judged->percent.standard_error);
-    json["degrees_of_freedom"] = judged == nullptr ? Json(nullptr) : Json(judged->percent.degrees_of_freedom);
+    json["standard_error_percent"] = factor.percent.standard_error;
+    json["degrees_of_freedom"] = factor.percent.degrees_of_freedom;
     return json;
 }
 
@@ -106,7 +104,8 @@ bool more_harmful(const FactorVerdict& a, const FactorVerdict& b)
     return harm(a) > harm(b);
 }
 
-// By factor: its verdict, which for a factor with levels is that of the most harmful level, and all levels below it.
+// An object per factor: its verdict. A factor with levels has the verdict of its most harmful level, and a member
+// `levels` with all of them.
 Json factors_json(const Content& content)
 {
     Json factors = Json::object();
@@ -171,11 +170,12 @@ Json again_json(const std::optional<Again>& run)
             {"command", run->command}};
 }
 
-// How a run with looks was ended; null for a run of fixed length.
+// How a run was ended that was checked repeatedly; null for a run of fixed length.
 Json stopping_json(const Verdict& verdict, double price_of_looking)
 {
-    if (!verdict.looked) return nullptr;
+    if (verdict.looks == Looks::none) return nullptr;
     return {{"until", base::until_decided},
+            {"reached_its_end", verdict.looks == Looks::at_the_end},
             {"first_look_block", blocks_before_first_look},
             {"confidence_each_percent", 100.0 * verdict.confidence_each},
             {"width_of_fixed", price_of_looking}};
@@ -227,11 +227,11 @@ Json verdict_json(const Content& content)
     json["controls"]["delay"] = control_json(verdict.delay, true);
     json["controls"]["sham"] = control_json(verdict.sham, false);
     json["controls"]["pause"] = control_json(verdict.pause, true);
-    if (found.absorbed) {
+    if (verdict.absorbed) {
         Json& delay = json["controls"]["delay"];
-        delay["absorbed_percent"] = found.absorbed->percent;
-        delay["absorbed_low_percent"] = found.absorbed->low_percent;
-        delay["absorbed_high_percent"] = found.absorbed->high_percent;
+        delay["absorbed_percent"] = verdict.absorbed->percent;
+        delay["absorbed_low_percent"] = verdict.absorbed->low_percent;
+        delay["absorbed_high_percent"] = verdict.absorbed->high_percent;
         delay["gpu_covered_percent"] = verdict.delay->covered_percent;
     }
     if (verdict.pause) json["controls"]["pause"]["judged"] = verdict.pause->judged;

@@ -29,12 +29,12 @@ void add_control(MarkdownRows& rows, const char* name, const std::optional<Contr
                                      : "**does not hold**"});
 }
 
-void write_controls(std::ostream& out, const Verdict& verdict, const Findings& found)
+void write_controls(std::ostream& out, const Verdict& verdict, const VerdictText& text)
 {
     MarkdownRows rows;
     add_control(rows, "placebo", verdict.placebo, "0 %");
-    add_control(rows, "control delay", verdict.delay, found.delay_truth);
-    add_control(rows, "control pause", verdict.pause, found.pause_truth);
+    add_control(rows, "control delay", verdict.delay, text.delay_truth);
+    add_control(rows, "control pause", verdict.pause, text.pause_truth);
     if (rows.empty()) return;
     out << "\n### Controls\n\n" << markdown_table({"Control", "Measured", "Interval", "True value", ""}, rows);
 }
@@ -43,8 +43,8 @@ void write_noises(std::ostream& out, const Verdict& verdict, const std::vector<s
 {
     MarkdownRows rows;
     for (const FactorVerdict& factor : verdict.factors)
-        rows.push_back({plain_markdown(base::factor_name(factor.factor, factor.level)), signed_percent(factor.percent),
-                        range(factor.interval), "**" + factor.verdict + "**",
+        rows.push_back({plain_markdown(base::factor_name(factor.factor, factor.level)),
+                        signed_percent(factor.percent.value), range(factor.interval), "**" + factor.verdict + "**",
                         plain_markdown(factor.cause.phase.empty() ? "-" : factor.cause.phase),
                         plain_markdown(factor.setting.text)});
     if (rows.empty()) return;
@@ -101,7 +101,7 @@ void write_markdown(std::ostream& out, const Content& content)
                                 : "**Not trustworthy: do not act on the numbers below.**\n\n");
     for (const std::string& reason : verdict.reasons) out << "- " << plain_markdown(reason) << "\n";
     write_noises(out, verdict, found.next.outlooks);
-    write_controls(out, verdict, found);
+    write_controls(out, verdict, found.text);
     for (const SectionList& list : content.sections.markdown) {
         if (!list.items.empty()) out << "\n### " << list.title << "\n\n";
         for (const std::string& item : list.items) out << "- " << plain_markdown(item) << "\n";

@@ -76,18 +76,18 @@ void print(std::ostream& out, const Content& content)
     for (const std::string& reason : verdict.reasons) out << "  because " << reason << "\n";
     if (!verdict.observed) print_control(out, "placebo        ", verdict.placebo, "0 %");
     if (verdict.delay || !(verdict.pause || verdict.observed))
-        print_control(out, "control delay  ", verdict.delay, found.delay_truth);
+        print_control(out, "control delay  ", verdict.delay, found.text.delay_truth);
     if (verdict.pause)
         print_control(out, "control pause  ", verdict.pause,
-                      found.pause_truth + (verdict.pause->judged ? "" : " (not judged)"));
+                      found.text.pause_truth + (verdict.pause->judged ? "" : " (not judged)"));
     if (verdict.sham)
         out << "  control sham   " << signed_percent(verdict.sham->percent.value) << " ("
             << range(verdict.sham->interval)
             << "): the cost of the delay's barriers, in its slots and the sham's only\n";
     if (!found.absorption.empty()) out << "  " << found.absorption << "\n";
-    if (verdict.looked)
-        out << "  looked at on its way (until decided): intervals hold at every look, and are "
-            << fixed(found.text.price_of_looking, 2) << " times as wide as those of a length fixed beforehand\n";
+    if (verdict.looks != Looks::none)
+        out << "  checked repeatedly while it ran (--until decided): intervals are valid at every check, and "
+            << fixed(found.text.price_of_looking, 2) << " times as wide as for a length fixed beforehand\n";
     for (const std::string& limit : report.limits) out << "  limited: " << limit << "\n";
 
     std::size_t width = 8;
@@ -96,7 +96,7 @@ void print(std::ostream& out, const Content& content)
         << padded("noise", width) << padded("slowdown", 11) << padded(confidence + " interval", 22)
         << padded(base::join("budget ", verdict.budget_percent, " %"), 14) << "most in\n";
     for (const FactorVerdict& factor : verdict.factors)
-        out << padded(name_of(factor), width) << padded(signed_percent(factor.percent), 11)
+        out << padded(name_of(factor), width) << padded(signed_percent(factor.percent.value), 11)
             << padded(range(factor.interval), 22) << padded(factor.verdict, 14)
             << (factor.cause.phase.empty() ? "-" : factor.cause.phase) << "\n";
     for (std::size_t i = 0; i < found.next.outlooks.size(); ++i)

@@ -27,7 +27,7 @@ TidyJson verdict_rows(const Verdict& verdict)
                      {"stressor", factor.stressor},
                      {"kind", text(factor.kind)},
                      {"verdict", factor.verdict}};
-        add_interval(row, factor.percent, factor.interval);
+        add_interval(row, factor.percent.value, factor.interval);
         row["p_holm"] = factor.p_holm;
         row["forecast_minutes"] = factor.forecast ? TidyJson(factor.forecast->minutes) : TidyJson(nullptr);
         row["phase"] = factor.cause.phase;

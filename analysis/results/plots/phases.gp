@@ -42,7 +42,7 @@ do for [n = 1 : noises] {
     }
     set label 1 names[n] at graph 0, graph 1 left offset 0,0.8 tc rgb colours[n] font 'sans-serif,14'
     if (n == noises) {
-        set label 3 'percent of the quiet mean step' at screen 0.55, screen 0 center offset 0,0.7
+        set label 3 'percent of the mean quiet step' at screen 0.55, screen 0 center offset 0,0.7
     }
     plot 'phases_effects.csv' skip 1 using ($1 == n - 1 ? $3 : NaN):2:4:5 \
          with xerrorbars pt 7 ps 0.6 lw 2 lc rgb colours[n], \

@@ -19,7 +19,7 @@ set border 1 lw 0.7
 set lmargin 24
 set rmargin 3
 set tmargin 3
-set xlabel 'slowdown of the step, percent of the quiet mean step'
+set xlabel 'slowdown of the step, percent of the mean quiet step'
 set grid xtics lc rgb '#a0a0a0' lw 0.4
 set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#707070' lw 1.2
 set arrow 2 from budget, graph 0 to budget, graph 1 nohead lc rgb '#d03030' lw 1.2 dt 2

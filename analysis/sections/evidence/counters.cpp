@@ -48,12 +48,12 @@ constexpr std::array counter_columns{
     CounterColumn{"clock_khz", base::os::cause::frequency, Per::reading_of_each, as_whole_number},
 };
 
-// Counts under one treatment, by cause. The time of a reading divides what grew, and weighs what was read.
+// Sums over a counter's readings under one treatment. A reading that spans two slots is divided by time.
 struct Counts {
-    double grown = 0.0;
-    double read_ns = 0.0;          // sum of readings x ns
-    double read_of_each_ns = 0.0;  // the same of their means over CPUs
-    double ns = 0.0;
+    double grown = 0.0;            // by how much the counter grew
+    double read_ns = 0.0;          // sum of readings, each times its length
+    double read_of_each_ns = 0.0;  // sum of the readings' means over CPUs, each times its length
+    double ns = 0.0;               // sum of the readings' lengths
 };
 using CountsByCause = std::map<std::string, Counts>;
 
@@ -128,12 +128,14 @@ void write_counters(const std::filesystem::path& file, const Report& report)
 
 NoiseTable counters_table(const Report& report)
 {
-    NoiseTable table{.title = "Counters of the processor",
-                     .head = {"Noise"},
-                     .rows = {},
-                     .note =
-                         "Under each noise, as far as this machine has counters: why execution is slower. Counts "
-                         "are of the job's threads, bandwidth and occupancy of all tasks that share a cache."};
+    NoiseTable table{
+        .title = "Counters of the processor",
+        .head = {"Noise"},
+        .rows = {},
+        .note =
+            "What the counters that this machine has show under each noise, as a hint to why execution is "
+            "slower. Instructions, misses and migrations are those of the job's threads; bandwidth and occupancy "
+            "are those of all tasks in resctrl's root group."};
     const std::vector<CounterValues> all = counters_of(report);
     const auto known = [&](std::size_t column) {
         for (const CounterValues& values : all)

@@ -50,7 +50,7 @@ std::string two_digits(double number)
 std::string tried(const FactorVerdict& factor, const std::string& setting, const std::vector<Harvested>& harvest)
 {
     char number[64];
-    std::snprintf(number, sizeof number, "%+.2f %%", factor.percent);
+    std::snprintf(number, sizeof number, "%+.2f %%", factor.percent.value);
     std::string text = base::join("with ", setting, " ", number, " (", factor.verdict, ")");
     const Harvested* done = harvest_of(harvest, factor);
     if (done != nullptr && done->of_unlimited)

@@ -69,7 +69,7 @@ std::optional<Worth> worth_of(const Report& report, const Harvested& done)
 {
     const FactorVerdict* factor = report.verdict.of(done.factor, done.level);
     if (done_in(report).node_hour_cost <= 0.0 || factor == nullptr) return std::nullopt;
-    Worth worth{-done_in(report).node_hour_cost * speed_percent(factor->percent) / 100.0, {}};
+    Worth worth{-done_in(report).node_hour_cost * speed_percent(factor->percent.value) / 100.0, {}};
     const CpusOfNodes& cpus = done_in(report).cpus;
     if (done.of_empty_node && cpus.online > 0.0)
         worth.neighbour_gets =
@@ -102,7 +102,7 @@ std::string harvest_sentence(const Report& report, const Harvested& done)
     if (factor == nullptr || !done.of_empty_node) return "";
     const Interval speed{speed_percent(factor->interval.high), speed_percent(factor->interval.low)};
     std::string text = join(base::factor_name(done.factor, done.level), ": training ",
-                            signed_percent(speed_percent(factor->percent)), " (", range(speed), "), neighbour ",
+                            signed_percent(speed_percent(factor->percent.value)), " (", range(speed), "), neighbour ",
                             in_an_hour(done), share_text(*done.of_empty_node), " of its speed on an empty node");
     const CpusOfNodes& cpus = done_in(report).cpus;
     if (cpus.idle > 0.0) text += join(", ", cpus.noise, " of ", cpus.idle, " idle core hours used");
@@ -119,11 +119,12 @@ std::string setting_sentence(const Report& report, const Harvested& done)
     const std::optional<std::string> setting = tried_setting(done.level);
     const FactorVerdict* factor = report.verdict.of(done.factor, done.level);
     if (!setting || factor == nullptr) return "";
-    return join(
-        "With ", *setting, ", ", done.factor, " costs ", signed_percent(factor->percent), " (", factor->verdict, ")",
-        done.of_unlimited ? ", and the neighbour keeps " + share_text(*done.of_unlimited) + " of its speed without that"
-                          : "",
-        ".");
+    const std::string cost = signed_percent(factor->percent.value);
+    return join("With ", *setting, ", ", done.factor, " costs ", cost, " (", factor->verdict, ")",
+                done.of_unlimited
+                    ? ", and the neighbour keeps " + share_text(*done.of_unlimited) + " of its speed without that"
+                    : "",
+                ".");
 }
 
 void compute_harvest(Report& report)
@@ -187,7 +188,7 @@ void write_harvest(const std::filesystem::path& file, const Report& report)
                                      fixed(done.per_s, 3)};
         for (const auto& share : {done.of_empty_node, done.of_unlimited})
             for (const std::string& cell : cells_of(share)) row.push_back(cell);
-        row.push_back(factor == nullptr ? "" : fixed(speed_percent(factor->percent), 5));
+        row.push_back(factor == nullptr ? "" : fixed(speed_percent(factor->percent.value), 5));
         row.push_back(cpus.online > 0.0 ? fixed(cpus.noise, 0) : "");
         row.push_back(cpus.online > 0.0 ? fixed(cpus.idle, 0) : "");
         row.push_back(worth ? fixed(worth->training_loses, 6) : "");

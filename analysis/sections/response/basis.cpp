@@ -47,7 +47,7 @@ TakenTogether Basis::together(const Weights& weights, Way way) const
         effects.emplace_back();
         for (const OfPart& part : parts) {
             effects.back().push_back(effect_of(part, *of_part++, way));
-            effects.back().back().looked_at = rules_.looked;
+            effects.back().back().looks = rules_.looks;
         }
     }
     return take_together(effects, weights_);

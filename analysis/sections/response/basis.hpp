@@ -13,8 +13,8 @@ namespace analysis {
 struct CurveRules {
     double budget_percent = 1.0;
     double confidence = 0.95;
-    bool looked = false;     // see Rules::looked
-    std::uint64_t seed = 1;  // seed of the random draws
+    Looks looks = Looks::none;  // see Rules::looks
+    std::uint64_t seed = 1;     // seed of the random draws
 };
 
 // One part of a run, analysed separately. A run consists of its first part and the parts added to it.

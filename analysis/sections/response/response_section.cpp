@@ -193,7 +193,7 @@ void add_curves(Report& report, const std::vector<RunOfCurve>& runs)
     const Verdict& verdict = report.verdict;
     for (ResponseCurve& curve :
          response_curves(runs, doses_on_record(report),
-                         {verdict.budget_percent, verdict.confidence_each, verdict.looked, report.rules.draws.seed})) {
+                         {verdict.budget_percent, verdict.confidence_each, verdict.looks, report.rules.draws.seed})) {
         Curves& kept = report.kept.of<Curves>();
         if (!curve.falls) curve.tolerated.low = safe_up_to(curve, verdict);
         (curve.falls ? kept.falling : kept.rising).push_back(std::move(curve));

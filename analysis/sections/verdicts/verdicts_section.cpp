@@ -48,7 +48,7 @@ void write_verdicts(const std::filesystem::path& file, const Report& report)
         };
         table.row(base::join_words(run.hosts, " "), run.model, run.data, run.strategy, run.ranks, run.started,
                   verdict.trustworthy ? 1 : 0, verdict.covered ? 1 : 0, factor.factor, factor.level, factor.stressor,
-                  text(factor.kind), factor.verdict, verdict.budget_percent, factor.percent, factor.interval.low,
+                  text(factor.kind), factor.verdict, verdict.budget_percent, factor.percent.value, factor.interval.low,
                   factor.interval.high, factor.interval.half_width(), factor.p_holm, forecast(&Forecast::minutes),
                   forecast(&Forecast::half_width_percent), factor.cause.phase, text(factor.cause.mechanism),
                   factor.cause.sentence, factor.setting.text);

@@ -49,12 +49,13 @@ std::string efficiencies_in_words(const MpiWaits& waits)
 NoiseTable waiting_by_noise(const Report& report)
 {
     const MpiWaits& waits = *waits_in(report);
-    NoiseTable table{.title = "Waiting in MPI",
-                     .head = {"Noise"},
-                     .rows = {},
-                     .note =
-                         "Milliseconds of a step, mean over ranks and over the steps that lie mostly under this noise: "
-                         "without an interval, so compare with quiet and do not judge by it."};
+    NoiseTable table{
+        .title = "Waiting in MPI",
+        .head = {"Noise"},
+        .rows = {},
+        .note =
+            "Milliseconds per step, averaged over ranks and over the steps that lie mostly under this noise, without "
+            "intervals: compare with the row quiet, but do not judge by the difference."};
     table.note += efficiencies_in_words(waits);
     for (const PatternWaits& pattern : waits.patterns) table.head.emplace_back(pattern.state->title);
     const Experiment& plan = report.run.plan;
@@ -86,7 +87,8 @@ NoiseTable critical_path(const MpiWaits& waits)
                                {fixed(part.delay_cost_s, 3), ""}}});
     }
     if (waits.path.size() > most_rows)
-        table.note += join(" The ", most_rows, " rows with the most, of ", waits.path.size(), "; all: path.csv.");
+        table.note +=
+            join(" The ", most_rows, " rows with the most seconds, of ", waits.path.size(), "; all rows: path.csv.");
     return table;
 }
 

@@ -111,7 +111,7 @@ TEST_CASE("a browser shows all of the page on a phone, a tablet and a screen, li
     const fs::path file = write_report(scratch / "run") / "index.html";
     testing::check_links(file);
     testing::check_on_screens(scratch.path(), file);
-    for (const nlohmann::json& result : testing::probe(scratch.path(), base::read_whole(file), {1000, 1060}, false)) {
+    for (const nlohmann::json& result : testing::probe(scratch.path(), base::read_whole(file), {1000, 1060})) {
         CHECK(result["wrong"] == nlohmann::json::array());
         CHECK(result["buttons"].get<int>() > 10);      // headers of sortable tables
         CHECK(result["pointed_at"].get<int>() > 100);  // plot marks that show their value
@@ -128,7 +128,7 @@ TEST_CASE("a page that is too wide, faint or without rules is noticed")
 <table style="width: 1px"><thead><tr><th style="overflow-wrap: anywhere">unbreakable</th></tr></thead></table>
 <p style="width: 1px"><span class="unit">1 ± 2</span></p>
 <table><thead><tr><th><button>n</button></th></tr></thead><tbody><tr><td>2</td></tr><tr><td>1</td></tr></tbody></table>)";
-    const std::string found = testing::probe(scratch.path(), bad, {390}, false)[0]["wrong"].dump();
+    const std::string found = testing::probe(scratch.path(), bad, {390})[0]["wrong"].dump();
     for (const char* each : {"outside: P.lost", "no rule for class lost", "faint: P.lost",
                              "no text for people: plot_1a", "overlap: \\\"under\\\"", "broken head: unbreakable",
                              "torn apart: 1 ± 2", "no keyboard reaches A", "script: ", "does not sort: n"})

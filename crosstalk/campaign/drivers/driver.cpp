@@ -145,7 +145,7 @@ int drive(const CampaignDirectory& campaign, const Launcher& launcher, const Dri
         try {
             Driver{campaign, launcher, options}.drive();
         } catch (const Stopped&) {
-            base::warn("stopped (crosstalk campaign run ", campaign.path().string(), " continues)");
+            base::warn("stopped; to continue: crosstalk campaign run ", campaign.path().string());
         }
     }
     return print_outcome(campaign, options);

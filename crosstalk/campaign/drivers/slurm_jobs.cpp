@@ -169,7 +169,7 @@ int drive_by_jobs(const CampaignDirectory& campaign, const SlurmOptions& options
     } catch (const Stopped&) {
         driver.cancel_pending();
         driver.cancel();
-        base::warn("stopped (crosstalk campaign run continues)");
+        base::warn("stopped; to continue: crosstalk campaign run ", campaign.path().string());
     }
     return print_outcome(campaign, options.driver);
 }

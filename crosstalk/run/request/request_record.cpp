@@ -48,7 +48,7 @@ base::CpuSet cpus_in(const Json& json)
 
 }  // namespace
 
-void write_request(const Request& request, const std::vector<std::string>& reading)
+void write_request(const Request& request, const std::vector<std::string>& reading, bool reached_its_end)
 {
     Json json;
     json["format"] = base::format_version;
@@ -58,6 +58,7 @@ void write_request(const Request& request, const std::vector<std::string>& readi
     json["python"] = request.python;
     json["duration_ns"] = request.duration.count();
     json["until"] = request.until_decided ? base::until_decided : "";
+    json["reached_its_end"] = reached_its_end;
     json["schedule"] = request.schedule;
     json["slot"] = request.slot;
     json["seed"] = request.seed;

@@ -11,7 +11,7 @@
 namespace crosstalk {
 
 // Writes request.json to request.out. reading: options by which interference finds the steps ("--steps", "FILE", ..).
-void write_request(const Request& request, const std::vector<std::string>& reading);
+void write_request(const Request& request, const std::vector<std::string>& reading, bool reached_its_end);
 
 // Reads the request of a run, without directories, length and exports. Throws Error if the run was not made by
 // `crosstalk run`.
