@@ -103,7 +103,7 @@ def main(directory, page, port):
     try:
         server = Server(("127.0.0.1", port), Files)
     except OSError as error:
-        print(f"crosstalk: cannot serve at 127.0.0.1:{port}: {error.strerror}; without --port a free one is taken",
+        print(f"crosstalk: cannot serve at 127.0.0.1:{port}: {error.strerror}; omit --port to use a free one",
               file=sys.stderr)
         return 1
     own = server.server_address[1]

@@ -133,7 +133,7 @@ class Sides:
         for number, (a, b) in enumerate(zip(old, new), 1):
             if a != b:
                 return f" in line {number}:\n    - {a[:200]}\n    + {b[:200]}"
-        return f": {len(old)} lines, then {len(new)}"
+        return f": {len(old)} lines by the old build, {len(new)} by the new one"
 
     def archive(self, anchor, number):
         self.call("trace-info", anchor)

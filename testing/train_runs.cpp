@@ -132,7 +132,9 @@ std::vector<Words> every_model(const std::map<std::string, Words>& forms)
         if (!models || !line.starts_with("  ") || line.starts_with("   ")) continue;
         const std::string name = line.substr(2, line.find(' ', 2) - 2);
         const auto form = forms.find(name);
-        all.push_back(form != forms.end() ? form->second : Words{"--model", name, "--data", "synthetic[samples=1600]"});
+        const Words words =
+            form != forms.end() ? form->second : Words{"--model", name, "--data", "synthetic[samples=1600]"};
+        if (!words.empty()) all.push_back(words);
     }
     return all;
 }

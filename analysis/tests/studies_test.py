@@ -78,12 +78,12 @@ for row in rows("response"):
         check(row, 0.0, 0.025 + chance(0.025))
 for row in rows("alarms"):
     check(row, 0.0, 0.05 + chance(0.05))
-estimates = {}
+estimates = {}  # of one run they have a standard deviation of 0.4 to 1 point
 for row in rows("carry-over"):
     key = (row["count"], row["varies_percent"])
     if row["quantity"] == "mean estimate, percent":
         estimates[key] = float(row["value"])
-    if row["quantity"] == "truth, percent" and abs(estimates[key] - float(row["value"])) > 0.15:
+    if row["quantity"] == "truth, percent" and abs(estimates[key] - float(row["value"])) > 0.05 + 3 / repetitions ** 0.5:
         wrong.append(f"carry-over of {row['value']} % came out as {estimates[key]} %")
     if row["quantity"] == "coverage of the carry-over":
         check(row, 0.92 - chance(0.95), min(1.0, 0.98 + chance(0.95)))

@@ -68,9 +68,7 @@ TEST_CASE("a browser shows all of the campaign's page on a phone, a tablet and a
     testing::check_links(page);
     testing::check_on_screens(scratch.path(), page);
     if (testing::found({"pdftotext"}).empty()) return testing::skip("pdftotext is not there");
-    for (const char* size : {"A4", "Letter"}) {
-        const testing::Printed printed = testing::print_page(scratch.path(), page, size);
-        CHECK(printed.words > 100);
-        CHECK(printed.first_sheet().find(">budget<") != std::string::npos);  // the label in the plot
-    }
+    const testing::Printed printed = testing::print_page(scratch.path(), page, "A4");
+    CHECK(printed.words > 100);
+    CHECK(printed.first_sheet().find(">budget<") != std::string::npos);  // the label in the plot
 }

@@ -76,7 +76,7 @@ TEST_CASE("a table of steps in a run is named from the run on so that it may be 
     fs::create_directory(scratch / "run");
     const fs::path elsewhere = scratch / "elsewhere.csv";
     const auto steps_of = [&](const fs::path& table) {
-        crosstalk::write_request(request_for(scratch / "run"), {"--steps", table.string(), "--warmup", "8s"});
+        crosstalk::write_request(request_for(scratch / "run"), {"--steps", table.string(), "--warmup", "8s"}, true);
         return base::read_json(scratch / "run/request.json").at("reading");
     };
     CHECK(steps_of(scratch / "run/train/steps.csv")["steps"] == "train/steps.csv");

@@ -25,7 +25,8 @@ except ImportError:
     sys.exit(77)
 
 BIN = pathlib.Path(sys.argv[1])
-RATE, MOMENTUM, STEPS = 0.01, 0.9, 200
+RATE, MOMENTUM, STEPS = 0.01, 0.9, 140
+AT_NIGHT = "CROSSTALK_NIGHTLY" in os.environ
 BRIEF = 60  # steps of a training that only has to show whether its ranks agree
 TWO_RANKS = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "2"]
 TRAIN = [BIN / "ddl-train", "--model", "mlp[hidden=32]", "--data", "synthetic[samples=1600,channels=1,height=8,width=8]",
@@ -117,7 +118,7 @@ def main():
         assert everywhere["ranks_agree"] and everywhere["checksum"] != truth["checksum"]
 
         # After the same altered checkpoint all strategies end with the same bits, with NaN too.
-        for bit, tag in ((3, "small"), (1, "huge")):
+        for bit, tag in ((1, "huge"), (3, "small"))[:2 if AT_NIGHT else 1]:
             altered = directory / f"altered-{tag}"
             record = directory / f"{tag}.json"
             subprocess.run([str(BIN / "ddl-alter"), str(checkpoint), "--location", "model/", "--flips", "30",

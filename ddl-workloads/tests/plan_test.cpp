@@ -207,6 +207,8 @@ TEST_CASE("checkpoints come after steps, after a time or by their cost")
     CHECK(every("30s").every_time == std::chrono::seconds{30});
     CHECK(every("auto:3%").share == doctest::Approx(0.03));
     CHECK(every("auto:3%").every_steps == 0);
+    CHECK_THROWS_WITH_AS(every("auto:3"), "--checkpoint-every auto:3: '3' is not a percentage, such as 30%",
+                         base::UsageError);
     CHECK_FALSE(parsed({"--model", "emulated", "--out", "run"})->checkpoint.on());
 }
 

@@ -94,7 +94,7 @@ assert "most harm to fsync: `io.write`" in page and "2 (1.5 to 2.5)" in page
 rates = rows_after("rates.py", "--only", "given", "--pairs", "2")
 mean = "`network.stream[rate=1GiB/s]`, 10 s: mean error"
 assert rates[mean, "found"]["value"] == "-1.000" and rates[mean, "holds"]["value"] == "no"
-windows = "`network.stream[rate=1GiB/s]`: windows of 100 ms, 5th to 95th percentile"
+windows = "`network.stream[rate=1GiB/s]`: error in windows of 100 ms, 5th to 95th percentile"
 assert (rates[windows, "found"]["low"], rates[windows, "found"]["high"]) == ("-1.500", "1.500")  # first and last left out
 assert rates[windows, "holds"]["value"] == "yes" and rates[windows, "within"]["high"] == "2.000"
 print("rows are what the tables said")

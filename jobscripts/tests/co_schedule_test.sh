@@ -19,7 +19,7 @@ export CROSSTALK_OUT=$out
 # Virtual nodes share their cores, so ranks of different nodes must yield like ranks of one node.
 run_options=(--cpus "$train_cpu" --noise-cpus "$noise_cpu" --control-delay 1ms --schedule "$(tiny_schedule_in "$scratch/io")")
 training=(ddl-train --model "$tiny_model" --data "$tiny_data" --progress yield)
-duration=8s
+duration=8
 
 # noisegen_first COMMAND: makes the shell run COMMAND before noisegen on each node.
 noisegen_first() {
@@ -36,7 +36,7 @@ noisegen_first() {
 nodes=1 expected=0
 case $1 in
     covered | nodes_covered)
-        nodes=2 duration=40s
+        nodes=2 duration=15
         mkdir "$scratch/metrics"
         run_options+=(--openmetrics "$scratch/metrics")
         ;;
@@ -46,9 +46,9 @@ case $1 in
         noisegen_first 'case " $* " in *dry-run*) ;; *) [ "$(uname -n)" != n2 ] || sleep 100 ;; esac; exec'
         training+=(--steps 800)
         ;;
-    extended) duration=20s ;;
+    extended) duration=20 ;;
     ends_early)
-        expected=3 duration=15s
+        expected=3 duration=15
         # shellcheck disable=SC2016
         noisegen_first 'case " $* " in *dry-run*) exec ;; esac; exec timeout --preserve-status 8'
         ;;
@@ -58,7 +58,7 @@ case $1 in
     wrong_mpi) nodes=2 expected=2 && export CROSSTALK_MPI=none ;;
     array) run_options+=(--evidence off) ;;
     at_once) ;;
-    nodes_array) nodes=2 duration=25s ;;
+    nodes_array) nodes=2 duration=25 ;;
 esac
 submission=(sbatch --parsable --nodes="$nodes" --output="$scratch/job.log")
 if [[ $1 == array ]]; then
@@ -73,7 +73,7 @@ if [[ $1 == array ]]; then
     submission=(env -u CROSSTALK_BIN PATH="$elsewhere" "${submission[@]}" --array=7)
     out=$out/7
 fi
-words=(--duration "$duration" "${run_options[@]}" -- "${training[@]}")
+words=(--duration "${duration}s" "${run_options[@]}" -- "${training[@]}")
 job_is_over() { [[ -z $(squeue -h --jobs="$job" 2>/dev/null) ]]; }
 # `sbatch --wait` would poll less and less often, up to every half minute.
 submit() { # [SECONDS]
@@ -144,9 +144,10 @@ if [[ $1 == nodes_array ]]; then
 fi
 submit
 # 3: noise did not cover the training, for example because the machine stalled for seconds.
-for _ in 1 2; do
+for longer in 2 4; do
     [[ $1 =~ covered|extended|array && $status == 3 ]] || break
     rm -rf "$out"
+    words[1]=$((longer * duration))s
     submit
 done
 [[ $status == "$expected" ]] || broken "the job ends with $expected" \

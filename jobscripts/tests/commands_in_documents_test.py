@@ -23,9 +23,12 @@ programs = pathlib.Path(os.environ["CROSSTALK_BIN"])
 
 mpi_program = ("printf '#!/bin/sh\\nexec \"$CROSSTALK_BIN/../tests/mpi-calls\" none\\n' >program; chmod +x program")
 
-designed_run = ("jobscripts/local.sh --out DIR --duration 10 --data synthetic --control-delay 500us "
+designed_run = ("jobscripts/local.sh --out DIR --duration 6 --data synthetic --control-delay 500us "
                 "--model 'emulated[compute=10ms,gradients=64KiB]' --schedule "
                 "'rotation(memory.stream[bytes=16MiB], io.write, placebo, control.delay, control.sham; slot=150ms)'")
+
+trials_run = designed_run.replace("memory.stream[bytes=16MiB], io.write", "trials=job.run[command=crosstalk sweep "
+                                  "jobscripts/specs/harvest-trials.ini -o $CROSSTALK_HARVEST.sweep]")
 
 # What the commands of a document require.
 made_before = {
@@ -38,6 +41,7 @@ made_before = {
         f"ddl-train --transport self --model 'emulated[compute=1ms,gradients=4KiB]' --data synthetic --steps 60 --out {run}"
         for run in ("quiet", "noisy")
     ] + [designed_run],
+    "docs/sweep.md": [trials_run],
     "docs/troubleshooting.md": [designed_run],
     "docs/tracing-mpi.md": [mpi_program],
     "docs/crosstalk.md": [mpi_program.replace("none", "reduce")],
@@ -57,7 +61,6 @@ int main(int argc, char** argv)
 
 # Commands whose exit code is not 0, on purpose.
 exit_codes = {
-    "noisegen --schedule 'memory.strem 1s' --cpus 1 --out DIR": {2},
     "interference analyse DIR": {0, 3},  # noise may not cover a training of some seconds
     "jobscripts/local.sh --out DIR --duration": {0, 3},
     "crosstalk run --duration 60s": {0, 3},
@@ -72,15 +75,18 @@ exit_codes = {
     "ddl-train --model resnet50 --device cuda": {0, 77},  # .. and a GPU
 }
 
-# The test that runs a command which is not run here.
+# The test that runs a command which is not run here; check_reasons() looks for both.
 elsewhere = {
     "./quickstart.sh": "takes minutes and needs an empty machine; what it does is tried by local_test.sh",
     "./check.sh": "is what runs this test",
-    "cmake --preset release": "builds and measures for an hour",
-    "cmake --build --preset release --target bench": "measures for ten minutes or more",
-    "cmake --workflow": "is what check.sh does",
+    "module load": "needs a cluster's modules",
+    "cmake --preset release -D": "needs a cluster's modules; clean_root_test.sh builds this preset",
+    "cmake --build --preset release": "clean_root_test.sh",
+    "cmake --install": "package_test.sh packs what it installs",
+    "apt-get install": "package_test.sh install, on a fresh Debian",
+    "cpack --config": "package_test.sh",
+    "podman": "container_test.py; building takes a registry",
     "sbatch": "co_schedule_test.sh, in a Slurm of its own",
-    "srun": "co_schedule_test.sh, in a Slurm of its own",
     "file=neighbour.sh": "job_run_test; the whole takes minutes",
     "crosstalk-python train.py": "own_job_test.sh pytorch, with the training of python/tests",
     "-m crosstalk train.py": "python/tests/test_marks.py: Debian's torchrun does not start",
@@ -95,7 +101,6 @@ elsewhere = {
     "crosstalk campaign run build/controls": "controls_test.sh sums up such runs, which take 20 minutes",
     "crosstalk run --quick": "quick_test.sh",
     "crosstalk diff": "diff_command_test.py",
-    "crosstalk view": "view_test.py",
     "crosstalk prune": "prune_test.py",
     "crosstalk run --runs": "several_runs_test.sh",
     "crosstalk run --extend": "several_runs_test.sh",
@@ -110,7 +115,6 @@ elsewhere = {
     "interference observe --train run1": "delays_test.py and interference_observed_test",
     "interference analyse run1 run2": "interference_pooled_test",
     "--empty-node EMPTY": "harvest_test",
-    "effects-simulation --study": "studies_test.py",
     "interference predict DIR": "interference_predict_test",
     "interference checkpoints RUN1": "checkpoints_test.py",
     "interference checkpoints STUDY": "checkpoint_study_test.py, on a cell of the study",
@@ -118,11 +122,10 @@ elsewhere = {
     "--victim PID": "the tests of job.cores, with ranks of their own",
     "--victim 0,bandwidth,llc": "harm_test; its peer need not be installed",
     "interference controls": "controls_test.sh: its runs take ten minutes",
-    "trace-cube scorep/": "needs an archive of Score-P: against_scalasca_test",
+    "trace-cube scorep/": "trace_cube_test, on profiles of its own: Debian has no Score-P",
     "noisegen calibrate": "its whole table takes minutes: calibrate_test",
     "rate=60%": "needs what calibrate found: calibrate_test",
     "noisegen limits": "shows what calibrate found: calibrate_test",
-    "'cifar10[path=big]'": "needs 100 million images",
 }
 # Replacements that make a lesson of the tutorial short enough for a test.
 tiny = ("--schedule 'rotation(memory.stream[bytes=16MiB], io.write[block=64KiB], placebo, control.delay, control.sham; "
@@ -142,9 +145,19 @@ smaller = [
     (r"(?m)^moments = .*", "moments = 4"),
     (r"(?m)^end = .*", "end = 8"),
 ]
-# Replacements in the commands of any other document.
-shorter = [(r'crosstalk run (--schedule "rotation\(job.checkpoint)', r"crosstalk run --duration 20s \1")]
-slow = {"--duration 150s", "--duration 60", "noisegen probe"}
+# Replacements in any other document.
+shorter = [
+    (r'crosstalk run (--schedule "rotation\(job.checkpoint)', r"crosstalk run --duration 20s \1"),
+    (r"crosstalk try -- mpirun", "crosstalk try --duration 3s -- mpirun"),
+    (r"^noisegen memory.stream 5s", "noisegen memory.stream 1s"),
+    (r"^(noisegen .* --duration) (6|10)s", r"\1 4s"),
+    (r"(?m)^trials = 64$", "trials = 4"),
+]
+slow = {"--duration 150s", "--duration 60", "--duration 20s", "--empty-node empty", "noisegen probe"}
+
+
+# First words of blocks of commands, other than Crosstalk's programs.
+others = {"cmake", "mpicc", "mpirun", "python3", "sbatch", "export", "podman", "module"}
 
 
 def blocks(text):
@@ -161,7 +174,7 @@ def commands_of(block):
     if shown:
         return shown
     first = lines[0].split()[0] if lines and lines[0].split() else ""
-    known = first.startswith(("./", "jobscripts/")) or first in ("cmake", "mpicc", "mpirun", "python3", "srun", "sbatch", "export")
+    known = first.startswith(("./", "jobscripts/")) or first in others
     if not known and not (programs / first).is_file():
         return []
     return [joined] if "&\n" in joined else [line for line in lines if line.strip()]
@@ -182,6 +195,20 @@ def is_command(text):
 
 def reason(command):
     return next((why for begin, why in elsewhere.items() if begin in command), None)
+
+
+def check_reasons():
+    """Fails if a reason in `elsewhere` names a test that does not exist, or belongs to a command that no page shows."""
+    pages = [page.read_text(encoding="utf-8") for page in (tree / "README.md", *tree.glob("docs/**/*.md"))]
+    shown = re.sub(r"\\\n\s*", "", "\n".join(pages))
+    rooms = [room for room in tree.iterdir() if room.is_dir() and room.name not in ("build", ".git")]
+    tests = {file.stem for room in rooms for file in room.rglob("*test*")}
+    for begin, why in elsewhere.items():
+        missing = set(re.findall(r"\b(?:\w+_test|test_\w+)\b", why)) - tests
+        if missing:
+            sys.exit(f"there is no {missing.pop()}, which runs: {begin}")
+        if begin not in shown:
+            sys.exit(f"no page shows the command that is run elsewhere: {begin}")
 
 
 def remove(path):
@@ -253,6 +280,7 @@ def made_smaller(text, rules=smaller):
 def main():
     document, only_slow = sys.argv[1], "--slow" in sys.argv
     text = (tree / document).read_text()
+    check_reasons()
     environment = dict(os.environ, PATH=f"{programs}:/usr/bin:{os.environ['PATH']}", OMPI_ALLOW_RUN_AS_ROOT="1",
                        OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     # Memory leaks of MPI do not matter here; a sanitizer's library must come before the one that trace-record preloads.
@@ -267,15 +295,19 @@ def main():
         for file, content in files_before.get(document, {}).items():
             (folder / file).write_text(content)
         wanted = []
+        rules = smaller if is_lesson else shorter
         for above, language, block in blocks(text):
             commands = commands_of(block) if language in ("", "sh", "bash") else []
             named = re.findall(r"`([\w.]+\.(?:spec|py|ini|csv|cpp|jsonl?))`", above)
             if not commands and named:
-                (folder / named[-1]).write_text(made_smaller(block) if is_lesson else block)
-            wanted += [made_smaller(command, smaller if is_lesson else shorter) for command in commands]
-        wanted += list(of_table(text))
+                (folder / named[-1]).write_text(made_smaller(block, rules))
+            wanted += [made_smaller(command, rules) for command in commands]
+        wanted += [made_smaller(command, shorter) for command in of_table(text)]
         can_run = [command for command in wanted if not reason(command)]
         chosen = [command for command in can_run if any(word in command for word in slow) == only_slow]
+        if wanted and not can_run and not only_slow:
+            print(*(f"{command}\n    {reason(command)}" for command in wanted), sep="\n")
+            return
         if not chosen:
             print(f"skipped: none of the {len(wanted)} commands of {document} is to run here")
             sys.exit(77)

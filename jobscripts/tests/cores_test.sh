@@ -32,7 +32,7 @@ options=(--slot 300ms --budget 50% --step-line step --neighbour cpu.spin)
 
 case ${1:-} in
 run)
-    run crosstalk cores --out "$scratch/run" --duration 15s "${options[@]}" -- "${job[@]}"
+    run crosstalk cores --out "$scratch/run" --duration 9s "${options[@]}" -- "${job[@]}"
     ((status == 0 || status == 3)) || broken "it ends with an answer, or a promise not kept" "$(cat "$scratch/err")"
     check "the answer is the last line" grep -Eq '^(Keep [0-9]+ core|This run does not show how many cores)' <(tail -n 1 "$scratch/out")
     python3 - "$scratch/run/report" <<'PYTHON'

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The documents are consistent: lengths, links, tables, and options that the programs have. Exit code 77 if this is not
-a git checkout. Options are checked only for the programs in CROSSTALK_BIN.
+"""The documents are consistent: lengths, links, tables, tests of their commands, and options that the programs have.
 
-Exit code 77 if this is not a git checkout. Options are checked of the programs in CROSSTALK_BIN only.
+Exit code 77 if this is not a git checkout. Options are checked only for the programs in CROSSTALK_BIN.
 """
 import os
 import pathlib
@@ -19,6 +18,7 @@ SUBCOMMANDS = {"crosstalk": ["run", "cores", "try", "sweep", "view", "diff", "pr
     "ddl-alter": ["difference"],
     "interference": ["analyse", "so-far", "exposure", "compare", "observe", "predict", "controls", "metrics", "explain",
                      "summary", "diff", "outcomes", "checkpoints"],
+    "ddl-code": ["plan", "info"],
     "ddl-data": ["generate", "convert", "info"],
 }
 SCRIPTS = ["jobscripts/local.sh"]
@@ -115,6 +115,25 @@ def check_options(page):
             break
 
 
+def check_commands_run():
+    """Each page that shows commands has a test that runs them."""
+    tests = (ROOT / "jobscripts/CMakeLists.txt").read_text(encoding="utf-8")
+    for page in listed("README.md", "docs/*.md"):
+        name = str(page.relative_to(ROOT))
+        first = [command.split()[0] for command in commands(page) if command.split()]
+        if any((BIN / word).is_file() or word.startswith("./") for word in first) and not (
+                name in tests or page.parent.name == "tutorial" and page.stem in tests or f"{page.stem}_test.sh" in tests):
+            wrong.append(f"{name}: no test of jobscripts/CMakeLists.txt runs its commands")
+
+
+def check_pages():
+    """Links of pages that are kept for browsers lead to files beside them."""
+    for page in listed("results/*.html"):
+        for target in re.findall(r'(?:href|src)="([^"#:]+)"', page.read_text(encoding="utf-8")):
+            if not (page.parent / target).exists():
+                wrong.append(f"{page.relative_to(ROOT)}: the link to {target} leads nowhere")
+
+
 def check_comments():
     for source in listed("*.hpp", "*.cpp", "*.cu", "*.inc", "*.sh", "*.cmake", "*CMakeLists.txt", "*.sbatch"):
         for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
@@ -133,11 +152,14 @@ def check_glossary():
 
 
 def check_version():
+    """Files that repeat the version of CMakeLists.txt have the same."""
     version = re.search(r"^project\(crosstalk VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
-    if f"\nversion: {version}\n" not in (ROOT / "CITATION.cff").read_text():
-        wrong.append(f"CITATION.cff has another version than CMakeLists.txt: {version}")
-    if f"\n## {version} " not in (ROOT / "CHANGELOG.md").read_text():
-        wrong.append(f"CHANGELOG.md has no section on {version}")
+    for name, text in (("CITATION.cff", f"\nversion: {version}\n"), ("CHANGELOG.md", f"\n## {version} "),
+                       ("README.md", f"version {version}"), ("docs/installing.md", f"crosstalk_{version}_"),
+                       ("cmake/packages/crosstalk.def", f"crosstalk_{version}_"),
+                       ("python/crosstalk/__init__.py", f'\n__version__ = "{version}"\n')):
+        if text not in (ROOT / name).read_text(encoding="utf-8"):
+            wrong.append(f"{name} has another version than CMakeLists.txt: no {text.strip()}")
 
 
 def check_licence():
@@ -153,6 +175,8 @@ for one in listed("*.md"):
     check_lengths(one)
     check_links(one)
     check_options(one)
+check_commands_run()
+check_pages()
 check_comments()
 check_glossary()
 check_version()

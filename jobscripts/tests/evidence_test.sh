@@ -17,13 +17,14 @@ job=("$scratch/job.sh")
 source_of_steps=(--step-line 'step ([0-9]+)')
 control=control.pause
 
-# measured DIR [OPTION...]: a run, repeated if noise did not cover it, as when the machine stalls for seconds.
+# measured DIR [OPTION...]: a run, repeated and longer if noise did not cover it, as when the machine stalls for
+# seconds.
 measured() {
     local out=$1
     shift
-    for _ in 1 2 3; do
+    for duration in 4s 8s 16s; do
         rm -rf "$out"
-        run crosstalk run --out "$out" --duration 8s --seed 7 "${source_of_steps[@]}" "$@" \
+        run crosstalk run --out "$out" --duration "$duration" --seed 7 "${source_of_steps[@]}" "$@" \
             --schedule "rotation(cpu.spin, placebo, $control; slot=250ms)" -- "${job[@]}"
         ((status == 3)) || break
     done

@@ -77,8 +77,10 @@ case $1 in
         CROSSTALK_LOAD=$library run crosstalk campaign plan "$scratch/spec.ini" -o "$scratch/campaign"
         check "a campaign may use it then" test "$status" = 0
 
-        sed 's/0\.1\.0/0.0.9/' "$library" >"$scratch/older.so"
-        refused 2 "made for Crosstalk 0.0.9, this is 0.1.0: build it again" noisegen --load "$scratch/older.so" --list
+        version=$(sed -nE 's/^project\(crosstalk VERSION ([0-9.]+) .*/\1/p' "$jobscripts/../CMakeLists.txt")
+        other=${version//[0-9]/9} # of the same length, since it is written into a binary
+        sed "s/${version//./\\.}/$other/" "$library" >"$scratch/other.so"
+        refused 2 "made for Crosstalk $other, this is $version: build it again" noisegen --load "$scratch/other.so" --list
         cp "$library" "$scratch/copy.so"
         refused 2 "there is a stressor 'cpu.divide' already" noisegen --load "$library" --load "$scratch/copy.so" --list
         refused 2 "cannot open shared object file" noisegen --load "$scratch/none.so" --list

@@ -99,6 +99,14 @@ def scenarios(runs, pool):
     yield "ddl-train", 2, lambda: call("ddl-train", "--strategy", "naiv", "--out", runs.new())
     yield "ddl-train", 3, lambda: lost_checkpoint(runs)
     yield "ddl-train", 77, lambda: call("ddl-train", "--data", "digits", "--out", runs.new(), env=no_digits())
+    yield "ddl-code", 0, lambda: call("ddl-code", "--list")
+    yield "ddl-code", 2, lambda: call("ddl-code", "inf")
+    plan = ("ddl-code", "plan", "--simulate", "0", "--out")
+    yield "ddl-code plan", 0, lambda: call(*plan, runs.new())
+    yield "ddl-code plan", 1, lambda: call(*plan, fake_file(runs) / "below")
+    yield "ddl-code plan", 2, lambda: call("ddl-code", "plan", "--grid", "5")
+    yield "ddl-code info", 0, lambda: call("ddl-code", "info", "codenet")
+    yield "ddl-code info", 2, lambda: call("ddl-code", "info", "codnet")
     yield "ddl-data", 0, lambda: call("ddl-data", "--list")
     for program in ("ddl-data", "interference", "crosstalk", "crosstalk campaign"):
         if program != "ddl-data":

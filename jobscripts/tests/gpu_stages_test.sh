@@ -72,9 +72,9 @@ check "so are those of the pairs" test "$(grep -c ',20.5$' "$RESULTS/emulated.cs
 check "the README says what ran and where" grep -q '| designed | [0-9]* | fine | All is well' "$RESULTS/README.md"
 check "and on what" grep -q 'GPU: Stand-in' "$RESULTS/README.md"
 
-run env RUN_ENDS=3 "$run_sh" designed train
+run env RUN_ENDS=3 "$run_sh" designed tests
 check "noise that did not cover fails its stage" outcome_is designed failed
-check "and the next one ran" outcome_is train fine
+check "and the next one ran" outcome_is tests fine
 run env OTHER_BITS="--strategy cycle" "$run_sh" train
 check "a strategy that ends with other bits fails its stage" outcome_is train failed
 run env BUILD_FAILS=yes "$run_sh" build

@@ -30,9 +30,9 @@ check "the right word is offered" grep -q "emulated" "$scratch/err"
 check "the status file says the same" grep -q '"exit_code": *2' "$scratch/wrong/status.json"
 
 export CROSSTALK_TEST=$scratch.local
-"$jobscripts/local.sh" --out "$scratch/early" "${tiny[@]}" --duration 12s 2>"$scratch/early.log" &
+"$jobscripts/local.sh" --out "$scratch/early" "${tiny[@]}" --duration 8s 2>"$scratch/early.log" &
 script=$!
-noise_began() { (($(cat "$scratch/early"/noise/*/noise.csv 2>/dev/null | wc -l) > 20)); }
+noise_began() { (($(cat "$scratch/early"/noise/*/noise.csv 2>/dev/null | wc -l) > 10)); }
 check "noise begins" within 60 noise_began
 for pid in $(with_variable "CROSSTALK_TEST=$scratch.local"); do
     [[ $(cat "/proc/$pid/comm" 2>/dev/null) != noisegen ]] || kill -TERM "$pid"

@@ -9,9 +9,9 @@ run=$scratch/run
 mkdir "$scratch/io"
 
 # 3: noise did not cover the training, for example because the machine stalled for seconds.
-for _ in 1 2 3; do
+for duration in 12s 30s 60s; do
     rm -rf "$run"
-    run "$jobscripts/local.sh" --out "$run" --model "$tiny_model" --data "$tiny_data" --duration 30s \
+    run "$jobscripts/local.sh" --out "$run" --model "$tiny_model" --data "$tiny_data" --duration "$duration" \
         --schedule "$(tiny_schedule_in "$scratch/io")" --seed 7
     ((status == 3)) || break
 done

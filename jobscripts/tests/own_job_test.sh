@@ -8,7 +8,7 @@ set -euo pipefail
 needs setpriv crosstalk noisegen interference trace-record
 how=$1
 control=control.pause
-duration=12s
+duration=12
 slot=300ms
 run=$scratch/run
 mkdir "$scratch/io"
@@ -35,6 +35,7 @@ case $how in
         [[ -x ${job[3]} ]] || skip "there is no mpi-calls"
         options=(--export-markdown "$scratch/table.md" --export-json "$scratch/verdict.json"
             --export-junit "$scratch/junit.xml")
+        duration=6
         [[ -z ${CROSSTALK_PRELOAD_FIRST:-} ]] || export LD_PRELOAD=$CROSSTALK_PRELOAD_FIRST
         ;;
     mpi4py)
@@ -51,7 +52,7 @@ PYTHON
         job=(mpirun -n 2 /usr/bin/python3 "$scratch/allreduce.py")
         options=()
         slot=1s
-        duration=40s
+        duration=40
         [[ -z ${CROSSTALK_PRELOAD_FIRST:-} ]] || export LD_PRELOAD=$CROSSTALK_PRELOAD_FIRST ASAN_OPTIONS=detect_leaks=0
         ;;
     lines)
@@ -94,15 +95,15 @@ PYTHON
         mkdir "$scratch/metrics"
         options=(--openmetrics "$scratch/metrics")
         control=control.delay,control.sham
-        duration=25s slot=300ms
+        duration=25
         [[ -z ${CROSSTALK_PRELOAD_FIRST:-} ]] || export LD_PRELOAD=$CROSSTALK_PRELOAD_FIRST ASAN_OPTIONS=detect_leaks=0
         ;;
 esac
 
 # 3: noise did not cover the job, for example because the machine stalled for seconds.
-for _ in 1 2 3; do
+for longer in 1 2 3; do
     rm -rf "$run" "$scratch/own.csv"
-    run crosstalk run --out "$run" --duration $duration --seed 7 "${options[@]}" --schedule \
+    run crosstalk run --out "$run" --duration $((longer * duration))s --seed 7 "${options[@]}" --schedule \
         "rotation(memory.stream[bytes=16MiB], io.write[directory=$scratch/io,block=64KiB], placebo, $control; slot=$slot)" \
         -- "${job[@]}"
     ((status == 3)) || break

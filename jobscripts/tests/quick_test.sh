@@ -23,11 +23,11 @@ fi
 
 for other in '--duration 9s' '--until decided' '--max-duration 9s' '--runs 2'; do
     # shellcheck disable=SC2086 # an option and its value
-    refused 2 "does not take ${other%% *}" crosstalk run --quick $other -- "${job[@]}"
+    refused 2 "cannot be combined with ${other%% *}" crosstalk run --quick $other -- "${job[@]}"
 done
 refused 2 "omit --quick" crosstalk run --quick --extend "$scratch"
 refused 2 "no job given" crosstalk run --quick
-refused 2 "of --schedule auto" crosstalk run --noises io.write --schedule 'cpu.spin 1s' -- "${job[@]}"
+refused 2 "for --schedule auto" crosstalk run --noises io.write --schedule 'cpu.spin 1s' -- "${job[@]}"
 refused 2 "did you mean memory.stream" crosstalk run --quick --noises memory.strem --out "$scratch/no" -- "${job[@]}"
 refused 2 "nothing between two commas" crosstalk run --quick --noises '' --out "$scratch/no" -- "${job[@]}"
 refused 2 "" crosstalk run --quick --noises ')' --out "$scratch/no" -- "${job[@]}"

@@ -21,7 +21,7 @@ if [[ ${1:-} == until ]]; then
     well crosstalk run --schedule "$schedule" --control-delay 2ms --until decided --budget 500% --max-duration 60s \
         --out "$scratch/run" -- "${job[@]}"
     check "it ended when all was decided" grep -q 'every verdict is decided' "$scratch/err"
-    check "its intervals hold at every look" grep -q 'intervals are valid at repeated looks' "$scratch/out"
+    check "its intervals are valid at every check" grep -q 'intervals are valid at every check' "$scratch/out"
     check "the verdict is there" grep -Eq '^memory.stream .* (safe|unsafe) ' "$scratch/out"
     check "and says how it was ended" grep -q '"first_look_block": 10' "$scratch/run/report/verdict.json"
     exit 0

@@ -120,9 +120,10 @@ def main():
         result = json.loads((campaign / "ddp/train/run.json").read_text(encoding="utf-8"))["result"]
         assert result["trials"]["ended"] == len(rows(outcomes)) and result["trials"]["crashed"] == 0, result
         assert not (campaign / "ddp/train/trial-begun").exists(), "a trial that was stopped has not crashed"
+        ended = len(rows(outcomes))
         with subprocess.Popen([BIN / "crosstalk", "campaign", "run", campaign], env=ENVIRONMENT, start_new_session=True,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-            while not outcomes.exists() or outcomes.read_text(encoding="utf-8").count("\n") < 10:
+            while len(rows(outcomes)) < ended + 3:  # by then, it holds the lock
                 assert process.poll() is None, "it ended before it was killed"
                 time.sleep(0.002)
             other = subprocess.run([BIN / "crosstalk", "campaign", "run", campaign], capture_output=True, text=True,

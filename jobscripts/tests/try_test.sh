@@ -28,6 +28,10 @@ PYTHON
 SHELL
 chmod +x "$scratch/marks.sh"
 
+# This run waits for a step beside the tries that follow.
+crosstalk run --first-step 12s --out "$scratch/silent" -- sleep 60 >"$scratch/silent.log" 2>&1 &
+silent=$!
+
 echo layer >"$scratch/input"
 # run starts its command in the background, which would lose its standard input.
 with_input() { run bash -c 'exec "$@" <"$0"' "$scratch/input" "$@"; }
@@ -45,9 +49,11 @@ check "it tells its steps" grep -q '^steps  *a step as the job marks it' "$scrat
 check "a phase inside of another takes its place" grep -Eq '^phases .*load [0-9.]+ %, forward [0-9.]+ %' "$scratch/out"
 check "so the known delay is in the schedule" grep -q '^schedule .*control.delay' "$scratch/out"
 
-run crosstalk run --first-step 12s --out "$scratch/silent" -- sleep 60
-[[ $status == 1 ]] || broken "a job without steps is given up" "it ended with $status: $(cat "$scratch/err")"
-check "it says so while it waits" grep -q 'no step after 10 s: processes: sleep; steps come from MPI calls' "$scratch/err"
+status=0
+wait "$silent" || status=$?
+[[ $status == 1 ]] || broken "a job without steps is given up" "it ended with $status: $(cat "$scratch/silent.log")"
+check "it says so while it waits" \
+    grep -q 'no step after 10 s: processes: sleep; steps come from MPI calls' "$scratch/silent.log"
 
 run crosstalk run --first-step 2s --step-line 'epoch ([0-9]+)' --out "$scratch/never" -- python3 "$scratch/lines.py"
 [[ $status == 1 ]] || broken "lines that never match are given up" "it ended with $status: $(cat "$scratch/err")"

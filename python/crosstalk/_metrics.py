@@ -77,7 +77,7 @@ class StepMetrics:
         families = [
             ("running", "gauge", "", "1 while it trains, 0 after it.", float(running)),
             ("steps", "counter", "", "Steps done.", float(self.steps)),
-            ("time_seconds", "counter", "seconds", "Time in those steps.", self.time_ns / 1e9),
+            ("time_seconds", "counter", "seconds", "Time in all steps done.", self.time_ns / 1e9),
         ]
         if steps > 0:
             mean = time_ns / 1e9 / steps

@@ -57,7 +57,7 @@ class Round:
 class Steps:
     """Tracks the training's current step and phase.
 
-    The begin of a step is known only when a module in training mode is called, but data loaded before that belong to
+    The start of a step is known only when a module in training mode is called, but data loaded before that belong to
     the step as well. So changes of the phase between two steps are kept here until then.
 
     Phases are a stack, since a closure runs forward and backward within update. Only the training's thread is tracked.
@@ -144,7 +144,7 @@ class Steps:
             del self.before[:-128]  # changes during an evaluation, which is in no step
 
     def show_marked(self, name: str | None) -> None:
-        """Likewise for a phase that the program marks itself, such as a checkpoint between two steps."""
+        """Like show(), for a phase that the program marks itself, such as a checkpoint between two steps."""
         if marks.explicit or threading.get_ident() != self.thread:
             marks.phase(name)
         else:

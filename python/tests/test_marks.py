@@ -3,15 +3,21 @@
 
 from __future__ import annotations
 
+import atexit
 import csv
+import ctypes
 import importlib.util
 import os
 import re
+import runpy
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import unittest
+import warnings
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -42,6 +48,29 @@ def python(run: Path | None, *words: str, ranks: int = 1) -> list[tuple[str, str
     for process, (_, errors) in zip(started, said):
         assert process.returncode == 0, errors
     return said
+
+
+def forked(run: Path, program: Path) -> None:
+    """python(run, "-m", "crosstalk", program) in a fork of this process, which may have imported torch already."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.environ.update(CROSSTALK_OUT=str(run), RANK="0", LOCAL_RANK="0", WORLD_SIZE="1", OMP_NUM_THREADS="1")
+            warnings.simplefilter("ignore")
+            sys.path[:0] = ["", str(HERE.parent)]
+            sys.argv = ["crosstalk", str(program)]
+            runpy.run_module("crosstalk", run_name="__main__", alter_sys=True)
+            code = 0
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        except BaseException:
+            traceback.print_exc()
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        ctypes.CDLL(None).exit(code)  # unlike os._exit() it ends libraries, too
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, program.read_text()
 
 
 def rows(run: Path, rank: int = 0) -> list[dict[str, int]]:
@@ -121,10 +150,14 @@ for item in crosstalk.steps(range(100)):
 
 @unittest.skipUnless(HAS_TORCH, "there is no PyTorch")
 class Torch(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        import torch  # noqa: F401  for all forks
+
     def setUp(self) -> None:
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.run_directory = Path(scratch.name) / "run"
+        scratch = Path(tempfile.mkdtemp())  # a TemporaryDirectory would end with the first fork
+        self.addCleanup(shutil.rmtree, scratch)
+        self.run_directory = scratch / "run"
 
     def test_steps_are_those_that_the_training_counts_and_as_long_as_its_timer_says(self) -> None:
         metrics = str(self.run_directory.parent / "steps.prom")
@@ -170,7 +203,7 @@ for epoch in range(3):
 """
         file = self.run_directory.parent / "evaluating.py"
         file.write_text(program)
-        python(self.run_directory, "-m", "crosstalk", str(file))
+        forked(self.run_directory, file)
         found = rows(self.run_directory)
         self.assertEqual(len(found), 12)
         for row in found[1:]:
@@ -192,7 +225,7 @@ for step in range(4):
 """
         file = self.run_directory.parent / "saving.py"
         file.write_text(program)
-        python(self.run_directory, "-m", "crosstalk", str(file))
+        forked(self.run_directory, file)
         self.assertEqual([row["checkpoint_ns"] >= 50_000_000 for row in rows(self.run_directory)],
                          [False, False, True, False])
 
@@ -208,7 +241,7 @@ for inputs in crosstalk.steps([torch.randn(2, 4) for _ in range(6)]):
 """
         file = self.run_directory.parent / "explicit.py"
         file.write_text(program)
-        python(self.run_directory, "-m", "crosstalk", str(file))
+        forked(self.run_directory, file)
         self.assertEqual(len(rows(self.run_directory)), 6)
 
     def test_the_hook_leaves_the_parameters_as_they_would_be(self) -> None:

@@ -5,16 +5,18 @@ PyTorch."""
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-from test_marks import python, rows
+from test_marks import forked, python, rows
 
 if importlib.util.find_spec("torch") is None:
     print("SKIPPED: there is no PyTorch")
     sys.exit(77)
+import torch  # noqa: E402, F401  for all forks
 
 BEGIN = """
 import sys, time, torch
@@ -54,12 +56,15 @@ FORWARD, BACKWARD, UPDATE = 3e6, 5e6, 2e6
 
 class Phases(unittest.TestCase):
     def steps_of(self, program: str, count: int, ranks: int = 1) -> list[list[dict[str, int]]]:
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        run = Path(scratch.name) / "run"
-        file = Path(scratch.name) / "training.py"
+        scratch = Path(tempfile.mkdtemp())  # a TemporaryDirectory would end with the first fork
+        self.addCleanup(shutil.rmtree, scratch)
+        run = scratch / "run"
+        file = scratch / "training.py"
         file.write_text(BEGIN + program)
-        python(run, "-m", "crosstalk", str(file))
+        if ranks == 1:
+            forked(run, file)
+        else:
+            python(run, "-m", "crosstalk", str(file))
         found = [rows(run, rank) for rank in range(ranks)]
         for of_rank in found:
             self.assertEqual(len(of_rank), count)

@@ -129,7 +129,7 @@ def check_begins_and_ends(converted):
                        slice_of("cpu_op", "aten::mm", 1, 1, 10, 5), {"ph": "E", "pid": 1, "tid": 1, "ts": 100},
                        {"ph": "E", "pid": 1, "tid": 1, "ts": 101}, {"ph": "B", "name": "open", "pid": 1, "tid": 1, "ts": 102},
                        {"ph": "i", "name": "mark", "pid": 1, "tid": 1, "ts": 50}])
-    assert "1 events never end" in trace.printed and "1 events end without a begin" in trace.printed
+    assert "1 events never end" in trace.printed and "1 end events without a begin event" in trace.printed
     assert "left out: instant events (1)\n" in trace.printed, trace.printed
     regions = {row["name"]: row for row in json.loads(trace.run("trace-info", "--json"))["regions"]}
     assert regions["outer"]["inclusive_ns"]["sum"] == 100_000, regions

@@ -227,7 +227,7 @@ def check_two_threads(folder, analyse):
 
 
 def check_late_request(folder, analyse):
-    """A receive counts from the begin of its call, although its request is recorded after the send has ended."""
+    """A receive counts from the start of its call, although its request is recorded after the send has ended."""
     for request in (1, 10):
         job = Job(folder / str(request), 2, init_end=500 * US)
         job.send(0, 1, 1 * MS, 10 * MS + 5 * US)

@@ -35,7 +35,7 @@ class Call:
 
     def __init__(self, rank, name, begin):
         self.rank, self.name, self.begin, self.end = rank, name, begin, None
-        self.first, self.last = [], []  # events directly after its begin and before its end
+        self.first, self.last = [], []  # events directly after its start and before its end
         self.sends, self.received = [], []  # halves of messages that end in it
 
 

@@ -49,7 +49,7 @@ TEST_CASE("messages between up to six ranks arrive as they were drawn, over ever
 {
     for (const std::string transport : {"mpi", "gloo"}) {
         if (!has(transport)) continue;
-        for (const int ranks : {1, 3, 6}) {
+        for (const int ranks : testing::at_night() ? std::vector{1, 3, 6} : std::vector{6}) {
             CAPTURE(transport);
             CAPTURE(ranks);
             const testing::Scratch scratch;

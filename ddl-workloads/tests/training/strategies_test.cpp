@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <sstream>
 
 using testing::small;
@@ -22,9 +23,16 @@ using testing::Words;
 
 namespace {
 
-// Trains on two ranks and returns the checksum of the final parameters.
+// Trains on two ranks and returns the checksum of the final parameters; that of `naive` once for each model.
 class Pairs {
  public:
+    const std::string& naive(const Words& model)
+    {
+        std::string& checksum_of_model = naive_[model[1]];
+        if (checksum_of_model.empty()) checksum_of_model = checksum(model, "naive");
+        return checksum_of_model;
+    }
+
     std::string checksum(const Words& model, const std::string& strategy, const Words& more = {})
     {
         Words options{"--batch", "2", "--strategy", strategy, "--steps", "20", "--trace", "off"};
@@ -40,10 +48,11 @@ class Pairs {
 
  private:
     testing::Scratch scratch_;
+    std::map<std::string, std::string> naive_;
     int number_ = 0;
 };
 
-// Small versions of all models; a model not listed here has its default size.
+// Small versions of all models but two residual networks; a model not listed here has its default size.
 std::vector<Words> small_models(const testing::Scratch& scratch)
 {
     const auto of_images = [](const std::string& model) {
@@ -55,8 +64,8 @@ std::vector<Words> small_models(const testing::Scratch& scratch)
                                  {"synthetic", of_images("synthetic[layers=5,bytes=4kB,flops=1e5]")},
                                  {"mlp", of_images("mlp[hidden=16]")},
                                  {"resnet18", of_images("resnet18[width=4]")},
-                                 {"resnet34", of_images("resnet34[width=2]")},
-                                 {"resnet50", of_images("resnet50[width=2,stem=imagenet]")},
+                                 {"resnet34", {}},
+                                 {"resnet50", {}},
                                  {"gpt", gpt},
                                  {"dlrm",
                                   {"--model", "dlrm[embedding=4,bottom=8,top=8]", "--data",
@@ -65,7 +74,7 @@ std::vector<Words> small_models(const testing::Scratch& scratch)
 
 }  // namespace
 
-// The nightly test runs all pairs of strategies and models, and larger models.
+// The nightly test runs all pairs of strategies and models, and larger models, with all residual networks.
 TEST_CASE("every strategy but none and every model end with the parameters of naive bit for bit")
 {
     const testing::Scratch scratch;
@@ -80,7 +89,7 @@ TEST_CASE("every strategy but none and every model end with the parameters of na
         const std::string& strategy = strategies[i % strategies.size()];
         CAPTURE(model[1]);
         CAPTURE(strategy);
-        CHECK(pairs.checksum(model, strategy) == pairs.checksum(model, "naive"));
+        CHECK(pairs.checksum(model, strategy) == pairs.naive(model));
     }
     pairs.checksum(models.front(), "none");  // with `none` the ranks' parameters differ
 }

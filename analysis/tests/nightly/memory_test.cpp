@@ -20,7 +20,7 @@ namespace {
 
 constexpr double run_s = 60.0;
 
-// Writes rows of two ranks, from the run's begin to its end; each step has two phases and a small variation.
+// Writes rows of two ranks, from the run's start to its end; each step has two phases and a small variation.
 void write_steps(const fs::path& file, std::int64_t rows)
 {
     std::ofstream out{file};
