@@ -135,7 +135,7 @@ def given(rows: bench_rows.Rows, scratch: pathlib.Path, pairs: int) -> None:
         rows.add(case, peer, "beside", "%", *median_interval(peer_means))
     add_within(rows, case, peer, "%", middle, middle, 0.1)
     rows.add(case, peer, "pairs", "", str(pairs))
-    case = "`network.stream[rate=1GiB/s]`: windows of 100 ms, 5th to 95th percentile"
+    case = "`network.stream[rate=1GiB/s]`: error in windows of 100 ms, 5th to 95th percentile"
     low, high = quantile(windows, 0.05), quantile(windows, 0.95)
     rows.add(case, peer, "found", "%", None, low, high)
     if peer:
@@ -179,7 +179,8 @@ def share(rows: bench_rows.Rows, scratch: pathlib.Path, pairs: int) -> None:
                 shutil.rmtree(out)
     for name, percents in windows.items():
         low, high = quantile(percents, 0.05), quantile(percents, 0.95)
-        case = f"{name}: windows of 100 ms, 5th to 95th percentile" + (" (warned of before)" if name in warned else "")
+        case = f"{name}: error in windows of 100 ms, 5th to 95th percentile"
+        case += " (warned of before)" if name in warned else ""
         rows.add(case, "", "found", "%", None, low, high)
         add_within(rows, case, "", "%", low, high, 2.0)
         rows.add(case, "", "pairs", "", str(pairs))

@@ -147,7 +147,7 @@ def job(number, disturbed, file, cpu, steps_csv):
 
 
 def disturb(how, file, cpus, group, seconds):
-    """Starts what is outside of the job; its process, or None."""
+    """Starts what disturbs the job from outside. Returns its process, or None if it is none."""
     times = [(0, time.monotonic_ns() + round((seconds + 30) * 1e9))]
     place = disturbances.Place(cpus[1], cpus[0], file, FILE_BYTES, group, 50_000)
     work = {"second job": lambda: [thread(f"omp {i}", compute) for i in range(2)] and compute(10 ** 9),

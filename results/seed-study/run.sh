@@ -3,7 +3,7 @@
 # The seed study, from its spec to the tables beside this script: 40 runs in 5 blocks, about 45 minutes on a machine on
 # which nothing else runs.
 #
-#   results/seed-study/run.sh [DIR]     runs it in DIR (default build/seed-study), or goes on there, and copies the report
+#   results/seed-study/run.sh [DIR]     runs it in DIR (default build/seed-study), or continues there, and copies the report
 #
 # SPEC=FILE and RESULTS=FOLDER try another spec, with its report elsewhere. CROSSTALK_BIN is the folder of the programs.
 set -euo pipefail

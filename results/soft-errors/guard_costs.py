@@ -75,7 +75,7 @@ def noise(run: pathlib.Path) -> Iterator[None]:
 
 def cost(row: dict[str, str], name: str) -> str:
     if not row[f"{name}cost_percent"]:
-        return "not known, of fewer than two null trials"
+        return "not known: fewer than two null trials"
     value, low, high = (float(row[f"{name}cost_{part}percent"]) for part in ("", "low_", "high_"))
     return f"{value:.1f} % ({low:.1f} to {high:.1f})"
 

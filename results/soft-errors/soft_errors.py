@@ -6,12 +6,12 @@
     model           the model is more sensitive than the optimizer
     horovod         an exchange as Horovod's (cycle) is slightly more resilient than one as DDP's (ddp)
 
-    soft_errors.py [DIR]        makes the runs in DIR (default build/soft-errors), or goes on with those that are there,
+    soft_errors.py [DIR]        makes the runs in DIR (default build/soft-errors), or continues with those that are there,
                                 and puts tables and README's numbers beside this script
 
 Two ranks on one CPU each if there are two, else one. RESULTS=FOLDER puts the tables elsewhere; CROSSTALK_BIN is the
 folder of the programs; TRIALS scales the number of trials (1). A trial that ends its process counts as crashed: the
-training is started again and goes on after it.
+training is started again and continues after it.
 """
 import csv
 import itertools
