@@ -4,9 +4,9 @@
 
     docs/tutorial/pictures.py [--out FOLDER] [--work FOLDER] [--only NAME]... [--small]
 
-Reports are of made runs, whose true effects are known (build/dev/tests/synthetic-run); soft errors are those of the
-campaign in the lesson on them; the page of a campaign is that of results/seed-study. Chromium draws them, and pngquant
-makes them small where it is there. Exit code 77: there is no Chromium, no gnuplot, or no synthetic-run. CROSSTALK_BIN
+Reports are of made runs, whose true effects are known (build/dev/tests/synthetic-run); those on soft errors are of the
+campaign in that lesson; the page of a campaign is that of results/seed-study. Chromium draws them, and pngquant makes
+them small if it is installed. Exit code 77: there is no Chromium, no gnuplot, or no synthetic-run. CROSSTALK_BIN
 is the folder of the programs (default build/dev/bin).
 """
 import argparse
