@@ -24,7 +24,7 @@ Mean mean_or_single(const std::vector<double>& values)
     return {.value = values.front()};
 }
 
-// Sum of independent means. One without an error has none.
+// Sum of independent means. The sum has no standard error if one of the means has none.
 Mean sum_of(const Mean& a, const Mean& b)
 {
     Mean sum{.value = a.value + b.value};
@@ -53,7 +53,8 @@ struct StepSum {
     std::size_t steps = 0;
 };
 
-// The steps that follow each other from `step` in a direction, up to `most`, without a save and under that noise.
+// Sums up to `most` consecutive steps, from the one next to `step` in `direction` (1 or -1) on. A step with a save, or
+// with another noise than `state`, ends the sum.
 StepSum steps_beside(const CheckpointRun& run, const std::vector<bool>& busy, std::size_t step, int direction,
                      std::uint32_t state, std::size_t most)
 {
@@ -74,7 +75,7 @@ SaveAndSteps pair_of(const CheckpointRun& run, const std::vector<bool>& busy, co
     if (!save.first_step)
         pair.left_out = "began after the last step";
     else if (save.last_step == *save.first_step)
-        pair.left_out = "was written within its own step";
+        pair.left_out = "ended in the step in which it began";
     if (!pair.left_out.empty()) return pair;
     const std::size_t first = *save.first_step + 1;
     double during_ms = 0.0;
@@ -239,7 +240,7 @@ std::vector<RestartGroup> restart_groups(const std::vector<CheckpointRun>& runs)
     return all;
 }
 
-// Restarts from checkpoints of the group's setting under that noise; nullptr if there are none.
+// Restarts under `noise` from checkpoints with this setting; nullptr if there are none.
 const RestartGroup* restarts_of(const CheckpointReport& report, CheckpointSetting setting, const std::string& noise)
 {
     setting.mode.clear();

@@ -52,8 +52,8 @@ struct CheckpointGroup {
     double bytes = 0.0;
     std::optional<double> bytes_per_s;  // bytes over time of write and sync
     std::optional<double> bytes_per_parameter;
-    std::optional<double> time_percent;   // stalls, of the time under this noise
-    std::optional<double> epoch_percent;  // a stall, of an epoch
+    std::optional<double> time_percent;   // share of the time under this noise that the stalls take
+    std::optional<double> epoch_percent;  // one stall in percent of an epoch
 
     std::size_t pairs = 0;                // saves with steps during and beside them
     std::optional<Mean> between_percent;  // slowdown of the steps between; none for sync, or without pairs
@@ -93,7 +93,7 @@ struct CheckpointReport {
     std::vector<CheckpointRun> runs;
     std::vector<SaveAndSteps> pairs;      // one for each asynchronous save
     std::vector<CheckpointGroup> groups;  // by setting; quiet first, then by noise
-    std::vector<RestartGroup> restarts;   // likewise
+    std::vector<RestartGroup> restarts;   // in the same order
     std::vector<std::string> notes;
 };
 

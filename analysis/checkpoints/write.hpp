@@ -30,7 +30,7 @@ std::vector<CheckpointTable> tables_of(const CheckpointReport& report);
 // Remarks: how the numbers are meant, what was left out.
 std::vector<std::string> notes_of(const CheckpointReport& report);
 
-// The name of the setting, as short as it stays different from others of the report: "async raw".
+// Names a setting: its mode and format, and the other parts in which the report's settings differ: "async raw".
 std::string name_of(const CheckpointSetting& setting, const CheckpointReport& report);
 
 void print(std::ostream& out, const CheckpointReport& report);

@@ -61,7 +61,7 @@ void show(const CheckpointReport& report, const std::string& format, const std::
 }  // namespace
 
 CheckpointsCommand::CheckpointsCommand()
-    : Command{"interference checkpoints", "what checkpoints cost a training, and how often to write them"}
+    : Command{"interference checkpoints", "reports what checkpoints cost a training, and how often to write them"}
 {
     options.add_positional("DIR", directories_, "run directories with train/checkpoints.csv; settings are pooled");
     options.add("mtbf", mtbf_, "mean time between failures of the job, such as 24h", "TIME");

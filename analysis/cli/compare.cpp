@@ -74,7 +74,7 @@ int Compare::run()
     if (out_.empty()) base::fail_usage("compare needs --out (interference compare --help)");
     check(settings_);
     if (settings_.warm_up_time.count() > 0 || settings_.warm_up_until_noise)
-        base::fail_usage("--warmup: a number of steps for compare");
+        base::fail_usage("--warmup of compare must be a number of steps");
     if (fs::exists(out_)) base::fail_taken(out_);
     std::vector<fs::path> files;
     for (const auto* set : {&quiet_, &noisy_})

@@ -16,8 +16,8 @@ struct SoFar {
 };
 
 // Makes the summary from the report's estimate of the data so far; with fewer than two complete blocks the line says
-// that there is no interval yet. Times count from the first step. With Settings::looked, intervals hold at all looks at
-// once, and nothing is decided before the tenth block.
+// that there is no interval yet. Times count from the first step. With Settings::looks, intervals are valid at every
+// check, and nothing is decided before the tenth block.
 SoFar so_far(const RunSoFar& run, const Settings& settings);
 
 }  // namespace analysis

@@ -153,7 +153,7 @@ namespace {
 constexpr std::string_view wait_phase = base::card_of(base::TrainingPhase::wait_exchange).name;
 
 // True if at least half of the slowdown is own work of one rank in one region, and phases do not show this or show
-// something else: wait_exchange alone looks like the network, and regions of other programs are no phases.
+// something else: wait_exchange alone looks like the network, and regions of other programs are not phases.
 bool region_says_more(const Decomposition& made_of)
 {
     return made_of.critical_rank && made_of.region_percent >= made_of.step_percent / 2.0 &&

@@ -18,7 +18,7 @@ struct Cause {
     std::string phase;  // phase or GPU measure with most of the effect; empty if none was found
     Mechanism mechanism = Mechanism::unknown;
     std::string sentence;    // one sentence for an operator
-    std::string evidence{};  // cause in os.csv that explains a third of the slowdown or more; empty if none
+    std::string evidence{};  // cause in os.csv that explains a third of the slowdown or more; empty if none does
     // Parts of the slowdown; none if the run does not record the parts of its steps.
     std::optional<Decomposition> made_of{};
 };

@@ -50,7 +50,7 @@ std::string points(double number)
     return text;
 }
 
-// Begins of the noise's episodes; adjacent slots are one episode.
+// Starts of the noise's episodes; adjacent slots are one episode.
 std::vector<std::int64_t> begins(const DesignedRun& run, const Observed& noise)
 {
     std::vector<std::int64_t> all;

@@ -19,8 +19,8 @@ struct Forecast {
 };
 
 // The forecast. The half width of the interval at that confidence falls with the square root of the run's length, and a
-// little faster with few blocks. The forecast interval holds at all looks if the present one does. The target is three
-// quarters of the budget: an effect below a quarter of the budget is then safe. Where the interval is that narrow
+// little faster with few blocks. The forecast interval is valid at every check if the present one is. The target is
+// three quarters of the budget: an effect below a quarter of the budget is then safe. Where the interval is that narrow
 // already, because the estimate is close to the budget, the target is half of the present half width. The forecast does
 // not use the estimate, which may be anywhere in its interval. None with fewer than `least` blocks, or runs where the
 // run is the unit. run_minutes: length of this run, or of all runs.

@@ -14,7 +14,7 @@ namespace analysis {
 
 namespace {
 
-// [slot]: true if the slot lies in the training, but contains no step's begin, only steps that began before it (outside
+// [slot]: true if the slot lies in the training, but contains no step's start, only steps that began before it (outside
 // of strata).
 std::vector<bool> without_own_steps(const DesignedRun& run, const Analysis& analysis)
 {
@@ -85,8 +85,8 @@ std::optional<std::string> steps_that_wait(const DesignedRun& run, const Analysi
     const double waits = half_time_length(std::move(lengths));
     const double slot = base::median(std::move(slots));
     if (waits <= longer_than_most * most || slot >= in_a_slot * waits) return std::nullopt;
-    return base::join("half of the time is in steps of ", base::fixed(waits, 1), " ms or more, most steps take ",
-                      base::fixed(most, 1), " ms: these wait for work of other steps, and a slot of ",
+    return base::join("half of the time is in steps of ", base::fixed(waits, 1), " ms or more, but most steps take ",
+                      base::fixed(most, 1), " ms: the long ones wait for work of other steps, and a slot of ",
                       base::fixed(slot, 0), " ms is too short to attribute that work");
 }
 

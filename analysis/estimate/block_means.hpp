@@ -24,8 +24,8 @@ struct WithinBlocks {
 // Turns a block's sums of products into sums around the block's means.
 void centre(WithinBlocks& block);
 
-// Row 0: measures of a quiet step. Rows below: what one unit of each column adds. None if the steps do not separate the
-// columns.
+// Row 0: measures of a quiet step. Rows below: what one unit of each column adds. No value if the steps do not
+// separate the columns from each other.
 std::optional<Eigen::MatrixXd> solve(const WithinBlocks& all);
 
 // Sets fit.mean_ms and each block's influence, from the blocks' `gram` and `time`. Throws Error if a treatment has no

@@ -23,7 +23,7 @@ bool is_students(const Estimated& one, double confidence)
            std::abs(one.interval.high - (one.value + half)) < near;
 }
 
-// If an error is unknown, a number so large that Student's t is normal.
+// Returns a number so large that Student's t is normal if an error is unknown.
 double degrees_of_freedom(const Estimated& a, const Estimated& b)
 {
     constexpr double normal = 1e6;

@@ -24,7 +24,7 @@ struct EstimatedDifference {
 };
 
 // Where both intervals are Student's t, the difference has Welch's t interval, with degrees of freedom by Welch and
-// Satterthwaite. Else, for intervals that are not symmetric or that hold at every look, the squared distances of both
+// Satterthwaite. Else, for intervals that are not symmetric or are valid at every check, the squared distances of both
 // estimates from their bounds add up (MOVER; Zou and Donner 2008), and p is that of the Student's t whose interval has
 // the same bound on the side of zero. confidence: that of both intervals.
 EstimatedDifference difference(const Estimated& before, const Estimated& after, double confidence);

@@ -37,7 +37,7 @@ struct Effect {
     std::string phase;  // a phase, "step", or another measure's name
     int rank = all_ranks;
     Kind kind = Kind::alone;
-    Mean percent;  // in percent of the rank's quiet mean step
+    Mean percent;  // in percent of the rank's mean quiet step
     // Effect on the job's step including accidents and carry-over, whether or not `percent` includes them. A noise is
     // safe only if this interval allows it. Equals `percent` for other measures.
     Mean at_worst;
@@ -58,7 +58,7 @@ struct Effect {
 // True if accidents count in a contrast with these weights: if they are charged to any of its treatments.
 bool accidents_count(const Eigen::VectorXd& weights, const LongSteps& steps);
 
-// The estimate in all tables, in percent of the quiet mean step. It includes accidents that are charged to its
+// The estimate in all tables, in percent of the mean quiet step. It includes accidents that are charged to its
 // treatments and the carry-over of its noises. If one of these is not beyond doubt, it is left out of the estimate, and
 // the interval also spans the estimate with it.
 Mean estimated_percent(const Fit& fit, const Eigen::VectorXd& weights, Eigen::Index measure, const StepsOf& steps);

@@ -48,7 +48,7 @@ struct Combination {
     }
 };
 
-// Adds to a contrast the carry-over of its noises: of those in `lasting`, or of all. Once any noise lasts, every
+// Adds to a contrast the carry-over of its noises: of those in `lasting`, or of all. If any noise has carry-over, every
 // contrast uses the means after slots without noise, because plain means include carry-over. Nothing is added where the
 // order of slots does not separate carry-over from effects.
 Combination combination(const Fit& fit, const Eigen::VectorXd& weights, const std::vector<Assigned>& lasting);
@@ -65,7 +65,7 @@ struct Estimate {
 };
 Estimate estimate(const Fit& fit, const Combination& weights, Eigen::Index measure, bool with_accidents);
 
-// A contrast in percent of the quiet mean step. Both share the drift of blocks, so the spread is that of difference -
+// A contrast in percent of the mean quiet step. Both share the drift of blocks, so the spread is that of difference -
 // ratio x quiet, not of the difference alone (the usual standard error of a ratio).
 Mean percent_of_quiet(const Fit& fit, const Combination& weights, Eigen::Index measure, bool with_accidents);
 // [block]: the block's influence on that percentage, times the number of blocks; without strata.
@@ -76,10 +76,10 @@ double quiet_step_ms(const Fit& fit, bool with_accidents);
 
 // Throws Error where a treatment has no step at all.
 //
-// One means model with a mean of its own for each block, so that the steps of a block are compared with one another. A
-// slot lasts a fixed time: where the length of steps changes in a run and a noise slows the short ones, pooled means
-// would hold fewer of those under the noise (13.6 % for a true 9 %). Blocks count by their steps, not alike: when
-// steps happen to be slow fewer of them fit into a slot.
+// Each block has its own means, so that steps are compared within a block only. A slot lasts a fixed time: if the
+// length of steps changes during a run and a noise slows the short ones, fewer short steps fit into the noise's slots,
+// and means over all blocks would differ for that reason, too (13.6 % for a true 9 %). Blocks are weighted by their
+// number of steps, not equally: fewer steps fit into a slot when they happen to be slow.
 Fit fit(const Series& series, const StepsOf& steps);
 
 }  // namespace analysis

@@ -16,8 +16,7 @@ Eigen::MatrixXd noise_before(const Experiment& plan, const std::vector<Assigned>
                              const std::vector<int>& windows);
 
 // Fits the model to ordinary steps. windows[noise]: number of slots that the noise may last; empty: one slot. None
-// where the order of slots does not separate carry-over from effects, with fewer than three blocks, and without a
-// noise.
+// where the order of slots does not separate carry-over from effects, with fewer than three blocks, or without a noise.
 std::optional<Lasting> lasting_of(const Fit& fit, const Series& series, const StepsOf& of, std::vector<int> windows);
 
 }  // namespace analysis

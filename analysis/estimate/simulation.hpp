@@ -27,7 +27,7 @@ struct Simulation {
     double run_s = 120.0;
     // If not empty: levels of a single factor "f", one for each effect; else each effect has its own factor.
     std::vector<std::string> levels{};
-    std::vector<double> carry_over_percent{};  // [factor]: slowdown that is left at the begin of the next slot
+    std::vector<double> carry_over_percent{};  // [factor]: slowdown that is left at the start of the next slot
     // Time constant, after which 1/e of the slowdown is left; 0: it stays constant until the slot ends.
     double carry_over_s = 0.0;
 };

@@ -11,7 +11,7 @@ namespace analysis {
 namespace {
 
 constexpr int rounds_of_shares = 4;
-constexpr double fewest_degrees = 3.0;  // of freedom, for the spread around means to say anything
+constexpr double fewest_degrees = 3.0;  // degrees of freedom that the spread around means needs to say anything
 
 Eigen::ColPivHouseholderQR<Eigen::MatrixXd> solver_of(const StratumSums& stratum)
 {

@@ -14,8 +14,9 @@ namespace analysis {
 // The time of a stratum's steps beyond an ordinary step, by the treatment in which they begin. Steps longer than slots
 // are shared among the treatments under which they ran, because each acts on its part.
 struct StratumSums {
-    std::vector<StratumShare> assumed;  // for each treatment: share of its used steps that belong to the stratum
-    std::vector<StratumShare> counted;  // the same, without the assumption that noise does not change the share
+    // Shares of the used steps that belong to the stratum; see settle_shares().
+    std::vector<StratumShare> assumed;  // one common share, except where a noise's own differs significantly
+    std::vector<StratumShare> counted;  // each noise's own share
     // True: a step counts for all treatments under which it ran; false: for the one in which it begins.
     bool shared = false;
     Eigen::VectorXd count;    // [treatment]: number of steps, or sum of their shares

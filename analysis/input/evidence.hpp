@@ -37,7 +37,7 @@ struct CounterReading {
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
     std::string cause;
-    double sum = 0.0;  // what it grew by; of clock rates (kHz) and cache occupancy (bytes) what was read at the end
+    double sum = 0.0;  // increase; for clock rates (kHz) and cache occupancy (bytes) the value at the end
     int of = 0;        // number of threads, CPUs or caches
 };
 
@@ -46,7 +46,7 @@ struct Evidence {
     std::vector<std::string> names;        // causes, which exclude each other
     LongTable ms;                          // job's steps x names: mean over ranks
     std::vector<JobReading> readings;      // of the first rank's host
-    std::vector<CounterReading> counters;  // likewise
+    std::vector<CounterReading> counters;  // of that host, too
     std::string throttled_lacks;           // why throttled time is unknown on that host; empty if it is known
 
     bool known() const { return !names.empty(); }

@@ -10,8 +10,8 @@ namespace analysis {
 
 namespace {
 
-constexpr double least_achieved = 0.9;  // share of the time in which a factor was assigned
-constexpr double most_disturbed = 0.1;  // share of the time in which no noise was assigned
+constexpr double least_achieved = 0.9;  // share of a factor's assigned time in which its noise must be on
+constexpr double most_disturbed = 0.1;  // share of the time without assigned noise in which noise may be on
 
 std::string shown(const std::string& name)
 {

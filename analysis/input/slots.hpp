@@ -20,7 +20,7 @@ using otf2::Slot;
 // The union of the spans, in order and disjoint.
 std::vector<TimeSpan> merged(std::vector<TimeSpan> stretches);
 
-// Time between begin and end that lies in the spans, which are in order and disjoint.
+// Time between start and end that lies in the spans, which are in order and disjoint.
 std::int64_t overlap_ns(std::int64_t begin_ns, std::int64_t end_ns, std::span<const TimeSpan> stretches);
 
 // The design by which the order of slots was made. Only randomised orders justify a re-randomisation test.

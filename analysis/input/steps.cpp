@@ -93,7 +93,7 @@ namespace {
 
 constexpr double hardly_any = 0.001;
 
-// [step]: gap between its end and the next step's begin; negative if they overlap, 0 for the last step.
+// [step]: gap between its end and the next step's start; negative if they overlap, 0 for the last step.
 base::LongColumn<std::int64_t> gaps_ns(const RankSteps& rank)
 {
     base::LongColumn<std::int64_t> gaps;

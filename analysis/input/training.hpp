@@ -40,12 +40,12 @@ struct Training {
 
     // Measures of the job's steps other than phases, in ms, steps x extra_names; empty if no buckets were recorded. The
     // first three add up to the step.
-    //   critical_compute  from the step's begin (mean over ranks) until the last bucket of the last rank was ready
+    //   critical_compute  from the step's start (mean over ranks) until the last bucket of the last rank was ready
     //   exposed_transfer  from then until the last rank had its last bucket back
     //   after_exchange    the rest of the step
     //   waiting           mean over ranks of: last bucket ready on the last rank - on this rank
     //   transfer_min      sum over buckets of the shortest exchange of any rank: transfer without waiting for peers
-    //   ready rank <r>    from the step's begin on that rank until its last bucket was ready: names the slow rank,
+    //   ready rank <r>    from the step's start on that rank until its last bucket was ready: names the slow rank,
     //                     which the wall time of a phase that waits does not
     //   exchange bucket <n>  mean over ranks of the bucket's exchange; of the first eight, those of every step and rank
     //   read reader <n>      see input_reads.hpp; like exchanges of buckets, reads overlap with other work

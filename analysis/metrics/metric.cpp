@@ -35,9 +35,9 @@ MetricCard card_of(const base::PhaseCard& phase)
     const std::string name{phase.name};
     const std::string in_its_rows = "phase is " + name;
     return {.name = name,
-            .unit = "percent of the quiet mean step",
+            .unit = "percent of the mean quiet step",
             .summary = std::string{phase.summary},
-            .formula = "as slowdown, of the time in this phase; the effects on all phases add up to that on the step",
+            .formula = "like slowdown, of time in this phase; the effects on all phases add up to that on the step",
             .reading = std::string{phase.reading},
             .better = phase.part == base::PhasePart::control ? Better::neither : Better::less,
             .from = "regions directly inside `step`, or columns of a table of steps",

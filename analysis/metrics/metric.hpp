@@ -21,7 +21,7 @@ struct Place {
 struct MetricCard {
     std::string name;        // "critical_compute"
     std::string title = {};  // title on the page, if it differs from the name: "own work, slowest rank"
-    std::string unit;        // "percent of the quiet mean step"
+    std::string unit;        // "percent of the mean quiet step"
     std::string summary;     // definition, in one sentence
     std::string formula;
     std::string reading;  // how to read it

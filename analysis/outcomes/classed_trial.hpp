@@ -16,8 +16,8 @@ struct ClassedTrial {
     std::string strategy;  // with the model in its name, where the report has several models
     std::string model;
     std::string what;  // the outcome's class
-    // For class recovered. Looks are at steps 0, 1, 2, 4, .. and the last. recovered_after: the first look from which
-    // on the training is as good as required; worse_until: the look before it, at which it is not.
+    // For class recovered. The accuracy is measured after 0, 1, 2, 4, .. steps and the last. recovered_after: the first
+    // of these from which on the training is as good as required; worse_until: the one before, when it is not.
     std::int64_t recovered_after = 0;
     std::int64_t worse_until = 0;
     std::string location;  // the tensor; "several" for more than one

@@ -26,7 +26,7 @@ struct Look {
     double accuracy = 0.0;
 };
 
-// Parses looks such as "0:0.31 1:0.45".
+// Parses accuracies after numbers of steps, such as "0:0.31 1:0.45".
 std::vector<Look> looks_of(const base::Outcome& outcome)
 {
     std::vector<Look> looks;
@@ -68,11 +68,11 @@ Goldens goldens_of(const TrialRun& run)
     return goldens;
 }
 
-// Sets the two looks between which the training recovered, the first of them worse than required; 0 and 0: it was never
-// worse.
+// Sets the two measured steps between which the training recovered, after the first of which it is worse than required;
+// 0 and 0: it was never worse.
 void note_recovery(ClassedTrial& one, const Golden& golden, double allowance)
 {
-    std::optional<std::int64_t> worse;  // the latest look that was worse
+    std::optional<std::int64_t> worse;  // the latest step after which it was worse
     for (const Look& look : looks_of(one.outcome)) {
         const auto beside = golden.accuracies.find(look.steps);
         const bool good = beside == golden.accuracies.end() || look.accuracy >= beside->second - allowance;
@@ -244,7 +244,7 @@ std::vector<std::string> why_not_trustworthy(const std::vector<ClassedTrial>& tr
         positives += positive ? 1 : 0;
         if (null && one.what != outcome_class::masked)
             say(base::join("null trial ", one.trial.name, " is ", one.what, ", not masked: trials are not repeatable"));
-        const bool caught = !one.outcome.caught.empty();  // and perhaps corrected
+        const bool caught = !one.outcome.caught.empty();  // a guard may also have corrected it
         if (positive && !caught && one.what != outcome_class::collapsed)
             say(base::join("positive trial ", one.trial.name, " is ", one.what,
                            ", not collapsed: alterations do not reach the training"));

@@ -145,7 +145,7 @@ class Population {
     std::map<bool, std::map<Place, Densities>> known_;  // true: places of bits; false: of strata
 };
 
-// By place, without places inside of others.
+// Bits that trials were drawn from, by place. Places inside of others are left out.
 std::map<Place, double> outermost(const std::vector<const ClassedTrial*>& trials)
 {
     std::map<Place, double> places;

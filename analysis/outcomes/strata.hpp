@@ -23,7 +23,7 @@ std::string together(const ClassedTrial& one);
 
 // Weights of trials of kind trial. Within a population each bit has the same weight, however many trials and strata
 // hold it. Among trials of a bit each condition has the same weight (strategy, moment, length, rank, number of flips,
-// guard that repairs or rolls back). A guard that only reports is no condition.
+// guard that repairs or rolls back). A guard that only reports is not a condition.
 std::vector<WeightedTrial> weighed(const std::vector<const ClassedTrial*>& trials, const PopulationOf& population_of);
 
 // Number of bits of the state at a moment that these trials may flip; bits of overlapping strata count once.

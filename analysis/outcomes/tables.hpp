@@ -22,7 +22,7 @@ struct StrategyComparison {
     std::int64_t only_first = 0;  // number of trials ruined with `first` only
     std::int64_t only_second = 0;
     double p = 1.0;                                  // McNemar's exact test
-    std::optional<std::int64_t> least_difference{};  // the smallest that these pairs could show
+    std::optional<std::int64_t> least_difference{};  // smallest difference that these pairs could show
 };
 
 // Compares a guard with no guard on the guard's trials.

@@ -78,7 +78,7 @@ void add_record(ReachedBy& reached, const fs::path& run, const Json& record)
     for (const Json& level : record.at("factor_levels")) {
         OfNodes& nodes = reached[{level.at("factor").get<std::string>(), level.value("level", std::string{})}];
         Rates& rates = nodes[{run, record.at("host").get<std::string>()}];
-        static_cast<void>(level.at("bytes_per_s").get<double>());  // throws if the file is no record of noise
+        static_cast<void>(level.at("bytes_per_s").get<double>());  // throws if the file is not a record of noise
         static_cast<void>(level.at("operations_per_s").get<double>());
         rates.bytes_per_s += dose_in(level, "bytes");
         rates.operations_per_s += dose_in(level, "operations");

@@ -118,7 +118,7 @@ void keep(MeasuredTimes& measured, TreatedTimes times)
         return;
     }
     const std::string why = base::join("only ", times.block.size(), " steps lie completely under ", times.treatment,
-                                       ": it takes ", least_steps_of_treatment);
+                                       ", fewer than the required ", least_steps_of_treatment);
     if (measured.treatments.empty()) base::fail(why, "; make a longer run");
     measured.notes.push_back(base::join("no row for ", times.treatment, ": ", why));
 }

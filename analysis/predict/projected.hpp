@@ -25,7 +25,7 @@ struct ProjectedRow {
     std::string no_interval = {};  // why there is no interval; empty if there is one
 };
 
-// Intervals, from those of the logarithms. None without errors.
+// Intervals, from those of the logarithms. No value if the jackknife gave no errors.
 std::optional<Interval> step_interval(const ProjectedRow& row, double confidence);
 std::optional<Interval> slowdown_interval(const ProjectedRow& row, double confidence);
 

@@ -12,7 +12,7 @@ namespace analysis {
 
 // Times of steps under one treatment, in ms.
 struct OwnTimes {
-    Eigen::MatrixXd own_ms;         // steps x ranks: from the step's begin until the rank has finished its own work
+    Eigen::MatrixXd own_ms;         // steps x ranks: from the step's start until the rank has finished its own work
     Eigen::VectorXd rest_ms;        // [step]: time after the last rank's work, such as transfer
     Eigen::VectorXd weight;         // [step]: number of steps that it represents
     std::vector<std::size_t> node;  // [rank]

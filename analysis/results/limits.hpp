@@ -19,8 +19,8 @@ struct RecordedFaults {
     // Reasons against calling anything safe: slots began late; noise continued long after the last step, and no record
     // says that the training had ended.
     std::vector<std::string> insensitive;
-    // By factor and level, a reason against calling that noise safe: it did less than 90 % of the requested work, or
-    // others had its CPU for more than a tenth of its time.
+    // By factor and level, a reason against calling that noise safe: its job ended before the run, others had its CPU
+    // for more than a tenth of its time, or it did less than 90 % of the requested work.
     std::map<std::pair<std::string, std::string>, std::string> lacked;
 };
 RecordedFaults recorded_faults(const Report& report);

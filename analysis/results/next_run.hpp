@@ -24,7 +24,7 @@ struct NextRun {
     // [factor of the verdict]: why it is open, and what would help: "the budget lies in the interval; 150 s gave ±
     // 2.30 points; a new run of 14 min would give ± 0.75". Empty if it is not open.
     std::vector<std::string> outlooks;
-    std::vector<std::string> commands;  // [factor]: for the length of its forecast; empty without one
+    std::vector<std::string> commands;  // [factor]: runs the job as long as the forecast says; empty without one
 };
 NextRun next_run(const Report& report);
 

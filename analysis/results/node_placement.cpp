@@ -18,11 +18,11 @@ using Json = nlohmann::ordered_json;
 
 // Limits, because a record may come from anywhere.
 constexpr std::size_t most_ranks = 100'000;
-constexpr std::size_t most_cpus = 4096;            // in one list
-constexpr std::size_t most_cpus_of_all = 1 << 18;  // in the lists of all ranks
-constexpr std::size_t longest_list = 4096;         // in characters
+constexpr std::size_t most_cpus = 4096;            // CPUs in the list of a rank
+constexpr std::size_t most_cpus_of_all = 1 << 18;  // CPUs in the lists of all ranks
+constexpr std::size_t longest_list = 4096;         // length of a list in characters
 
-// Number of CPUs that a list names, found without listing them; zero if it is no list.
+// Number of CPUs that a list names, found without listing them; zero if it is not a list.
 std::size_t cpus_named(const std::string& list)
 {
     std::size_t named = 0;

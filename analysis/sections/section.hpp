@@ -28,7 +28,7 @@ struct Table {
 
 // The inputs that a section may read.
 struct SectionInput {
-    otf2::Reader* archive;  // the training's archive; null if it is a table of steps. Each reading sets its own options
+    otf2::Reader* archive;  // the training's archive; null if it is a table of steps. Each pass sets its own options
     const otf2::StepChoice& steps;
     const std::string& step_region;  // as given on the command line
     const std::string& empty_node;   // directory of a run of the noise without a training; may be empty

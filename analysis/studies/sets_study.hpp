@@ -8,9 +8,9 @@
 
 namespace analysis {
 
-// Simulates 3, 5 and 10 quiet runs and as many noisy ones. Steps drift by 30 % over a run from a random level, and
-// stalls of 20 ms take 1 % of the time. The level varies by 1 % between runs, the true effect by 1 % or 25 % of the
-// effect. Does the interval of interference compare include the mean effect?
+// Simulates 3, 5 and 10 quiet runs and as many noisy ones. How often does the interval of `interference compare`
+// include the mean effect? Steps drift by 30 % over a run, and stalls of 20 ms take 1 % of the time. Between runs the
+// level of all steps varies by 1 %, and the true effect by 1 % or 25 % of itself.
 void study_of_sets(std::ostream& out, const Study& study);
 
 // Simulates quiet runs against quiet runs, of two ranks with two phases, and designed runs whose noises have no effect:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulates several runs, extended runs, and runs with looks: how often their intervals include the truth.
+// Simulates several runs, extended runs, and runs that end when decided: how often their intervals include the truth.
 #pragma once
 
 #include "analysis/estimate/simulation.hpp"

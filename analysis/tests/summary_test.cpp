@@ -128,7 +128,7 @@ TEST_CASE("a summary of nothing fails, and a report that is none is named")
         base::write_whole(scratch / "b/report/verdict.json", text);
         const testing::Outcome outcome = summary({scratch / "a", scratch / "b"});
         CHECK(outcome.status == 0);
-        CHECK(outcome.out.find("b: verdict.json is not that of a designed run") != std::string::npos);
+        CHECK(outcome.out.find("b: verdict.json is not the verdict of a designed run") != std::string::npos);
     }
     CHECK(summary({scratch / "a"}, {"--out", scratch.path().string()}).status == 2);
 }

@@ -46,7 +46,7 @@ class StepOverlaps {
 // slots: in order of time, disjoint. A step without length has no shares.
 Overlaps exposure(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Slot> slots);
 
-// Share of the step under a factor, alone or with others: the sum over slots that assigned the factor.
+// Share of the step under a factor, alone or with others: the sum over slots in which the factor is on.
 double exposure(std::int64_t begin_ns, std::int64_t end_ns, std::span<const Slot> slots, const std::string& factor);
 
 // True if no part of the step lies under another treatment.
@@ -60,7 +60,7 @@ std::string text(LeftOut reason);  // empty for LeftOut::no
 
 struct ExposureRules {
     std::int64_t warm_up_steps = 10;  // number of first steps that are left out, whatever their own numbers
-    base::Nanoseconds guard{0};       // steps that begin within this time after a slot's begin are left out
+    base::Nanoseconds guard{0};       // steps that begin within this time after a slot's start are left out
 };
 
 constexpr int no_slot = -1;

@@ -21,7 +21,7 @@ constexpr double limit_deviations = 5.0;
 constexpr double most_accidents = 0.05;  // share of one treatment's steps above which accidents are not rare
 constexpr int neighbours = 2;            // number of blocks on each side that share a centre
 constexpr double mad_to_deviation = 1.4826;
-constexpr double rounding = 1e-6;  // relative; with a deviation of zero, rounding errors would else be accidents
+constexpr double rounding = 1e-6;  // relative; otherwise rounding errors are accidents where the deviation is zero
 constexpr std::size_t least_of_stratum = 4;
 constexpr double least_long_of_period = 0.8;
 constexpr std::size_t most_strata = 4;
@@ -157,8 +157,8 @@ std::optional<std::vector<bool>> with_phase(const StepTable& steps, const base::
 }
 
 struct Period {
-    std::int64_t length = 0;
-    std::int64_t first = 0;  // less than the length
+    std::int64_t length = 0;  // number of steps
+    std::int64_t first = 0;   // remainder of the steps' numbers when divided by the length
 };
 
 // Finds the period that most of the given step numbers have.

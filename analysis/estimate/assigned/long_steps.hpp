@@ -63,7 +63,7 @@ struct LongSteps {
 
 // A step is long if it exceeds its centre by more than 5 robust standard deviations of the slowest treatment. The
 // threshold is the same number of ms for every noise: an accident of 20 ms is a smaller share of a step that is slow
-// anyway, and would else be counted as an effect of the noise that slows it. The centre is the median of steps wholly
+// anyway, and would otherwise count as an effect of the noise that slows it. The centre is the median of steps wholly
 // under the same treatment in the block and its two neighbours on each side; for a straddling step, the longest of its
 // treatments' centres.
 //

@@ -19,7 +19,7 @@ struct PhaseComparison {
     int rank = all_ranks;
     double quiet_ms = 0.0;
     double noisy_ms = 0.0;
-    double percent = 0.0;  // in percent of the quiet mean step
+    double percent = 0.0;  // in percent of the mean quiet step
     Interval interval;
     double p_welch = 1.0;
     double p_holm = 1.0;          // of p_welch, over step and phases of the job and of each rank
@@ -50,7 +50,7 @@ struct Comparison {
 };
 
 // Steps are aligned, see align(); only steps that every run has count. Effect on the step: difference of the logarithms
-// of the runs' mean steps, with Welch's t. Effect on a phase: difference of the runs' means over the quiet mean step,
+// of the runs' mean steps, with Welch's t. Effect on a phase: difference of the runs' means over the mean quiet step,
 // with Welch's t (phases may take no time at all, so no logarithm). Why: docs/statistics.md, "Sets of runs". Throws
 // UsageError for fewer than two runs per side, Error if the runs have no step in common after the warm-up.
 Comparison compare(std::vector<RunSteps> quiet, std::vector<RunSteps> noisy, std::int64_t warm_up_steps,

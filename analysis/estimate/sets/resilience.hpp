@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes how resilient each phase is to noise, after the sister studies (NORC): deviation, susceptibility, relative
+// Computes how resilient each phase is to noise, by the scores of the NORC studies: deviation, susceptibility, relative
 // resilience.
 #pragma once
 

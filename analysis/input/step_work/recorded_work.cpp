@@ -79,7 +79,7 @@ void split_calls(const std::vector<WorkOfStep>& steps, std::vector<RowOfWork>& r
     }
 }
 
-// A rank's exchanges in order of their begins, matched step by step with those of other ranks.
+// A rank's exchanges in order of their starts, matched step by step with those of other ranks.
 struct Matching {
     const base::LongColumn<TimeSpan>& exchanges;
     base::LongColumn<std::int64_t>

@@ -63,7 +63,7 @@ class WorkOfSteps {
 struct WorkOfRank {
     const WorkOfSteps* work = nullptr;
     base::LongColumn<std::size_t> rows;         // [step]: its row in `work`
-    base::LongColumn<TimeSpan> exchanges = {};  // exchanges on the rank's other threads, by begin
+    base::LongColumn<TimeSpan> exchanges = {};  // exchanges on the rank's other threads, by start
 };
 
 struct RecordedWork {

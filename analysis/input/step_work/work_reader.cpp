@@ -35,7 +35,7 @@ base::LongColumn<NumberedRow> rows_by_number(const WorkOfSteps& steps)
     return in_order_of_numbers(std::move(rows));
 }
 
-// Sorts by begin, because threads of a rank are read one after the other.
+// Sorts by start, because threads of a rank are read one after the other.
 base::LongColumn<TimeSpan> in_order_of_begins(const base::LongColumn<TimeSpan>& spans)
 {
     const auto earlier = [](const TimeSpan& a, const TimeSpan& b) { return a.begin_ns < b.begin_ns; };

@@ -19,7 +19,7 @@ struct DiffSide {
     std::filesystem::path directory;  // as given on the command line
     std::vector<std::string> runs;    // names of the runs in the report; empty for a single run
     std::string verdict_file;
-    bool looked = false;  // its intervals hold at every look
+    bool looked = false;  // its intervals are valid at every check
     double quiet_step_ms = 0.0;
     double budget_percent = 0.0;
     double confidence_percent = 0.0;

@@ -127,7 +127,7 @@ try {
     else if (known.insert(fs::canonical(report)).second)
         summary.runs.push_back(run_of(directory, report));
 } catch (const nlohmann::json::exception&) {
-    summary.without.push_back({directory, base::join(base::file::verdict, " is not that of a designed run")});
+    summary.without.push_back({directory, base::join(base::file::verdict, " is not the verdict of a designed run")});
 } catch (const base::Error& error) {
     summary.without.push_back({directory, error.what()});
 }

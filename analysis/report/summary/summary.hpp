@@ -70,7 +70,7 @@ struct Trend {
     std::size_t runs = 0;
     double days = 0.0;    // from the first run to the last
     double change = 0.0;  // percentage points over `days`
-    Interval interval;    // of the change, 95 %; the run is the unit
+    Interval interval;    // 95 % interval of the change; the run is the unit
 };
 
 // The runs on the same hosts that began in one week.
@@ -79,7 +79,7 @@ struct Week {
     std::string hosts;
     std::string week;          // ISO 8601: 2026-W48
     std::string begins;        // its Monday: 2026-11-23
-    std::int64_t begin_s = 0;  // its begin in seconds since 1970
+    std::int64_t begin_s = 0;  // its start in seconds since 1970
     std::size_t runs = 0;
     std::size_t trustworthy = 0;
     std::string verdict;   // the worst verdict: unsafe, untrusted (one run was), undecided, insensitive, safe

@@ -10,7 +10,7 @@
 
 namespace analysis {
 
-// An estimate, in percent of the quiet mean step.
+// An estimate, in percent of the mean quiet step.
 struct ControlResult {
     double percent = 0.0;
     double low = 0.0;
@@ -24,8 +24,8 @@ struct RunControls {
     double quiet_step_ms = 0.0;
     bool trustworthy = false;
     std::optional<ControlResult> placebo;
-    std::optional<ControlResult> delay;  // its truth is 0 if it was not connected
-    std::optional<ControlResult> pause;  // none if it is not judged
+    std::optional<ControlResult> delay;  // its truth is 0 if the training was not connected to the control
+    std::optional<ControlResult> pause;  // no value if the pause is not judged
 };
 
 // Reads the controls of a run's report. Throws Error if there is none.

@@ -24,7 +24,7 @@ struct Fact {
     std::string value;
 };
 
-// Work that the noise did at a level, from its own record, as text; empty where it is not recorded.
+// Work at a level that the noise process recorded, as text; empty where it did not record any.
 struct LevelDone {
     std::string factor;
     std::string level;

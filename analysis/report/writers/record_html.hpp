@@ -9,7 +9,7 @@
 
 namespace analysis {
 
-// A program's facts, and the work that noise did at each level by its own record.
+// A program's facts, and the work at each level that the noise process recorded.
 std::string record_html(const Record& record);
 
 std::string facts_table(const nlohmann::ordered_json& record);  // facts on one program: command, host, processor, ..

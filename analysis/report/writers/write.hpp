@@ -18,8 +18,8 @@ void write_report(const std::filesystem::path& folder, const Report& report);
 // The file with the printed form for a --format: text, md, json or html.
 std::string report_file(const std::string& format);
 
-// Writes what pages, tables and plots are written beside: a report_file() for each format except html, verdict.json,
-// summary.json and run.json. text: the form for a terminal.
+// Writes the files of a report that are neither pages, tables nor plots: a report_file() for each format except html,
+// verdict.json, summary.json and run.json. text: the form for a terminal.
 void write_texts(const std::filesystem::path& folder, const Content& content, const std::string& text,
                  const nlohmann::ordered_json& verdict);
 

@@ -59,7 +59,7 @@ struct TimeAxis {
 // Stride of the shown steps: 1, or more for long runs.
 std::size_t every_so_many(std::size_t steps)
 {
-    constexpr std::size_t most_shown = 50'000;  // the page grows by 100 bytes for each
+    constexpr std::size_t most_shown = 50'000;  // steps; each adds 100 bytes to the page
     return 1 + (steps - 1) / most_shown;
 }
 
@@ -162,8 +162,8 @@ std::optional<double> truth_of(const Verdict& verdict, base::Role role)
 }
 
 constexpr const char* effects_caption =
-    "Dot: estimated slowdown. Bar: its interval. Left of the dashed budget line is affordable. Grey squares: true values "
-    "of the controls.";
+    "Dot: estimated slowdown. Bar: its interval. Noise left of the dashed budget line is affordable. Grey squares: "
+    "true values of the controls.";
 
 bool draw_phases(const std::filesystem::path& folder, const Report& report, const std::vector<std::string>& factors)
 {
@@ -271,7 +271,7 @@ std::vector<Plot> draw_comparison(const std::filesystem::path& folder, const Com
 {
     base::page::EffectsPlot plot{.caption =
                                      "Dot: the noisy runs against the quiet ones, of the step and of each phase. Bar: "
-                                     "its interval. Left of the dashed budget line is affordable.",
+                                     "its interval. Noise left of the dashed budget line is affordable.",
                                  .budget_percent = budget_percent};
     for (const PhaseComparison& phase : comparison.phases)
         plot.rows.push_back({.name = phase.phase,

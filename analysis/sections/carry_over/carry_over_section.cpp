@@ -48,8 +48,9 @@ std::vector<NoiseTable> carry_over_table(const Report& report)
                      .head = {"Noise", "slots", "carry-over", "p"},
                      .rows = {},
                      .note =
-                         "How much longer a step is if this noise was on in this number of slots before, whatever "
-                         "is on now: percent of the quiet step. p after Holm's correction."};
+                         "How much longer a step is, whatever is on now, if this noise was on in all of the slots just "
+                         "before, as many as the column slots says: percent of the mean quiet step. p after Holm's "
+                         "correction."};
     for (const CarryOver& one : report.analysis.carry_over)
         table.rows.push_back({one.factor,
                               one.level,

@@ -13,7 +13,7 @@ int cores_at(const CurvePoint& point)
     return static_cast<int>(std::lround(point.dose));
 }
 
-// From the largest number of cores down: the last number before the first that is not enough.
+// Goes down from the largest number of cores, and returns the last one before the first that is not enough.
 template <class IsEnough>
 std::optional<int> fewest(const ResponseCurve& curve, const IsEnough& is_enough)
 {

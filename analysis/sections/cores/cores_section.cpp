@@ -125,7 +125,7 @@ std::string answer_of(const Report& report, const ResponseCurve& curve)
     std::string text = join("Keep ", *needed.enough, *needed.enough == 1 ? " core" : " cores", of_a_rank(report, curve),
                             " for this job (", 100.0 * report.verdict.confidence_each, " %: ");
     if (needed.at_least < *needed.enough) text += join(needed.at_least, " to ");
-    text += join(*needed.enough, at, "; ", needed.most, " were the most).");
+    text += join(*needed.enough, at, "; ", needed.most, " were the most tried).");
     if (*needed.enough == needed.most) text += " No fewer are shown to be enough.";
     if (needed.by_the_curve < needed.enough)
         text += join(" The curve alone says ", *needed.by_the_curve, ": a longer run may show it.");

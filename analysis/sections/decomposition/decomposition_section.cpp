@@ -147,9 +147,9 @@ NoiseTable table_of(const std::vector<NamedDecomposition>& all)
         table.rows.push_back(std::move(row));
     }
     table.note =
-        "Parts of the critical rank's step; with what is unexplained they add up to the slowdown. "
-        "Transfer: the shortest time of any rank in the same exchange. Waiting: what is beyond it. "
-        "Every rank: rank_parts.csv and own_work.csv.";
+        "Increases of the parts of the critical rank's step; with what is unexplained they add up to the slowdown. "
+        "Transfer: the shortest time of any rank in the same exchange. Waiting: the rest of this rank's time in it. "
+        "The parts of all ranks are in rank_parts.csv and own_work.csv.";
     return table;
 }
 

@@ -114,8 +114,8 @@ NoiseTable effects_by_phase(const Report& report)
         return cells;
     });
     table.note =
-        join("Percent of the quiet mean step, ± half of the ", 100.0 * report.verdict.confidence, " % interval. ",
-             "Strong: differs from zero with p ≤ 0.05 after Holm's correction over all noises and phases. "
+        join("Percent of the mean quiet step, ± half of the ", 100.0 * report.verdict.confidence, " % interval. ",
+             "Bold: differs from zero with p ≤ 0.05 after Holm's correction over all noises and phases. "
              "Phases add up to the step.");
     if (report.run.plan.design == Design::factorial)
         table.note +=

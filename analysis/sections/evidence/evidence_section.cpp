@@ -116,7 +116,7 @@ NoiseTable parts_of_slowdown(const Report& report)
         .head = {"Noise", "step"},
         .rows = {},
         .note =
-            join("Percent of the quiet mean step, ± half of the ", 100.0 * report.verdict.confidence,
+            join("Percent of the mean quiet step, ± half of the ", 100.0 * report.verdict.confidence,
                  " % interval: time in which main threads were ready and did not run, by cause. The "
                  "causes and what is unexplained add up to the step; slower execution (memory, "
                  "caches, clock rate) and waiting for other ranks are unexplained here. In ms: ",

@@ -20,7 +20,7 @@ std::vector<const Effect*> effects_on_step(const Report& report);
 // The part of that effect with this cause; null if there is none.
 const Effect* effect_on(const Report& report, const Effect& step, const std::string& cause);
 
-// The slowdown minus its parts, in percent of the quiet mean step.
+// The slowdown minus its parts, in percent of the mean quiet step.
 double unexplained_of(const Report& report, const Effect& step);
 
 // How large each cause is in each slowdown.

@@ -105,9 +105,9 @@ NoiseTable pressure_table(const Report& report)
                      .head = {"Noise"},
                      .rows = {},
                      .note =
-                         "Percent of the time under each noise, of the whole job. Pressure (PSI) counts throttling by "
-                         "the job's own quota, and on the CPU also waits of its own threads for each other: alone "
-                         "it does not show a neighbour."};
+                         "Percent of the time under each noise, for the whole job. Pressure (PSI) also grows where the "
+                         "job's own quota throttles it, and CPU pressure where its own threads wait for each other, so "
+                         "pressure alone does not show a neighbour."};
     if (!knows_throttled(report))
         table.note += base::join(" Throttled time is not known: ", report.run.evidence.throttled_lacks, ".");
     for (const PressureColumn& column : pressure_columns) table.head.push_back(metric_named(column.metric).title);

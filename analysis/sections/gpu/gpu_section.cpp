@@ -47,9 +47,9 @@ NoiseTable times_by_noise(const Report& report, const std::vector<std::size_t>& 
         .title = "GPU",
         .head = {"Noise"},
         .rows = {},
-        .note = join("Milliseconds of a step, mean over ", counted(work.devices.size(), "GPU"),
-                     " and over the steps that lie mostly under this noise: without an interval. Computing "
-                     "and idle add up to the step, the causes to idle. ",
+        .note = join("Milliseconds per step, averaged over ", counted(work.devices.size(), "GPU"),
+                     " and over the steps that lie mostly under this noise, without intervals. Computing and idle "
+                     "time add up to the step, and the causes of idle time to the idle time. ",
                      absorption(report))};
     for (const std::size_t m : measures) table.head.push_back(metric_named(work.names[m]).title);
     const Experiment& plan = report.run.plan;
@@ -68,7 +68,7 @@ NoiseTable effects_by_measure(const Report& report, const std::vector<std::size_
     NoiseTable table{.title = "Effects on the GPU",
                      .head = {"Noise"},
                      .rows = {},
-                     .note = join("Percent of the quiet mean step, ± half of the ", 100.0 * report.verdict.confidence,
+                     .note = join("Percent of the mean quiet step, ± half of the ", 100.0 * report.verdict.confidence,
                                   " % interval; in ms: ", effects_file, ".")};
     const bool factorial = report.run.plan.design == Design::factorial;
     if (factorial) table.head.emplace_back("kind");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section on noise levels: the work of each noise process, from its own record.
+// Section on noise levels: the work that each noise process recorded.
 
 #include "analysis/results/record.hpp"
 #include "analysis/sections/section.hpp"

@@ -74,7 +74,7 @@ std::vector<std::string> stall_sentences(const Report& report)
     }
     std::vector<std::string> all;
     if (!met.empty())
-        all.push_back(join("A stall that is rarer than this may have been missed, for no step was an outlier: ",
+        all.push_back(join("A stall that is rarer than this may have been missed, because no step was an outlier: ",
                            base::join_words(met, ", "), "."));
     if (!open.empty())
         all.push_back(

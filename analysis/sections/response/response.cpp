@@ -14,7 +14,7 @@ namespace {
 constexpr int parts_of_a_segment = 256;  // points between two levels at which effects are computed
 constexpr int draws_of_break = 2000;
 
-// A dose and the contrasts that measure its effect; no dose is no contrast.
+// A dose and the contrasts that measure its effect; dose 0 has none.
 struct Knot {
     double dose = 0.0;
     Weights weights;

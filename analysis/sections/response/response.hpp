@@ -14,7 +14,7 @@
 
 namespace analysis {
 
-// Rates that noise achieved at a level, per second for which it was assigned, from its own record; 0 if not recorded.
+// Rates that noise achieved at a level, per second in which the slot table had it on; 0 if it did not record them.
 struct Achieved {
     double bytes_per_s = 0.0;
     double operations_per_s = 0.0;

@@ -25,7 +25,7 @@ std::vector<NoiseTable> tail_table(const Report& report)
         .head = {"Noise", "p95 of steps", "p99 of steps", "standard deviation", "coefficient of variation"},
         .rows = {},
         .note =
-            "Difference from quiet slots, outliers included, in percent of the quiet mean step; the coefficient of "
+            "Difference from quiet slots, outliers included, in percent of the mean quiet step; the coefficient of "
             "variation in percentage points. –: too few steps. Intervals are over blocks."};
     for (const Effect& effect : of(report.analysis.effects, Family::step)) {
         if (effect.rank != all_ranks || effect.phase != "step" || effect.kind == Kind::interaction) continue;

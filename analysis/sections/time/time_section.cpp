@@ -38,9 +38,9 @@ std::vector<NoiseTable> time_by_treatment(const Report& report)
         .head = {"Step begins under"},
         .rows = {},
         .note =
-            "Time of the first rank in seconds, by the treatment in whose slot a step begins, and by why it is "
-            "not used in the estimate; each nanosecond counts once (time.csv). Outliers: their time beyond "
-            "ordinary steps, which is used where outliers are charged to the noise."};
+            "Seconds of the first rank; each nanosecond counts once (all ranks: time.csv). A row is the treatment in "
+            "whose slot a step begins; a column says that the time is used in the estimate, or why it is not. The time "
+            "by which outliers exceed ordinary steps is used where outliers are charged to the noise."};
     for (const std::string& reason : reasons) table.head.push_back(reason);
     for (const std::string& treatment : treatments) {
         NoiseTable::Row row{.factor = treatment.empty() ? "no slot" : treatment, .level = "", .kind = "", .cells = {}};

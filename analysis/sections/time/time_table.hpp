@@ -18,7 +18,7 @@ struct TimeRow {
     std::int64_t ns = 0;
 };
 
-// Rows by rank, treatment and reason. Each nanosecond of a rank is in exactly one row, from the begin of its first
+// Rows by rank, treatment and reason. Each nanosecond of a rank is in exactly one row, from the start of its first
 // slot, or of its first step if that is later, to the end of the last step that begins in a slot.
 std::vector<TimeRow> time_table(const DesignedRun& run, const Analysis& analysis);
 

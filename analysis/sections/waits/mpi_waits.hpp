@@ -34,7 +34,7 @@ struct PathPart {
 struct MpiWaits {
     std::vector<PatternWaits> patterns;                        // wait states that occurred
     std::vector<std::pair<std::string, double>> efficiencies;  // with the names in trace-waits' pop.csv
-    // By falling seconds; empty if no message links the ranks.
+    // In order of falling seconds; empty if no message links the ranks.
     std::vector<PathPart> path;
 };
 
