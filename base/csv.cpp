@@ -150,7 +150,7 @@ CsvWriter::CsvWriter(std::filesystem::path path, const std::vector<std::string>&
     if (shared_) return;
     try {
         write(columns);
-    } catch (...) {  // the destructor will not run, and a file without a header is no table
+    } catch (...) {  // the destructor will not run, and a file without a header is not a table
         ::close(file_);
         ::unlink(file.c_str());
         throw;

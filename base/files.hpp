@@ -97,7 +97,7 @@ constexpr unsigned for_all = 0644;
 constexpr unsigned for_this_user = 0600;  // for arguments and environments, which may hold keys
 void write_whole(const std::filesystem::path& path, std::string_view content, unsigned mode = for_all);
 
-// Throws Error if the path exists but is no regular file: a library that opens a pipe without a writer would wait
+// Throws Error if the path exists but is not a regular file: a library that opens a pipe without a writer would wait
 // forever.
 void refuse_irregular(const std::filesystem::path& path);
 

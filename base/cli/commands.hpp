@@ -54,10 +54,11 @@ Commands commands()
 // The names of the commands: "commit", "log".
 std::vector<std::string> words_of(const Commands& commands);
 
-// Runs the command that the first argument names. Returns its exit code, or none if the first argument is no command.
+// Runs the command that the first argument names. Returns its exit code, or none if the first argument is not a
+// command.
 std::optional<int> run_command(const Commands& commands, int argc, char** argv);
 
-// Throws UsageError: the word is no command; the message suggests the right ones.
+// Throws UsageError: the word is not a command; the message suggests the right ones.
 [[noreturn]] void fail_command(const std::string& word, const Commands& commands, const std::string& hint = {});
 
 // main() of a program that has only commands. `program` may have options that end it, such as --list: `alone` is called

@@ -254,8 +254,8 @@ bool Options::print_what_is_asked_for()
         const std::string shell = boost_->values["completion"].as<std::string>();
         if (shell != "bash") fail_usage("--completion: only bash is supported, not ", shell);
         if (command_word(manual_) != manual_.program)
-            fail_usage("--completion: that of ", manual_.program.substr(0, manual_.program.find(' ')),
-                       " knows its commands");
+            fail_usage("--completion: give it to ", manual_.program.substr(0, manual_.program.find(' ')),
+                       ", whose completion covers all commands");
         std::cout << bash_completion(manual_);
     } else {
         return false;

@@ -85,7 +85,7 @@ void publish_phase(ControlPage& page, TrainingPhase phase, std::int64_t at_ns)
 TrainingPhase sleep_on_phase(ControlPage& page, TrainingPhase seen, std::int64_t deadline_ns)
 {
     constexpr std::int64_t second_ns = 1'000'000'000;
-    constexpr std::int64_t longest_ns = 50'000'000;  // bounds the sleep, since a killed training wakes nobody up
+    constexpr std::int64_t longest_ns = 50'000'000;  // bounds the sleep: a killed training wakes no sleeper
     const std::int64_t now = now_ns();
     if (page.followed_until_ns.load() < now + second_ns) page.followed_until_ns.store(now + 2 * second_ns);
     const std::int64_t rest = std::clamp<std::int64_t>(deadline_ns - now, 0, longest_ns);

@@ -88,7 +88,7 @@ ControlRequest new_checkpoint(const ControlPage& page, std::int64_t now_ns, std:
 ControlRequest request_for_next_step(const ControlPage& page, std::int64_t now_ns, std::int64_t last_plain_ns,
                                      bool this_is_controlled, std::int64_t delay_ns);
 
-// Called by the training at each change of phase: publishes the phase and its begin, and wakes processes that sleep on
+// Called by the training at each change of phase: publishes the phase and its start, and wakes processes that sleep on
 // it.
 void publish_phase(ControlPage& page, TrainingPhase phase, std::int64_t at_ns);
 

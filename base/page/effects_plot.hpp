@@ -24,7 +24,7 @@ struct EffectsPlot {
     std::string caption;
     std::vector<EffectRow> rows{};
     std::optional<double> budget_percent{};
-    std::string axis = "slowdown of the step, percent of the quiet mean step";
+    std::string axis = "slowdown of the step, percent of the mean quiet step";
 };
 
 // Writes effects.svg, effects.gp and effects_step.csv into the folder. Throws std::system_error; if gnuplot fails,

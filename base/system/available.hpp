@@ -17,7 +17,9 @@ Bytes available_memory(const std::filesystem::path& root = "/");
 // Total memory, used or not, of the machine, limited by the process's cgroup and its parents.
 Bytes usable_memory(const std::filesystem::path& root = "/");
 
-// Free space in bytes. Throws std::system_error if the directory does not exist.
+// Free space in bytes, without blocks reserved for root; quotas are not known. A file system without a limit has the
+// available memory if it is in memory, else the largest number. Throws std::system_error if the directory does not
+// exist.
 Bytes free_disk(const std::filesystem::path& directory);
 
 // Number of files that can still be created there; none if the file system sets no limit. Throws std::system_error.

@@ -43,7 +43,7 @@ TEST_CASE("an error says one line whatever it quotes")
     CHECK(std::string{error.what()} == "no stressor 'a\\x0d\\nb'");
 }
 
-TEST_CASE("an error that quotes a whole file stays short and keeps its begin and its end")
+TEST_CASE("an error that quotes a whole file stays short and keeps its start and its end")
 {
     const std::string said = base::Error{"line 7 column a: '" + std::string(10'000'000, 'x') + "' is no number"}.what();
     CHECK(said.size() <= 400);
