@@ -78,7 +78,8 @@ CollectedRun collected(const CampaignDirectory& campaign, const PlannedRun& run)
     const auto status = status_of(directory);
     one.attempt = status ? status->value("attempt", 1) : 1;
     one.hosts = record.value("host", "");
-    if (!fs::exists(directory / base::part::train / base::file::steps)) return one;  // designed run, recorded MPI calls
+    // A designed run of a program whose MPI calls are recorded leaves no table of steps.
+    if (!fs::exists(directory / base::part::train / base::file::steps)) return one;
     std::vector<std::string> hosts;
     for (const auto& [host, part] : training_by_node(directory, campaign.spec().warmup, {})) hosts.push_back(host);
     one.hosts = base::join_words(hosts, " ");

@@ -64,7 +64,7 @@ struct Collection {
 // Throws Error if no run counts, or if one that counts is damaged.
 Collection collect(const CampaignDirectory& campaign);
 
-// Cycle times of all ranks' steps from `warmup` on, in ms: from the begin of a step to the begin of the rank's next
+// Cycle times of all ranks' steps from `warmup` on, in ms: from the start of a step to the start of the rank's next
 // step, since throughput is also lost between steps; the last one to its end. `steps` is the path of a steps.csv.
 std::vector<double> cycles_ms(const std::filesystem::path& steps, int warmup);
 

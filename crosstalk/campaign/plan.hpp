@@ -26,7 +26,7 @@ struct PlannedRun {
     std::string schedule;  // schedule for noisegen; empty without noise
     std::uint64_t seed = 0;
     std::int64_t wait_ms = 0;  // time from the noise's start to the training's start
-    std::string options;       // those of ddl-train of which the spec lists several values, with this run's
+    std::string options;       // ddl-train options of which the spec lists several values, with the values of this run
 
     bool operator==(const PlannedRun&) const = default;
 };

@@ -19,8 +19,8 @@ namespace crosstalk {
 // The training's ranks on a node; times are on the node's clock.
 struct TrainingOnNode {
     base::CpuSet cpus = {};
-    std::int64_t begin_ns = 0;    // begin of the first step
-    std::int64_t counted_ns = 0;  // begin of the first step after the warm-up
+    std::int64_t begin_ns = 0;    // start of the first step
+    std::int64_t counted_ns = 0;  // start of the first step after the warm-up
     std::int64_t end_ns = 0;      // end of the last step
     std::size_t steps = 0;        // steps of one rank after the warm-up
 };

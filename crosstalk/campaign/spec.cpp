@@ -75,7 +75,7 @@ void check_numbers(const Spec& spec)
             base::fail_usage(ranks, " ranks cannot be divided evenly over ", spec.nodes, " nodes");
     }
     if (spec.nodes > 1 && !spec.command.empty())
-        base::fail_usage("nodes: a command runs on one node; give models for more");
+        base::fail_usage("nodes: a command runs on one node only; with more nodes, give models instead");
     for (const std::string& cores : spec.cores)
         if (cores != "all") within("cores", 1, base::parse<int>(cores));
     if (spec.duration < std::chrono::seconds{1}) base::fail_usage("duration must be at least 1s");

@@ -26,7 +26,7 @@ struct SpecKey {
     std::string name;
     std::string help;
     std::function<void(Spec&, const std::string& value)> take;
-    std::function<void(Spec&, const std::string& word, const std::string& value)> take_named{};  // of "parameter NAME"
+    std::function<void(Spec&, const std::string& word, const std::string& value)> take_named{};  // parameter NAME
 };
 template <class Spec>
 using SpecKeys = std::vector<SpecKey<Spec>>;
@@ -47,9 +47,10 @@ SpecKey<Spec> spec_key(const std::string& name, T Spec::*member, const std::stri
 std::vector<std::string> lines_of_spec(const std::filesystem::path& file);
 std::pair<std::string, std::string> setting_in(const std::string& line);
 
-// Passes each setting to `take`, with the place of its name in `names`. A name of two words, "parameter NAME", stands
-// for all whose first word it has; `word` is the second one. Returns the names that the file has. Throws UsageError
-// that names file and line, for errors of `take` too, and suggests the right name for a wrong one.
+// Passes each setting to `take`, with the index of its name in `names`. A name of two words, "parameter NAME", matches
+// every setting that begins with its first word; `word` is then the second word of the setting. Returns the names that
+// the file has. Throws UsageError that names file and line, for errors of `take` too, and suggests the right name for a
+// wrong one.
 std::set<std::string> read_settings(
     const std::filesystem::path& file, const std::vector<std::string>& names,
     const std::function<void(std::size_t, const std::string& word, const std::string& value)>& take);

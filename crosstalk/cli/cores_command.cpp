@@ -61,7 +61,7 @@ CoresCommand::CoresCommand()
     options.group("The run");
     options.add("out", out_, "directory of the run (default: crosstalk-NUMBER, the first free one)", "DIR");
     options.add("neighbour", neighbour_,
-                "takes the cores that a slot frees: a stressor with its default options, a program, or none",
+                "what runs on the cores that a slot frees: a stressor with its default options, a program, or none",
                 "STRESSOR|FILE");
     options.add("levels", levels_,
                 "numbers of physical cores that each rank keeps, in slots of random order; default: 1, 2, 3, 4, 6, 8, "
@@ -85,7 +85,7 @@ CoresCommand::CoresCommand()
     options.example("crosstalk cores --threads '1|2|4' --budget 2% -- ddl-train");
     options.epilogue(
         "The answer is the smallest measured number such that it and all larger ones are shown to cost less than the "
-        "budget. A run that cannot show this prints the reason. Exit codes: as of crosstalk run.");
+        "budget. A run that cannot show this prints the reason. Exit codes: those of crosstalk run.");
     options.see_also("crosstalk-run(1), noisegen(1), interference(1)");
 }
 

@@ -67,7 +67,7 @@ class RunCommand : public base::Command {
         options.add("first-step", first_step_, "timeout of the job's first steps", "TIME");
         options.add_choice(
             "until", until_, {base::until_decided},
-            "decided: stop when every verdict is decided, with intervals widened for repeated looks; needs a job "
+            "decided: stop when every verdict is decided, with intervals widened for repeated checks; needs a job "
             "that reports its steps");
         options.add("max-duration", max_duration_, "upper limit of --until", "TIME");
         options.add(
@@ -115,8 +115,8 @@ class RunCommand : public base::Command {
         options.add_choice(
             "evidence", request_.evidence,
             {base::evidence_word::by_rights, base::evidence_word::cheap, base::evidence_word::off},
-            "evidence that trace-os records during the job. auto: by eBPF programs, which name who takes its CPUs, if "
-            "this user may load them, else as cheap; cheap: the kernel's counters; off: none");
+            "evidence that trace-os records during the job. auto: by eBPF programs, which name the tasks that take the "
+            "job's CPUs, if this user may load them, else as cheap; cheap: the kernel's counters; off: none");
         options.add_switch("dry-run", dry_run_, "print the commands without running them, and exit");
         crosstalk::add_step_options(options, request_);
         options.group("The result");
@@ -160,7 +160,7 @@ class RunCommand : public base::Command {
         if (request_.command.empty())
             base::fail_usage("no job given; use: crosstalk run -- COMMAND (crosstalk run --help)");
         if (options.given("noises") && options.given("schedule"))
-            base::fail_usage("--noises names those of --schedule auto: give either");
+            base::fail_usage("--noises is for --schedule auto; give only one of --noises and --schedule");
         if (quick_) read_quick();
         read_length();
         if (!job_cpus_.empty()) request_.job_cpus = base::parse_cpus(job_cpus_);
@@ -187,8 +187,8 @@ class RunCommand : public base::Command {
     {
         for (const char* other : {"duration", "until", "max-duration", "runs"})
             if (options.given(other))
-                base::fail_usage("--quick takes ", crosstalk::quick::duration,
-                                 " of noise in one run, so it does not take --", other);
+                base::fail_usage("--quick makes one run with ", crosstalk::quick::duration,
+                                 " of noise, and cannot be combined with --", other);
         duration_ = crosstalk::quick::duration;
         if (!options.given("noises")) request_.noises = crosstalk::quick::noises;
         request_.blind_slot = crosstalk::quick::slot_of_unseen_steps;

@@ -33,7 +33,7 @@ std::string report_on(const std::vector<std::string>& runs, const fs::path& pool
 }  // namespace
 
 DiffCommand::DiffCommand()
-    : Command{"crosstalk diff", "what each noise costs more or less after a change, from two runs or sets of runs"}
+    : Command{"crosstalk diff", "compares two runs or sets of runs: what each noise costs more or less after a change"}
 {
     options.add_positional("DIR", sides_, "the run, or set of runs, before the change, and that after it", 0, 2);
     options.synopsis("[options] BEFORE AFTER | --before RUN... --after RUN...");
@@ -46,7 +46,7 @@ DiffCommand::DiffCommand()
     options.example("crosstalk diff before after --fail-on worse");
     options.example("crosstalk diff --before b1 b2 b3 --after a1 a2 a3 --out changed");
     options.epilogue(
-        "Both sides have reports of one schedule that can be trusted. Exit codes: 0 fine, 1 failed, or --fail-on is "
+        "Both sides need trustworthy reports of the same schedule. Exit codes: 0 fine, 1 failed, or --fail-on is "
         "met, 2 wrong usage, which includes reports that cannot be compared or trusted.");
     options.see_also("interference-diff(1), crosstalk-run(1)");
 }
@@ -55,7 +55,7 @@ int DiffCommand::run()
 {
     if (sides_.empty() ? before_.empty() || after_.empty() : !before_.empty() || !after_.empty() || sides_.size() != 2)
         base::fail_usage(
-            "what is compared? crosstalk diff BEFORE AFTER, or --before RUN.. --after RUN.. "
+            "give both sides: crosstalk diff BEFORE AFTER, or --before RUN.. --after RUN.. "
             "(crosstalk diff --help)");
     base::stop_on_signals();
     if (!sides_.empty()) before_ = {sides_.front()};

@@ -20,8 +20,8 @@ SweepCommand::SweepCommand() : Command{"crosstalk sweep", "searches hyper-parame
     options.example("crosstalk sweep sweep.ini -o DIR");
     options.epilogue(
         "The same command continues after any interruption, and repeats trials that were lost; crosstalk campaign "
-        "status DIR shows progress. Exit codes: 0 every trial has a result, 1 failed (a full disk), 2 wrong usage, or "
-        "a training holds the CPUs, 3 a trial failed, 77 Optuna is missing.");
+        "status DIR shows progress. Exit codes: 0 every trial has a result, 1 failed (a full disk, a training that begins "
+        "on the CPUs), 2 wrong usage, or a training holds the CPUs, 3 a trial failed, 77 Optuna is missing.");
 }
 
 int SweepCommand::run()

@@ -14,7 +14,7 @@
 namespace crosstalk {
 
 TryCommand::TryCommand()
-    : Command{"crosstalk try", "runs a job without noise for some seconds to see how a run would be"}
+    : Command{"crosstalk try", "runs a job without noise for some seconds, and reports what a run with noise needs"}
 {
     options.add_positional("COMMAND", request_.command, "the job and its arguments, after --", 0);
     options.synopsis("[options] -- COMMAND [ARGUMENT...]");

@@ -54,8 +54,8 @@ bool has_display()
 ViewCommand::ViewCommand()
     : Command{"crosstalk view", "opens the page of a run, set, campaign or report, or serves it to this machine alone"}
 {
-    options.add_positional("DIR", directory_, "has report/index.html or index.html in it");
-    options.add("port", port_, "serves the page there, at 127.0.0.1; 0: a free one", "NUMBER");
+    options.add_positional("DIR", directory_, "directory with report/index.html or index.html");
+    options.add("port", port_, "port of 127.0.0.1 at which to serve the page; 0: any free port", "NUMBER");
     options.add_switch("serve", serve_, "serves the page also where a display would show it");
     options.example("crosstalk view DIR");
     options.example("ssh -L 8000:127.0.0.1:8000 node crosstalk view DIR --port 8000");

@@ -26,7 +26,7 @@ std::string program(const std::string& name);
 // Path of one of Crosstalk's scripts, as installed or in the source tree. Throws Unavailable if it does not exist.
 std::filesystem::path script(const std::string& name);
 
-// The program that a shell would start for this name; none if there is none.
+// The program that a shell would start for this name; no value if there is no such program.
 std::optional<std::filesystem::path> found_on_path(const std::string& name);
 
 // Starts a child on these CPUs (empty: on all CPUs of this thread). The child gets SIGTERM if this process is killed.

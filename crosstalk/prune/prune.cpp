@@ -33,7 +33,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* aside = ".pruned";  // suffix of a name that is being removed
 
-bool is_folder(const fs::path& path)  // a link to a folder is none
+bool is_folder(const fs::path& path)  // false for a link to a folder
 {
     std::error_code unknown;
     return fs::is_directory(fs::symlink_status(path, unknown));

@@ -17,6 +17,7 @@ struct PruneRules {
     bool checkpoints = false;                     // also removes ddl-train's checkpoints
 };
 
+// A file or folder to remove.
 struct Loss {
     std::string path;  // relative to the run's directory
     std::uint64_t bytes = 0;
@@ -37,7 +38,7 @@ struct PrunableRun {
 // if there is no run, or if it belongs to another user.
 std::vector<PrunableRun> prunable_runs(const std::filesystem::path& directory, const PruneRules& rules);
 
-// Removes the losses. Writes pruned.json first and renames each folder before it is removed, so an interrupted call
+// Removes `run.losses`. Writes pruned.json first and renames each folder before it is removed, so an interrupted call
 // leaves the run either whole or pruned, and the next call removes the rest. Throws Error, std::system_error.
 void prune(const PrunableRun& run);
 

@@ -17,7 +17,7 @@ class EvidenceProcess {
     // Both arguments must outlive this object.
     EvidenceProcess(const Request& request, const Launcher& launcher) : request_{request}, launcher_{launcher} {}
 
-    // The command line; empty if no evidence is wanted. `pid`: process id of the job, or a placeholder to be printed.
+    // The command line of trace-os; empty with --evidence off. `pid`: process id of the job, or a placeholder to print.
     Words words(const Placement& placement, const std::string& pid) const;
 
     // Returns when all trace-os processes record, or when one has failed.

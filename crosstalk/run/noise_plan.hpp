@@ -13,7 +13,7 @@
 namespace crosstalk {
 
 struct NoisePlan {
-    std::int64_t on_ns = 0;    // begin of the first slot, CLOCK_MONOTONIC of this host
+    std::int64_t on_ns = 0;    // start of the first slot, CLOCK_MONOTONIC of this host
     base::Nanoseconds slot{};  // 0 if slots differ in length
 };
 

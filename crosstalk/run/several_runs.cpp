@@ -83,7 +83,7 @@ void put_killed_aside(const fs::path& whole, const std::string& stem, int first)
         const fs::path one = whole / (stem + std::to_string(number));
         if (fs::exists(one / base::file::request) || is_being_written(one)) continue;
         const fs::path aside = next_in(whole, "failed-", 1);
-        base::warn(one.string(), " was killed before its end: it is now ", aside.filename().string());
+        base::warn(one.string(), " was killed before its end and is renamed to ", aside.filename().string());
         fs::rename(one, aside);
     }
 }

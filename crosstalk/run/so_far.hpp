@@ -11,7 +11,7 @@
 namespace crosstalk {
 
 struct SoFar {
-    std::string line;      // empty if there are none yet
+    std::string line;      // the line of `interference so-far`; empty if there is none yet
     bool decided = false;  // all verdicts are decided, as request.until_decided requires
 };
 

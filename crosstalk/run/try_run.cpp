@@ -168,7 +168,7 @@ int report(const Request& request, const Split& cores, const Job& job, const std
         const base::Nanoseconds length = length_for_budget(steps, slot, block.quiet, block.slots, budget);
         if (length > std::chrono::hours{24})
             print_row("a verdict", base::join("at ", budget, " % would need ", rounded_up(length),
-                                              ": steps vary too much. five times the budget needs 1/25 of that time"));
+                                              ": steps vary too much; five times the budget needs 1/25 of that time"));
         else if (length.count() > 0)
             print_row("a verdict",
                       base::join("at ", budget, " % needs about ", rounded_up(length), ": crosstalk run --duration ",

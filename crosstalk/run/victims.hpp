@@ -14,8 +14,8 @@ namespace crosstalk {
 // The processes that control.pause stops, with their descendants: those that launchers started, or the job itself.
 std::set<pid_t> victims_of(pid_t job);
 
-// The processes of the job's ranks, in their launcher's order. Without a launcher: the first process that is no shell.
-// Empty if they are not known.
+// The processes of the job's ranks, in their launcher's order. Without a launcher: the first process that is not a
+// shell. Empty if they are not known.
 std::vector<pid_t> ranks_of(pid_t job);
 
 // True if every process handles SIGTERM itself, for example to end in good order.

@@ -164,7 +164,7 @@ TEST_CASE_FIXTURE(SpecFile, "a wrong spec is refused with its line and the right
     CHECK(complaint("models = a\nnoise = io.write\nranks = 3\nnodes = 2\n") ==
           "spec.ini: 3 ranks cannot be divided evenly over 2 nodes");
     CHECK(complaint("command = a\nnoise = io.write\nnodes = 2\n") ==
-          "spec.ini: nodes: a command runs on one node; give models for more");
+          "spec.ini: nodes: a command runs on one node only; with more nodes, give models instead");
     CHECK(complaint("noise = io.write\n") == "spec.ini: needs either models (of ddl-train) or a command");
     CHECK(complaint("models = a\nnoise = io.write\nrepetitions = 0\n") ==
           "spec.ini: repetitions must be from 1 to 10000");

@@ -15,7 +15,7 @@ using Time = std::chrono::nanoseconds;
 
 constexpr Time ahead = 1'700'000'000s;
 
-// The clock offset for an archive with this begin and length and, optionally, its begin by CLOCK_REALTIME.
+// The clock offset for an archive with this start and length and, optionally, its start by CLOCK_REALTIME.
 Time clock_ahead(Time begin, Time length, std::optional<Time> realtime = {})
 {
     crosstalk::ArchiveTimes archive{.begin_ns = begin.count(), .length_ns = length.count(), .realtime_ns = {}};

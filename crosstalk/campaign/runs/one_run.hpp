@@ -12,7 +12,7 @@
 
 namespace crosstalk {
 
-// Thrown if the campaign is to stop: the run is discarded, but is no failure.
+// Thrown if the campaign is to stop: the run is discarded, but has not failed.
 struct Stopped {};
 
 struct OneRun {

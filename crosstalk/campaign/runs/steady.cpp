@@ -97,7 +97,7 @@ class SteadyRun {
     }
 
  private:
-    // Also done if the started process has ended: Slurm tasks may outlive their srun.
+    // Ends job and noise, even if the process started for them has ended: Slurm tasks may outlive their srun.
     void end_both()
     {
         if (job_ && job_->started()) one_.launcher.end_job(job_->child());

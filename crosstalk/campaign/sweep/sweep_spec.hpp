@@ -30,14 +30,14 @@ struct SweepSpec {
     std::string goal = "minimize";
     std::string value = "loss";
     std::string value_line;  // regular expression; empty: lines KEY=VALUE
-    int trials = 0;          // of a grid: all of its points
+    int trials = 0;          // number of trials; a grid has one for each point
     int workers = 0;         // 0: one for each free set of cores
     int cores = 1;           // physical cores of each worker
     std::uint64_t seed = 1;
 };
 
 // Throws UsageError that names file and line: an unknown key, an empty range, a parameter that the command does not
-// have, or {NAME} in the command that is no parameter.
+// have, or {NAME} in the command that is not a parameter.
 SweepSpec read_sweep_spec(const std::filesystem::path& file);
 
 // The same as JSON, for the workers.

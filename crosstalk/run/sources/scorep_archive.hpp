@@ -30,7 +30,7 @@ bool started_scorep(const std::filesystem::path& folder, std::filesystem::file_t
 struct ArchiveTimes {
     std::int64_t begin_ns = 0;
     std::int64_t length_ns = 0;
-    std::optional<std::int64_t> realtime_ns;  // CLOCK_REALTIME at its begin, if recorded
+    std::optional<std::int64_t> realtime_ns;  // CLOCK_REALTIME at its start, if recorded
 };
 
 // The archive's clock properties, read by trace-info. Throws Error if the archive has none or is unsound.

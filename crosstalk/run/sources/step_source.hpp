@@ -125,7 +125,7 @@ std::unique_ptr<StepSource> source_of(MeasuredJob& job);
 bool is_ours(const std::string& word);
 bool is_ddl_train(const std::string& word);
 
-constexpr std::size_t least_steps = 20;  // lines of a kind, or rows of a table, below which they are no steps
+constexpr std::size_t least_steps = 20;  // fewer lines of a kind, or rows of a table, do not count as steps
 
 // Number of rows for rank 0 in a table of steps so far.
 std::size_t steps_in(const std::filesystem::path& table);
