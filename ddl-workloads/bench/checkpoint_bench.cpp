@@ -91,7 +91,7 @@ double ms_of(const std::function<void()>& work)
 int main(int argc, char** argv)
 try {
     base::Options options{"checkpoint-bench",
-                          "checkpoints of each format beside plain writes of the same bytes, in turns"};
+                          "checkpoints of each format against plain writes of the same bytes, alternating"};
     if (!options.parse(argc, argv)) return 0;
     const State state = make_state();
     testing::BenchRows rows{"checkpoint-bench"};

@@ -64,7 +64,7 @@ double ms_of(const State& state, const std::function<double(std::span<const std:
 
 int main(int argc, char** argv)
 try {
-    base::Options options{"guard-bench", "looks of guards beside bare reads of the same bytes, in turns"};
+    base::Options options{"guard-bench", "checks by guards against bare reads of the same bytes, alternating"};
     if (!options.parse(argc, argv)) return 0;
     const State state = make_state();
     testing::BenchRows rows{"guard-bench"};

@@ -324,17 +324,17 @@ try {
                                                                 {"transformer", transformer},
                                                                 {"alone", alone}};
     Bench bench;
-    base::Options options{"peer-bench", "whole runs of ddl-train beside PyTorch in Python, and of strategies"};
+    base::Options options{"peer-bench", "whole runs of ddl-train against PyTorch in Python, and of strategies"};
     options.add("script", bench.script, "peers/ddp.py");
     options.add_parts("part", parts);
     if (!options.parse(argc, argv)) return 0;
 
     const base::CpuSet allowed = base::allowed_cpus();
     for (auto cpu = allowed.begin(); cpu != allowed.end() && bench.cpus.size() < 2; ++cpu) bench.cpus.insert(*cpu);
-    base::bind_this_thread(bench.cpus);  // and everything started from here
+    base::bind_this_thread(bench.cpus);  // programs that it starts inherit this
     bench.python = testing::run({"/usr/bin/python3", "-c", "import torch"}).status == 0;
     if (!bench.python)
-        std::cout << "beside Python: not shown, there is no PyTorch (package python3-torch)" << std::endl;
+        std::cout << "against Python: not shown, there is no PyTorch (package python3-torch)" << std::endl;
     for (const auto& [name, measure] : parts) measure(bench);
 } catch (...) {
     return base::report_failure("peer-bench");

@@ -52,7 +52,7 @@ double warm()
 
 int main(int argc, char** argv)
 try {
-    base::Options options{"trials-bench", "a trial in a warm training beside a process of its own"};
+    base::Options options{"trials-bench", "a trial in a warm training against one in a process of its own"};
     if (!options.parse(argc, argv)) return 0;
     testing::BenchRows rows{"trials-bench"};
     rows.add({.name = "a trial of 50 steps, `mlp`, 2 ranks", .beside = "a process of its own", .unit = "ms"},

@@ -27,7 +27,7 @@ class CheckpointReader {
     // Fills the tensors' memory. A tensor that several files hold is read from this rank's shard.
     void read(std::span<const StateTensor> tensors, int rank) const;
 
-    // The bytes of every tensor by its path; of a tensor that several files hold those of the last.
+    // The bytes of every tensor by its path. If several files hold a tensor, the last file counts.
     std::map<std::string, std::vector<std::byte>> tensors() const;
 
  private:

@@ -54,7 +54,7 @@ void parse_checkpoint_every(const std::string& text, CheckpointPlan& plan);
 struct CheckpointNews {
     std::int64_t due = 0;      // rank 0: a checkpoint is due
     std::int64_t written = 0;  // steps done at the newest checkpoint whose shard this rank has completed
-    std::int64_t failed = 0;   // the same for a shard that could not be written
+    std::int64_t failed = 0;   // steps done at the newest checkpoint whose shard this rank could not write
     // Rank 0: requested by noisegen, to be written after this step.
     base::ControlRequest requested = base::ControlRequest::none;
 };
@@ -128,13 +128,13 @@ class Checkpointer {
     bool asked_ = false;   // rank 0: news() has requested a checkpoint
     bool wanted_ = false;  // the received reports request a checkpoint
 
-    CheckpointMeta meta_;  // of the checkpoint begun last
-    bool beside_ = false;  // that checkpoint is written in the background
+    CheckpointMeta meta_;  // of the latest checkpoint that was begun
+    bool beside_ = false;  // the latest checkpoint is written in the background
     std::vector<std::vector<std::string>> paths_of_shards_;
     bool shards_open_ = false;  // some of its shards are not known to be complete
     std::vector<std::byte> copies_;
-    base::checkpoint::Save save_;  // this rank's row about it
-    bool saved_ = false;  // it is complete, and that row not yet written; changed by the thread that completes it
+    base::checkpoint::Save save_;  // this rank's row about the latest checkpoint
+    bool saved_ = false;  // it is complete, but its row is not written yet; set by the thread that completes it
     std::optional<base::CsvWriter> rows_;
     std::atomic<std::int64_t> written_share_ = 0;  // steps of the checkpoint whose share this rank wrote
     std::atomic<std::int64_t> failed_share_ = 0;

@@ -62,7 +62,7 @@ void add_output(base::Options& options, std::string& format, std::string& out)
 std::string with_option(const std::string& text, const std::string& option, const std::string& value)
 {
     base::PlugInText named = base::parse_plug_in(text);
-    if (!named.options.emplace(option, value).second) base::fail_usage("--", option, ": ", text, " already says it");
+    if (!named.options.emplace(option, value).second) base::fail_usage("--", option, ": ", text, " already sets it");
     std::vector<std::string> options;
     for (const auto& [key, given] : named.options) options.push_back(base::join(key, "=", given));
     return named.name + "[" + base::join_words(options, ",") + "]";

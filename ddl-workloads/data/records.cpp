@@ -30,7 +30,7 @@ void check_clicks(const SampleShape& shape)
     if (std::min(shape.dense, shape.categories) < 0 || shape.dense + shape.categories < 1 ||
         std::max(shape.dense, shape.categories) > longest / 8 || shape.rows < 1 || shape.rows > UINT32_MAX)
         base::fail_usage("clicks with ", shape.dense, " dense features and ", shape.categories, " categories of ",
-                         shape.rows, " rows: at least a feature or a category, and a row");
+                         shape.rows, " rows; at least one feature or category, and one row, are needed");
 }
 
 }  // namespace

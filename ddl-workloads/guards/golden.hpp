@@ -23,8 +23,8 @@ namespace ddl {
 // Distance of one tensor. `squares` and `largest` only cover numbers that are finite in both.
 struct TensorDistance {
     std::int64_t differing = 0;                     // numbers that differ in any bit
-    soft_errors::SumOfSquares squares = {};         // of the differences
-    soft_errors::SumOfSquares golden_squares = {};  // of the unaltered numbers
+    soft_errors::SumOfSquares squares = {};         // sum over the differences
+    soft_errors::SumOfSquares golden_squares = {};  // sum over the unaltered numbers
     double largest = 0.0;                           // largest absolute difference
     std::int64_t not_finite = 0;                    // numbers that are not finite
 

@@ -61,7 +61,7 @@ class ReplicaComparison {
     std::int64_t every_;
     std::vector<std::size_t> tensors_;                              // tensors that all ranks hold
     std::vector<std::size_t> buckets_;                              // bucket of each tensor in tensors_
-    std::map<std::int64_t, std::vector<std::uint32_t>> checksums_;  // of tensors_, by step not yet compared
+    std::map<std::int64_t, std::vector<std::uint32_t>> checksums_;  // by step: those of tensors_, until compared
     std::int64_t heard_ = -1;
     std::int64_t compared_ = 0;
 };

@@ -34,7 +34,7 @@ class Alterations : public Hook {
 
     void describe(nlohmann::ordered_json& mine) const override { mine["alterations"] = alterer_.count(); }
 
-    // Not checked if trials were made (they repeat steps) or if a signal ended the training before the step.
+    // Promises are not checked if trials were made (they repeat steps), or if a signal ended the training early.
     std::optional<std::string> broken_promise(const StepContext& context) const override
     {
         const StepState& state = context.state;

@@ -10,8 +10,8 @@ namespace ddl {
 
 namespace {
 
-// Rank 0 reads the request at the beginning of a step and posts it on the step's news board; all ranks make the delay
-// in the next step.
+// Rank 0 reads the request at the beginning of a step and posts it on the step's news board; all ranks call
+// make_known_delay() before the next step.
 class ControlDelay : public Hook {
  public:
     explicit ControlDelay(const HookParts& parts)

@@ -59,7 +59,7 @@ class Ends : public Hook {
     std::optional<double> accuracy_;
     EndNews news_;
     bool over_ = false;
-    std::deque<double> losses_;  // of the last steps; each is the mean over the ranks
+    std::deque<double> losses_;  // losses of the last steps; each is the mean over the ranks
 };
 
 }  // namespace ddl

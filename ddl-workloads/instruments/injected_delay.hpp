@@ -31,7 +31,7 @@ struct DelayPlan {
 // Adds the options; options.check() completes the plan. Throws UsageError.
 void add_delay_options(base::Options& options, DelayPlan& plan);
 
-// Makes the delays at the begin of their phases, recorded as one region for each. Used by the main thread.
+// Makes the delays at the start of their phases, recorded as one region for each. Used by the main thread.
 class DelayInjector : public training::PhaseListener {
  public:
     // `delays` are those of this rank.

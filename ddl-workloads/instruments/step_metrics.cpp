@@ -19,7 +19,7 @@ void StepMetrics::write(const SoFar& so_far)
     std::vector<base::MetricFamily> families{
         family("crosstalk_training_running", "", "1 while it trains, 0 after it.", so_far.running ? 1.0 : 0.0),
         family("crosstalk_training_steps", "", "Steps done.", static_cast<double>(so_far.steps)),
-        family("crosstalk_training_time_seconds", "seconds", "Time in those steps.",
+        family("crosstalk_training_time_seconds", "seconds", "Time in all steps done.",
                static_cast<double>(so_far.ns) / 1e9)};
     families[1].counter = true;
     families[2].counter = true;

@@ -37,7 +37,7 @@ class Model {
  public:
     virtual ~Model() = default;
 
-    // Memory that must be equal on all ranks at the start: parameters, and statistics learnt besides (running means).
+    // Memory that must be equal on all ranks at the start: parameters, and other learnt statistics (running means).
     virtual std::vector<std::span<std::byte>> parameters() = 0;
     virtual std::vector<std::span<std::byte>> statistics() { return {}; }
     virtual std::int64_t parameter_count() const = 0;  // of the whole model

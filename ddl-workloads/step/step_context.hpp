@@ -35,7 +35,7 @@ struct StepContext {
     StepState state = {};
 };
 
-// Called at the begin and at the end of every step, by every strategy.
+// Called at the start and at the end of every step, by every strategy.
 void begin_step(StepContext& context);
 void end_step(StepContext& context);
 

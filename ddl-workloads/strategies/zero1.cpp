@@ -43,7 +43,7 @@ class ShardedOptimizer : public DataParallel {
 
 extern const StrategyCard zero1_strategy{
     .name = "zero1",
-    .summary = "as ddp, with optimizer state and update sharded over the ranks (ZeRO stage 1)",
+    .summary = "like ddp, with optimizer state and update sharded over the ranks (ZeRO stage 1)",
     .offers = {&equal_ranks},
     .needs = needs_host_exchange,
     .options = BucketOverlap::options(),

@@ -132,7 +132,7 @@ TEST_CASE("a bad record ends the training with file and byte")
                          base::Error);
 }
 
-TEST_CASE("the observer sees every reader and every read from begin to end")
+TEST_CASE("the observer sees every reader and every read from start to end")
 {
     const testing::Scratch scratch;
     write_numbered(scratch / "a.bin", 40);

@@ -233,7 +233,7 @@ std::vector<std::string> Training::broken_promises() const
     return all;
 }
 
-// Writes run.json twice: at the begin, so that a killed training has a record, and at the end with the result.
+// Writes run.json twice: at the start, so that a killed training has a record, and at the end with the result.
 void Training::write_record(const nlohmann::ordered_json& result)
 {
     nlohmann::ordered_json record = files_.started;

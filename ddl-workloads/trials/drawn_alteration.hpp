@@ -15,7 +15,7 @@ bool alters(const base::Trial& trial, int rank);
 
 struct DrawnAlteration {
     std::string path = {};    // paths of the altered tensors, without repetition, joined by base::path_separator
-    std::string bits = {};    // numbers of the flipped bits in any of them, from the left
+    std::string bits = {};    // positions of the flipped bits in any altered number, from the left
     std::string index = {};   // index of the first altered number of each path
     double drawn_from = 0.0;  // number of bits that might have been flipped
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refuses trials that a training cannot make before the first one starts: later, a failure would count as an outcome.
+// Before the first trial starts, refuses trials that the training cannot make: later, a failure would be an outcome.
 #pragma once
 
 #include "base/contract/trials.hpp"

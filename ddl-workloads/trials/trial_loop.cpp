@@ -62,10 +62,10 @@ class TrialLoop::OneTrial : public Hook {
         if (plan.guards.empty()) guards_.reset();
     }
 
-    // From now on the weights are read in each pass; null: not.
+    // Sets the stored weights that each later pass reads; null: none.
     void read_each(StoredWeights* stored) { stored_ = stored; }
 
-    // Ends the trial. Returns the steps until a guard of this rank found something; none if none did.
+    // Ends the trial. Returns the steps until a guard of this rank found something; no value if none did.
     std::optional<std::int64_t> end()
     {
         guards_.reset();

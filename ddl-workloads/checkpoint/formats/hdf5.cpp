@@ -81,7 +81,7 @@ bool is_compressed(const StateTensor& tensor, int gzip)
     return gzip > 0 && !tensor.shape.empty() && !tensor.bytes.empty();
 }
 
-// Chunks of about a MiB, compressed after their bytes are shuffled: those of similar numbers differ little.
+// Chunks of about a MiB. Their bytes are shuffled before compression, which brings together bytes that differ little.
 hdf5::Properties compressed(const StateTensor& tensor, int gzip)
 {
     constexpr std::size_t wanted = 1 << 20;
@@ -301,7 +301,7 @@ class Hdf5File final : public CheckpointFile {
         return hdf5::DataSet{check(H5Dopen2(file_.get(), path.c_str(), H5P_DEFAULT), "open it")};
     }
 
-    // Not more than the file can hold, whatever the dataset claims.
+    // The dataset's size in bytes. Throws Error if it claims more than the file can hold.
     std::size_t size_of(hid_t set) const
     {
         const hdf5::Type type{check(H5Dget_type(set), "read the type")};
@@ -311,7 +311,7 @@ class Hdf5File final : public CheckpointFile {
         const hssize_t count = check(H5Sget_simple_extent_npoints(space.get()), "read the shape");
         const std::size_t element = H5Tget_size(type.get());
         const hdf5::Properties storage{check(H5Dget_create_plist(set), "read its layout")};
-        constexpr std::uint64_t best_ratio = 1032;  // of deflate
+        constexpr std::uint64_t best_ratio = 1032;  // by which deflate can compress
         const std::uint64_t most = H5Pget_nfilters(storage.get()) > 0 ? length_ * best_ratio : length_;
         if (element == 0 || static_cast<std::uint64_t>(count) > most / element) base::fail("is larger than its file");
         return static_cast<std::size_t>(count) * element;

@@ -211,7 +211,7 @@ class RawFile final : public CheckpointFile {
         std::uint32_t written = 0;
         if (length_ < length_bytes + sum_bytes) base::fail("is not a checkpoint of ddl-train");
         read_at(0, std::as_writable_bytes(std::span{&length, 1}));
-        if (length > length_ - length_bytes - sum_bytes) base::fail("is not a checkpoint of ddl-train, or cut off");
+        if (length > length_ - length_bytes - sum_bytes) base::fail("is not a checkpoint of ddl-train, or is cut off");
         std::string front(length_bytes + length, '\0');
         read_at(0, std::as_writable_bytes(std::span{front}));
         read_at(length_ - sum_bytes, std::as_writable_bytes(std::span{&written, 1}));

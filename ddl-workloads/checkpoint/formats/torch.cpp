@@ -59,7 +59,7 @@ class Texts final : public Head {
     const std::map<std::string, std::string>& texts_;
 };
 
-// In memory as a whole.
+// Reads the whole file into memory.
 class TorchFile final : public CheckpointFile {
  public:
     TorchFile(const fs::path& path, std::int64_t shard) : CheckpointFile{path}
