@@ -173,7 +173,7 @@ double stressor_speed(noisegen::Stressor& stressor, std::size_t operations)
     return thousands(operations, [&](std::size_t) { return stressor.step().operations; });
 }
 
-// Calls `some(i)` for i below `count`, and reads the clock now and then.
+// Calls `some(i)` for i below `count`, and reads the clock from time to time.
 template <class Some>
 double bare_speed(std::size_t count, Some&& some)
 {
@@ -319,7 +319,7 @@ try {
         {"create", compare_create}, {"stat", compare_stat}, {"unlink", compare_unlink}, {"removal", show_removal},
         {"write", write_blocks},    {"read", read_blocks},  {"random", both_at_random}};
     std::string directory = "/tmp";
-    base::Options options{"io-bench", "noisegen's I/O and metadata stressors beside fio and bare loops"};
+    base::Options options{"io-bench", "noisegen's I/O and metadata stressors against fio and bare loops"};
     options.add_parts("part", parts);
     options.add("directory", directory, "where the files go");
     if (!options.parse(argc, argv)) return 0;

@@ -207,7 +207,7 @@ void compare_mpi()
 int main(int argc, char** argv)
 try {
     base::Options options{"network-bench",
-                          "network.exchange beside a bare loop; over TCP, or under mpirun -n 2 over MPI"};
+                          "network.exchange against a bare loop; over TCP, or under mpirun -n 2 over MPI"};
     if (!options.parse(argc, argv)) return base::exit_fine;
     const base::JobRank job = base::job_rank();
     if (!job.under_mpi) {

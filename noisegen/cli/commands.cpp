@@ -210,8 +210,8 @@ class ProbeCommand : public base::Command {
                          .entries = {{"probe.csv", "a row per stressor and level: its traffic and the damage"},
                                      {"probe.json", "the same, with machine, job, time and options"},
                                      {"probe.svg", "damage against traffic; probe.gp and probe_*.csv draw it again"},
-                                     {"pressure.json", "with --command instead of these: for interference predict"},
-                                     {"harm.csv", "with --victim WORD instead of these: a row per noise and victim"},
+                                     {"pressure.json", "with --command, not the above: for interference predict"},
+                                     {"harm.csv", "with --victim WORD, not the above: a row per noise and victim"},
                                      {"harm.json", "the same, with machine, job, time and options"}},
                          .in_help = false});
         add_examples();

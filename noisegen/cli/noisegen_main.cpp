@@ -143,11 +143,11 @@ try {
     options.add("planned", request.planned, "expected length, if --duration is an upper bound (slot=auto)", "TIME");
     options.add("follow", follow,
                 "make noise only while the training on this node is in these phases (backward, or forward+backward); "
-                "default of [follow=..]",
+                "applies to stressors without [follow=..]",
                 "PHASE");
     options.add("seed", request.seed, "seed of the random order: the same seed gives the same slots", "NUMBER");
     options.add("load", libraries,
-                "a stressor from outside of Crosstalk: a shared library; also those in CROSSTALK_LOAD, between colons",
+                "shared library with a stressor of your own; also loads those in CROSSTALK_LOAD, separated by colons",
                 "FILE");
     options.add_switch("list", list, "list the stressors and exit");
     options.add_switch("designed", request.designed,

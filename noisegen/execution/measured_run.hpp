@@ -12,7 +12,7 @@ namespace noisegen {
 
 struct MeasuredRun {
     const Schedule& schedule;
-    base::CpuSet cpus;  // all of them make noise
+    base::CpuSet cpus;  // each makes noise
     Budgets budgets;
     std::vector<Slot> table;
     // Called by the noise threads after each slot, one thread at a time.

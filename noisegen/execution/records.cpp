@@ -53,7 +53,7 @@ Records::Records(const std::filesystem::path& part, const Schedule& schedule, st
       block_{recorder_.attribute(base::attribute::block, otf2::Type::uint64, "number of the block in the run")},
       position_{recorder_.attribute(base::attribute::position, otf2::Type::uint64, "number of the slot in its block")},
       level_{recorder_.attribute(base::attribute::level, otf2::Type::text,
-                                 "which level of the factor, empty if it has one")},
+                                 "which level of the factor, empty if it has only one")},
       stressor_{recorder_.attribute(base::attribute::stressor, otf2::Type::text, "what runs under the factor's label")},
       role_{recorder_.attribute(base::attribute::role, otf2::Type::text,
                                 "treatment, placebo, delay, sham or pause; empty for quiet")},

@@ -15,7 +15,7 @@
 
 namespace noisegen {
 
-// Skew over slots: latest minus earliest begin, in ns. If nodes have different clocks, times are compared by
+// Skew over slots: latest minus earliest start, in ns. If nodes have different clocks, times are compared by
 // CLOCK_REALTIME as each node believes it to be.
 struct Skew {
     std::size_t processes = 0;
@@ -24,7 +24,7 @@ struct Skew {
     std::int64_t p99_ns = 0;
     std::int64_t worst_ns = 0;
     bool one_clock = true;
-    std::int64_t clock_error_ns = 0;  // of two clocks relative to each other, as the kernels estimate it
+    std::int64_t clock_error_ns = 0;  // error of one clock relative to another, as the kernels estimate it
     bool clock_error_known = true;
 };
 

@@ -48,7 +48,7 @@ struct VictimDone {
 };
 
 // Work of a victim under a rotation (at most one level in each slot). A slice counts if it lies wholly inside a slot
-// and begins at least `guard` after the slot's begin. `start_ns` is when the table began.
+// and begins at least `guard` after the slot's start. `start_ns` is when the table began.
 VictimDone victim_done(const Schedule& schedule, const std::vector<Slot>& table, std::int64_t start_ns,
                        const std::vector<Slice>& slices, base::Nanoseconds guard = base::Nanoseconds{2'000'000});
 

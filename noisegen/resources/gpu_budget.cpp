@@ -15,7 +15,7 @@ namespace {
 
 // Memory taken of one GPU by all stressors together.
 struct TakenOfGpu {
-    std::string stressor;  // last stressor that takes some
+    std::string stressor;  // last stressor that takes memory
     double bytes = 0.0;
     base::Percent spare = {};  // share that must stay free
 };

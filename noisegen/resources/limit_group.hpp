@@ -43,8 +43,8 @@ class LimitGroup {
     std::filesystem::path resctrl_;  // a resctrl group, if one is needed
 };
 
-// A stressor that runs under a limit from the begin of its slot to the end. Afterwards its work in flight continues
-// without the limit, since the next slot belongs to another level.
+// A stressor that runs under a limit from the start of its slot to its end. Work still in flight then continues without
+// the limit, since the next slot belongs to another level.
 class LimitedStressor : public Stressor {
  public:
     // `sets` is true for the one thread of a stressor that sets the limit. All references must outlive this object.

@@ -82,7 +82,7 @@ std::vector<base::Core> suitable(const CpuRequest& cpu_request, const Machine& m
     const std::set<int> sockets = sockets_of(machine.avoided, machine);
     const std::set<int> by_device = sockets_by_device(cpu_request, machine);
     if (cpu_request.socket != "any" && sockets.empty())
-        base::fail_usage("--socket ", cpu_request.socket, ": relative to what? Give --avoid");
+        base::fail_usage("--socket ", cpu_request.socket, " needs --avoid: it refers to the sockets of those CPUs");
     const std::set<int> wanted = cpu_request.numa == "any" ? nodes : parse_nodes("--numa", cpu_request.numa);
     for (const int node : wanted)
         if (!nodes.contains(node))

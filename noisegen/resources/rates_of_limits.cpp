@@ -86,7 +86,7 @@ std::vector<std::string> rates_beyond_windows(const Schedule& schedule, const st
         const auto figure = [&](double per_second) {
             return rate.of == base::Rate::Of::bytes ? base::speed_text(per_second) : base::operations_text(per_second);
         };
-        lines.push_back(base::join(text(level), ": windows of 100 ms reach ", figure(*held), " here, and ",
+        lines.push_back(base::join(text(level), ": windows of 100 ms sustain only ", figure(*held), " here, but ",
                                    figure(rate.per_second), " is requested: some will fall short"));
     }
     return lines;

@@ -46,7 +46,7 @@ std::string text(const WorstShape& worst)
 {
     const auto round = [](double value) { return std::round(value * 100.0) / 100.0; };
     return base::join("the worst shape of memory.stream is ", worst.shape, ": with noise on CPUs ", worst.noise_cpus,
-                      " the bandwidth of a victim on CPU ", worst.victim, " takes ", round(worst.slowdown),
+                      " the memory accesses of a victim on CPU ", worst.victim, " take ", round(worst.slowdown),
                       " times as long (", round(worst.low), " to ", round(worst.high), ")");
 }
 

@@ -11,7 +11,7 @@ namespace noisegen {
 
 // The reason why interference could not report on a run with this table, and what to use instead; empty if it could. A
 // report needs quiet slots, a treatment, and two blocks that contain every treatment. For a sequence, random slots or a
-// ramp, a block ends when all treatments have occurred since its begin.
+// ramp, a block ends when all treatments have occurred since its start.
 std::string why_no_report(const Schedule& schedule, const std::vector<Slot>& table);
 
 // Does the schedule have one treatment all the time? `interference analyse` cannot use such a run; `interference

@@ -15,8 +15,8 @@ struct KindOfLimit {
     ResourceLimit::Kind kind;
     const char* name;
     const char* example;
-    double most = 0.0;  // of a number; the least is 1
-    bool is_whole = false;
+    double most = 0.0;      // upper limit of a value that is a number or a percentage; the lower limit is 1
+    bool is_whole = false;  // the number is rounded to a whole one
 };
 
 constexpr std::array<KindOfLimit, 6> kinds_of_limits{

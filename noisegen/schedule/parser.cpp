@@ -116,7 +116,7 @@ Schedule parse_short_word(std::string_view text)
     return builder.finish(std::move(sequence));
 }
 
-// Position of the bracket that closes the one at the text's begin; npos if there is none.
+// Position of the bracket that closes the one at the text's start; npos if there is none.
 std::size_t matching(std::string_view text)
 {
     int depth = 0;

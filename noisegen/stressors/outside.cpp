@@ -34,7 +34,7 @@ void check_fit(const fs::path& file, const OutsideStressor& stressor)
                          ", this is ", base::version(), ": build it again");
     if (stressor.bytes_of_card != sizeof(StressorCard) || stressor.bytes_of_place != sizeof(Place) ||
         stressor.bytes_of_work != sizeof(Work))
-        base::fail_usage("--load ", file.string(), ": made with other headers or another C++ library than noisegen");
+        base::fail_usage("--load ", file.string(), ": built with other headers or another C++ library than noisegen");
 }
 
 void check_name(const fs::path& file, const std::string& name)

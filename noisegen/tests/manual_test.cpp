@@ -130,7 +130,7 @@ TEST_CASE("each command has a page, and noisegen's names it")
         CHECK(contains(own.out, "noisegen " + command + " \\- "));
         const Outcome completion = testing::run({program, command, "--completion", "bash"});
         CHECK(completion.status == 2);
-        CHECK(contains(completion.err, "that of noisegen knows its commands"));
+        CHECK(contains(completion.err, "give it to noisegen, whose completion covers all commands"));
     }
 }
 

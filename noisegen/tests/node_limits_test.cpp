@@ -105,7 +105,7 @@ TEST_CASE("a rate that windows of a tenth of a second do not hold is reported wi
     CHECK(lines("memory.stream[rate=50%] 1s").empty());
     REQUIRE(lines("memory.stream[rate=80%] 1s").size() == 1);
     CHECK(lines("memory.stream[rate=7GB/s] 1s").at(0) ==
-          "memory.stream: windows of 100 ms reach 6 GB/s here, and 7 GB/s is requested: some will fall short");
+          "memory.stream: windows of 100 ms sustain only 6 GB/s here, but 7 GB/s is requested: some will fall short");
     CHECK(lines("memory.stream[shape=update,rate=19GB/s] 1s").empty());  // its windows were not measured
     CHECK(lines("memory.stream 1s").empty());
     // Limits of an earlier version have no windows; a damaged file does not matter for a rate that needs no limits.

@@ -27,7 +27,7 @@ class Bursts {
         bool whole = true;  // not cut off by the end of the slot
     };
 
-    // The burst in progress at `now`, or else the next one, cut off at `slot_end`. Its begin is not before `now`; if
+    // The burst in progress at `now`, or else the next one, cut off at `slot_end`. Its start is not before `now`; if
     // begin >= slot_end, no burst is left in the slot.
     Burst next(std::int64_t now, std::int64_t slot_end)
     {

@@ -42,7 +42,7 @@ struct Sample {
 struct SlotDone {
     const Slot* slot = nullptr;
     std::optional<std::size_t> level;  // level assigned to this CPU; none: quiet
-    Sample sample{};                   // from the actual begin of the slot to its end
+    Sample sample{};                   // from the actual start of the slot to its end
 };
 
 // Work of a level over the whole run, on one CPU or on all together.
@@ -84,7 +84,7 @@ void add(LevelTotal& total, const Sample& sample);
 double reached(const Intensity& intensity, const LevelTotal& total);
 double reached(const Intensity& intensity, const SlotDone& slot);
 
-// Delays of the begins of slots and bursts, in ns.
+// Delays of the starts of slots and bursts, in ns.
 struct Lateness {
     std::int64_t median = 0;
     std::int64_t p99 = 0;
@@ -105,7 +105,7 @@ struct NoiseObservers {
     // Called when a level that follows the training is switched on or off, with the slot so far, whether it is on, and
     // the time.
     std::function<void(std::size_t, const SlotDone&, bool, std::int64_t)> on_followed = {};
-    // Called after a step that stopped the training, with the slot so far and the begin and end of the stop.
+    // Called after a step that stopped the training, with the slot so far and the start and end of the stop.
     std::function<void(std::size_t, const SlotDone&, std::int64_t, std::int64_t)> on_stopped = {};
 };
 

@@ -133,7 +133,7 @@ void Victim::work(VictimThread& thread)
     Chase near{setup_.cached};
     slices_.reserve(std::size_t{1} << 16U);
     thread.wait_for_start();
-    constexpr std::size_t loads = 500;  // take some tens of microseconds
+    constexpr std::size_t loads = 500;  // these take some tens of microseconds
     const auto chase = [](Chase& through) {
         through.run(loads);
         return loads;

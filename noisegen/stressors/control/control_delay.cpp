@@ -9,7 +9,7 @@ extern const StressorCard control_delay{
     .name = "control.delay",
     .summary =
         "positive control: the training delays itself by a known time (ddl-train --control-delay); an operation is "
-        "a step that checked",
+        "a step that read the request",
     .role = base::Role::delay,
     .cpus = StressorCard::Cpus::none,
     .make = [](const base::Settings&, const Place& place) -> std::unique_ptr<Stressor> {

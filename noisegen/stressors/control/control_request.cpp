@@ -70,7 +70,8 @@ class Asking final : public Stressor {
         return base::join("the training answered in ", answered_, " of ", slots_, " slots");
     }
 
-    // The end of the noise may cut off one slot, and a step that is longer than its slot cannot answer within it.
+    // Tolerates one missed slot, which the end of the noise may have cut off, and one slot in ten without an answer: a
+    // step that is longer than the slot cannot answer within it.
     std::string not_kept() const override
     {
         if (of_steps_ || (missed_ <= 1 && slots_ - answered_ <= 1 + slots_ / most_unanswered)) return {};

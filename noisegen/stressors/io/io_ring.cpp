@@ -164,7 +164,7 @@ class Uring final : public IoRing {
     }
 
     // Completions are processed when this thread asks for them, without an interrupt or another thread, as far as the
-    // kernel supports that (flags of 6.1, of 5.19, none).
+    // kernel supports that (flags of Linux 6.1, those of 5.19, or none).
     bool open()
     {
         for (const unsigned flags :
@@ -236,7 +236,7 @@ class Uring final : public IoRing {
         io_uring_for_each_cqe(&ring_, head, entry)
         {
             ++count;
-            if (entry->user_data == LIBURING_UDATA_TIMEOUT) continue;  // of the timeout, before kernel 5.11
+            if (entry->user_data == LIBURING_UDATA_TIMEOUT) continue;  // the timeout's entry, before kernel 5.11
             const auto slot = static_cast<unsigned>(entry->user_data);
             free_.push_back(slot);
             --in_flight_;

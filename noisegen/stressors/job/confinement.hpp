@@ -27,7 +27,7 @@ struct ConfinedThread {
 };
 
 struct Confined {
-    std::uint64_t since = 0;  // base::ticks_since_boot() at the begin: threads started later inherit a mask
+    std::uint64_t since = 0;  // base::ticks_since_boot() at the start: threads started later inherit a mask
     std::map<pid_t, ConfinedThread> threads{};  // by thread id
 };
 

@@ -45,7 +45,8 @@ extern const StressorCard job_checkpoint{
 extern const StressorCard job_loaders{
     .name = "job.loaders",
     .summary =
-        "another number of threads load the training's samples (ddl-train); an operation is a slot in which they did",
+        "the training loads its samples with another number of threads (ddl-train); an operation is a slot in which it "
+        "did",
     .options = {{"workers", "2", "loader threads per rank; 0: the training's own thread reads"}},
     .cpus = StressorCard::Cpus::none,
     .needs = [](const base::Settings& settings) -> Needs {

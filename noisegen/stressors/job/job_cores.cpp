@@ -302,7 +302,7 @@ extern const StressorCard job_cores{
     .options = {{contract::keep, "1", "physical cores that each process of the job, with its descendants, keeps"},
                 {contract::neighbour, contract::no_neighbour,
                  "on the noise CPUs that are freed: none, a stressor with its default options, or the path of a "
-                 "program as of job.run[file=..]"}},
+                 "program as for job.run[file=..]"}},
     .acts_on_the_job = true,
     .needs = [](const base::Settings& settings) -> Needs {
         cores_to_keep(settings);

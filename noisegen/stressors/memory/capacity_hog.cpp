@@ -102,7 +102,7 @@ class CapacityHog final : public Stressor {
     }
 
     std::size_t bytes_;
-    std::int64_t rest_ns_;  // between two portions that are touched again; 0: none is
+    std::int64_t rest_ns_;  // pause between two portions that are touched again; 0: no portion is
     std::optional<Pages> pages_;
     std::size_t at_ = 0;
     bool full_ = false;  // every page has been touched once

@@ -31,7 +31,7 @@ bool through_mpi(const NetworkOptions& options, const base::JobRank& job)
 extern const StressorCard network_exchange{
     .name = "network.exchange",
     .summary = mpi_summary(
-        "messages around a ring of MPI ranks; with one rank, as network.stream over one connection; an operation is "
+        "messages around a ring of MPI ranks; with one rank, like network.stream over one connection; an operation is "
         "a message"),
     .options = with_intensity(
         "500MiB/s or 1000/s",

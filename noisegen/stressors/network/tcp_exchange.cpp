@@ -267,10 +267,10 @@ class TcpExchange final : public Stressor {
             case Greeting::State::refused:
                 outlet.socket = {};
                 outlet.refused = true;
-                if (++refusals_ == most_refusals) fail("what listens there closes the connection");
+                if (++refusals_ == most_refusals) fail("the listener closes the connection");
                 break;
             case Greeting::State::going_on:
-                if (on_ns_ - outlet.asked_ns > answer_patience_ns) fail("what listens there does not answer");
+                if (on_ns_ - outlet.asked_ns > answer_patience_ns) fail("the listener does not answer");
                 break;
         }
     }

@@ -110,7 +110,7 @@ TEST_CASE("an interrupt takes the CPU for its length in slices and is one operat
 TEST_CASE("an interrupt ends with its turn")
 {
     const auto stressor = make("cpu.interrupt", {{"frequency", "1/s"}, {"burst", "999ms"}});
-    // The turn ends one millisecond after the interrupt's begin, which would last nearly a second more.
+    // The turn ends one millisecond after the interrupt's start, which would last nearly a second more.
     stressor->begin(turn_of(60 * second_ns));
     const std::int64_t start = stressor->step().rest_until_ns;
     stressor->begin({.deadline_ns = start + 1'000'000, .bytes_per_s = 0.0, .operations_per_s = 0.0});

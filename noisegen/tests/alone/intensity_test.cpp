@@ -100,7 +100,7 @@ TEST_CASE("what another process takes of the CPU shows as starvation, not as dut
 {
     const Scratch scratch;
     Child other{{"taskset", "-c", cpu(), "sh", "-c", "while :; do :; done"}};
-    const Outcome outcome = run_for(scratch, "cpu.spin[duty=90%,period=50ms] 3s", "3s");
+    const Outcome outcome = run_for(scratch, "cpu.spin[duty=90%,period=50ms] 2s", "2s");
     other.signal(SIGKILL);
     other.wait();
     CHECK(outcome.status == 3);
@@ -116,7 +116,7 @@ TEST_CASE("what another process takes of the CPU shows as starvation, not as dut
 TEST_CASE("after it was stopped for a second no tenth of a second has much more than its rate")
 {
     const Scratch scratch;
-    Child child{{program, "--schedule", "cpu.spin[rate=200/s] 10s", "--cpus", cpu(), "--duration", "4s", "--out",
+    Child child{{program, "--schedule", "cpu.spin[rate=200/s] 10s", "--cpus", cpu(), "--duration", "3s", "--out",
                  scratch / "run"}};
     REQUIRE(eventually([&] { return has_rows(part(scratch) / "samples.csv", 5); }));
     child.signal(SIGSTOP);

@@ -229,7 +229,7 @@ TEST_CASE("a listener that closes connections is named")
     const Made made{"network.stream", {{"hosts", "127.0.0.1"}, {"port", closing.port()}}};
     noisegen::Work work;
     made.stressor->begin({});
-    const std::string reported = "127.0.0.1 port " + closing.port() + ": what listens there closes the connection";
+    const std::string reported = "127.0.0.1 port " + closing.port() + ": the listener closes the connection";
     CHECK_THROWS_WITH_AS(step_for(*made.stressor, 20'000'000'000, work), doctest::Contains(reported.c_str()),
                          base::Error);
     CHECK(work.bytes == 0);

@@ -103,7 +103,7 @@ TEST_CASE("the training's socket, or another one")
     CHECK(reported({.numa = "2", .socket = "same"}, "0-3").find("on NUMA node 2 on the same socket") !=
           std::string::npos);
     CHECK(reported({.socket = "other"}, "0,16").find("on the other socket") != std::string::npos);
-    CHECK(reported({.cpus = "4", .socket = "same"}, "").find("--socket same: relative to what?") != std::string::npos);
+    CHECK(reported({.cpus = "4", .socket = "same"}, "").find("--socket same needs --avoid") != std::string::npos);
 }
 
 TEST_CASE("a list is taken as it is but for what must be avoided")

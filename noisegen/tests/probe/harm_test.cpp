@@ -139,8 +139,8 @@ TEST_CASE("the worst shape is kept beside the limits, and stands for itself in a
     CHECK(worst.settings.text("bytes") == "2MiB");
     CHECK(schedule.stressors.at(schedule.levels.at(1).stressor).settings.text("shape") == "read");
     CHECK(noisegen::text(*noisegen::read_limits(file).worst) ==
-          "the worst shape of memory.stream is partial: with noise on CPUs 1 the bandwidth of a victim on CPU 0 takes "
-          "2.5 times as long (2.4 to 2.6)");
+          "the worst shape of memory.stream is partial: with noise on CPUs 1 the memory accesses of a victim on CPU 0 "
+          "take 2.5 times as long (2.4 to 2.6)");
     const Outcome shown = testing::run({program, "limits", "--limits", file});
     CHECK(shown.status == 0);
     CHECK(shown.out.find("the worst shape of memory.stream is partial") != std::string::npos);
