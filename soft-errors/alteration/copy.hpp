@@ -14,7 +14,7 @@ class NewCopy {
     NewCopy(const NewCopy&) = delete;
     NewCopy& operator=(const NewCopy&) = delete;
 
-    // Its path until finish().
+    // The copy's path until finish(), which renames it.
     const std::filesystem::path& path() const { return beside_; }
 
     // Copies the file, or the directory's files, as fast as the file system allows: by shared blocks, or in the kernel.

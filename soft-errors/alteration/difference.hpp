@@ -28,7 +28,7 @@ struct Difference {
     std::vector<std::string> left_out;                        // reasons, for tensors that cannot be compared
 };
 
-// Compares the two. Throws Error if one is no stored state.
+// Compares the two. Throws Error if one is not a stored state.
 Difference compare(const std::filesystem::path& first, const std::filesystem::path& second);
 
 // Writes DIR/difference.csv and DIR/bits.csv (`type,bit,flips`). Throws UsageError if they exist.

@@ -83,7 +83,7 @@ class Pairing {
     std::uint64_t here(std::uint64_t index) const
     {
         if (index >= tensor->elements)
-            base::fail("the record alters number ", index, " of ", from_, ", which has ", tensor->elements);
+            base::fail("the record alters element ", index, " of ", from_, ", which has only ", tensor->elements);
         std::vector<std::uint64_t> coordinates(from_shape.size());
         for (std::size_t axis = from_shape.size(); axis-- > 0; index /= from_shape[axis])
             coordinates[axis] = index % from_shape[axis];
@@ -132,7 +132,7 @@ Replay replay_of_ours(const StoredState& state, const fs::path& record, const st
             base::fail(pair.tensor->path, " is of type ", format_name(pair.tensor->format), "; the record is of ",
                        format_name(old.format));
         if (pair.from_shape != old.shape)
-            base::fail(pair.tensor->path, " has not the record's shape ", old.path,
+            base::fail(pair.tensor->path, " does not have the record's shape ", old.path,
                        " (--map has a permutation of axes)");
     }
     Replay replay{.scale = alteration.scale};
@@ -179,7 +179,7 @@ try {
     return replay;
 } catch (const nlohmann::json::exception&) {
     base::fail("--replay ", record.string(),
-               ": is neither a record of ddl-alter nor of {\"path\": [[index, bits], ..]}");
+               ": is neither a record of ddl-alter nor of the form {\"path\": [[index, bits], ..]}");
 } catch (const base::Error& error) {
     base::fail("--replay ", record.string(), ": ", error.what());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects the tensors of a state that may be altered, and draws numbers from them.
+// Selects the tensors of a state that may be altered, and draws which of their numbers to alter.
 #pragma once
 
 #include "base/random.hpp"

@@ -87,7 +87,7 @@ void append_number(std::string& text, Number number)
     text.append(room.data(), std::to_chars(room.data(), room.data() + room.size(), number).ptr);
 }
 
-// Without CsvWriter: a record may have many rows, and must be on the device before the state's file changes.
+// Does not use CsvWriter: a record may have many rows, and must be on the device before the state's file changes.
 std::string rows_text(const AlterationRecord& alteration)
 {
     std::vector<std::string> paths;
@@ -154,7 +154,7 @@ void read_rows(const fs::path& path, AlterationRecord& alteration)
         const AlteredTensor& tensor = alteration.tensors.at(place->second);
         const auto index = rows.get<std::int64_t>(row, "index");
         if (index < 0 || static_cast<std::uint64_t>(index) >= elements_of(tensor))
-            base::fail(rows.place(row, "index"), ": ", tensor.path, " has no number ", index);
+            base::fail(rows.place(row, "index"), ": ", tensor.path, " has no element ", index);
         alteration.numbers.push_back({.tensor = place->second,
                                       .index = static_cast<std::uint64_t>(index),
                                       .before = parse_hexadecimal(rows, row, "before", tensor.format),
@@ -165,7 +165,7 @@ void read_rows(const fs::path& path, AlterationRecord& alteration)
 void check_sum(const ordered_json& json, const char* member, const fs::path& file)
 {
     if (json.at(member) != checksum_of(base::read_whole(file)))
-        base::fail(file.string(), " is damaged, or not of this record");
+        base::fail(file.string(), " is damaged, or belongs to another record");
 }
 
 ordered_json read_about(const fs::path& record)
@@ -181,7 +181,7 @@ try {
         base::fail(record.string(), " is damaged: its CRC-32C does not match");
     return json;
 } catch (const nlohmann::json::parse_error&) {
-    base::fail(record.string(), " is not a record of an alteration, or cut off");
+    base::fail(record.string(), " is not a record of an alteration, or is cut off");
 } catch (const nlohmann::json::exception& error) {
     base::fail(record.string(), ": ", error.what());
 }
@@ -256,7 +256,7 @@ try {
     const ordered_json about = read_about(record);
     std::string undo = base::read_whole(undo_of(record));
     if (about.at("undo_crc32c") != checksum_of(undo))
-        base::fail(undo_of(record).string(), " is damaged, or not of this record");
+        base::fail(undo_of(record).string(), " is damaged, or belongs to another record");
     return undo;
 } catch (const nlohmann::json::exception& error) {
     base::fail(record.string(), ": ", error.what());

@@ -49,7 +49,7 @@ void write_alteration(const std::filesystem::path& record, const AlterationRecor
 // Removes the three files, of an alteration that has changed nothing.
 void remove_alteration(const std::filesystem::path& record);
 
-// Throws Error, with the file's name, if a file is missing, damaged or not of this record.
+// Throws Error, with the file's name, if a file is missing, damaged or belongs to another record.
 AlterationRecord read_alteration(const std::filesystem::path& record);
 std::string read_undo(const std::filesystem::path& record);
 

@@ -11,7 +11,7 @@ namespace soft_errors {
 
 struct WorkLimits {
     std::uint64_t memory_bytes = std::uint64_t{2} << 30U;  // all memory that the child maps; no limit under sanitizers
-    std::int64_t cpu_s = 10;                               // ten times as long in elapsed time
+    std::int64_t cpu_s = 10;                               // CPU time; elapsed time may be ten times as long
 };
 
 // Forks, and returns the result of the work in the child. Throws Error or UsageError with the text of the work's own

@@ -93,7 +93,7 @@ try {
     if (!json.is_object()) base::fail("is not an object");
     return is_alteration(json) ? injections_of_ours(record) : injections_of(json);
 } catch (const nlohmann::json::exception&) {
-    base::fail(record.string(), " is neither a record of ddl-alter nor of {\"path\": [[index, bits], ..]}");
+    base::fail(record.string(), " is neither a record of ddl-alter nor of the form {\"path\": [[index, bits], ..]}");
 } catch (const base::Error& error) {
     base::fail(record.string(), ": ", error.what());
 }

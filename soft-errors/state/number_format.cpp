@@ -154,7 +154,7 @@ std::uint64_t nearest_bits(const NumberFormat& format, double value)
     if (value == 0.0) return sign;
     const int lowest_exponent = 2 - (1 << (format.exponent_bits - 1));
     const int exponent = std::max(std::ilogb(value), lowest_exponent);
-    // Without the hidden bit in the exponent: a subnormal number has none.
+    // The significand's hidden bit adds 1 to the exponent field; a subnormal number has none.
     const auto significand =
         static_cast<std::uint64_t>(std::nearbyint(std::ldexp(std::abs(value), fraction - exponent)));
     const auto steps = static_cast<std::uint64_t>(exponent - lowest_exponent);

@@ -14,7 +14,7 @@ namespace soft_errors {
 
 using Number = NumberBits;
 
-// Fills in the bits of these numbers of one file, which are sorted by tensor.
+// Reads the bits of `numbers`, which all lie in file number `file` and are sorted by tensor.
 void read_packed(const StoredState& state, std::size_t file, std::vector<Number>& numbers);
 
 // A new value of a tensor's attribute crc32c.
@@ -25,7 +25,7 @@ struct NewChecksum {
 
 // Changes of the file when HDF5 writes these numbers and checksums, both sorted by tensor. Throws Error.
 struct NewBytes {
-    std::uint64_t at = 0;  // offset from the begin of the HDF5 data
+    std::uint64_t at = 0;  // offset from the start of the HDF5 data
     std::string bytes;
 };
 std::vector<NewBytes> written_by_hdf5(const StoredState& state, std::size_t file, const std::vector<Number>& numbers,

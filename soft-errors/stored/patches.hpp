@@ -13,7 +13,7 @@ namespace soft_errors {
 
 struct Patch {
     std::uint32_t file = 0;   // index in the state's `files`
-    std::uint64_t at = 0;     // offset from the file's begin
+    std::uint64_t at = 0;     // offset from the file's start
     std::string before = {};  // old bytes; zeros beyond the file's end
     std::string after = {};   // new bytes, the same number
 

@@ -21,7 +21,7 @@ struct Tensor {
     std::uint64_t elements = 1;
     std::size_t file = 0;  // index in the state's `files`
     Layout layout = Layout::packed;
-    std::uint64_t at = 0;                       // offset from the begin of the HDF5 data
+    std::uint64_t at = 0;                       // offset from the start of the HDF5 data
     std::vector<std::uint64_t> chunk = {};      // shape of a chunk; packed without chunks: the tensor's
     std::vector<std::uint64_t> chunks_at = {};  // offsets, with chunks in row-major order
     std::optional<std::uint32_t> crc32c = {};   // the tensor's attribute of that name
