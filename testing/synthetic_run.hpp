@@ -42,7 +42,7 @@ struct SyntheticRun {
     double deviation = 0.01;
     double slot_s = 0.2;
     double run_s = 12.0;
-    double noise_from_s = 0.5;  // begin of the slot table
+    double noise_from_s = 0.5;  // start of the slot table
     double noise_until_s = 1e9;
     std::size_t missed_slots = 0;  // initial slots in which the noise had not started yet
     bool connected = true;         // the training executes the control delay and its sham

@@ -75,7 +75,7 @@ class RunningTraining : public RunningJob {
 };
 
 // Options that train every model of ddl-train: the entry of `forms` if it has one, otherwise the model's name alone, on
-// synthetic images.
+// synthetic images. An empty entry leaves the model out.
 std::vector<Words> every_model(const std::map<std::string, Words>& forms);
 
 // All strategies that train with the mean gradient of all ranks and keep them equal, except naive: the entry of `forms`

@@ -58,7 +58,7 @@ class StepsOfTrace : public otf2::Visitor {
     std::map<std::string, int> regions;
     std::map<std::string, int> metrics;
     std::map<std::string, std::uint64_t> exchanged_bytes;  // by location's name
-    // By step and process: time from the step's begin to its first ready bucket.
+    // By step and process: time from the step's start to its first ready bucket.
     std::map<std::uint64_t, std::map<std::uint32_t, std::int64_t>> first_ready;
     std::vector<std::pair<std::uint32_t, std::int64_t>> delays;  // process, length
     bool balanced = true;

@@ -47,7 +47,7 @@ inline std::filesystem::path write_training(const Scratch& scratch)
     return scratch / "train/traces.otf2";
 }
 
-// An archive as noisegen writes it: slots of 50 ms, the first one 1 s after the archive's begin, when the training
+// An archive as noisegen writes it: slots of 50 ms, the first one 1 s after the archive's start, when the training
 // begins.
 inline std::filesystem::path write_noise(const std::filesystem::path& directory, const std::string& clock = "",
                                          const std::string& name = "noise 0")
