@@ -93,7 +93,7 @@ try {
     base::Options options{"programs-bench", "what trace-waits, trace-path and trace-cube cost as users run them"};
     options.add("bin", bin, "the folder of the programs", "DIR");
     options.add_switch("large", large, "only of 100 million events, once: time and memory");
-    options.add("write", write, "only writes such an archive, of --ranks and --events", "DIR");
+    options.add("write", write, "write an archive of --ranks and --events, and measure nothing", "DIR");
     options.add("ranks", ranks, "ranks of the archives", "N");
     options.add("events", events, "events of the archives", "N");
     if (!options.parse(argc, argv)) return base::exit_fine;

@@ -17,7 +17,7 @@ namespace bench {
 
 struct Shape {
     std::uint32_t ranks = 2;
-    std::uint64_t events = 0;  // approximate, of all ranks
+    std::uint64_t events = 0;  // approximate number, over all ranks
     std::uint64_t chunk_bytes = 1 << 20;
     bool numbered = true;  // its steps have an attribute `step`
 };

@@ -16,14 +16,14 @@ namespace convert {
 struct ArrowEnd {
     enum class Kind : std::uint8_t { message, collective, launch };
     Kind kind = Kind::message;
-    bool tail = false;     // true for the arrow's begin
+    bool tail = false;     // true for the arrow's start
     std::uint64_t id = 0;  // equal for both ends; unique within a kind
     otf2::At at;
 };
 
 // Pass all events, location by location. Each call reports, through `put`, the arrow ends that have become known. A
 // message's arrow leads from the send to the end of its receive. A collective's arrows connect each rank with the root
-// (rank 0 if there is none), from the begin on one rank to the end on the other. Locations without a known rank have no
+// (rank 0 if there is none), from the start on one rank to the end on the other. Locations without a known rank have no
 // arrows. Memory grows with the number of rank and tag pairs, not with the number of events.
 class Flows {
  public:

@@ -24,7 +24,7 @@ class InOrderOfBegin {
     }
 
     // Calls take(begin_ns, done) for this operation and completed ones after it, if no earlier operation is pending.
-    // Blocking operations, and those whose begin is unknown, begin at `at_ns`.
+    // Blocking operations, and those whose start is unknown, begin at `at_ns`.
     template <class Take>
     void finish(std::uint64_t request, std::int64_t at_ns, Done done, const Take& take)
     {

@@ -35,7 +35,7 @@ class KinetoCollector {
 
  private:
     using Row = std::pair<std::string, std::string>;  // pid and tid
-    struct Mark {                                     // a begin or an end
+    struct Mark {                                     // a begin or end event
         bool begins = false;
         Slice slice;
     };

@@ -39,7 +39,7 @@ struct FlowEnd {
 struct KinetoRow {
     std::string name;
     std::vector<Slice> slices;
-    std::vector<Slice> beside;  // rows of a device: annotations and synchronisations, which are no work of the GPU
+    std::vector<Slice> beside;  // rows of a device: annotations and synchronisations, which are not work of the GPU
     std::vector<FlowEnd> flow_ends;
 };
 
@@ -61,8 +61,8 @@ struct KinetoRemarks {
     std::uint64_t repairs = 0;
     std::uint64_t without_launch = 0;
     std::uint64_t before_launch = 0;
-    std::uint64_t never_ended = 0;                  // begin events ('B') without an end
-    std::uint64_t never_begun = 0;                  // end events ('E') without a begin
+    std::uint64_t never_ended = 0;                  // begin events ('B') without an end event
+    std::uint64_t never_begun = 0;                  // end events ('E') without a begin event
     std::map<std::string, std::uint64_t> left_out;  // number of dropped items, such as "instant events"
 };
 

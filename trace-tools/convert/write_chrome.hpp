@@ -9,7 +9,7 @@
 namespace convert {
 
 // Regions become slices; metrics become counters; messages, collectives and kernel launches become arrows. Times are
-// relative to the archive's begin. Memory does not grow with the number of events. Throws std::system_error or Error;
+// relative to the archive's start. Memory does not grow with the number of events. Throws std::system_error or Error;
 // the caller removes an incomplete file.
 void write_chrome(otf2::Reader& reader, const std::filesystem::path& file);
 

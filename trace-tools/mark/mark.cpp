@@ -242,7 +242,7 @@ class Marks {
     std::optional<otf2::RegionRef> other_;           // the open one of them, if any
     std::uint64_t next_ = 0;
     bool in_step_ = false;
-    std::atomic<bool> taken_{false};     // set by whoever finishes the record first: the program, atexit or a signal
+    std::atomic<bool> taken_{false};     // set by the first to finish the record: the program, atexit or a signal
     std::atomic<bool> finished_{false};  // also set if finishing failed
 };
 

@@ -39,7 +39,8 @@ struct CopiedEvents {
 using IoParadigms = std::array<OTF2_IoParadigmRef, UINT8_MAX + 1>;
 
 // Reads until the end of `events`, whose local definitions have not been read. Throws Error for events that cannot be
-// read or written, and for more than `most_events`. progress() is called now and then with the number of new events.
+// read or written, and for more than `most_events`. progress() is called from time to time with the number of new
+// events.
 CopiedEvents copy_events(OTF2_Reader* reader, OTF2_EvtReader* events, OTF2_EvtWriter* writer,
                          const IoParadigms& io_paradigms, const Resolution& resolution, std::uint64_t most_events,
                          const std::function<void(std::uint64_t)>& progress);

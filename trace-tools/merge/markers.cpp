@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double significance = 0.05;
-constexpr double mostly = 0.5;  // of a step
+constexpr double mostly = 0.5;  // share of a step that the noise covers at least where it is marked
 constexpr std::int64_t all_ranks = -1;
 
 struct Effect {

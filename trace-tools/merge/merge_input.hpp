@@ -21,8 +21,8 @@ struct MergeInput {
     otf2::Archive archive;
     otf2::ArchiveFiles files;
     RawDefinitions definitions;
-    std::vector<std::uint64_t> nodes = {};      // OTF2's reference numbers, by index in the archive
-    std::vector<std::uint64_t> processes = {};  // likewise
+    std::vector<std::uint64_t> nodes = {};      // OTF2's reference numbers of nodes, by index in the archive
+    std::vector<std::uint64_t> processes = {};  // those of processes
     std::vector<CopiedEvents> copied = {};      // by location
 
     std::uint32_t node_of(const otf2::Location& location) const;  // index; nowhere: unknown

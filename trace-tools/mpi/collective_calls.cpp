@@ -15,7 +15,7 @@ struct Traffic {
 };
 
 // Records a collective call. After a successful call, calls traffic() and then record(location, around, what), which
-// writes the events between the region's begin and end.
+// writes the events between the region's start and end.
 template <class Ask, class Call, class Record>
 int collective(const MpiFunction& function, Operation operation, MPI_Comm communicator, std::uint32_t root,
                const Ask& traffic, const Call& call, const Record& record)

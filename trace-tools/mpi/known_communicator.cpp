@@ -23,8 +23,9 @@ struct Attribute {
 // communicators, may run as late as in an exit handler.
 struct Numbers {
     std::mutex mutex;
-    std::int64_t made = 0;                                       // guarded by mutex
-    std::map<std::vector<int>, std::vector<std::int64_t>> free;  // by members; guarded by mutex
+    std::int64_t made = 0;  // guarded by mutex
+    // Numbers of freed communicators, by the members that they had; guarded by mutex.
+    std::map<std::vector<int>, std::vector<std::int64_t>> free;
 };
 
 Numbers& numbers()

@@ -15,7 +15,7 @@ namespace otf2 {
 // tests is not polling.
 class Polling {
  public:
-    // Call when a test, probe or wait begins. Returns the begin of the polling that it continues, or the current time.
+    // Call when a test, probe or wait begins. Returns the start of the polling that it continues, or the current time.
     std::int64_t begin_call(const LocationRecorder& location);
 
     // Call when a test or probe ends unsuccessfully.

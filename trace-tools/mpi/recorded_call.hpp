@@ -40,7 +40,7 @@ int size_of(MPI_Comm communicator);
 int rank_in(MPI_Comm communicator);
 
 // Records a call for the lifetime of the object; `location` must not be null. After a successful call, its operations
-// are recorded with the times of its begin and end.
+// are recorded with the times of its start and end.
 class RecordedCall {
  public:
     RecordedCall(LocationRecorder& location, const MpiFunction& function)
@@ -65,7 +65,7 @@ class RecordedCall {
         return code;
     }
 
-    // Returns a time after the begin if something was recorded within the call, such as a user-defined reduction.
+    // Returns a time after the start if something was recorded within the call, such as a user-defined reduction.
     std::int64_t begin_ns() const { return std::max(begin_ns_, location_.last_ns()); }
     std::int64_t end_ns()  // the time of its first use
     {

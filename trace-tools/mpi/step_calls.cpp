@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records MPI_Pcontrol(1), with which a program marks the begin of a step. MPI leaves the call's meaning to tools.
+// Records MPI_Pcontrol(1), with which a program marks the start of a step. MPI leaves the call's meaning to tools.
 #include "trace-tools/mpi/recorded_call.hpp"
 
 #include <mpi.h>

@@ -188,7 +188,7 @@ std::unique_ptr<KernelEvents> KernelEvents::start(const Job& job, std::int64_t l
     const auto failed = [&](const char* what) {
         const int code = errno;
         lacks = base::join(what, ": ", std::strerror(code),
-                           code == EPERM ? " (it takes root, or setcap cap_bpf,cap_perfmon+ep trace-os)" : "");
+                           code == EPERM ? " (needs root, or setcap cap_bpf,cap_perfmon+ep trace-os)" : "");
         return nullptr;
     };
     state.programs = interruptions_bpf__open();

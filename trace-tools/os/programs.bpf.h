@@ -70,7 +70,7 @@ __u64 lost_events;  // events lost because `events` or `sums` was full
 
 struct waiting {
     __u64 since;
-    __u64 blocked;  // begin of its wait for I/O; 0: not waiting
+    __u64 blocked;  // start of its wait for I/O; 0: not waiting
     __u64 reclaims;
     __u32 in_fault;  // 1: the wait for I/O is in a page fault
     __s32 cpu;       // CPU whose run queue holds the task; -1: none
@@ -98,7 +98,7 @@ struct frame {
 };
 
 struct cpu {
-    __u64 since;  // begin of the current task's time
+    __u64 since;  // start of the current task's time
     struct who current;
     __u32 next;
     __u32 frames;

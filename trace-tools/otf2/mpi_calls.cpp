@@ -74,7 +74,7 @@ std::string known_name(std::string_view name)
     return found;
 }
 
-// Roles of MPI communication. The paradigm decides elsewhere: an OpenMP barrier has another one.
+// True for roles in which regions of the paradigm MPI communicate; regions of other paradigms have them too.
 bool communicates_by_mpi(RegionRole role)
 {
     return is_collective(role) || role == RegionRole::point_to_point || role == RegionRole::file_io ||

@@ -47,8 +47,8 @@ struct CallStack {
 
     // The current step:
     std::size_t step_depth = 0;  // number of open regions, including the step's own
-    std::int64_t step_ns = 0;    // begin of the step
-    std::int64_t phase_ns = 0;   // begin of its current phase
+    std::int64_t step_ns = 0;    // start of the step
+    std::int64_t phase_ns = 0;   // start of its current phase
     otf2::TimeSums phases;
 
     std::uint32_t where() const { return open.empty() ? otf2::nowhere : open.back().where; }

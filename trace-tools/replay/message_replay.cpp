@@ -74,7 +74,7 @@ MessageReplay::MessagePtr MessageReplay::post(std::uint32_t location, const Chan
 }
 
 // Posts the blocking receives that the call will complete and the non-blocking receives that it will post. A receive
-// counts from the begin of its call, and a send may end before the call's request is recorded.
+// counts from the start of its call, and a send may end before the call's request is recorded.
 void MessageReplay::begin_call(std::uint32_t location)
 {
     LocationMessages& own = locations_[location];
@@ -193,7 +193,7 @@ bool MessageReplay::complete_receives(LocationMessages& own, const MpiCall& call
 
 // Late receiver, by Scalasca's rules:
 // 1. The wait begins with the call that completes the send.
-// 2. It ends with the begin of the call that posts the receive; none if the send completed before.
+// 2. It ends with the start of the call that posts the receive; none if the send completed before.
 // 3. Of several sends in one MPI_Waitall the longest wait counts.
 // 4. A call with a late sender has no late receiver.
 void MessageReplay::complete_sends(LocationMessages& own, const MpiCall& call)

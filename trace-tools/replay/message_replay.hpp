@@ -42,7 +42,7 @@ class MessageReplay {
     // A call that completes sends; kept until all their receives are posted.
     struct SendCompletion {
         MpiCall call;
-        std::int64_t from_ns = 0;  // earliest begin of the call's wait
+        std::int64_t from_ns = 0;  // earliest start of the call's wait
         Arrival last{};            // last receiver that arrived during the call
         std::uint32_t communicator = 0;
         std::size_t not_posted = 0;  // number of receives not yet posted

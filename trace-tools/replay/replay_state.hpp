@@ -28,7 +28,7 @@ struct MpiCall {
 struct LocationState {
     int in_mpi = 0;  // number of open MPI calls
     std::uint32_t call = 0;
-    std::int64_t call_ns = 0;     // begin of the call
+    std::int64_t call_ns = 0;     // start of the call
     std::int64_t step = -1;       // -1: outside of steps
     std::int64_t waiting_ns = 0;  // total time in wait states
     std::int64_t exposed_ns = 0;  // end of the time already counted for icollective_exposed
@@ -47,7 +47,7 @@ struct ReplayState {
 
     // Rank of the location's process. None, and counted as an unmatched event, if
     // 1. the process is not a rank of the communicator, or
-    // 2. the location is outside of MPI calls: the begin of the operation is unknown.
+    // 2. the location is outside of MPI calls: the start of the operation is unknown.
     std::optional<std::uint32_t> rank_of(std::uint32_t communicator, std::uint32_t location);
     // Like rank_of(), without counting.
     std::optional<std::uint32_t> find_rank(std::uint32_t communicator, std::uint32_t location) const;
@@ -65,7 +65,7 @@ struct ReplayState {
 
     MpiCall call(std::uint32_t location, std::int64_t now_ns) const;
     Arrival arrival(std::uint32_t location) { return delays.arrival(location, locations[location].call_ns); }
-    // Earliest begin of a wait in the current call. With several operations in one call, this is the end of the
+    // Earliest start of a wait in the current call. With several operations in one call, this is the end of the
     // previous wait.
     std::int64_t wait_begin_ns(std::uint32_t location) const
     {
@@ -76,7 +76,7 @@ struct ReplayState {
         delays.wait_for(location, locations[location].call, wait_begin_ns(location), other);
     }
 
-    // Marks the begin of a blocking collective. The communicator may be nowhere (unknown) if the process has a single
+    // Marks the start of a blocking collective. The communicator may be nowhere (unknown) if the process has a single
     // thread, or if it is not needed.
     void begin_collective(std::uint32_t location, std::uint32_t communicator)
     {
@@ -97,7 +97,7 @@ struct ReplayState {
     }
 
     // Adds the part of the interval that lies in the selected part of the run. Ignores intervals whose end is before
-    // their begin.
+    // their start.
     void count(Pattern pattern, std::uint32_t communicator, const MpiCall& call, std::int64_t begin_ns,
                std::int64_t end_ns);
 

@@ -10,7 +10,8 @@
 
 namespace replay {
 
-// Used only if delays are analysed.
+// Passes the critical path and delays from the thread that creates a task to the one that executes it, and from that to
+// the one that waits for it. Used only if delays are analysed.
 class TaskReplay {
  public:
     explicit TaskReplay(ReplayState& state) : state_{state}, processes_(state.archive.processes.size()) {}

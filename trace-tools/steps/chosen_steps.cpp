@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t events_to_guess_from = 20'000;
 
-// Thrown to end a reading early.
+// Thrown to end a pass over the events early.
 class SeenEnough : public std::exception {};
 
 class Limit : public Visitor {
@@ -87,7 +87,7 @@ ChosenSteps read_as(Reader& reader, const FoundSteps& steps, int every, const Ne
     return chosen(steps, every, reader.archive(), visitor->table());
 }
 
-// Collects steps by a guess from the first events and checks it in the same reading; reads again if it was wrong.
+// Collects steps by a guess from the first events and checks it in the same pass; makes another pass if it was wrong.
 std::optional<ChosenSteps> read_as_found(Reader& reader, int every, const NewObserver& observer)
 {
     const Archive& archive = reader.archive();

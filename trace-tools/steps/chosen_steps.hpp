@@ -29,13 +29,13 @@ struct ChosenSteps {
     StepChoice choice;  // the choice that gives the same steps in another archive of the program
 };
 
-// Returns a new observer, which must live until the reading ends or the next observer is requested.
+// Returns a new observer, which must live until the pass ends or the next observer is requested.
 using NewObserver = std::function<StepObserver&()>;
 
 // Returns the chosen steps; without a choice, those of find_steps(). Empty if nothing repeats. Reads all events once;
 // without a choice twice, unless a guess from the first events proves right. The last observer requested, if any, has
-// seen all events of the reading that found the steps. Throws UsageError if the chosen region does not exist, or if
-// `every` is greater than 1 and the detected steps are visits of a region.
+// seen all events in the pass over the archive that found the steps. Throws UsageError if the chosen region does not
+// exist, or if `every` is greater than 1 and the detected steps are visits of a region.
 std::optional<ChosenSteps> chosen_steps(Reader& reader, const StepChoice& choice, const NewObserver& observer = {});
 
 // Returns advice for archives in which no steps are found: ".. give one with --step-from, such as MPI_Allreduce ..".

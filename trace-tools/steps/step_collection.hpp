@@ -35,8 +35,8 @@ struct StepTable {
     std::vector<StepsOfRank> ranks;   // ranks that have steps, in rank order
 };
 
-// Sees all events of the reading that finds the steps. begin_step() and end_step() precede the event that causes them.
-// An unfinished step gets no end_step(); the next begin_step() replaces it.
+// Sees all events in the pass over the archive that finds the steps. begin_step() and end_step() precede the event that
+// causes them. An unfinished step gets no end_step(); the next begin_step() replaces it.
 class StepObserver : public Visitor {
  public:
     virtual void begin_step(const At& at, std::optional<std::int64_t> number) = 0;

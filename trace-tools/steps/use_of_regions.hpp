@@ -21,7 +21,7 @@ struct RegionUse {
     std::size_t depth = 0;
     std::uint32_t around = nowhere;  // the enclosing region
     bool same_place = true;          // depth and enclosing region, at every visit
-    std::int64_t numbered_ns = 0;    // in visits with an attribute `step`, not nested in others with one
+    std::int64_t numbered_ns = 0;    // in visits with an attribute `step`; of nested ones the outermost
     struct Lengths {
         std::uint64_t visits = 0;
         std::int64_t ns = 0;

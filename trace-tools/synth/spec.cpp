@@ -124,7 +124,7 @@ class Parser {
         said_.push_back(words.head);
     }
 
-    // Called when the number of ranks is known, which times "on 1,3" need.
+    // Called when the number of ranks is known: lists of ranks, as in "on 1,3", are parsed against it.
     void begin_program()
     {
         if (begun_) return;
@@ -229,7 +229,7 @@ class Parser {
             !meant.empty() && (words.size() < 2 || words.back() == "{" || !is_time(words[1])))
             base::fail("no statement '", words.front(), "'; did you mean ", meant, "? (trace-synth --help shows all)");
         if (words.back() == "{") base::fail("{ is for repeat and region, not for '", words.front(), "'");
-        if (words.size() < 2) base::fail("'", words.front(), "' is not a statement; work takes a time");
+        if (words.size() < 2) base::fail("'", words.front(), "' is not a statement, and work needs its time");
         Work work{.region = region(words.front())};
         work.times.resize(static_cast<std::size_t>(spec_.ranks));
         for (std::size_t i = 1; i < words.size();) {

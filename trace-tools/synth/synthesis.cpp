@@ -240,7 +240,7 @@ class Synthesis {
 
     // ------------------------------------------------------------------------------------------------------- messages
 
-    // Late receiver, as Scalasca defines it: the sender waits from the begin of the call that completes the send until
+    // Late receiver, as Scalasca defines it: the sender waits from the start of the call that completes the send until
     // the receiver begins the call that posts the receive; it does not wait if the send completed before that.
     static Moment late_receiver(const Moment& receiver, std::int64_t send_left_ns)
     {

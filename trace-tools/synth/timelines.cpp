@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t least_begin_ns = 1'000'000'000;
 
-// The earliest begin at which no rank's clock shows a negative time.
+// The earliest start at which no rank's clock shows a negative time.
 std::int64_t begin_of(const SynthSpec& spec)
 {
     std::int64_t begin_ns = least_begin_ns;

@@ -16,7 +16,7 @@
 
 namespace synth {
 
-// A rank and its critical path at a time for which another rank may wait.
+// The state of a rank that another rank may wait for: its time, and its position on the critical path.
 struct Moment {
     std::int64_t ns = 0;
     replay::CriticalPathChain::Position path;

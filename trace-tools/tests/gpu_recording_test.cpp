@@ -44,7 +44,7 @@ testing::Outcome trace_two_ranks(const fs::path& out, const std::string& cupti, 
     return testing::run(words);
 }
 
-// Number of GPU slices by location and region, and their begins.
+// Number of GPU slices by location and region, and their starts.
 struct SlicesOfGpus : otf2::Visitor {
     const otf2::Archive& archive;
     std::map<std::string, std::map<std::string, int>> count;

@@ -256,7 +256,7 @@ TEST_CASE("a region that is never left is closed at the last event and reported"
     otf2::Profile profile{reader.archive()};
     reader.read(profile);
     profile.finish();
-    CHECK(profile.problems() == std::vector<std::string>{"main (0): 1 regions left that were not entered"});
+    CHECK(profile.problems() == std::vector<std::string>{"main (0): 1 regions left without being entered"});
     CHECK(profile.soundness().oddities() ==
           std::vector<std::string>{"3 regions are never left; assumed to end at the last event"});
     const otf2::RegionProfile& of_outer = profile.regions()[0];

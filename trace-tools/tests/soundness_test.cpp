@@ -130,7 +130,7 @@ TEST_CASE("a region that is left at other times and once not lacks its LEAVE")
         archive.enter(0, 990'000, 0);
         steps(archive, 2);  // inside the step entered above
     };
-    const Lines lost{"main (0): 1 regions never left, though left elsewhere"};
+    const Lines lost{"main (0): 1 regions entered but not left, although other visits of them are left"};
     CHECK(found(archive_of(scratch / "inside", lost_inside, 1'000'000, 20'000)).problems == lost);
     CHECK(found(archive_of(scratch / "outermost", lost_outermost, 990'000, 30'000)).problems == lost);
 }

@@ -252,7 +252,7 @@ TEST_CASE("programs that make no sense are refused with file and line")
 {
     CHECK(says(refusal("ranks 2\nwork 1ms\nMPI_Alreduce 1ms\n"),
                "spec line 3: no call 'MPI_Alreduce'; did you mean MPI_Allreduce?"));
-    CHECK(says(refusal("work\n"), "line 1: 'work' is not a statement; work takes a time"));
+    CHECK(says(refusal("work\n"), "line 1: 'work' is not a statement, and work needs its time"));
     CHECK(says(refusal("ranks 2\nwork 1ms on 2\n"), "line 2: there is no rank 2 of 2"));
     CHECK(says(refusal("repeat 3 step {\nwork 1ms\n"), "an unclosed {"));
     CHECK(says(refusal("work 1ms\n}\n"), "line 2: } without {"));

@@ -23,6 +23,6 @@ struct Threads {
 
     void check() const
     {
-        if (count < 1 || count > most) base::fail_usage("--threads is 1 to ", most, ", not ", count);
+        if (count < 1 || count > most) base::fail_usage("--threads must be 1 to ", most, ", not ", count);
     }
 };

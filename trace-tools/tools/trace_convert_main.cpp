@@ -55,7 +55,7 @@ gpu::Nested write_kineto(const std::string& file, const fs::path& out)
     for (const auto& [what, count] : remarks.left_out)
         std::printf("left out: %s (%llu)\n", what.c_str(), static_cast<unsigned long long>(count));
     state(remarks.never_ended, "events never end: assumed to end with their row");
-    state(remarks.never_begun, "events end without a begin: ignored");
+    state(remarks.never_begun, "end events without a begin event: ignored");
     state_launches(remarks.without_launch, remarks.before_launch);
     return nested;
 }
@@ -131,7 +131,7 @@ try {
     options.add("out,o", out, "directory for the archive traces.otf2 of TRACE", "DIR");
     options.add("perfetto", perfetto, "file for the archive as Chrome trace JSON, for ui.perfetto.dev", "FILE");
     options.epilogue(
-        "Threads and streams become locations; complete events, begins and ends become regions. GPU annotations and "
+        "Threads and streams become locations; complete events, and begin and end events, become regions. GPU annotations and "
         "synchronisations go to a separate location 'NAME (annotations)'. 'ProfilerStep#N' is the region ProfilerStep "
         "with the attribute 'step'. An event that partly overlaps another goes to a row 'NAME (overlap 1)'. Small JSON "
         "errors by PyTorch are repaired. Ignored events are reported.");

@@ -146,7 +146,7 @@ try {
               "waiting time that it caused (Scalasca's delay cost); the sum is all waiting (without completion) of "
               "trace-waits"},
              {"direct_seconds, indirect_seconds",
-              "delay cost of ranks that waited for this rank, and of ranks that waited for those in turn"},
+              "delay cost of ranks that waited for this rank, and of ranks that waited for those ranks"},
          }});
     tool.options.section(
         {.title = "On the terminal",

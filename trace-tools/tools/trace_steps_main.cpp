@@ -96,7 +96,7 @@ void keep(otf2::StepTable& table, const std::string& anchor, const otf2::PartWor
     const otf2::Part part = otf2::part_of(reader, words);
     const std::uint64_t ticks_per_s = reader.archive().clock.ticks_per_s;
     const std::int64_t tick_ns = ticks_per_s > 0 ? static_cast<std::int64_t>(1'000'000'000 / ticks_per_s) : 0;
-    const std::int64_t rounding_ns = 2 * std::max<std::int64_t>(tick_ns, 1);  // for both ends
+    const std::int64_t rounding_ns = 2 * std::max<std::int64_t>(tick_ns, 1);  // a tick at each end of a step
     for (otf2::StepsOfRank& rank : table.ranks) {
         const otf2::Location& location = reader.archive().locations[rank.location];
         otf2::keep_steps(rank, [&](const otf2::Step& step) {

@@ -18,7 +18,7 @@ namespace {
 // Every location is an open file until all are written.
 void allow_open_files(int ranks)
 {
-    constexpr rlim_t others = 16;  // for tables, definitions and the terminal
+    constexpr rlim_t others = 16;  // other open files: tables, definitions and the terminal
     const rlim_t needed = static_cast<rlim_t>(ranks) + others;
     rlimit files{};
     base::check_errno(getrlimit(RLIMIT_NOFILE, &files), "get the limit of open files");
@@ -44,25 +44,25 @@ try {
                  "it, in order. Times are in ns, us, ms, s, min (or m) or h; 1ms..2ms draws a random time on each "
                  "execution; ranks are 3, 1,3 or 0-7.",
          .entries = {
-             {"ranks 4", "the first statement (default: 1)"},
+             {"ranks 4", "number of ranks; only as the first statement (default: 1)"},
              {"seed 7", "seed of random times"},
-             {"communicator row 0-1", "its ranks; 'world' has all ranks"},
+             {"communicator row 0-1", "communicator 'row' of ranks 0 and 1; 'world' has all ranks"},
              {"clock 1 offset=5ms drift=20", "rank 1's clock is 5 ms behind and loses 20 us a second"},
              {"repeat 100 step {  }", "a region around the statements, 100 times, numbered by its attribute 'step'"},
-             {"region end {  }", "the same, once, without number"},
+             {"region end {  }", "a region around the statements, once, without a number"},
              {"forward 10ms..12ms", "work in a region, of random length"},
-             {"backward 20ms, 25ms on 1,3", "per rank: the last part that names a rank counts"},
+             {"backward 20ms, 25ms on 1,3", "work per rank; of several parts for a rank the last one counts"},
              {"MPI_Allreduce 1ms bytes=4MiB",
               "ends 1 ms after the last rank entered; also Allgather, Alltoall, Reduce_scatter, Barrier"},
              {"MPI_Reduce 1ms root=1 comm=row",
               "the root, a rank of that communicator, waits for the others; also Gather"},
              {"MPI_Bcast 1ms root=2", "the others wait for the root; also Scatter"},
              {"MPI_Send 0>1 1ms tag=7",
-              "and the MPI_Recv on rank 1, both on 'world'; MPI_Ssend waits for the receiver"},
+              "rank 0 sends, rank 1 calls MPI_Recv, both on 'world'; MPI_Ssend waits for the receiver"},
              {"MPI_Iallreduce 5ms request=grad", "overlaps what follows; also Ibarrier"},
-             {"MPI_Isend 1>0 1ms request=block", "and the MPI_Irecv on rank 0"},
-             {"MPI_Wait grad", "on all ranks that have started it"},
-             {"MPI_Wait block on 1", "on the named ranks only"},
+             {"MPI_Isend 1>0 1ms request=block", "rank 1 sends, rank 0 calls MPI_Irecv"},
+             {"MPI_Wait grad", "waits on all ranks that have started the request"},
+             {"MPI_Wait block on 1", "waits on the named ranks only"},
          }});
     options.section(
         {.title = "Truth",

@@ -176,7 +176,7 @@ void print(const Waits& waits, const replay::MpiReplay& replay, const std::vecto
         return;
     }
     const replay::RunTime run = replay::run_time(replay);
-    std::printf("%s%s%zu %s, %.6f s the longest; %% of the %.6f s of all ranks\n",
+    std::printf("%s%s%zu %s, the longest took %.6f s; %% is of the %.6f s of all ranks\n",
                 part.empty() ? "" : base::printable(part).c_str(), part.empty() ? "" : ": ", run.ranks,
                 run.ranks == 1 ? "rank" : "ranks", run.longest_s, run.all_s);
     print(waits, archive, ranks, run);

@@ -10,8 +10,10 @@
 
 namespace training {
 
-// Rank 0 rests and makes the delay (phase control_delay); everything else is phase control_settle. `barrier` waits for
-// all ranks and returns false if one does not arrive. Returns whether all arrived. Does nothing without a request.
+// Called by all ranks. Between barriers, rank 0 sleeps for control_rest_ns, for delay_ns (not for a sham) and again for
+// control_rest_after_ns. The delay is phase control_delay, all else is phase control_settle. `barrier` waits for all
+// ranks and returns false if one does not arrive. Returns whether all arrived. Without a request, does nothing and
+// returns true.
 bool make_known_delay(base::ControlRequest request, std::int64_t delay_ns, int rank, PhaseClock& clock,
                       const std::function<bool()>& barrier);
 

@@ -39,7 +39,7 @@ struct StepTimes {
     std::int64_t without_control_ns() const;  // without control_delay and control_settle
 };
 
-// Callbacks at the begin and end of steps and phases, on the thread that marks them.
+// Callbacks at the start and end of steps and phases, on the thread that marks them.
 class PhaseListener {
  public:
     virtual ~PhaseListener() = default;

@@ -130,7 +130,7 @@ TEST_CASE("an archive that is not sound has no profile")
     archive.finish();
     const testing::Outcome outcome = testing::run({program, archive.anchor(), "-o", scratch / "p.cubex"});
     CHECK(outcome.status == 1);
-    CHECK(has(outcome.err, "is not sound: main (0): 1 regions left that were not entered"));
+    CHECK(has(outcome.err, "is not sound: main (0): 1 regions left without being entered"));
     CHECK_FALSE(fs::exists(scratch / "p.cubex"));
 }
 

@@ -37,7 +37,7 @@ struct GpuStep {
     std::array<std::int64_t, idle_causes.size()> idle{};
     std::int64_t kernels = 0;   // kernels (computing and exchange) that begin in the step
     std::int64_t launched = 0;  // kernels whose launch is known
-    // Launch delay: from the end of the launching call to the begin of the kernel; 0 if the kernel begins first.
+    // Launch delay: from the end of the launching call to the start of the kernel; 0 if the kernel begins first.
     std::int64_t launch_delay_p50 = 0;
     std::int64_t launch_delay_p95 = 0;
     std::int64_t launch_delay_most = 0;

@@ -37,8 +37,8 @@ struct ActivitySummary {
 std::string complaint(const ActivitySummary& summary);
 
 // Used by one thread at a time. Activities may come in any order, even on one stream: each row holds back `window` of
-// them, and writes the earliest if it has more, or if the table of calls must drop its call. So memory grows with rows
-// and window, not with the number of activities.
+// them, and writes the earliest if it has more, or if the table of calls must drop the call of that activity. So memory
+// grows with rows and window, not with the number of activities.
 class ActivityRecorder {
  public:
     static constexpr std::size_t usual_window = 65536;
@@ -76,7 +76,7 @@ class ActivityRecorder {
     struct Row {
         Lanes lanes;
         std::priority_queue<Waiting, std::vector<Waiting>, Later> waiting;
-        std::int64_t written_ns = INT64_MIN;  // begin of the last one written, on the recording's clock
+        std::int64_t written_ns = INT64_MIN;  // start of the last one written, on the recording's clock
         std::int64_t last_ns = INT64_MIN;     // the same on the trace's clock
     };
     using Numbers = std::map<std::uint32_t, std::int64_t>;  // by correlation
@@ -95,7 +95,7 @@ class ActivityRecorder {
     ClockConversion clock_;
     std::map<std::tuple<bool, std::uint32_t, std::uint32_t>, Row> rows_;  // by thread for calls; else device and stream
     std::map<std::pair<ActivityKind, std::string>, otf2::RegionRef> regions_;
-    Numbers launched_;  // begin of each call, on the recording's clock
+    Numbers launched_;  // start of each call, on the recording's clock
     Numbers waited_;
     Numbers external_;
     otf2::AttributeRef correlation_, external_id_, bytes_, waits_;

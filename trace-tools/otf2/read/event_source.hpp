@@ -29,7 +29,7 @@ class EventSource {
     {
     }
 
-    std::exception_ptr thrown() const { return thrown_; }  // exception of the visitor, which ended the reading
+    std::exception_ptr thrown() const { return thrown_; }  // exception of the visitor, which ended the pass
 
     std::uint64_t left_out() const { return left_out_; }
     std::uint64_t unknown() const { return unknown_; }  // number of events of kinds that this OTF2 does not know

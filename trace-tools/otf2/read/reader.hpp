@@ -41,7 +41,7 @@ class Reader {
 
     const std::filesystem::path& anchor() const { return anchor_; }
 
-    // Sets options for later readings. Returns the previous ones.
+    // Sets options for later passes over the events. Returns the previous ones.
     ReadOptions set(const ReadOptions& options) { return std::exchange(options_, options); }
     const Archive& archive() const { return archive_; }
 
@@ -56,10 +56,10 @@ class Reader {
     // Like the above, with one thread for each visitor: the events of a location all go to the same visitor, in order.
     void read_by_location(std::span<Visitor* const> visitors);
 
-    // Problems found by the last reading: undefined references, locations with missing or too few events.
+    // Problems found in the last pass: undefined references, locations with missing or too few events.
     const std::vector<std::string>& problems() const { return problems_; }
 
-    // Oddities found by the last reading, sound but worth reporting: events of kinds that this OTF2 does not know.
+    // Oddities found in the last pass, sound but worth reporting: events of kinds that this OTF2 does not know.
     const std::vector<std::string>& oddities() const { return oddities_; }
 
  private:
@@ -82,7 +82,7 @@ class Reader {
     std::shared_ptr<const struct ReferenceTable> references_;  // maps OTF2's ids to indices
     Archive archive_;
     std::uint64_t event_chunk_bytes_ = 0;
-    std::vector<Prepared> prepared_;  // by batch, for the first reading by location; empty if they would be large
+    std::vector<Prepared> prepared_;  // by batch, for the first pass by location; empty if they would be large
     std::vector<std::string> problems_;
     std::vector<std::string> oddities_;
 };

@@ -111,7 +111,7 @@ std::vector<LocationProfile> Soundness::locations() const
     return all;
 }
 
-// According to OTF2, no event is before the begin in the clock properties, or after begin + length. Corrected times are
+// According to OTF2, no event is before the start in the clock properties, or after start + length. Corrected times are
 // rounded. Some writers state the properties on a location's own clock, and some take the end before their last threads
 // and devices have ended, so a hundredth of the length is tolerated. Crosstalk's own archives must be exact.
 Soundness::Reach Soundness::reach(std::size_t number) const
@@ -180,8 +180,8 @@ std::vector<std::string> Soundness::problems() const
     for (std::size_t i = 0; i < found.size(); ++i) {
         const Location& location = archive_.locations[i];
         tell(found[i].backwards, "time stamps smaller than the previous one", location);
-        tell(found[i].lost_leaves, "regions never left, though left elsewhere", location);
-        tell(found[i].stray_leaves, "regions left that were not entered", location);
+        tell(found[i].lost_leaves, "regions entered but not left, although other visits of them are left", location);
+        tell(found[i].stray_leaves, "regions left without being entered", location);
         if (clock_is_meant && reach(i) == Reach::beyond)
             problems.push_back(
                 base::join(location.name, " (", location.id, "): events lie outside of the clock properties' range"));

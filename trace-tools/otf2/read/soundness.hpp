@@ -94,7 +94,7 @@ class Soundness final : public EachEvent<Soundness> {
     std::vector<Stack> stacks_;  // by location
 };
 
-// Problems of the archive, from its definitions, its last reading and its events.
+// Problems of the archive, from its definitions, the reader's last pass and its events.
 std::vector<std::string> problems_of(const Reader& reader, const Soundness& soundness);
 // Facts that do not make the archive unsound, but are worth reporting.
 std::vector<std::string> oddities_of(const Reader& reader, const Soundness& soundness);

@@ -165,7 +165,7 @@ class LocationRecorder {
         if (writer_ != nullptr) write_metrics(metrics, values, time_ns);
     }
 
-    // MPI events, in the order that Score-P uses: the begin right after ENTER, the end right before LEAVE.
+    // MPI events, in the order that Score-P uses: the begin event right after ENTER, the end event right before LEAVE.
     void collective_begin(std::int64_t time_ns);
     void collective_end(std::int64_t time_ns, const CollectiveEnd& what);
     void collective_request(std::int64_t time_ns, std::uint64_t request);
@@ -207,7 +207,7 @@ class LocationRecorder {
     OTF2_AttributeList_struct* attributes_ = nullptr;
     std::int64_t first_ns_ = INT64_MAX;
     std::int64_t last_ns_ = INT64_MIN;
-    std::int64_t flush_begin_ns_ = 0;        // begin of the last flush
+    std::int64_t flush_begin_ns_ = 0;        // start of the last flush
     std::int64_t flush_end_ns_ = INT64_MAX;  // end of the last flush, until the next event; otherwise INT64_MAX
     int failure_ = 0;                        // OTF2's code for the first event that could not be written
     std::uint64_t id_ = 0;

@@ -35,8 +35,8 @@ Snapshot* DelayReplay::Places<Snapshot>::take()
     return place;
 }
 
-// The snapshot that the call will take. With a separate thread, it is stored in a slot that is reused when no longer
-// needed.
+// Returns the snapshot that `take` takes of the analysis: now, or later in the separate thread, if there is one. Then
+// it is stored in one of `places`, which is reused when the snapshot is no longer needed.
 template <class Snapshot, class Take>
 boost::local_shared_ptr<const Snapshot> DelayReplay::taken(Take take, Places<Snapshot>& places)
 {

@@ -50,7 +50,7 @@ class FreeBlocks {
     }
 
  private:
-    static constexpr std::size_t most_blocks = 1024;  // for each size
+    static constexpr std::size_t most_blocks = 1024;  // free blocks that are kept of each size
     struct Block {
         Block* next;
     };
