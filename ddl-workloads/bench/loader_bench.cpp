@@ -245,7 +245,8 @@ int main(int argc, char** argv)
 try {
     std::vector<std::pair<std::string, void (*)(const Images&)>> parts{
         {"cifar10", cifar10}, {"mnist", mnist}, {"shards", shards}, {"hdf5", hdf5}, {"text", text}};
-    base::Options options{"loader-bench", "the input pipeline beside loops by hand over the same bytes, in turns"};
+    base::Options options{"loader-bench",
+                          "the input pipeline against hand-written loops over the same bytes, alternating"};
     options.add_parts("format", parts);
     if (!options.parse(argc, argv)) return 0;
     const Images images;

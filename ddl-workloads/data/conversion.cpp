@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/system/available.hpp"
 #include "base/words.hpp"
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/data/input_file.hpp"
@@ -22,13 +23,13 @@ constexpr std::size_t faults_told = 10;
 // Throws if the disk would be almost full afterwards. The size of the formats' own headers is neglected.
 void check_room(const fs::path& path, std::int64_t samples, const SampleShape& shape)
 {
-    const auto needed = static_cast<std::uintmax_t>(samples) * static_cast<std::uintmax_t>(shape.record_bytes());
+    const std::int64_t needed = samples * shape.record_bytes();
     fs::path folder = fs::absolute(path).parent_path();
     while (!fs::exists(folder)) folder = folder.parent_path();
-    const std::uintmax_t free = fs::space(folder).available;
+    const std::int64_t free = base::free_disk(folder).count;
     if (needed > free / 2)
-        base::fail(path.string(), " would take ", needed, " bytes, but of ", free,
-                   " free bytes at most half may be used");
+        base::fail(path.string(), " would take ", needed, " bytes, but may take at most half of the ", free,
+                   " free bytes");
 }
 
 bool holds(const fs::path& folder, const std::string& prefix)

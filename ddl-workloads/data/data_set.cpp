@@ -2,6 +2,7 @@
 #include "ddl-workloads/data/data_set.hpp"
 
 #include "base/error.hpp"
+#include "base/system/available.hpp"
 #include "base/system/stop.hpp"
 #include "ddl-workloads/data/record_file.hpp"
 
@@ -30,12 +31,12 @@ Choice choose(const std::string& text)
 // Throws if the disk would be almost full afterwards.
 void check_room(const DataSet& set, std::int64_t samples)
 {
-    const auto needed = static_cast<std::uintmax_t>(samples) * static_cast<std::uintmax_t>(set.shape.record_bytes());
+    const std::int64_t needed = samples * set.shape.record_bytes();
     const std::filesystem::path folder = set.train.parent_path();
-    const std::uintmax_t free = std::filesystem::space(folder).available;
+    const std::int64_t free = base::free_disk(folder).count;
     if (needed > free / 2)
-        base::fail("data set ", set.text, " needs ", needed, " bytes, but of ", free, " free ones in ", folder.string(),
-                   " at most half are taken");
+        base::fail("data set ", set.text, " needs ", needed, " bytes, but may take at most half of the ", free,
+                   " free bytes in ", folder.string());
 }
 
 using TakeSample = std::function<void(Part, std::span<const std::uint8_t>)>;

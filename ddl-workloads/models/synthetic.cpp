@@ -123,7 +123,8 @@ extern const ModelCard synthetic_model{
     .summary = "layers with given gradient sizes and executed FLOPs; does not learn",
     .options = {{"layers", "16", "number of layers, one bucket each; the last is ready first"},
                 {"bytes", "1MiB", "gradient size of a layer; one value, or one per layer: 1MiB/4MiB/64kB"},
-                {"flops", "10e6", "FLOPs of a layer's forward (backward: twice as many); one value, or one per layer"}},
+                {"flops", "10e6",
+                 "FLOPs of a layer's forward pass; backward has twice as many; one value, or one per layer"}},
     .make = [](const base::Settings& settings, const ModelPlan& plan) -> std::unique_ptr<Model> {
         return std::make_unique<Synthetic>(layers(settings), plan);
     },

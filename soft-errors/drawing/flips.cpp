@@ -119,8 +119,8 @@ std::vector<NumberBits> altered(const NamedTensors& state, std::vector<Site>& si
         }
         const bool finite = is_finite(tensor.format, number.bits);
         if (request.scale && request.not_finite == NotFinite::redraw && !finite)
-            base::fail("--scale makes ", tensor.path, " number ", number.index,
-                       " infinite: --not-finite skip, or allow");
+            base::fail("--scale makes number ", number.index, " of ", tensor.path,
+                       " infinite; give --not-finite skip, or --not-finite allow");
         if (request.not_finite == NotFinite::skip && !finite) continue;
         kept_sites.push_back(sites[i]);
         kept.push_back(numbers[i]);
