@@ -169,7 +169,7 @@ def _sbatch(context):
     """The batch script gets shell commands instead of numbers, from its environment and from what noise recorded."""
     attack = context.random.choice(("9[$(touch {canary})]", "$(touch {canary})", "1;touch {canary}", "`touch {canary}`",
                                     "08", "-0", "99999999999999999999", "1", "x")).format(canary=_canary(context))
-    env = {"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "1", **_stand_ins(context, attack)}
+    env = {"SLURM_JOB_ID": str(1000000 + os.getpid()), "SLURM_JOB_NUM_NODES": "1", **_stand_ins(context, attack)}
     names = ("SLURM_JOB_ID", "SLURM_JOB_NUM_NODES", "SLURM_GPUS_PER_NODE", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_JOB_ID",
              "CROSSTALK_OUT", "CROSSTALK_MPI", "noise.csv")
     name = context.random.choice(names)

@@ -87,11 +87,11 @@ case $1 in
         refused 2 "a library without a stressor" noisegen --load "$lib/libcrosstalk-mark.so" --list
         ;;
     slurm)
-        SLURM_JOB_ID=7 CPUS=0 NOISE_CPUS=1 run bash "$examples/slurm/measure.sbatch" --dry-run
+        SLURM_JOB_ID=$own_slurm_job CPUS=0 NOISE_CPUS=1 run bash "$examples/slurm/measure.sbatch" --dry-run
         [[ $(nproc) -ge 2 ]] || skip "needs two CPUs"
         check "job and noise are two steps of the job" test "$(grep -c "^  srun --job-name=\(training\|noise\)" "$scratch/out")" = 2
-        SLURM_JOB_ID=7 SLURM_ARRAY_TASK_ID=5 run bash "$jobscripts/co-schedule.sbatch" --cpus 0 --noise-cpus 1 --dry-run -- \
-            ddl-train --seed 9
+        SLURM_JOB_ID=$own_slurm_job SLURM_ARRAY_TASK_ID=5 run bash "$jobscripts/co-schedule.sbatch" --cpus 0 \
+            --noise-cpus 1 --dry-run -- ddl-train --seed 9
         check "the task's number is the noise's seed, whatever the command's is" grep -q "noisegen .*--seed 5 " "$scratch/out"
         ;;
 esac

@@ -41,7 +41,9 @@ while [[ $1 != ddl-train && $1 != noisegen ]]; do shift; done
 [[ $1 == ddl-train ]] || echo $$ >noise.pid
 exec "$@"
 TEXT
-stand_in squeue <<<'echo "7.1 noise"'
+stand_in squeue <<'TEXT'
+echo "$SLURM_JOB_ID.1 noise"
+TEXT
 stand_in scancel <<'TEXT'
 kill "$(cat noise.pid)"
 TEXT
@@ -52,8 +54,9 @@ TEXT
 
 # ------------------------------------------------------------------------------------------------ co-schedule.sbatch
 ln -s "$crosstalk" "$scratch/bin/crosstalk"
-export SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=1 CROSSTALK_BIN=$scratch/bin
+export SLURM_JOB_ID=$own_slurm_job SLURM_JOB_NUM_NODES=1 CROSSTALK_BIN=$scratch/bin
 job=$jobscripts/co-schedule.sbatch
+out=crosstalk-$SLURM_JOB_ID
 
 for variable in SLURM_JOB_ID SLURM_JOB_NUM_NODES SLURM_GPUS_PER_NODE SLURM_ARRAY_TASK_ID; do
     for value in "$attack" "\$(touch $scratch/executed)" '-f%f' '0-99999999999' '08x' $'1\n2'; do
@@ -61,21 +64,21 @@ for variable in SLURM_JOB_ID SLURM_JOB_NUM_NODES SLURM_GPUS_PER_NODE SLURM_ARRAY
         check "$variable is not evaluated" nothing_was_executed
     done
 done
-mkdir -p crosstalk-7/noise/x
-refused 2 "crosstalk-7/noise is already there" bash "$job" -- ddl-train
-rm -r crosstalk-7
-mkdir crosstalk-7
-ln -s /nowhere crosstalk-7/train
-refused 2 "crosstalk-7/train is already there" bash "$job" -- ddl-train
-rm -r crosstalk-7
+mkdir -p "$out/noise/x"
+refused 2 "$out/noise is already there" bash "$job" -- ddl-train
+rm -r "$out"
+mkdir "$out"
+ln -s /nowhere "$out/train"
+refused 2 "$out/train is already there" bash "$job" -- ddl-train
+rm -r "$out"
 if ((EUID == 0)); then
-    mkdir crosstalk-7
-    chown 65534 crosstalk-7
+    mkdir "$out"
+    chown 65534 "$out"
     refused 2 "belongs to another user" bash "$job" -- ddl-train
-    refused 2 "belongs to another user" "$jobscripts/local.sh" --out crosstalk-7
-    rm -r crosstalk-7
+    refused 2 "belongs to another user" "$jobscripts/local.sh" --out "$out"
+    rm -r "$out"
 fi
-check "nothing was begun" test ! -e crosstalk-7
+check "nothing was begun" test ! -e "$out"
 
 # ------------------------------------------------------------------------------------------------ local.sh
 export TRAINING_TAKES=1 ANALYSIS=0

@@ -10,6 +10,11 @@ guard_begin
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/crosstalk-test.XXXXXX")
 guard_finally rm -rf "$scratch"
 
+# The number of a Slurm job of this test alone: noisegen avoids the CPUs of processes with its own SLURM_JOB_ID, and the
+# sandbox's jobs are numbered from 1.
+# shellcheck disable=SC2034 # for tests
+own_slurm_job=$((1000000 + $$))
+
 skip() {
     echo "SKIPPED: $1"
     exit 77
