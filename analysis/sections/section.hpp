@@ -35,6 +35,12 @@ struct SectionInput {
     double node_hour_cost = 0.0;     // 0: not given
 };
 
+// How the page of a run begins that was made for a section's question.
+struct Headline {
+    std::string text;  // empty: the verdict's headline is taken
+    std::string plot;  // name of the plot beside the answer
+};
+
 // The card of a section. Any function may be left out.
 struct Section {
     void (*read)(Report& report, const SectionInput& input) = nullptr;      // called before the run is analysed
@@ -47,6 +53,7 @@ struct Section {
     // The page has the `answer` right under the verdict's, `sentences` under "How much, how long, how sure", tables
     // `below` these, tables and plots "In detail".
     std::vector<std::string> (*answer)(const Report& report) = nullptr;
+    Headline (*headline)(const Report& report) = nullptr;
     std::vector<std::string> (*sentences)(const Report& report) = nullptr;
     std::vector<NoiseTable> (*below)(const Report& report) = nullptr;
     std::vector<NoiseTable> (*detail)(const Report& report) = nullptr;
@@ -70,6 +77,7 @@ struct SectionList {
 // Texts of all sections, in their order, computed once: writers only format them.
 struct SectionTexts {
     std::vector<Table> tables;
+    Headline headline;
     std::vector<std::string> answer;
     std::vector<std::string> terminal;
     std::vector<SectionList> markdown;

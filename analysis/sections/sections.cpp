@@ -47,6 +47,7 @@ SectionTexts section_texts(const Report& report)
     SectionTexts texts;
     for (const Section* section : sections()) {
         append(texts.tables, section->tables, report);
+        if (section->headline != nullptr && texts.headline.text.empty()) texts.headline = section->headline(report);
         append(texts.answer, section->answer, report);
         append(texts.terminal, section->terminal, report);
         if (section->markdown != nullptr)

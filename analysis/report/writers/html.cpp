@@ -21,7 +21,7 @@ namespace analysis {
 
 namespace {
 
-std::string sentence(const Verdict& verdict, const std::vector<Answer>& answers)
+std::string sentence(const Verdict& verdict, const std::vector<Answer>& answers, const std::string& css_class)
 {
     std::string text;
     for (const Answer& answer : answers) {
@@ -33,7 +33,7 @@ std::string sentence(const Verdict& verdict, const std::vector<Answer>& answers)
         text = "This noise was not designed, so there is no verdict, only its apparent slowdown.";
     else if (!verdict.trustworthy)
         text = "This run gives no answer. Its numbers, if it were trustworthy: " + text;
-    return fill("<p class=\"answer\">{}</p>\n", {text});
+    return fill("<p{}>{}</p>\n", {css_class, text});
 }
 
 std::string once_more(const std::optional<Again>& run)
@@ -139,17 +139,12 @@ Cell cell(const NoiseTable::Cell& cell)
     return {base::page::with_half_width(cell.value, cell.half), weight};
 }
 
-// True for the plot that the answer shows; it is not shown again.
-bool in_answer(const Plot& plot)
-{
-    return plot.name == "effects";
-}
-
-std::string detail_section(const Colours& colours, const SectionPage& page, const std::filesystem::path& folder)
+std::string detail_section(const Colours& colours, const SectionPage& page, const std::string& in_answer,
+                           const std::filesystem::path& folder)
 {
     std::string html;
     for (const Plot& plot : page.plots)
-        if (!in_answer(plot))
+        if (plot.name != in_answer)
             html += fill("<div{}><h3>{}</h3>\n{}</div>\n",
                          {plot.paper_mm == 0 ? " class=\"screen\"" : "", escape(plot.title), figure(plot, folder)});
     html += noise_table(colours, page.detail.front());
@@ -213,13 +208,17 @@ std::string answer(const Content& content, const std::string& plot)
 {
     const Verdict& verdict = content.report.verdict;
     const Findings& found = content.found;
+    const bool of_section = !content.sections.headline.text.empty();
+    std::string first = sentence(verdict, found.text.answers, of_section ? "" : " class=\"answer\"");
     std::string more;
-    for (const std::string& text : content.sections.answer) more += fill("<p>{}</p>\n", {escape(text)});
+    for (const std::string& text : content.sections.answer)
+        more += fill("<p{}>{}</p>\n", {of_section && more.empty() ? " class=\"answer\"" : "", escape(text)});
+    if (of_section) std::swap(first, more);
     return fill(
         R"({}{}{}{}{}<details><summary>How to read this</summary><p class="small">{}</p>
 <p class="small">{}</p></details>
 )",
-        {sentence(verdict, found.text.answers), more, plot, rows_html(content.colours, verdict, found.next.outlooks),
+        {first, more, plot, rows_html(content.colours, verdict, found.next.outlooks),
          once_more(found.next.again), escape(found.text.slowdown_note), escape(found.text.scope)});
 }
 
@@ -247,22 +246,26 @@ std::string html(const Content& content, const SectionPage& page, const std::fil
     const std::string title = trust_title(report.verdict);
     std::vector<Check> checks = found.control_checks;
     checks.insert(checks.end(), found.design_checks.begin(), found.design_checks.end());
-    const auto effects = std::find_if(page.plots.begin(), page.plots.end(), in_answer);
+    const auto& [asked, asked_plot] = content.sections.headline;
+    const std::string headline = asked.empty() ? found.text.headline : asked;
+    const std::string in_answer = asked.empty() ? "effects" : asked_plot;
+    const auto plot = std::find_if(page.plots.begin(), page.plots.end(),
+                                   [&](const Plot& each) { return each.name == in_answer; });
     std::vector<std::string> files{base::file::verdict};
     for (const Table& table : content.sections.tables) files.push_back(table.file);
     return base::page::html_of({.title = "Crosstalk: " + who,
-                                .description = found.text.headline,
-                                .headline = found.text.headline,
+                                .description = headline,
+                                .headline = headline,
                                 .subtitle = fill("Noise beside {}<br>{}", {escape(who), escape(found.text.measured)}),
                                 .trust = trust(checks),
                                 .trust_section = title,
                                 .warning = distrust(report.verdict),
-                                .answer = answer(content, effects == page.plots.end() ? "" : figure(*effects, folder)),
+                                .answer = answer(content, plot == page.plots.end() ? "" : figure(*plot, folder)),
                                 .evidence = {{title, trust_section(report.verdict, checks, found)},
                                              {"What limits this run", plain_list(report.limits)},
                                              {"Who had which CPU", node_drawing(found.nodes)},
                                              {"How much, how long, how sure", further_section(content.colours, page)},
-                                             {"In detail", detail_section(content.colours, page, folder)},
+                                             {"In detail", detail_section(content.colours, page, in_answer, folder)},
                                              {"What was run where", run_section(report)},
                                              {"What this report does not say", plain_list(found.not_said)}},
                                 .foot = made_by(report.own_record, files)});

@@ -112,6 +112,11 @@ std::string numbers(const std::vector<int>& cores)
     return base::join_words(words, ",");
 }
 
+std::string cores_to_keep(const Report& report, const ResponseCurve& curve, int cores)
+{
+    return join("Keep ", cores, cores == 1 ? " core" : " cores", of_a_rank(report, curve), " for this job");
+}
+
 std::string answer_of(const Report& report, const ResponseCurve& curve)
 {
     if (const std::string why = why_not(report); !why.empty())
@@ -122,8 +127,8 @@ std::string answer_of(const Report& report, const ResponseCurve& curve)
     if (!needed.enough)
         return join("This run does not show how many cores the job needs: not even with all ", needed.most,
                     " is the cost shown to be below ", budget, " %. Measure longer.");
-    std::string text = join("Keep ", *needed.enough, *needed.enough == 1 ? " core" : " cores", of_a_rank(report, curve),
-                            " for this job (", 100.0 * report.verdict.confidence_each, " %: ");
+    std::string text =
+        join(cores_to_keep(report, curve, *needed.enough), " (", 100.0 * report.verdict.confidence_each, " %: ");
     if (needed.at_least < *needed.enough) text += join(needed.at_least, " to ");
     text += join(*needed.enough, at, "; ", needed.most, " were the most tried).");
     if (*needed.enough == needed.most) text += " No fewer are shown to be enough.";
@@ -240,6 +245,21 @@ void write_cores_json(const std::filesystem::path& file, const Report& report)
     base::write_whole(file, base::json_text(json) + "\n");
 }
 
+// A run that measures nothing but cores was made to know how many to keep.
+Headline cores_headline(const Report& report)
+{
+    const std::vector<FactorVerdict>& noises = report.verdict.factors;
+    const bool only_cores = std::all_of(noises.begin(), noises.end(), [](const FactorVerdict& noise) {
+        return noise.stressor == contract::stressor;
+    });
+    const std::vector<ResponseCurve> curves = falling_curves_of(report);
+    if (!only_cores || curves.size() != 1) return {};
+    const CoresNeeded needed = cores_needed(curves.front(), report.verdict);
+    if (!needed.enough || !why_not(report).empty())
+        return {.text = "This run does not show how many cores the job needs", .plot = "cores"};
+    return {.text = cores_to_keep(report, curves.front(), *needed.enough), .plot = "cores"};
+}
+
 }  // namespace
 
 Plot draw_cores(const std::filesystem::path& folder, const Report& report)
@@ -284,7 +304,8 @@ extern const Section cores{
         if (falling_curves_of(report).empty()) return {};
         return {{base::file::cores, write_cores, true}, {base::file::cores_record, write_cores_json, true}};
     },
-    .sentences = cores_sentences,
+    .answer = cores_sentences,
+    .headline = cores_headline,
     .plots = [](const std::filesystem::path& folder, const Report& report) -> std::vector<Plot> {
         if (falling_curves_of(report).empty()) return {};
         return {draw_cores(folder, report)};
