@@ -120,7 +120,7 @@ try {
     options.example("effects-simulation --runs 2000 --csv simulation.csv");
     options.example("effects-simulation --study looking --runs 1000");
     if (!options.parse(argc, argv)) return base::exit_fine;
-    if (runs < 2) base::fail_usage("--runs: at least 2");
+    if (runs < 2) base::fail_usage("--runs must be at least 2");
 
     if (study != "effects") return simulate_study(study, runs, seed, csv);
     std::unique_ptr<base::CsvWriter> table;

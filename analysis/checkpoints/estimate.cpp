@@ -96,7 +96,7 @@ SaveAndSteps pair_of(const CheckpointRun& run, const std::vector<bool>& busy, co
     }
     pair.beside = before.steps + after.steps;
     if (pair.beside == 0) {
-        pair.left_out = "no step without a save beside it under the same noise";
+        pair.left_out = "no neighbouring step without a save under the same noise";
         return pair;
     }
     pair.during_ms = during_ms / static_cast<double>(pair.during);
@@ -299,7 +299,8 @@ void add_notes(CheckpointReport& report)
         return group.setting.is_async() && !group.between_s && group.noise.name != several_noises;
     });
     if (unknown)
-        report.notes.emplace_back("where steps between are unknown, the cost of a checkpoint is its stall alone");
+        report.notes.emplace_back(
+            "where the effect on the steps between checkpoints is unknown, a checkpoint's cost is its stall alone");
     for (const CheckpointRun& run : report.runs)
         report.notes.insert(report.notes.end(), run.notes.begin(), run.notes.end());
 }

@@ -70,7 +70,7 @@ std::string slowdown_of(const Mean& mean)
 
 std::string every(const CheckpointGroup& group)
 {
-    if (!group.daly_s) return "no cost was seen";
+    if (!group.daly_s) return "no cost was found";
     return "every " + span_text(*group.daly_s, group.daly_interval);
 }
 
@@ -166,7 +166,7 @@ CheckpointTable interval_table(const CheckpointReport& report)
         {"Setting", "noise", "cost", "Young", "Daly", "restart", "lost", "checkpoints", "rework", "restarts"},
         {},
         2,
-        join("Cost: stall, and time that the steps between add. Lost: expected share of time at "
+        join("Cost: stall, and the time by which it lengthens the steps in between. Lost: expected share of time at "
              "Daly's interval, the sum of the next three columns. Restart: ",
              question.restart_s        ? "as given."
              : report.restarts.empty() ? "as long as the bytes take to write."

@@ -28,7 +28,7 @@ CheckpointQuestion question_of(const std::string& mtbf, const std::string& resta
     if (question.restart_s.value_or(0.0) < 0.0) base::fail_usage("--restart: must not be negative");
     if (!budget.empty()) question.budget_percent = base::parsed<base::Percent>("--budget", budget).value;
     if (const double percent = question.budget_percent.value_or(1.0); percent <= 0.0 || percent >= 100.0)
-        base::fail_usage("--budget: more than 0% and less than 100%");
+        base::fail_usage("--budget must be more than 0% and less than 100%");
     return question;
 }
 

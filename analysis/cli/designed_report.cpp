@@ -47,7 +47,7 @@ Report report_of(const RunFiles& files)
     report.notes = std::move(joined.notes);
     if (!files.pruned.empty())
         report.notes.push_back(base::join("the training's archive was pruned at ", files.pruned,
-                                          ": this report rests on steps.csv, and has no sections on MPI and GPUs"));
+                                          ": this report is based on steps.csv, and has no sections on MPI and GPUs"));
     report.rules.exposure = {warm_up_steps(settings, report.run), settings.guard};
     report.rules.draws = {settings.draws, settings.seed};
     report.rules.looks = settings.looks;

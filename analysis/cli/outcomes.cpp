@@ -58,8 +58,8 @@ int Outcomes::run()
     std::optional<ErrorRate> fit;
     if (!fit_.empty()) {
         fit = ErrorRate{base::parsed<double>("--fit", fit_), base::parsed<double>("--run-hours", run_hours_)};
-        if (!(fit->per_mbit > 0.0)) base::fail_usage("--fit: more than 0, not ", fit_);
-        if (!(fit->run_hours > 0.0)) base::fail_usage("--run-hours: more than 0, not ", run_hours_);
+        if (!(fit->per_mbit > 0.0)) base::fail_usage("--fit must be more than 0, not ", fit_);
+        if (!(fit->run_hours > 0.0)) base::fail_usage("--run-hours must be more than 0, not ", run_hours_);
     }
     for (const std::string& directory : directories_)
         if (!fs::is_directory(directory)) base::fail("there is no directory ", directory);

@@ -128,11 +128,11 @@ void check(Settings& settings)
     settings.budget = percent("--budget", settings.budget_text, 0.0);
     settings.confidence = percent("--confidence", settings.confidence_text, 1.0);
     if (settings.confidence.value < 50.0 || settings.confidence.value >= 100.0)
-        base::fail_usage("--confidence: from 50% to less than 100%");
+        base::fail_usage("--confidence must be from 50% to less than 100%");
     if (settings.budget.value <= 0.0) base::fail_usage("--budget: must be more than 0%");
     read_warm_up(settings);
     if (!(settings.node_hour_cost >= 0.0)) base::fail_usage("--node-hour-cost: must not be negative");
-    if (settings.draws < 0 || settings.draws > 10'000'000) base::fail_usage("--draws: from 0 to ten million");
+    if (settings.draws < 0 || settings.draws > 10'000'000) base::fail_usage("--draws must be from 0 to ten million");
     check_fail_on(settings.fail_on);
     static_cast<void>(settings.clock_offset_ns());
     settings.steps.check();

@@ -57,7 +57,7 @@ const std::vector<Knob> knobs{
      "Put the neighbours on another socket, or give them a part of the last-level cache with " +
          limited_by_resctrl("L3:0=f")},
     {"capacity", Mechanism::unknown,
-     "Hold jobs to the memory they asked for: `ConstrainRAMSpace=yes` in cgroup.conf, and a --mem for every job"},
+     "Hold jobs to the memory they requested: `ConstrainRAMSpace=yes` in cgroup.conf, and a --mem for every job"},
     {"network", Mechanism::compute,
      "Interrupts and copies of the neighbours' messages run on the training's cores: keep a core for them "
      "(`CoreSpecCount=1` for the node in slurm.conf) and send the interrupts there: `echo 0 > "
@@ -79,12 +79,14 @@ const std::vector<Knob> knobs{
      "'259:0 wbps=500000000' > io.max` in their cgroup; on Lustre with NRS TBF by job id"},
     {"io", Mechanism::compute,
      "The kernel's work for the disk runs on the training's cores: keep it off (`echo MASK > "
-     "/sys/devices/virtual/workqueue/cpumask`), and a core for it (`CoreSpecCount=1` for the node in slurm.conf)"},
+     "/sys/devices/virtual/workqueue/cpumask`), and reserve a core for it (`CoreSpecCount=1` for the node in "
+     "slurm.conf)"},
     {"io", Mechanism::unknown,
      "Limit how many I/O-heavy jobs run at once (`Licenses=scratch:4` in slurm.conf, `sbatch -L scratch:1`), and cap "
      "them on the node with io.max or io.weight of cgroup v2; on Lustre with NRS TBF by job id"},
     {"metadata", Mechanism::input,
-     "The training waits for its input: pack it into few large files, or on another file system than the neighbours'"},
+     "The training waits for its input: pack it into few large files, or put it on another file system than the "
+     "neighbours'"},
     {"metadata", Mechanism::unknown,
      "Limit how many jobs with many small files run at once: `Licenses=metadata:4` in slurm.conf, `sbatch -L "
      "metadata:1`"},
@@ -114,8 +116,8 @@ constexpr std::string_view interrupts_elsewhere =
     "/proc/irq/NUMBER/smp_affinity_list`), and keep a core for them (`CoreSpecCount=1` for the node in slurm.conf)";
 
 constexpr std::string_view memory_kept =
-    "Memory runs short: limit the neighbours' (`echo 8G > memory.high` in their cgroup), and hold jobs to what they "
-    "asked for: `ConstrainRAMSpace=yes` in cgroup.conf, and a --mem for every job";
+    "Memory runs short: limit that of the neighbours (`echo 8G > memory.high` in their cgroup), and hold jobs to the "
+    "memory they requested: `ConstrainRAMSpace=yes` in cgroup.conf, and a --mem for every job";
 
 const std::vector<EvidenceKnob> evidence_knobs{
     {base::os::cause::neighbour,
@@ -126,17 +128,18 @@ const std::vector<EvidenceKnob> evidence_knobs{
      "each rank more CPUs (`--cpus-per-task=4`)"},
     {base::os::cause::kernel_thread,
      "The kernel works on the training's cores: keep it off (`echo MASK > /sys/devices/virtual/workqueue/cpumask`), "
-     "and a core for it (`CoreSpecCount=1` for the node in slurm.conf)"},
+     "and reserve a core for it (`CoreSpecCount=1` for the node in slurm.conf)"},
     {base::os::cause::runqueue_wait,
      "Bind the training to cores of its own: `--cpu-bind=cores`, `ConstrainCores=yes` in cgroup.conf; run trace-os as "
-     "root to see who uses them"},
+     "root to see which tasks use them"},
     {base::os::cause::interrupt, interrupts_elsewhere},
     {base::os::cause::softirq, interrupts_elsewhere},
     {base::os::cause::throttled,
      "Give the job more CPUs in its quota (`--cpus-per-task=4`), or raise it: `echo '400000 100000' > cpu.max` in its "
      "cgroup"},
     {base::os::cause::steal,
-     "The host of this virtual machine has too few CPUs for all of its machines, which no setting in here changes: have "
+     "The host of this virtual machine has too few CPUs for all of its machines, which no setting inside it can "
+     "change: have "
      "its virtual CPUs pinned to CPUs of their own (`virsh vcpupin`), or take a machine with dedicated CPUs"},
     {base::os::cause::block_io,
      "Keep the training's data on another disk than the neighbours' (sbcast), or cap them: `echo '259:0 rbps=500000000 "

@@ -148,7 +148,7 @@ std::string same_place(const DesignedRun& run, const Observed& noise, const Plac
     double place = std::arg(sum) / (2.0 * std::numbers::pi);
     if (place < 0.0) place += 1.0;
     return base::join(noise.name, " begins at the same position of a step, in ", phase_at(run, place),
-                      ": it may depend on the training, or both on something else");
+                      ": the noise may depend on the training, or both may depend on something else");
 }
 
 // Names a phase that few steps have, but more of the steps in which noise begins than by chance; else empty.
@@ -169,7 +169,7 @@ std::string with_phase(const DesignedRun& run, const Observed& noise, const Plac
         if (boost::math::cdf(boost::math::complement(chance, static_cast<double>(with) - 1.0)) < unlikely)
             return base::join(noise.name, " begins in steps with ", run.steps.phases[p], " (", with, " of ",
                               begun.steps.size(), ", of all steps ", points(100.0 * share),
-                              "): the length of such steps counts as noise");
+                              "): the extra length of such steps is attributed to the noise");
     }
     return "";
 }
@@ -190,8 +190,8 @@ std::string trend_of(const DesignedRun& run, const Analysis& analysis, const Obs
     const double gives = found.percent * found.later;
     if (std::abs(gives) < std::max(0.2, std::abs(noise.effect_percent) / 10.0)) return "";
     return base::join("quiet steps change by ", points(found.percent), " over the run, and ", noise.name, " ran ",
-                      found.later > 0.0 ? "late" : "early", " in it: of its effect of ", points(noise.effect_percent),
-                      " the trend alone gives ", points(gives));
+                      found.later > 0.0 ? "late" : "early", " in it: the trend alone explains ", points(gives),
+                      " of its effect of ", points(noise.effect_percent));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ std::optional<std::string> harm_beside(const Analysis& analysis, const Effect& e
         return base::join("steps without noise are ", base::percent(shared->percent), " (up to ",
                           base::percent(shared->high_percent), ") longer in the ",
                           shared->slots == 1 ? "slot" : base::join(shared->slots, " slots"),
-                          " after any noise than later: what noises have in common is not in their effects");
+                          " after any noise than later: effects do not include this shared part");
     const auto harms = [&](const Effect& other, double sure) {
         return other.percent.interval(sure).low > budget_percent;
     };

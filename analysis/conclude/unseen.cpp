@@ -63,10 +63,9 @@ std::optional<std::string> unseen_slots(const DesignedRun& run, const Analysis& 
         if (without[slot]) ++unseen;
     }
     if (unseen <= much * all) return std::nullopt;
-    return base::join(
-        base::percent(100.0 * unseen / all, 0),
-        " of its slots lie within long steps, or times between steps, that began before them, so its effect on "
-        "those is not measured");
+    return base::join(base::percent(100.0 * unseen / all, 0),
+                      " of its slots lie within steps, or pauses between steps, that began before the slot, so its "
+                      "effect on those is not measured");
 }
 
 std::optional<std::string> steps_that_wait(const DesignedRun& run, const Analysis& analysis)

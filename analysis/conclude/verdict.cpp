@@ -300,7 +300,7 @@ void judge(FactorVerdict& factor, const Effect& effect, const Verdict& verdict)
                               base::percent(effect.whole.value), " ± ", base::percent(effect.whole.standard_error)));
     if (factor.interval.low > budget && verdict.fixed_order)
         return say(base::verdict_word::undecided,
-                   "slots follow one another in a fixed order: what other noises leave, and what recurs with that "
+                   "slots follow one another in a fixed order: carry-over of other noises, and disturbances with that "
                    "period, cannot be separated from it: use rotation(..) or factorial(..)");
     if (factor.interval.low > budget) return say(base::verdict_word::unsafe, "");
     if (factor.interval.half_width() > budget)

@@ -51,7 +51,7 @@ void check_table(const Training& training, const std::vector<Noise>& noise, std:
     const std::int64_t noise_end_ns = noise.front().slots.back().end_ns + offset_ns;
     if (first.end_ns.back() <= noise_begin_ns || first.begin_ns.front() >= noise_end_ns)
         base::fail(training.file.string(),
-                   " has no step within the noise's time: is it CLOCK_MONOTONIC in ns, Python's ",
+                   " has no step within the noise's time: are its times CLOCK_MONOTONIC in ns, Python's ",
                    "time.monotonic_ns()? (--clock-offset corrects a difference)");
 }
 
@@ -132,7 +132,7 @@ void check_achieved(const std::vector<Noise>& noise, Joined& joined)
             if (share < least_achieved)
                 joined.promises_broken.push_back(base::join(
                     factor == "quiet" ? "noise on " : base::join("the noise '", factor, "' on "), shown(process.host),
-                    factor == "quiet" ? " was really quiet in only " : " really ran in only ",
+                    factor == "quiet" ? " was actually quiet for only " : " actually ran for only ",
                     std::lround(100.0 * share), " % of the time in which ", factor == "quiet" ? "quiet" : "it",
                     " was assigned"));
     }

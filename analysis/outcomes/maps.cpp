@@ -234,7 +234,7 @@ std::string class_bars(const std::vector<ClassShare>& shares)
     std::vector<Bar> all;
     for (const ClassShare& share : shares)
         if (share.count > 0) all.push_back({base::join(share.strategy, ", ", altered(share)), share.what, share});
-    return drawing_of(all, "What became of trials", "share of trials with its 95 % interval (0 to 100 %)");
+    return drawing_of(all, "Outcomes of trials", "share of trials with its 95 % interval (0 to 100 %)");
 }
 
 std::string squares(const std::vector<MapRow>& rows, const std::string& title)

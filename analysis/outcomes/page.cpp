@@ -68,7 +68,7 @@ std::string guard_table(const OutcomeReport& report)
                         words(one.worth)});
     const bool weighted = std::any_of(report.guards.begin(), report.guards.end(),
                                       [](const GuardRow& one) { return one.caught.is_weighted; });
-    return base::join(weighted ? "<p>What they caught is a share of all flips.</p>\n" : "") +
+    return base::join(weighted ? "<p>The column caught is a share of all flips.</p>\n" : "") +
            dense(table({"guard", "trials", "ruined", "caught", "latency, steps", "false alarms", "cost", "worth it"},
                        rows));
 }
@@ -114,8 +114,9 @@ std::string answer_of(const OutcomeReport& report)
                       [](const ClassedTrial& one) { return one.trial.kind == base::trial_kind::trial; }) -
         static_cast<std::ptrdiff_t>(left_to_themselves(report.trials).size());
     return fill(
-        "<ul class=\"plain\">{}</ul>\n<p class=\"small\">A share of all flips is that of flips drawn evenly. It is "
-        "not its count divided by its trials, because trials of bits that were tried more often count less.{}</p>\n",
+        "<ul class=\"plain\">{}</ul>\n<p class=\"small\">A share of all flips is that of flips drawn with equal "
+        "probability. It differs from count / trials, because bits that were tried more often have less "
+        "weight.{}</p>\n",
         {list(items),
          guarded > 0 ? base::join(" ", guarded,
                                   " trials with a guard that repairs or rolls back are only in the table of guards.")

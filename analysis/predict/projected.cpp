@@ -20,7 +20,7 @@ constexpr int most_groups = 20;
 int parse_number_of_ranks(const std::string& text)
 {
     const int ranks = base::parsed<int>("--ranks", text);
-    if (ranks < 1 || ranks > most_ranks) base::fail_usage("--ranks: 1 to ", most_ranks, ", not ", text);
+    if (ranks < 1 || ranks > most_ranks) base::fail_usage("--ranks must be 1 to ", most_ranks, ", not ", text);
     return ranks;
 }
 

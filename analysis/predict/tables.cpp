@@ -101,7 +101,7 @@ void print(std::ostream& out, const NeighbourPrediction& prediction)
     out << base::table_text(lines_of(prediction), 1);
     print_notes(out, prediction.notes);
     out << "Assumed: memory and cache are one path, on which the larger slowdown counts, and others add up; the\n"
-           "neighbour presses as it did on CPUs "
+           "neighbour exerts the same pressure as on CPUs "
         << base::printable(prediction.neighbour.cpus) << " of " << base::printable(prediction.neighbour.host)
         << ", noise was on " << base::printable(base::join_words(prediction.measured.hosts, ", ")) << ".\n";
     if (!prediction.measured.trustworthy)

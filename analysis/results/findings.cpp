@@ -49,9 +49,9 @@ Check check_of_order(const Experiment& plan)
 {
     if (plan.randomised())
         return {Grade::held, "Order", "Order of the noise", "random, " + text(plan.design),
-                "No rhythm of the machine can pass for an effect."};
+                "No periodic activity of the machine can be mistaken for an effect."};
     return {Grade::not_held, "Order", "Order of the noise", "not random",
-            "A fixed sequence: a rhythm of the machine with the same period would pass for an effect, "
+            "A fixed sequence: periodic activity of the machine with the same period would be mistaken for an effect, "
             "and p-values come from the t test instead of re-randomisation."};
 }
 
@@ -71,7 +71,7 @@ Check check_of_outliers(const Analysis& analysis)
     const std::string found = join(analysis.long_steps.count(), " of ", counted(steps_looked_at(analysis), "step"));
     if (!analysis.long_steps.rare)
         return {Grade::not_held, "Outliers", "Outliers", found,
-                "Too many under one noise for accidents, so they stay in the estimate; intervals are wider."};
+                "Too many under one noise to be accidental, so they stay in the estimate; intervals are wider."};
     std::vector<std::string> charged;
     for (const AccidentRate& rate : analysis.accident_rates)
         if (rate.charged) charged.push_back(base::factor_name(rate.factor, rate.level));

@@ -156,10 +156,10 @@ std::optional<Again> again(const Report& report)
     if (command.empty()) return std::nullopt;
     const std::string missing = anew ? length_needed(minutes) : what_is_missing(report, minutes);
     if (!feasible)
-        return Again{anew ? "Run this again, for as long" : join("Measure on: ", missing), std::nullopt, 60.0 * minutes,
-                     command};
-    return Again{join(anew ? "Run this again for ± " : "Measure on for ± ", fixed(longest->half_width_percent, 2),
-                      " %, ", missing),
+        return Again{anew ? "Run this again, for as long" : join("Continue measuring: ", missing), std::nullopt,
+                     60.0 * minutes, command};
+    return Again{join(anew ? "Run this again for ± " : "Continue measuring for ± ",
+                      fixed(longest->half_width_percent, 2), " %, ", missing),
                  longest->half_width_percent, 60.0 * minutes, command};
 }
 

@@ -13,7 +13,7 @@ namespace analysis {
 // A further measurement: for the forecast length if a factor is undecided and has a forecast, else for the length of
 // this run.
 struct Again {
-    std::string what;  // "Run this again for ± 0.75 %, 14 min", "Measure on for .., 690 s more"
+    std::string what;  // "Run this again for ± 0.75 %, 14 min", "Continue measuring for .., 690 s more"
     std::optional<double> half_width_percent;  // expected half width
     double seconds = 0.0;                      // total length, with the time measured so far if the command adds to it
     std::string command;                       // command line for a shell

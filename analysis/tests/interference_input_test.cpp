@@ -286,7 +286,7 @@ TEST_CASE("a table of another clock or beside an archive's choice of steps is re
     std::ofstream{scratch / "early.csv"} << "rank,step,begin_ns,end_ns\n0,0,10,20\n0,1,20,30\n";
     const testing::Outcome early = analyse(scratch / "run", {"--steps", scratch / "early.csv"});
     CHECK(early.status == 1);
-    CHECK(early.err.find("is it CLOCK_MONOTONIC") != std::string::npos);
+    CHECK(early.err.find("are its times CLOCK_MONOTONIC") != std::string::npos);
     CHECK(one_line(early.err));
     CHECK(analyse(scratch / "run", {"--steps", scratch / "early.csv", "--step-from", "MPI_Send"}).status == 2);
     CHECK(analyse(scratch / "run", {"--step-region", "load", "--step-from", "load"}).status == 2);

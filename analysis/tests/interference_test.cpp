@@ -332,7 +332,7 @@ TEST_CASE("noise that was assigned but did not run is exit code 3")
     analysis::testing::write_run(scratch / "run", {.achieved = 0.5});
     const testing::Outcome outcome = analyse(scratch / "run");
     CHECK(outcome.status == 3);
-    CHECK(outcome.out.find("really ran in only 50 %") != std::string::npos);
+    CHECK(outcome.out.find("actually ran for only 50 %") != std::string::npos);
 }
 
 TEST_CASE("a control that the training did not obey is not connected")

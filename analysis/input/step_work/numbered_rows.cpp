@@ -41,7 +41,7 @@ CommonSteps common_steps(const std::vector<base::LongColumn<NumberedRow>>& ranks
     }
 }
 
-// Searches in growing distances from the previous result, then by bisection.
+// Searches at growing distances from the previous result, then by bisection.
 std::size_t PlaceOfStep::operator()(std::int64_t number)
 {
     std::size_t from = last_;

@@ -89,11 +89,12 @@ std::string differences_section(const PooledReport& report)
         rows.push_back(std::move(row));
     }
     const std::string same = equal.empty() ? "" : "The same in all: " + base::join_words(equal, ", ") + ".";
-    const std::string found = rows.empty() ? "<p>Nothing that their records hold.</p>\n" : dense(table(head, rows));
-    return fill(R"({}<p class="small">{} Numbers differ here if they are more than a twentieth apart. What differs may
-explain why effects do, and need not.</p>
+    const std::string found = rows.empty() ? "<p>No recorded property differs.</p>\n" : dense(table(head, rows));
+    return fill(
+        R"({}<p class="small">{} Numbers differ here if they are more than a twentieth apart. A difference
+may explain why effects differ, but need not.</p>
 )",
-                {found, escape(same)});
+        {found, escape(same)});
 }
 
 std::string parts_section(const PooledReport& report)
@@ -121,8 +122,8 @@ std::string not_said_of_all(const PooledReport& report, std::vector<std::string>
             "narrow.");
     else if (report.all.verdict.looks == Looks::none)
         sentences.emplace_back(
-            "Adding to a run because it was undecided is another check, for which the interval of a run of fixed "
-            "length does not allow: docs/statistics.md says how often that misleads.");
+            "Extending a run because it was undecided is a second look, which intervals of a fixed length do not "
+            "account for: docs/statistics.md says how often that misleads.");
     return plain_list(sentences);
 }
 
@@ -138,7 +139,7 @@ std::string curves_section(const PooledReport& report, const PooledPlots& plots,
 {
     if (curves_of(report.all).empty()) return "";
     const std::string unit = report.of_runs() ? "runs: they include variation from run to run" : "blocks of all parts";
-    return fill(R"({}{}<p class="small">Levels of all together; intervals are of the {}. Doses are means over them.</p>
+    return fill(R"({}{}<p class="small">Levels and doses are pooled; intervals come from the {}.</p>
 )",
                 {plain_list(curve_sentences(report.all)), plots.response ? figure(*plots.response, folder) : "", unit});
 }

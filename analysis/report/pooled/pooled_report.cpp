@@ -200,7 +200,7 @@ void note_equal_seeds(PooledReport& report)
         const std::string& seed = part->report.seed;
         if (!seed.empty() && std::find(seeds.begin(), seeds.end(), seed) != seeds.end())
             report.all.notes.push_back(join(part->name, " had the same order of noise as another (seed ", seed,
-                                            "): draw it again, with another --seed"));
+                                            "): repeat it with another --seed"));
         if (!seed.empty()) seeds.push_back(seed);
     }
     report.all.seed = base::join_words(seeds, ", ");

@@ -175,9 +175,9 @@ std::string answer_of(const ComparisonReport& report, const std::string& plot)
     const PhaseComparison& step = step_of(report);
     return fill(
         R"(<p class="answer"><span class="big">{}</span> <span class="unit">({})</span> {} against a budget of {}</p>
-{}<p class="small">Quiet runs compared with each other, as many on each side, would scatter by up to {}: an effect below
-that is nothing these runs could show. The run is the unit, so more steps in a run do not make the interval narrower;
-more runs do. Runs are trusted to differ in the noise alone.</p>
+{}<p class="small">Quiet runs compared with each other, as many on each side, would differ by up to {}: these
+runs cannot show a smaller effect. The run is the unit, so more runs make the interval narrower, but more steps in a run
+do not. The report assumes that the runs differ only in the noise.</p>
 )",
         {signed_percent(step.percent), range(step.interval), badge(verdict_of(report)),
          join(report.budget_percent, " %"), plot, percent(report.comparison.floor_percent)});
@@ -217,7 +217,7 @@ void print(std::ostream& out, const ComparisonReport& report)
         << report.comparison.numbers.size() << " steps aligned by " << report.comparison.aligned_by << ", quiet step "
         << fixed(step.quiet_ms, 2) << " ms\n"
         << "  p " << p_value(step.p_welch) << " (Welch), " << p_value(step.p_mann_whitney)
-        << " (Mann-Whitney); quiet against quiet would scatter by " << percent(report.comparison.floor_percent) << "\n";
+        << " (Mann-Whitney); quiet against quiet would differ by " << percent(report.comparison.floor_percent) << "\n";
     for (std::size_t p = 1; p < report.comparison.phases.size(); ++p) {
         const PhaseComparison& phase = report.comparison.phases[p];
         std::string name = phase.phase;
@@ -234,7 +234,7 @@ void write_markdown(std::ostream& out, const ComparisonReport& report)
         << verdict_of(report) << " against a budget of " << report.budget_percent << " %\n\n"
         << report.quiet.size() << " quiet and " << report.noisy.size() << " noisy runs, "
         << report.comparison.numbers.size() << " steps aligned by " << report.comparison.aligned_by << ", quiet step "
-        << fixed(step.quiet_ms, 2) << " ms. Quiet against quiet would scatter by "
+        << fixed(step.quiet_ms, 2) << " ms. Quiet against quiet would differ by "
         << percent(report.comparison.floor_percent) << ".\n\n";
     std::vector<std::vector<std::string>> rows;
     for (const PhaseComparison& phase : report.comparison.phases)

@@ -31,11 +31,11 @@ std::vector<std::string> carry_over_sentences(const Report& report)
     }
     if (most == nullptr) return {};
     if (left.empty())
-        return {join("Nothing of a noise is seen in the slots after it; in the next one at most ",
+        return {join("No carry-over of a noise into later slots is seen; in the next slot at most ",
                      signed_percent(most->percent.interval(confidence).high), " is left, of ",
                      base::factor_name(most->factor, most->level),
-                     ". No noise was on for longer than a slot: what takes longer to show, such as a queue of loaded "
-                     "batches that runs empty, this run does not see.")};
+                     ". No noise was on for longer than a slot: this run does not see effects that take longer, such "
+                     "as a queue of loaded batches that runs empty.")};
     return {join("Carry-over of a noise into the ", most->slots == 1 ? "slot" : join(most->slots, " slots"),
                  " after it: ", base::join_words(left, ", "),
                  ". It is part of the noise's slowdown. Longer slots would hold more of it.")};
@@ -48,8 +48,8 @@ std::vector<NoiseTable> carry_over_table(const Report& report)
                      .head = {"Noise", "slots", "carry-over", "p"},
                      .rows = {},
                      .note =
-                         "How much longer a step is, whatever is on now, if this noise was on in all of the slots just "
-                         "before, as many as the column slots says: percent of the mean quiet step. p after Holm's "
+                         "How much longer a step is if this noise was on in all preceding slots (the column slots has "
+                         "their number), whatever is on now: percent of the mean quiet step. p after Holm's "
                          "correction."};
     for (const CarryOver& one : report.analysis.carry_over)
         table.rows.push_back({one.factor,

@@ -125,13 +125,13 @@ std::string answer_of(const Report& report, const ResponseCurve& curve)
     const CoresNeeded needed = cores_needed(curve, report.verdict);
     const std::string at = join(" at ", budget, " %");
     if (!needed.enough)
-        return join("This run does not show how many cores the job needs: not even with all ", needed.most,
-                    " is the cost shown to be below ", budget, " %. Measure longer.");
+        return join("This run does not show how many cores the job needs: even with all ", needed.most,
+                    " the cost is not shown to be below ", budget, " %. Measure longer.");
     std::string text =
         join(cores_to_keep(report, curve, *needed.enough), " (", 100.0 * report.verdict.confidence_each, " %: ");
     if (needed.at_least < *needed.enough) text += join(needed.at_least, " to ");
     text += join(*needed.enough, at, "; ", needed.most, " were the most tried).");
-    if (*needed.enough == needed.most) text += " No fewer are shown to be enough.";
+    if (*needed.enough == needed.most) text += " No smaller number is shown to be enough.";
     if (needed.by_the_curve < needed.enough)
         text += join(" The curve alone says ", *needed.by_the_curve, ": a longer run may show it.");
     if (!needed.not_measured.empty()) text += join(" Not measured: ", numbers(needed.not_measured), ".");
@@ -141,8 +141,9 @@ std::string answer_of(const Report& report, const ResponseCurve& curve)
 std::string break_of(const ResponseCurve& curve, const Verdict& verdict)
 {
     const CoresNeeded needed = cores_needed(curve, verdict);
-    return needed.break_point ? join("With ", *needed.break_point, " or fewer the cost is beyond chance.")
-                              : "With no measured number, the smallest included, the cost is beyond chance.";
+    return needed.break_point
+               ? join("With ", *needed.break_point, " or fewer the cost exceeds what chance explains.")
+               : "At no measured number, not even the smallest, does the cost exceed what chance explains.";
 }
 
 // The cores to keep; none if the run does not say.

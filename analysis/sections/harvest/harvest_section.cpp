@@ -122,7 +122,7 @@ std::string setting_sentence(const Report& report, const Harvested& done)
     const std::string cost = signed_percent(factor->percent.value);
     return join("With ", *setting, ", ", done.factor, " costs ", cost, " (", factor->verdict, ")",
                 done.of_unlimited
-                    ? ", and the neighbour keeps " + share_text(*done.of_unlimited) + " of its speed without that"
+                    ? ", and the neighbour keeps " + share_text(*done.of_unlimited) + " of its speed without that limit"
                     : "",
                 ".");
 }
@@ -231,7 +231,7 @@ std::vector<std::string> worth_sentence(const Report& report)
         noises.push_back(text);
     }
     if (noises.empty()) return {};
-    const std::string hours = kept.cpus.idle > 0.0 ? join("In an hour noise can have ", kept.cpus.noise, " of ",
+    const std::string hours = kept.cpus.idle > 0.0 ? join("In an hour noise can use ", kept.cpus.noise, " of ",
                                                           kept.cpus.idle, " idle core hours. At a node hour of ")
                                                    : "At a node hour of ";
     return {join(hours, kept.node_hour_cost, ", ", base::join_words(noises, ", "), ".")};

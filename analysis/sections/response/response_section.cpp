@@ -86,8 +86,9 @@ std::string budget_part(const ResponseCurve& curve, const std::vector<std::strin
 
 std::string break_part(const ResponseCurve& curve, const std::vector<std::string>& too_much)
 {
-    if (!curve.break_point.value && !too_much.empty()) return "single levels cost more than the budget, out of order";
-    if (!curve.break_point.value) return "no level, the highest included, costs more than chance explains";
+    if (!curve.break_point.value && !too_much.empty())
+        return "some levels cost more than the budget, but not the highest one";
+    if (!curve.break_point.value) return "no level, not even the highest, costs more than chance explains";
     return join("from ", dose_text(curve, *curve.break_point.value), interval_text(curve, curve.break_point),
                 " on it costs more than chance explains");
 }

@@ -39,8 +39,8 @@ std::vector<NoiseTable> time_by_treatment(const Report& report)
         .rows = {},
         .note =
             "Seconds of the first rank; each nanosecond counts once (all ranks: time.csv). A row is the treatment in "
-            "whose slot a step begins; a column says that the time is used in the estimate, or why it is not. The time "
-            "by which outliers exceed ordinary steps is used where outliers are charged to the noise."};
+            "whose slot a step begins; a column says that the time is used in the estimate, or why it is not. The "
+            "excess time of outliers is used for noises to which outliers are attributed."};
     for (const std::string& reason : reasons) table.head.push_back(reason);
     for (const std::string& treatment : treatments) {
         NoiseTable::Row row{.factor = treatment.empty() ? "no slot" : treatment, .level = "", .kind = "", .cells = {}};
