@@ -34,7 +34,7 @@ const SpecKeys<Spec>& keys()
         ranks_key(),
         spec_key(
             "options", &Spec::options,
-            "more options of ddl-train; each value of a list is a training of its own: --checkpoint-format hdf5|raw"),
+            "more options of ddl-train; each value of a list gives a separate training: --checkpoint-format hdf5|raw"),
         spec_key("command", &Spec::command, "your own job, instead of models"),
         spec_key("step-line", &Spec::step_line, "how its steps are found, as in crosstalk run"),
         spec_key("step-from", &Spec::step_from, "the same"),
@@ -108,7 +108,8 @@ void check(const Spec& spec)
     check_numbers(spec);
     const std::set<std::string> known{base::evidence_word::by_rights, base::evidence_word::cheap,
                                       base::evidence_word::off};
-    if (!known.contains(spec.evidence)) base::fail_usage("evidence: auto, cheap or off, not '", spec.evidence, "'");
+    if (!known.contains(spec.evidence))
+        base::fail_usage("evidence must be auto, cheap or off, not '", spec.evidence, "'");
 }
 
 // Refuses keys that would be ignored.

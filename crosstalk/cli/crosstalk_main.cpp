@@ -256,7 +256,7 @@ class RunCommand : public base::Command {
     void read_length()
     {
         request_.until_decided = until_ == base::until_decided;
-        if (runs_ < 1 || runs_ > most_runs) base::fail_usage("--runs: from 1 to ", most_runs);
+        if (runs_ < 1 || runs_ > most_runs) base::fail_usage("--runs must be from 1 to ", most_runs);
         if (request_.until_decided && options.given("runs")) base::fail_usage("give only one of --until and --runs");
         if (request_.until_decided && options.given("duration"))
             base::fail_usage("--until decided takes no --duration, but --max-duration");
@@ -277,7 +277,7 @@ class RunCommand : public base::Command {
             if (options.given(other))
                 base::fail_usage("--extend repeats the settings of ", extend_, ": omit --", other);
         if (!request_.command.empty()) base::fail_usage("--extend runs the job of ", extend_, ": omit the command");
-        if (runs_ < 1 || runs_ > most_runs) base::fail_usage("--runs: from 1 to ", most_runs);
+        if (runs_ < 1 || runs_ > most_runs) base::fail_usage("--runs must be from 1 to ", most_runs);
         if (dry_run_) base::fail_usage("--dry-run cannot be combined with --extend");
         if (!std::filesystem::is_directory(extend_)) base::fail("there is no directory ", extend_);
         check_fail_on(request_.fail_on);

@@ -18,7 +18,7 @@ base::Nanoseconds read_age(const std::string& text)
     constexpr double most_days = 36'500.0;
     if (!text.ends_with('d')) return base::parsed<base::Nanoseconds>("--older-than", text);
     const auto days = base::parsed<double>("--older-than", text.substr(0, text.size() - 1));
-    if (!(days >= 0.0 && days <= most_days)) base::fail_usage("--older-than: from 0d to ", most_days, "d");
+    if (!(days >= 0.0 && days <= most_days)) base::fail_usage("--older-than must be from 0d to ", most_days, "d");
     return std::chrono::duration_cast<base::Nanoseconds>(std::chrono::duration<double, std::ratio<86400>>{days});
 }
 

@@ -43,7 +43,8 @@ int SweepCommand::run()
     }
     base::refuse_foreign(plan.out);
     if (!fs::exists(begun) || base::read_whole(begun) != text)
-        base::fail_usage(out_, " has another sweep, of a different spec: choose another --out");
+        base::fail_usage(
+            out_, " holds a sweep of a different spec: give another --out, or the spec with which that sweep began");
     base::refuse_foreign(begun);
     run_sweep(plan.out, cpus_.empty() ? base::CpuSet{} : base::parse_cpus(cpus_));
     return collect_sweep(plan.out);

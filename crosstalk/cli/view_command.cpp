@@ -52,22 +52,22 @@ bool has_display()
 }  // namespace
 
 ViewCommand::ViewCommand()
-    : Command{"crosstalk view", "opens the page of a run, set, campaign or report, or serves it to this machine alone"}
+    : Command{"crosstalk view", "opens the page of a run, set, campaign or report, or serves it to this machine only"}
 {
     options.add_positional("DIR", directory_, "directory with report/index.html or index.html");
     options.add("port", port_, "port of 127.0.0.1 at which to serve the page; 0: any free port", "NUMBER");
-    options.add_switch("serve", serve_, "serves the page also where a display would show it");
+    options.add_switch("serve", serve_, "serve the page even if there is a display");
     options.example("crosstalk view DIR");
     options.example("ssh -L 8000:127.0.0.1:8000 node crosstalk view DIR --port 8000");
     options.epilogue(
-        "Where there is a display xdg-open shows the page. Elsewhere the page and what lies below DIR are served at "
-        "127.0.0.1, read only, until Ctrl-C; the address that is printed holds a key, without which nothing is served. "
+        "With a display, xdg-open shows the page. Without one, the page and all files below DIR are served at "
+        "127.0.0.1, read only, until Ctrl-C; the printed address contains a key, without which nothing is served. "
         "Exit codes: 0 shown, 1 there is no page, or the port is in use, 2 wrong usage, 77 no python3 to serve it.");
 }
 
 int ViewCommand::run()
 {
-    if (port_ < 0 || port_ > most_port) base::fail_usage("--port: from 0 to ", most_port);
+    if (port_ < 0 || port_ > most_port) base::fail_usage("--port must be from 0 to ", most_port);
     const fs::path page = page_in(directory_);
     if (!serve_ && !options.given("port") && has_display()) {
         const fs::path file = fs::canonical(fs::path{directory_} / page);

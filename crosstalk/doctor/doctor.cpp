@@ -182,7 +182,7 @@ Finding resctrl()
     return {.what = "resctrl",
             .state = State::missing,
             .advice = known ? "mount -t resctrl resctrl /sys/fs/resctrl to limit cache and memory bandwidth of noise"
-                            : "neither processor nor kernel can limit cache or memory bandwidth of noise"};
+                            : "the processor or the kernel cannot limit cache and memory bandwidth of noise"};
 }
 
 Finding tool(const char* what, const char* name, bool needed, const std::string& advice)

@@ -82,7 +82,8 @@ void make_table(const fs::path& run)
     words.insert(words.end(), choice.begin(), choice.end());
     const Answer answer = answer_of(words, Errors::in_the_text);
     if (answer.code != base::exit_fine)
-        base::fail(run.string(), " is left as it is: no table of its steps can be made: ", last_message(answer.text));
+        base::fail(run.string(),
+                   " is not pruned, because no table of its steps can be made: ", last_message(answer.text));
     base::write_whole(train / base::file::steps, base::read_whole(out / base::file::steps));
 }
 
@@ -151,7 +152,7 @@ std::string too_young(const fs::path& report, const PruneRules& rules)
     struct stat found {};
     if (::stat(report.c_str(), &found) != 0) return "there is no " + report.string();
     const auto age = std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(found.st_mtime);
-    return age < *rules.older_than ? "it is not that old" : "";
+    return age < *rules.older_than ? "its report is younger than --older-than" : "";
 }
 
 // Did all noise run on one node, so that its clock is that of the steps table?
@@ -169,7 +170,7 @@ void add(PrunableRun& run, const std::string& path, const std::string& what)
     if (is_folder(whole) || is_file(whole)) run.losses.push_back({path, bytes_in(whole), what});
     const std::string left = path + aside;
     if (is_folder(run.directory / left))
-        run.losses.push_back({left, bytes_in(run.directory / left), "left by a prune that was cut off"});
+        run.losses.push_back({left, bytes_in(run.directory / left), "left by an interrupted prune"});
 }
 
 // Log files of a run, without the lock by which runs exclude each other.
@@ -197,7 +198,7 @@ void find_losses(PrunableRun& run, const PruneRules& rules)
 {
     const fs::path train = base::part::train;
     add_trace(run, (train / base::file::trace).string());
-    add(run, (train / "data").string(), "the data set that the training made for itself, and makes again");
+    add(run, (train / "data").string(), "the data set that the training generated, and generates again when repeated");
     if (rules.checkpoints) add(run, (train / "checkpoints").string(), "checkpoints: the training cannot be resumed");
     for (const fs::path& entry : entries_of(run.directory))  // data of a training that was resumed
         if (is_numbered(entry, "train.") && is_folder(entry))

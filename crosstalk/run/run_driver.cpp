@@ -214,7 +214,7 @@ void RunDriver::plan_anew()
     schedule_ = schedule;
     plan();
     base::write_whole(request_.out / base::part::log / "slots.txt", slots_);
-    base::warn("now that the job runs: ", schedule_);
+    base::warn("the schedule, now that the job's cores are known: ", schedule_);
 }
 
 std::string RunDriver::schedule_for(std::size_t cores_of_rank) const

@@ -122,8 +122,8 @@ std::vector<base::CpuSet> cores_of_workers(const base::CpuSet& allowed, const st
         if (static_cast<int>(sets.size()) == workers) return sets;
     }
     if (sets.empty() || workers > 0)
-        base::fail_usage("on CPUs ", base::format_cpus(allowed), " there is room for ", sets.size(), " workers of ",
-                         cores, " free cores, not ", std::max(workers, 1), ": ", why);
+        base::fail_usage("CPUs ", base::format_cpus(allowed), " have room for ", sets.size(), " workers of ", cores,
+                         " free cores, not ", std::max(workers, 1), ": ", why);
     return sets;
 }
 

@@ -162,7 +162,7 @@ class SweepDriver {
             places_ = cores_of_workers(own, holders, spec.cores, spec.workers);
         } catch (const base::UsageError&) {
             places_ = cores_of_workers(allowed, holders, spec.cores, spec.workers);
-            base::warn("another sweep has workers on the same cores");
+            base::warn("workers of another sweep run on the same cores");
         }
     }
 

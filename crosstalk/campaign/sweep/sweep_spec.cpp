@@ -104,10 +104,10 @@ const SpecKeys<SweepSpec>& sweep_keys()
                  "KEY of lines KEY=VALUE that a trial prints, or writes to the file $CROSSTALK_SWEEP_RESULT; of "
                  "ddl-train: loss or accuracy (loss)"),
         spec_key("value-line", &SweepSpec::value_line,
-                 "instead: regular expression whose group 1, or group 'value', is the value; a group 'step' is its "
-                 "step"),
+                 "alternative to value: regular expression whose group 1, or group 'value', is the value; a group "
+                 "'step' is its step"),
         spec_key("trials", &SweepSpec::trials, "number of trials; omit for a grid, which tries all its points"),
-        spec_key("workers", &SweepSpec::workers, "trials at a time on a machine (0: as its free cores allow)"),
+        spec_key("workers", &SweepSpec::workers, "concurrent trials on a machine (0: as many as its free cores allow)"),
         spec_key("cores", &SweepSpec::cores, "physical cores of each worker (1)"),
         spec_key("seed", &SweepSpec::seed, "seed of all choices (1)"),
     };
@@ -132,12 +132,13 @@ void check_command(const SweepSpec& spec)
         if (at->position() > 0 && spec.command[static_cast<std::size_t>(at->position()) - 1] == '$') continue;
         const std::string name = (*at)[1];
         if (std::find(names.begin(), names.end(), name) == names.end())
-            base::fail_usage("no parameter '", name, "', which the command has", base::did_you_mean(name, names));
+            base::fail_usage("the command has {", name, "}, but there is no such parameter",
+                             base::did_you_mean(name, names));
         used.insert(name);
     }
     for (const SweepParameter& one : spec.parameters)
         if (!used.contains(one.name))
-            base::fail_usage("unknown parameter '", one.name, "': the command has no {", one.name, "}");
+            base::fail_usage("the command does not use the parameter '", one.name, "': it has no {", one.name, "}");
 }
 
 void check_sweep_spec(SweepSpec& spec)
@@ -149,11 +150,12 @@ void check_sweep_spec(SweepSpec& spec)
         if (spec.trials != 0) base::fail_usage("a grid tries all its points; omit the line trials");
         double points = 1.0;
         for (const SweepParameter& one : spec.parameters) points *= points_of(one);
-        if (points > most_points) base::fail_usage("this grid has ", points, " points, ", most_points, " are possible");
+        if (points > most_points)
+            base::fail_usage("this grid has ", points, " points, more than the limit of ", most_points);
         spec.trials = static_cast<int>(points);
     }
     if (spec.trials < 1) base::fail_usage("needs a line trials = NUMBER");
-    if (spec.cores < 1 || spec.workers < 0) base::fail_usage("cores: 1 or more; workers: 0 or more");
+    if (spec.cores < 1 || spec.workers < 0) base::fail_usage("cores must be 1 or more; workers must be 0 or more");
 }
 
 nlohmann::ordered_json json_of(const SweepParameter& one)

@@ -76,7 +76,7 @@ void check_stored_weights(const TrialSpec& spec)
     check_words("reads", spec.reads, base::stored::reads);
     for (const std::string& rate : spec.rates) {
         const auto number = base::parse<double>(rate);
-        if (!(number >= 0.0 && number <= 1.0)) base::fail_usage("rates: a probability from 0 to 1, not ", rate);
+        if (!(number >= 0.0 && number <= 1.0)) base::fail_usage("rates must be a probability from 0 to 1, not ", rate);
     }
 }
 
@@ -121,7 +121,7 @@ void check_trial_spec(const TrialSpec& spec)
         if (target != "model" && target != "optimizer" && target != "both")
             base::fail_usage("targets: '", target, "' is not one of model, optimizer, both");
     const double half_width = base::parse<base::Percent>(spec.half_width).fraction();
-    if (!(half_width > 0.0 && half_width < 0.5)) base::fail_usage("half-width: more than 0% and less than 50%");
+    if (!(half_width > 0.0 && half_width < 0.5)) base::fail_usage("half-width must be more than 0% and less than 50%");
     const auto* const empty = [&]() -> const char* {
         const std::map<const char*, const std::vector<std::string>*> lists{{"strategies", &spec.strategies},
                                                                            {"moments", &spec.moments},

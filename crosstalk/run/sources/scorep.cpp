@@ -64,8 +64,8 @@ class Scorep : public StepSource {
         times.end_ns = base::now_ns();
         const std::int64_t set_ns = base::realtime_offset_ns() - times.realtime_ahead_ns;
         if (std::abs(set_ns) > steady_ns)
-            base::fail("the real-time clock was set by ", set_ns,
-                       " ns during the run, which Score-P's archive may use: run again");
+            base::fail("the real-time clock was adjusted by ", set_ns,
+                       " ns during the run, and Score-P's time stamps may depend on it: run again");
         take_archive();
         const ArchiveTimes archive =
             archive_times(own_trace() / base::file::anchor, job_.request.out / base::part::log / "scorep.json");

@@ -20,7 +20,7 @@ void check_options(const Request& request)
 {
     const auto given = std::array{request.step_region, request.step_from, request.step_line, request.steps};
     const auto chosen = std::count_if(given.begin(), given.end(), [](const std::string& one) { return !one.empty(); });
-    if (request.step_every < 1) base::fail_usage("--step-every: at least 1");
+    if (request.step_every < 1) base::fail_usage("--step-every must be at least 1");
     if (request.step_every > 1 && (!request.step_region.empty() || !request.steps.empty()))
         base::fail_usage("--step-every cannot be combined with --step-region or --steps");
     if (chosen > 1) base::fail_usage("give only one of --step-region, --step-from, --step-line and --steps");
