@@ -321,7 +321,7 @@ try {
     std::string directory = "/tmp";
     base::Options options{"io-bench", "noisegen's I/O and metadata stressors against fio and bare loops"};
     options.add_parts("part", parts);
-    options.add("directory", directory, "where the files go");
+    options.add("directory", directory, "directory of the files");
     if (!options.parse(argc, argv)) return 0;
     if (base::in_memory(directory)) std::cout << directory << " is in memory: no disk is measured\n";
     base::bind_this_thread({cpu()});

@@ -270,8 +270,8 @@ try {
     const noisegen::Cache cache = noisegen::last_level_cache(bench.cpu);
     bench.bytes = {4 * cache.size.count};
     base::Options options{"memory-bench", "memory.stream against hand loops and other tools, in interleaved pairs"};
-    options.add("pairs", bench.pairs, "with each hand loop");
-    options.add("peer-pairs", bench.peer_pairs, "with each other tool, some seconds each; 0: none");
+    options.add("pairs", bench.pairs, "number of pairs with each hand loop");
+    options.add("peer-pairs", bench.peer_pairs, "number of pairs with each other tool, some seconds each; 0: none");
     options.add("window", bench.window, "length of one measurement");
     options.add("bytes", bench.bytes, "bytes of memory on each side");
     options.add_positional("shape", bench.shapes, "shapes of memory.stream (default: all)", 0);

@@ -112,12 +112,12 @@ class Calibrate : public base::Command {
     int run() override
     {
         begin_measuring("calibrate");
-        if (rounds_ < 1 || rounds_ > 10'000) base::fail_usage("--rounds: 1 to 10000, not ", rounds_);
+        if (rounds_ < 1 || rounds_ > 10'000) base::fail_usage("--rounds must be 1 to 10000, not ", rounds_);
         calibration_.rounds = static_cast<std::size_t>(rounds_);
         constexpr base::Nanoseconds shortest{10'000'000};
         constexpr base::Nanoseconds longest = std::chrono::hours{1};
         if (calibration_.round < shortest || calibration_.round > longest)
-            base::fail_usage("--round: 10ms to 1h, not ", base::format(calibration_.round));
+            base::fail_usage("--round must be 10ms to 1h, not ", base::format(calibration_.round));
         Avoid avoid = parse_avoid(avoid_);
         if (!victim_.empty()) {
             calibration_.victim = parse_cpu(victim_);

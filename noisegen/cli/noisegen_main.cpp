@@ -184,8 +184,8 @@ try {
     noisegen::follow(request.schedule, noisegen::parse_follow(follow));
     request.victims = parse_victims(victims);
     check_victims(request);
-    if (request.duration.count() <= 0) base::fail_usage("--duration: must be more than zero");
-    if (request.duration > std::chrono::hours{24 * 366}) base::fail_usage("--duration: a year at most");
+    if (request.duration.count() <= 0) base::fail_usage("--duration must be more than zero");
+    if (request.duration > std::chrono::hours{24 * 366}) base::fail_usage("--duration must be at most a year");
     request.avoid = noisegen::parse_avoid(avoid);
     request.limits_file = limits;
     request.openmetrics = openmetrics;

@@ -72,11 +72,11 @@ Schedule probe_schedule(const Probe& probe, const std::vector<std::string>& stre
     constexpr base::Nanoseconds shortest{50'000'000};
     constexpr base::Nanoseconds longest = std::chrono::hours{1};
     if (probe.slot < shortest || probe.slot > longest)
-        base::fail_usage("--slot: 50ms to 1h, not ", base::format(probe.slot),
+        base::fail_usage("--slot must be 50ms to 1h, not ", base::format(probe.slot),
                          "; it must hold some of the victim's measurements");
     Schedule schedule = rotation_of(stressors, probe.slot);
     if (probe.blocks < 2 || probe.blocks > 100'000)
-        base::fail_usage("--blocks: 2 to 100000, not ", probe.blocks, "; an interval needs at least two");
+        base::fail_usage("--blocks must be 2 to 100000, not ", probe.blocks, "; an interval needs at least two");
     constexpr base::Nanoseconds year = std::chrono::hours{24 * 366};
     if (schedule.block_length() > year / probe.blocks)
         base::fail_usage("--blocks: ", probe.blocks, " blocks of ", base::format(schedule.block_length()),

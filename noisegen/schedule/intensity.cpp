@@ -11,18 +11,19 @@ namespace {
 
 void check_rate(const StressorCard& card, const base::Rate& rate)
 {
-    if (rate.per_second <= 0.0) base::fail_usage(card.name, "[rate]: must be more than zero; use quiet");
+    if (rate.per_second <= 0.0) base::fail_usage(card.name, "[rate] must be more than zero; use quiet");
     if (rate.of == base::Rate::Of::bytes && !card.counts_bytes)
-        base::fail_usage(card.name, "[rate]: counts operations, not bytes; give e.g. 500/s");
+        base::fail_usage(card.name, "[rate] must be in operations, such as 500/s");
     if (rate.of == base::Rate::Of::operations && !card.counts_operations)
-        base::fail_usage(card.name, "[rate]: counts bytes; give e.g. 4GiB/s");
+        base::fail_usage(card.name, "[rate] must be in bytes, such as 4GiB/s");
 }
 
 base::Percent share(const StressorCard& card, const base::Settings& settings, const std::string& option)
 {
     const auto share = settings.get<base::Percent>(option);
     if (share.value <= 0.0 || share.value > 100.0)
-        base::fail_usage(card.name, "[", option, "]: more than 0% and up to 100%, not ", settings.text(option));
+        base::fail_usage(card.name, "[", option, "] must be more than 0% and at most 100%, not ",
+                         settings.text(option));
     return share;
 }
 
@@ -96,7 +97,7 @@ Intensity intensity(const StressorCard& card, const base::Settings& settings, st
     if (!has_intensity(card)) return found;
     found.sched = settings.text("sched");
     if (!found.sched.empty() && found.sched != "other" && found.sched != "batch" && found.sched != "idle")
-        base::fail_usage(card.name, "[sched]: other, batch or idle, not ", found.sched);
+        base::fail_usage(card.name, "[sched] must be other, batch or idle, not ", found.sched);
     found.rate = rate;
     if (const std::string& option = settings.text("rate"); !rate && option.ends_with('%'))
         found.of_limit = share(card, settings, "rate");
@@ -108,13 +109,13 @@ Intensity intensity(const StressorCard& card, const base::Settings& settings, st
     constexpr base::Nanoseconds shortest{1'000'000};
     constexpr base::Nanoseconds longest = std::chrono::hours{1};
     if (found.period < shortest || found.period > longest)
-        base::fail_usage(card.name, "[period]: 1ms to 1h, not ", settings.text("period"));
+        base::fail_usage(card.name, "[period] must be 1ms to 1h, not ", settings.text("period"));
     found.follow = parse_follow(settings.text("follow"));
     if (!found.follow.empty() && found.duty.value < 100.0)
         base::fail_usage(card.name, "[follow]: cannot be combined with duty");
     const std::string& arrival = settings.text("arrival");
     if (arrival != "fixed" && arrival != "poisson")
-        base::fail_usage(card.name, "[arrival]: fixed or poisson, not ", arrival);
+        base::fail_usage(card.name, "[arrival] must be fixed or poisson, not ", arrival);
     found.poisson = arrival == "poisson";
     if (found.poisson && !found.rate && !found.of_limit)
         base::fail_usage(card.name, "[arrival]: poisson needs a rate (its mean)");

@@ -55,7 +55,8 @@ std::size_t footprint(const base::Settings& settings, int cpu, const std::string
 {
     if (settings.text("bytes") == "auto") return static_cast<std::size_t>(beyond_caches(cpu).count);
     const auto bytes = settings.get<base::Bytes>("bytes");
-    if (bytes.count < (1 << 20)) base::fail_usage(stressor, "[bytes]: at least 1MiB, not ", settings.text("bytes"));
+    if (bytes.count < (1 << 20))
+        base::fail_usage(stressor, "[bytes] must be at least 1MiB, not ", settings.text("bytes"));
     return static_cast<std::size_t>(bytes.count);
 }
 

@@ -102,10 +102,10 @@ TEST_CASE("a share of what is available is settled at the start and asked for in
 TEST_CASE("a hog that cannot be is refused")
 {
     const std::map<std::string, std::map<std::string, std::string>> refused{
-        {"capacity.hog[bytes]: at least 1MiB, such as 1GiB or 25%, not 1kB", {{"bytes", "1kB"}}},
-        {"capacity.hog[bytes]: at least 1MiB, such as 1GiB or 25%, not 0%", {{"bytes", "0%"}}},
-        {"capacity.hog[bytes]: up to 100%, not 101%", {{"bytes", "101%"}}},
-        {"capacity.hog[touch]: bytes, such as 256MiB/s, or 0, not 5/s", {{"touch", "5/s"}}},
+        {"capacity.hog[bytes] must be at least 1MiB, such as 1GiB or 25%, not 1kB", {{"bytes", "1kB"}}},
+        {"capacity.hog[bytes] must be at least 1MiB, such as 1GiB or 25%, not 0%", {{"bytes", "0%"}}},
+        {"capacity.hog[bytes] must be at most 100%, not 101%", {{"bytes", "101%"}}},
+        {"capacity.hog[touch] must be a rate in bytes, such as 256MiB/s, or 0, not 5/s", {{"touch", "5/s"}}},
     };
     for (const auto& [reported, options] : refused)
         CHECK_THROWS_WITH_AS(noisegen::stressors().find("capacity.hog").needs(settings(options)), reported.c_str(),

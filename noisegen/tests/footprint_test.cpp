@@ -73,7 +73,7 @@ TEST_CASE("stressors of main memory take four caches or what is asked for")
         CAPTURE(stressor);
         CHECK(memory_of(stressor, {}) == noisegen::beyond_caches(0).count);
         CHECK(memory_of(stressor, {{"bytes", "3MiB"}}) == 3 << 20);
-        const std::string refused = stressor + "[bytes]: at least 1MiB, not 4KiB";
+        const std::string refused = stressor + "[bytes] must be at least 1MiB, not 4KiB";
         CHECK_THROWS_WITH_AS(memory_of(stressor, {{"bytes", "4KiB"}}), refused.c_str(), base::UsageError);
     }
 }

@@ -192,13 +192,13 @@ TEST_CASE("without a GPU its stressors are listed and refused in a line that say
 TEST_CASE("wrong words for a GPU are refused")
 {
     const std::map<std::string, std::string> refused{
-        {"gpu.copy[direction=up]", "gpu.copy[direction]: to-device, from-device or both, not up"},
-        {"gpu.copy[memory=shared]", "gpu.copy[memory]: pinned or pageable, not shared"},
-        {"gpu.copy[size=1kB]", "gpu.copy[size]: at least 1MiB, not 1kB"},
-        {"gpu.copy[rate=5/s]", "gpu.copy[rate]: counts bytes"},
-        {"gpu.launch[rate=5MB/s]", "gpu.launch[rate]: counts operations"},
-        {"gpu.memory[spare=101%]", "gpu.memory[spare]: 0% to 100%, not 101%"},
-        {"gpu.memory[device=-1]", "gpu.memory[device]: a number (0 or more), or auto, not -1"},
+        {"gpu.copy[direction=up]", "gpu.copy[direction] must be to-device, from-device or both, not up"},
+        {"gpu.copy[memory=shared]", "gpu.copy[memory] must be pinned or pageable, not shared"},
+        {"gpu.copy[size=1kB]", "gpu.copy[size] must be at least 1MiB, not 1kB"},
+        {"gpu.copy[rate=5/s]", "gpu.copy[rate] must be in bytes"},
+        {"gpu.launch[rate=5MB/s]", "gpu.launch[rate] must be in operations"},
+        {"gpu.memory[spare=101%]", "gpu.memory[spare] must be 0% to 100%, not 101%"},
+        {"gpu.memory[device=-1]", "gpu.memory[device] must be a number (0 or more), or auto, not -1"},
     };
     for (const auto& [schedule, reported] : refused) {
         CAPTURE(schedule);

@@ -183,7 +183,8 @@ TEST_CASE("a share of the cache that is none is refused")
 {
     for (const std::string wrong : {"0%", "101%"}) {
         CAPTURE(wrong);
-        const std::string reported = "cache.llc[footprint]: more than 0% and up to 100% of the cache, not " + wrong;
+        const std::string reported =
+            "cache.llc[footprint] must be more than 0% and at most 100% of the cache, not " + wrong;
         CHECK_THROWS_WITH_AS(make("cache.llc", {{"footprint", wrong}}), reported.c_str(), base::UsageError);
     }
 }

@@ -71,5 +71,5 @@ TEST_CASE("transfers of io.write are in small pages if that is asked for")
     };
     CHECK(grown_kib("small") >= 8 << 10U);  // eight transfers of 1 MiB
     CHECK(grown_kib("huge") < 1 << 10U);
-    CHECK_THROWS_WITH_AS(grown_kib("large"), "io.write[pages]: huge or small, not large", base::UsageError);
+    CHECK_THROWS_WITH_AS(grown_kib("large"), "io.write[pages] must be huge or small, not large", base::UsageError);
 }

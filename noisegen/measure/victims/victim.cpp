@@ -106,7 +106,7 @@ Victim::Setup Victim::setup(int cpu, const std::string& array)
     constexpr std::int64_t mib = std::int64_t{1} << 20U;
     const std::int64_t cache = last_level_cache(cpu).size.count;
     const std::int64_t bytes = array == "auto" ? beyond_caches(cpu).count : parse_array(array).count / mib * mib;
-    if (bytes < mib) base::fail_usage("--array: at least 1MiB, or auto, not ", array);
+    if (bytes < mib) base::fail_usage("--array must be at least 1MiB, or auto, not ", array);
     return {.cpu = cpu, .array = {bytes}, .cached = {std::clamp(cache / 8, mib, std::max(mib, bytes))}};
 }
 

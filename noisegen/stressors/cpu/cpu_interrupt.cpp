@@ -29,13 +29,13 @@ Interrupts interrupts(const base::Settings& settings)
     constexpr double least_per_s = 0.001;
     if (frequency.of != base::Rate::Of::operations || frequency.per_second < least_per_s ||
         frequency.per_second > most_per_s)
-        base::fail_usage("cpu.interrupt[frequency]: 0.001/s to 20000/s, such as 100/s, not ",
+        base::fail_usage("cpu.interrupt[frequency] must be 0.001/s to 20000/s, such as 100/s, not ",
                          settings.text("frequency"));
     const Interrupts found{.period_ns = std::llround(1e9 / frequency.per_second),
                            .burst_ns = settings.get<base::Nanoseconds>("burst").count(),
                            .together = settings.get<bool>("together")};
     if (found.burst_ns <= 0 || found.burst_ns >= found.period_ns)
-        base::fail_usage("cpu.interrupt[burst]: more than 0 and less than the ",
+        base::fail_usage("cpu.interrupt[burst] must be more than 0 and less than the ",
                          base::format(base::Nanoseconds{found.period_ns}), " from one interrupt to the next, not ",
                          settings.text("burst"));
     return found;

@@ -12,7 +12,8 @@ namespace {
 std::int64_t unit_ns(const base::Settings& settings)
 {
     const auto unit = settings.get<base::Nanoseconds>("unit").count();
-    if (unit < 50'000 || unit > 1'000'000) base::fail_usage("cpu.spin[unit]: 50us to 1ms, not ", settings.text("unit"));
+    if (unit < 50'000 || unit > 1'000'000)
+        base::fail_usage("cpu.spin[unit] must be 50us to 1ms, not ", settings.text("unit"));
     return unit;
 }
 

@@ -84,10 +84,11 @@ CopyPlan copy_plan(const base::Settings& settings)
     const std::string& direction = settings.text("direction");
     if (direction == "to-device" || direction == "both") plan.ways.push_back(Way::to_device);
     if (direction == "from-device" || direction == "both") plan.ways.push_back(Way::from_device);
-    if (plan.ways.empty()) base::fail_usage(copy_name, "[direction]: to-device, from-device or both, not ", direction);
+    if (plan.ways.empty())
+        base::fail_usage(copy_name, "[direction] must be to-device, from-device or both, not ", direction);
     const std::string& memory = settings.text("memory");
     if (memory != "pinned" && memory != "pageable")
-        base::fail_usage(copy_name, "[memory]: pinned or pageable, not ", memory);
+        base::fail_usage(copy_name, "[memory] must be pinned or pageable, not ", memory);
     plan.pinned = memory == "pinned";
     return plan;
 }

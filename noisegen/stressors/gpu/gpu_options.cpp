@@ -45,16 +45,17 @@ GpuNeeds gpu_needs(const base::Settings& settings, const std::string& stressor, 
 {
     GpuNeeds needs{.device = settings.text("device"), .memory = memory, .spare = settings.get<base::Percent>("spare")};
     if (needs.spare.value < 0.0 || needs.spare.value > 100.0)
-        base::fail_usage(stressor, "[spare]: 0% to 100%, not ", settings.text("spare"));
+        base::fail_usage(stressor, "[spare] must be 0% to 100%, not ", settings.text("spare"));
     if (needs.device != "auto" && settings.get<int>("device") < 0)
-        base::fail_usage(stressor, "[device]: a number (0 or more), or auto, not ", needs.device);
+        base::fail_usage(stressor, "[device] must be a number (0 or more), or auto, not ", needs.device);
     return needs;
 }
 
 base::Bytes gpu_buffer(const base::Settings& settings, const std::string& stressor)
 {
     const auto bytes = settings.get<base::Bytes>("size");
-    if (bytes.count < (1 << 20)) base::fail_usage(stressor, "[size]: at least 1MiB, not ", settings.text("size"));
+    if (bytes.count < (1 << 20))
+        base::fail_usage(stressor, "[size] must be at least 1MiB, not ", settings.text("size"));
     return bytes;
 }
 

@@ -15,7 +15,7 @@ namespace noisegen {
 
 std::vector<base::OptionCard> block_options(const BlockDefaults& defaults)
 {
-    return {{"directory", "/tmp", "on the disk to stress, not in memory"},
+    return {{"directory", "/tmp", "directory on the disk to stress, not in memory"},
             {"size", defaults.size, defaults.size_help},
             {"block", defaults.block,
              defaults.block == "auto" ? "bytes per transfer; auto: 1MiB, less (down to 64KiB) at a low rate in bytes"
@@ -38,13 +38,14 @@ BlockOptions read_block_options(const std::string& stressor, const base::Setting
     options.block_by_rate = in_order && settings.text("block") == "auto";
     options.block = options.block_by_rate ? most_by_rate : settings.get<base::Bytes>("block").count;
     if (options.block < sector || options.block % sector != 0 || options.block > (1 << 30))
-        base::fail_usage(stressor, "[block]: a multiple of 4KiB up to 1GiB, not ", settings.text("block"));
+        base::fail_usage(stressor, "[block] must be a multiple of 4KiB up to 1GiB, not ", settings.text("block"));
     options.size = settings.get<base::Bytes>("size").count;
     if (options.size < options.block || options.size % options.block != 0)
-        base::fail_usage(stressor, "[size]: a multiple of the block (", base::format(base::Bytes{options.block}),
+        base::fail_usage(stressor, "[size] must be a multiple of the block (", base::format(base::Bytes{options.block}),
                          "), not ", settings.text("size"));
     const auto depth = settings.get<std::uint64_t>("depth");
-    if (depth < 1 || depth > 1024) base::fail_usage(stressor, "[depth]: 1 to 1024, not ", settings.text("depth"));
+    if (depth < 1 || depth > 1024)
+        base::fail_usage(stressor, "[depth] must be 1 to 1024, not ", settings.text("depth"));
     options.depth = static_cast<unsigned>(depth);
     try {
         options.engine = IoRing::engine(settings.text("engine"));
@@ -53,7 +54,7 @@ BlockOptions read_block_options(const std::string& stressor, const base::Setting
     }
     options.direct = settings.get<bool>("direct");
     const std::string pages = settings.text("pages");
-    if (pages != "huge" && pages != "small") base::fail_usage(stressor, "[pages]: huge or small, not ", pages);
+    if (pages != "huge" && pages != "small") base::fail_usage(stressor, "[pages] must be huge or small, not ", pages);
     options.pages = pages == "small" ? PageSize::small : PageSize::huge;
     return options;
 }

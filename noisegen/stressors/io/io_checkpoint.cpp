@@ -27,7 +27,7 @@ CheckpointOptions checkpoint_options(const base::Settings& settings)
     constexpr base::Nanoseconds longest = std::chrono::hours{24};
     const auto every = settings.get<base::Nanoseconds>("every");
     if (every < shortest || every > longest)
-        base::fail_usage("io.checkpoint[every]: 10ms to 24h, not ", settings.text("every"));
+        base::fail_usage("io.checkpoint[every] must be 10ms to 24h, not ", settings.text("every"));
     return {.blocks = read_block_options("io.checkpoint", settings),
             .every_ns = every.count(),
             .sync = settings.get<bool>("sync")};

@@ -29,7 +29,7 @@ FsyncOptions fsync_options(const base::Settings& settings)
     const std::int64_t dirty = settings.get<base::Bytes>("dirty").count;
     constexpr std::int64_t most = std::int64_t{1} << 30;
     if (dirty < page_of_disk || dirty > most || dirty % page_of_disk != 0)
-        base::fail_usage("io.fsync[dirty]: a multiple of 4KiB up to 1GiB, not ", settings.text("dirty"));
+        base::fail_usage("io.fsync[dirty] must be a multiple of 4KiB up to 1GiB, not ", settings.text("dirty"));
     return {.directory = settings.text("directory"), .dirty = dirty};
 }
 
@@ -98,7 +98,7 @@ extern const StressorCard io_fsync{
         "is one fsync",
     .options = with_intensity(
         "20/s or 200MiB/s",
-        {{"directory", "/tmp", "on the file system to stress, not in memory"},
+        {{"directory", "/tmp", "directory on the file system to stress, not in memory"},
          {"dirty", "32MiB", "bytes written before each fsync; few: most fsync per second, many: longest fsync"}}),
     .counts_bytes = true,
     .counts_operations = true,

@@ -13,7 +13,7 @@ double share_of_reads(const base::Settings& settings)
 {
     const auto share = settings.get<base::Percent>("read");
     if (share.value < 0.0 || share.value > 100.0)
-        base::fail_usage("io.random[read]: 0% to 100%, not ", settings.text("read"));
+        base::fail_usage("io.random[read] must be 0% to 100%, not ", settings.text("read"));
     return share.fraction();
 }
 

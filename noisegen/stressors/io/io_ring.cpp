@@ -26,7 +26,7 @@ IoRing::Engine IoRing::engine(const std::string& word)
     if (word == "auto") return Engine::automatic;
     if (word == "io_uring") return Engine::io_uring;
     if (word == "pread") return Engine::pread;
-    base::fail_usage("auto, io_uring or pread, not ", word);
+    base::fail_usage("must be auto, io_uring or pread, not ", word);
 }
 
 IoRing::IoRing(const Setup& setup)

@@ -34,7 +34,7 @@ SmallFilesOptions small_files_options(const base::Settings& settings)
                               .size = settings.get<base::Bytes>("size").count,
                               .cached = settings.get<bool>("cached")};
     if (options.size < 1 || options.size > (64 << 20))
-        base::fail_usage("io.smallfiles[size]: 1B to 64MiB, not ", settings.text("size"));
+        base::fail_usage("io.smallfiles[size] must be 1B to 64MiB, not ", settings.text("size"));
     return options;
 }
 
@@ -142,7 +142,7 @@ extern const StressorCard io_smallfiles{
         "reads small files in random order, as an image loader does; an operation is open, fstat, read and close",
     .options = with_intensity(
         "500/s or 50MiB/s",
-        {{"directory", "/tmp", "on the disk to stress, not in memory"},
+        {{"directory", "/tmp", "directory on the disk to stress, not in memory"},
          {"files", "1000", "per CPU, made beforehand"},
          {"size", "100KiB", "mean size of a file; sizes are 0.5 to 1.5 times this"},
          {"cached", "no", "leave files in the page cache; no: drop them, so that reads go to the disk"}}),

@@ -35,7 +35,7 @@ void make_file(int directory, const char* name, const std::filesystem::path& pla
 
 std::vector<base::OptionCard> metadata_options(const std::string& files_help)
 {
-    return with_intensity("2000/s", {{"directory", "/tmp", "on the file system to stress, not in memory"},
+    return with_intensity("2000/s", {{"directory", "/tmp", "directory on the file system to stress, not in memory"},
                                      {"files", "2000", files_help + ", per CPU; they are removed at the end"}});
 }
 
@@ -50,7 +50,7 @@ std::size_t read_files(const std::string& stressor, const base::Settings& settin
 {
     const auto files = settings.get<std::uint64_t>("files");
     if (files < 1 || files > most_files)
-        base::fail_usage(stressor, "[files]: 1 to ", most_files, ", not ", settings.text("files"));
+        base::fail_usage(stressor, "[files] must be 1 to ", most_files, ", not ", settings.text("files"));
     return static_cast<std::size_t>(files);
 }
 

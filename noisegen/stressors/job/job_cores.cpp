@@ -36,7 +36,7 @@ std::optional<Neighbour> neighbour_of(const base::Settings& settings)
     const bool is_file = name.find('/') != std::string::npos;
     const StressorCard& card = stressors().find(is_file ? "job.run" : name);
     if (card.role != base::Role::treatment || card.cpus != StressorCard::Cpus::own || card.acts_on_the_job)
-        base::fail_usage("job.cores[neighbour=", name, "]: not a stressor of CPUs");
+        base::fail_usage("job.cores[neighbour=", name, "] is not a stressor that runs on noise CPUs");
     base::Settings own = stressors().settings(
         card, is_file ? std::map<std::string, std::string>{{"file", name}} : std::map<std::string, std::string>{});
     return Neighbour{&card, std::move(own)};
@@ -297,7 +297,8 @@ std::unique_ptr<Stressor> make_on(const Place& place)
 extern const StressorCard job_cores{
     .name = contract::stressor,
     .summary =
-        "confines each process of the job (--victim, or the control file's) to some of its cores, and gives a neighbour "
+        "confines each process of the job (--victim, or the control file's) to some of its cores, and gives a "
+        "neighbour "
         "the others; noise CPUs are the job's own (--share)",
     .options = {{contract::keep, "1", "physical cores that each process of the job, with its descendants, keeps"},
                 {contract::neighbour, contract::no_neighbour,

@@ -24,7 +24,7 @@ base::Percent share_of_cache(const base::Settings& settings)
 {
     const auto share = settings.get<base::Percent>("footprint");
     if (share.value <= 0.0 || share.value > 100.0)
-        base::fail_usage("cache.llc[footprint]: more than 0% and up to 100% of the cache, not ",
+        base::fail_usage("cache.llc[footprint] must be more than 0% and at most 100% of the cache, not ",
                          settings.text("footprint"));
     return share;
 }

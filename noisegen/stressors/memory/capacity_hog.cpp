@@ -25,13 +25,13 @@ std::size_t hog_bytes(const base::Settings& settings)
     std::int64_t bytes = 0;
     if (text.ends_with('%')) {
         const auto share = settings.get<base::Percent>("bytes");
-        if (share.value > 100.0) base::fail_usage("capacity.hog[bytes]: up to 100%, not ", text);
+        if (share.value > 100.0) base::fail_usage("capacity.hog[bytes] must be at most 100%, not ", text);
         bytes = std::llround(share.fraction() * static_cast<double>(base::available_memory().count));
     } else {
         bytes = settings.get<base::Bytes>("bytes").count;
     }
     constexpr std::int64_t least = 1 << 20U;
-    if (bytes < least) base::fail_usage("capacity.hog[bytes]: at least 1MiB, such as 1GiB or 25%, not ", text);
+    if (bytes < least) base::fail_usage("capacity.hog[bytes] must be at least 1MiB, such as 1GiB or 25%, not ", text);
     return static_cast<std::size_t>(bytes);
 }
 
@@ -39,7 +39,8 @@ double touch_per_s(const base::Settings& settings)
 {
     const auto touch = settings.get<base::Rate>("touch");
     if (touch.of != base::Rate::Of::bytes && touch.per_second != 0.0)
-        base::fail_usage("capacity.hog[touch]: bytes, such as 256MiB/s, or 0, not ", settings.text("touch"));
+        base::fail_usage("capacity.hog[touch] must be a rate in bytes, such as 256MiB/s, or 0, not ",
+                         settings.text("touch"));
     constexpr double least = 1024.0;  // slower rates would never touch a portion
     return touch.per_second < least ? 0.0 : touch.per_second;
 }

@@ -20,7 +20,7 @@ int count_option(const std::string& stressor, const base::Settings& settings, co
 {
     const int count = settings.get<int>(name);
     if (count < 1 || count > most)
-        base::fail_usage(stressor, "[", name, "]: 1 to ", most, ", not ", settings.text(name));
+        base::fail_usage(stressor, "[", name, "] must be 1 to ", most, ", not ", settings.text(name));
     return count;
 }
 

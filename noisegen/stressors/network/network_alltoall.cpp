@@ -11,7 +11,7 @@ extern const StressorCard network_alltoall{
     .name = "network.alltoall",
     .summary = mpi_summary(
         "MPI_Ialltoall among the noise processes; counts the bytes to other ranks; an operation is one call"),
-    .options = with_intensity("500MiB/s or 1000/s", {{"bytes", "4KiB", "per pair of ranks"}}),
+    .options = with_intensity("500MiB/s or 1000/s", {{"bytes", "4KiB", "bytes per pair of ranks"}}),
     .counts_bytes = true,
     .counts_operations = true,
     .needs =

@@ -35,7 +35,7 @@ extern const StressorCard network_exchange{
         "a message"),
     .options = with_intensity(
         "500MiB/s or 1000/s",
-        {{"bytes", "1MiB", "per message"},
+        {{"bytes", "1MiB", "bytes per message"},
          {"window", "4", "messages in flight (MPI)"},
          {"hosts", "", "hosts of the run's other noisegens for TCP, a+b+c; empty: MPI, or loopback with one process"},
          {"port", "47111", "TCP port to listen on, with hosts"}}),

@@ -28,7 +28,7 @@ IncastOptions incast_options(const base::Settings& settings)
     } catch (const base::UsageError&) {
     }
     if (options.root.value_or(-1) < 0)
-        base::fail_usage("network.incast[root]: rotate, or the number of a rank such as 0, not ",
+        base::fail_usage("network.incast[root] must be rotate, or the number of a rank such as 0, not ",
                          settings.text("root"));
     return options;
 }

@@ -10,8 +10,8 @@ extern const StressorCard network_stream{
     .summary = "TCP over any number of connections, on loopback or to other hosts; an operation is a message",
     .options = with_intensity(
         "500MiB/s or 1000/s",
-        {{"connections", "1", "per CPU; each sends in one direction"},
-         {"bytes", "1MiB", "per message"},
+        {{"connections", "1", "connections per CPU; each sends in one direction"},
+         {"bytes", "1MiB", "bytes per message"},
          {"hosts", "", "hosts of the run's other noisegens, a+b+c; empty: loopback, both ends on the same CPU"},
          {"port", "47112", "TCP port to listen on, with hosts"}}),
     .counts_bytes = true,

@@ -125,12 +125,13 @@ TEST_CASE("an interrupt ends with its turn")
 TEST_CASE("interrupts that cannot be are refused")
 {
     const std::map<std::string, std::map<std::string, std::string>> refused{
-        {"cpu.interrupt[frequency]: 0.001/s to 20000/s, such as 100/s, not 0/s", {{"frequency", "0/s"}}},
-        {"cpu.interrupt[frequency]: 0.001/s to 20000/s, such as 100/s, not 1000000/s", {{"frequency", "1000000/s"}}},
-        {"cpu.interrupt[frequency]: 0.001/s to 20000/s, such as 100/s, not 4GiB/s", {{"frequency", "4GiB/s"}}},
-        {"cpu.interrupt[burst]: more than 0 and less than the 10ms from one interrupt to the next, not 10ms",
+        {"cpu.interrupt[frequency] must be 0.001/s to 20000/s, such as 100/s, not 0/s", {{"frequency", "0/s"}}},
+        {"cpu.interrupt[frequency] must be 0.001/s to 20000/s, such as 100/s, not 1000000/s",
+         {{"frequency", "1000000/s"}}},
+        {"cpu.interrupt[frequency] must be 0.001/s to 20000/s, such as 100/s, not 4GiB/s", {{"frequency", "4GiB/s"}}},
+        {"cpu.interrupt[burst] must be more than 0 and less than the 10ms from one interrupt to the next, not 10ms",
          {{"burst", "10ms"}}},
-        {"cpu.interrupt[burst]: more than 0 and less than the 10ms from one interrupt to the next, not 0",
+        {"cpu.interrupt[burst] must be more than 0 and less than the 10ms from one interrupt to the next, not 0",
          {{"burst", "0"}}},
         {"cpu.interrupt[together]: 'perhaps' is neither yes nor no", {{"together", "perhaps"}}},
     };
@@ -168,6 +169,6 @@ TEST_CASE("what a turn cuts off of a spin counts in the next")
 TEST_CASE("a unit of spinning that cannot be is refused")
 {
     for (const std::string wrong : {"1us", "2ms"})
-        CHECK_THROWS_WITH_AS(make("cpu.spin", {{"unit", wrong}}), ("cpu.spin[unit]: 50us to 1ms, not " + wrong).c_str(),
-                             base::UsageError);
+        CHECK_THROWS_WITH_AS(make("cpu.spin", {{"unit", wrong}}),
+                             ("cpu.spin[unit] must be 50us to 1ms, not " + wrong).c_str(), base::UsageError);
 }

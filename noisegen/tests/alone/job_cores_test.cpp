@@ -324,7 +324,8 @@ TEST_CASE("what cannot be confined is refused with a clear line")
         CHECK(outcome.err.find(why) != std::string::npos);
     };
     says(refusal(scratch, "job.cores[keep=0] 1s", it), 2, "is not a number of cores");
-    says(refusal(scratch, "job.cores[keep=1,neighbour=control.pause] 1s", it), 2, "not a stressor of CPUs");
+    says(refusal(scratch, "job.cores[keep=1,neighbour=control.pause] 1s", it), 2,
+         "is not a stressor that runs on noise CPUs");
     says(refusal(scratch, "job.cores[keep=1,neighbour=memory.strem] 1s", it), 2, "did you mean memory.stream");
     says(refusal(scratch, "job.cores[keep=1,neighbour=/no/such/program] 1s", it), 2, "is not an executable program");
     says(refusal(scratch, "job.cores[keep=4000] 1s", it), 2,
