@@ -93,7 +93,7 @@ void add_store_options(base::Options& options, StorePlan& plan)
         if (!rate.empty()) plan.rate = base::parsed<double>("--bit-error-rate", rate);
         if (!plan.on()) return;
         if (!(plan.rate >= 0.0 && plan.rate <= 1.0))
-            base::fail_usage("--bit-error-rate: a probability from 0 to 1, not ", rate);
+            base::fail_usage("--bit-error-rate must be a probability from 0 to 1, not ", rate);
     });
 }
 

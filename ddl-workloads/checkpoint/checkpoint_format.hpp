@@ -138,7 +138,7 @@ class CheckpointFile {
 struct CheckpointFormat {
     std::string name;
     std::string summary;
-    std::string extension;                                               // of its files, with the point
+    std::string extension;                                               // file name extension, dot included
     std::size_t most_tensors = std::numeric_limits<std::size_t>::max();  // in a file
     base::Capabilities offers = {};
     std::vector<base::OptionCard> options = {};

@@ -15,7 +15,7 @@ int parse_gzip(const std::string& text)
     if (text == "none") return 0;
     if (text.starts_with(name) && text.size() == name.size() + 1 && text.back() >= '1' && text.back() <= '9')
         return text.back() - '0';
-    base::fail_usage("--checkpoint-compress ", text, ": none, or gzip=1 to gzip=9");
+    base::fail_usage("--checkpoint-compress must be none, or gzip=1 to gzip=9, not ", text);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ try {
     else
         plan.every_time = base::parse<base::Nanoseconds>(text);
     if (!plan.on() || plan.every_steps < 0 || plan.every_time.count() < 0 || plan.share >= 1.0)
-        base::fail_usage("at least one step, a time such as 30s, or auto:3%");
+        base::fail_usage("give at least one step, a time such as 30s, or auto:3%");
 } catch (const base::UsageError& error) {
     base::fail_usage("--checkpoint-every ", text, ": ", error.what());
 }

@@ -10,7 +10,7 @@ namespace {
 int copies_of(const base::Settings& settings)
 {
     const int copies = settings.get<int>("copies");
-    if (copies < 2 || copies > 9) base::fail_usage("replication[copies=", copies, "]: 2 to 9");
+    if (copies < 2 || copies > 9) base::fail_usage("replication[copies] must be 2 to 9, not ", copies);
     return copies;
 }
 

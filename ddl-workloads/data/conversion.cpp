@@ -75,7 +75,8 @@ Converted convert(const std::string& text, const std::string& format, const fs::
 {
     const DataSetCard& card = data_sets().find(format);
     if (card.create == nullptr)
-        base::fail_usage("into ", format, " nothing is converted; there are ", base::join_words(formats(), ", "));
+        base::fail_usage("data sets cannot be converted to ", format, "; the formats are ",
+                         base::join_words(formats(), ", "));
     if (fs::exists(path) && !(fs::is_directory(path) && fs::is_empty(path))) base::fail_taken(path);
     const SampleShape shape = data_set(text, {}).shape;
     const std::int64_t samples = samples_in(text);

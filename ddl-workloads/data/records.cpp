@@ -16,13 +16,13 @@ void check_image(const SampleShape& shape)
                       shape.channels * shape.height <= longest / shape.width;
     if (!fits || shape.classes > 256)
         base::fail_usage("images of ", shape.channels, "x", shape.height, "x", shape.width, " in ", shape.classes,
-                         " classes do not fit a record file: each at least 1, at most 256 classes");
+                         " classes do not fit a record file: sizes must be at least 1, classes 1 to 256");
 }
 
 void check_text(const SampleShape& shape)
 {
     if (shape.length < 1 || shape.length > longest)
-        base::fail_usage("text in samples of ", shape.length, " bytes: 1 to ", longest);
+        base::fail_usage("samples of text must be 1 to ", longest, " bytes long, not ", shape.length);
 }
 
 void check_clicks(const SampleShape& shape)

@@ -166,7 +166,8 @@ bool Guards::note_differences(const std::vector<Difference>& found)
         if (rank_ == 0 && apart_.empty())
             base::warn("step ", found.front().step, ": ranks differ in ", state_names_.at(found.front().tensor),
                        found.front().rank < 0
-                           ? base::join("; of ", guarded_.exchanges.size(), " ranks no majority, so no rank is named")
+                           ? base::join("; there is no majority among ", guarded_.exchanges.size(),
+                                        " ranks, so no rank is named")
                            : base::join(": rank ", found.front().rank, " differs from the majority"));
     }
     apart_ = std::move(apart);

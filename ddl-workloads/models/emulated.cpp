@@ -318,7 +318,7 @@ Emulation emulation(const base::Settings& settings, int rank)
     const std::int64_t bytes = settings.get<base::Bytes>("gradients").count;
     const int buckets = settings.get<int>("buckets");
     if (compute < 0) base::fail_usage("emulated[compute]: ", settings.text("compute"), " is negative");
-    if (buckets < 1) base::fail_usage("emulated[buckets]: at least 1 is needed");
+    if (buckets < 1) base::fail_usage("emulated[buckets] must be at least 1");
     if (bytes < 4L * buckets)
         base::fail_usage("emulated[gradients]: ", settings.text("gradients"),
                          " is less than one number for each bucket");

@@ -83,7 +83,7 @@ std::vector<std::string> each_layer(const base::Settings& settings, const std::s
 std::size_t count_of_layers(const base::Settings& settings)
 {
     const int layers = settings.get<int>("layers");
-    if (layers < 1) base::fail_usage("synthetic[layers]: at least 1 is needed");
+    if (layers < 1) base::fail_usage("synthetic[layers] must be at least 1");
     const std::size_t listed =
         std::max(base::split(settings.text("bytes"), '/').size(), base::split(settings.text("flops"), '/').size());
     return settings.given("layers") || listed <= 1 ? static_cast<std::size_t>(layers) : listed;

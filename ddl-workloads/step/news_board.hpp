@@ -67,7 +67,7 @@ class NewsBoard {
     ExchangeThread& exchanges_;
     std::size_t size_ = 0;         // bytes of one rank's reports
     std::vector<std::byte> mine_;  // as posted
-    std::vector<std::byte> sent_;  // reports being sent; the next member receives
+    std::vector<std::byte> sent_;  // reports being sent; all_ receives those of all ranks
     std::vector<std::byte> all_;
     std::vector<std::byte> received_;
     std::future<void> pending_;

@@ -75,7 +75,7 @@ TEST_CASE("a rank that waits in vain says so and takes its files away")
 {
     const Scratch scratch;
     for (const int rank : {0, 1}) {
-        CHECK_THROWS_WITH_AS((RollCall{scratch / "meet", rank, 2, 50ms}), "some have not arrived", base::Error);
+        CHECK_THROWS_WITH_AS((RollCall{scratch / "meet", rank, 2, 50ms}), "not all ranks have arrived", base::Error);
         CHECK_FALSE(std::filesystem::exists(scratch / "meet"));
     }
 }

@@ -63,7 +63,7 @@ RollCall::RollCall(const fs::path& directory, int rank, int size, std::chrono::m
     const std::int64_t deadline = base::now_ns() + std::chrono::nanoseconds{patience}.count();
     try {
         while (!(rank_ == 0 ? call(size) : answer())) {
-            if (base::now_ns() > deadline) base::fail("some have not arrived");
+            if (base::now_ns() > deadline) base::fail("not all ranks have arrived");
             base::sleep_until_ns(base::now_ns() + pause_ns);
         }
     } catch (...) {

@@ -30,7 +30,7 @@ void check_alteration(Model& model, const base::Trial& trial);
 // Sets the first number of the model's last parameter tensor to NaN. Throws Error as check_positive() does.
 DrawnAlteration put_nan(Model& model);
 
-// Throws Error if the model has no 32-bit parameters.
+// Throws Error if the model has no 32-bit parameters, which positive trials alter.
 void check_positive(Model& model);
 
 // Summary of all floating-point numbers of the state.

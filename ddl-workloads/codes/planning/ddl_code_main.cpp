@@ -84,7 +84,7 @@ class Plan : public base::Command {
         const std::vector<std::string> late = base::split(late_, ':');
         if (late.size() != 2) base::fail_usage("--late '", late_, "': a share and a time are needed: 1%:20ms");
         request_.late = base::parsed<base::Percent>("--late", late[0]).fraction();
-        if (!(request_.late >= 0.0 && request_.late < 1.0)) base::fail_usage("--late: a share of 0% to 99%");
+        if (!(request_.late >= 0.0 && request_.late < 1.0)) base::fail_usage("--late must be a share of 0% to 99%");
         request_.late_s = base::seconds(base::parsed<base::Nanoseconds>("--late", late[1]));
         request_.iteration_s = base::seconds(iteration_);
         if (request_.iteration_s <= 0.0) base::fail_usage("--iteration must be more than 0");

@@ -82,7 +82,7 @@ class IdxRecords : public Records {
         const std::int64_t there = (images_.bytes() - images_begin_) / shape.pixels();
         if (there < records())
             keep(there, base::join(images.string(), " is cut off: its header says ", header.sizes[0],
-                                   " images, but ends at byte ", images_.bytes(), " inside image ", there));
+                                   " images, but it ends at byte ", images_.bytes(), " inside image ", there));
         check_end(images_, images_begin_ + header.sizes[0] * shape.pixels());
         const InputFile file{labels};
         const IdxHeader label_header = read_header(file);
@@ -96,7 +96,7 @@ class IdxRecords : public Records {
                  base::join(labels.string(), " has ", labels_said, " labels for ", header.sizes[0], " images"));
         if (labels_there < labels_said)
             keep(labels_there, base::join(labels.string(), " is cut off: its header says ", labels_said,
-                                          " labels, but ends at byte ", file.bytes()));
+                                          " labels, but it ends at byte ", file.bytes()));
         check_end(file, labels_begin_ + labels_said);
         if (records() < 1 || (!reading.skip_corrupt && !faults_.empty()))
             base::fail(faults_.empty() ? images.string() + " has no image" : faults_.front());
@@ -111,7 +111,7 @@ class IdxRecords : public Records {
     void check_end(const InputFile& file, std::int64_t end)
     {
         if (file.bytes() > end)
-            keep(records(), base::join(file.path().string(), " by its header ends at byte ", end, ", but has ",
+            keep(records(), base::join(file.path().string(), " should end at byte ", end, " by its header, but has ",
                                        file.bytes(), " bytes"));
     }
     // Keeps the first `most` records in spite of a fault.

@@ -40,8 +40,8 @@ class ShardFile : public Records {
     {
         set_records(said);
         if (file_.bytes() % stride_ == 0 && said == file_.bytes() / stride_) return;
-        faults_.push_back(base::join(file_.path().string(), " is cut off or another file: ", file_.bytes(),
-                                     " bytes instead of the index's ", said, " records of ", stride_));
+        faults_.push_back(base::join(file_.path().string(), " is cut off, or not the file of the index: ",
+                                     file_.bytes(), " bytes instead of the index's ", said, " records of ", stride_));
         set_records(std::min(said, file_.bytes() / stride_));
         if (!reading.skip_corrupt) base::fail(faults_.front());
     }

@@ -22,7 +22,7 @@ class Text : public Records {
         set_records(((part == Part::train ? train_bytes : held_out_bytes) - 1) / length);
         if (held_out_bytes <= length)
             base::fail(path.string(), " is too short: ", file_.bytes(),
-                       " bytes, of which a tenth is held out, for samples of ", length);
+                       " bytes, of which a tenth is held out, do not hold a sample of ", length);
     }
 
     bool past_page_cache() const override { return file_.past_page_cache(); }

@@ -33,10 +33,11 @@ Loader::Loader(const LoaderPlan& plan)
       queue_{plan.queue_batches},
       observer_{plan.observer != nullptr && plan.readers > 0 ? plan.observer : &nobody}
 {
-    if (plan.readers < 0) base::fail_usage(plan.readers, " readers; at least 0");
+    if (plan.readers < 0) base::fail_usage("the number of readers must be at least 0, not ", plan.readers);
     if (plan.augmentation.any() && records().shape().kind != SampleShape::Kind::image)
         base::fail_usage("only images can be augmented");
-    if (plan.transformers < 0) base::fail_usage(plan.transformers, " transform threads; at least 0");
+    if (plan.transformers < 0)
+        base::fail_usage("the number of transform threads must be at least 0, not ", plan.transformers);
     keep_freed_memory();
     try {
         for (int reader = 0; reader < plan.readers; ++reader)

@@ -315,7 +315,7 @@ std::vector<std::int64_t> numbers(const base::Settings& settings, const std::str
     std::vector<std::int64_t> all;
     for (const std::string& text : base::split(settings.text(option), '/')) {
         all.push_back(base::parse<std::int64_t>(text));
-        if (all.back() < 1) base::fail_usage("dlrm[", option, "]: ", text, " is not at least 1");
+        if (all.back() < 1) base::fail_usage("dlrm[", option, "] must be at least 1, not ", text);
     }
     return all;
 }

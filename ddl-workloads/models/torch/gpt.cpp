@@ -181,7 +181,7 @@ Size size(const base::Settings& settings)
 {
     const std::string& name = settings.text("size");
     const auto known = sizes().find(name);
-    if (known == sizes().end()) base::fail_usage("gpt[size]: nano, micro or small, not ", name);
+    if (known == sizes().end()) base::fail_usage("gpt[size] must be nano, micro or small, not ", name);
     Size size = known->second;
     for (const auto& [option, value] :
          {std::pair{"layers", &size.layers}, std::pair{"width", &size.width}, std::pair{"heads", &size.heads}}) {

@@ -105,7 +105,8 @@ std::unique_ptr<Model> made(const Depth& depth, const base::Settings& settings, 
     const auto width = settings.get<std::int64_t>("width");
     if (width < 1) base::fail_usage(depth.name, "[width] must be at least 1");
     const std::string& stem = settings.text("stem");
-    if (stem != "cifar" && stem != "imagenet") base::fail_usage(depth.name, "[stem]: cifar or imagenet, not ", stem);
+    if (stem != "cifar" && stem != "imagenet")
+        base::fail_usage(depth.name, "[stem] must be cifar or imagenet, not ", stem);
     return torch_model(
         [&] {
             return std::make_shared<ResNet>(plan.shape, depth, width, stem == "cifar" ? Stem::cifar : Stem::imagenet);

@@ -234,9 +234,9 @@ class GlooTransport : public Transport {
         return {{"name", "gloo"},
                 {"library", base::join("gloo ", GLOO_VERSION_MAJOR, ".", GLOO_VERSION_MINOR, ".", GLOO_VERSION_PATCH)},
                 {"device", device_ ? device_->str() : "none: there is one rank"},
-                {"progress", "blocks; a thread of gloo's own does the I/O"},
+                {"progress", "calls block; gloo's own thread does the I/O"},
                 {"timeout", base::format(base::Nanoseconds{plan_.patience})},
-                {"half_precision", "operation of our own"}};
+                {"half_precision", "reduction defined by ddl-train"}};
     }
 
  private:

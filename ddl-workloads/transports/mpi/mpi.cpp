@@ -252,7 +252,7 @@ class MpiTransport : public Transport {
         return {{"name", "mpi"},
                 {"library", library_version()},
                 {"progress", format(waiting_.progress())},
-                {"half_precision", "MPI type and operation of our own"},
+                {"half_precision", "MPI type and operation defined by ddl-train"},
                 {"mpi_yield_when_idle", yield_when_idle()}};
     }
 
