@@ -168,17 +168,18 @@ class Alter : public base::Command {
         sites.flips = static_cast<std::uint64_t>(flips_);
         if (options.given("share")) {
             sites.share = base::parsed<base::Percent>("--share", share_).fraction();
-            if (!(*sites.share > 0.0 && *sites.share <= 1.0)) base::fail_usage("--share: more than 0% to 100%");
+            if (!(*sites.share > 0.0 && *sites.share <= 1.0))
+                base::fail_usage("--share must be more than 0% and at most 100%");
         }
         if (options.given("bit-error-rate")) {
             sites.bit_error_rate = base::parsed<double>("--bit-error-rate", bit_error_rate_);
             if (!(*sites.bit_error_rate > 0.0 && *sites.bit_error_rate < 1.0))
-                base::fail_usage("--bit-error-rate: between 0 and 1, not ", bit_error_rate_);
+                base::fail_usage("--bit-error-rate must be between 0 and 1, not ", bit_error_rate_);
         }
         if (options.given("flips") + options.given("share") + options.given("bit-error-rate") > 1)
             base::fail_usage("give only one of --flips, --share and --bit-error-rate");
         if (!(sites.probability >= 0.0 && sites.probability <= 1.0))
-            base::fail_usage("--probability: 0 to 1, not ", sites.probability);
+            base::fail_usage("--probability must be 0 to 1, not ", sites.probability);
         if (!sites.role.empty() && std::ranges::find(all_roles(), sites.role) == all_roles().end())
             base::fail_usage("--role: no ", sites.role, base::did_you_mean(sites.role, all_roles()), " (",
                              base::join_words(all_roles(), ", "), ")");

@@ -79,7 +79,7 @@ std::uint64_t drawn_until_finite(const NamedTensor& tensor, const NumberBits& nu
     for (int tries = 0; !hopeless && tries < patience; ++tries)
         if (const std::uint64_t flipped = draw(random); stays_finite(flipped)) return flipped;
     base::fail("no allowed flip keeps ", value_text(tensor.format, number.bits), " finite (", tensor.path, " number ",
-               number.index, "): other --bits, or --not-finite skip");
+               number.index, "): give other --bits, or --not-finite skip");
 }
 
 }  // namespace

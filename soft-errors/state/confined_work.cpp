@@ -62,7 +62,7 @@ void say(int pipe, Says kind, const std::string& text)
     } catch (const base::UsageError& error) {
         say(pipe, Says::usage_error, error.what());
     } catch (const std::bad_alloc&) {
-        say(pipe, Says::error, "needs more memory than allowed");
+        say(pipe, Says::error, "reading needs more memory than allowed");
     } catch (const std::exception& error) {
         say(pipe, Says::error, error.what());
     }

@@ -47,11 +47,11 @@ std::uint64_t index_in(const Injection& one, std::span<const std::uint64_t> shap
 {
     if (one.index.size() == 1) return one.index.front();
     if (one.index.size() != shape.size())
-        base::fail(tensor, " is altered by an index of ", one.index.size(), " axes, and has ", shape.size());
+        base::fail(tensor, " has ", shape.size(), " axes, but the record's index has ", one.index.size());
     std::uint64_t index = 0;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
         if (one.index[axis] >= shape[axis])
-            base::fail(tensor, " has ", shape[axis], " numbers along axis ", axis, ", and none of index ",
+            base::fail(tensor, " has ", shape[axis], " numbers along axis ", axis, ", so none has index ",
                        one.index[axis]);
         index = index * shape[axis] + one.index[axis];
     }
@@ -63,8 +63,8 @@ std::uint64_t flipped_bits(const Injection& one, const NumberFormat& format, con
     std::uint64_t flipped = 0;
     for (const int bit : one.bits) {
         if (bit < 0 || bit >= format.bits())
-            base::fail("bit ", bit, " of ", tensor, " is to flip, which is of type ", format_name(format),
-                       " with bits 0 to ", format.bits() - 1);
+            base::fail("bit ", bit, " of ", tensor, " cannot flip: its type, ", format_name(format), ", has bits 0 to ",
+                       format.bits() - 1);
         flipped ^= bit_from_left(format, bit);
     }
     return flipped;
