@@ -92,7 +92,7 @@ try {
     bool large = false;
     base::Options options{"programs-bench", "what trace-waits, trace-path and trace-cube cost as users run them"};
     options.add("bin", bin, "the folder of the programs", "DIR");
-    options.add_switch("large", large, "only of 100 million events, once: time and memory");
+    options.add_switch("large", large, "measure only archives of 100 million events, once: time and memory");
     options.add("write", write, "write an archive of --ranks and --events, and measure nothing", "DIR");
     options.add("ranks", ranks, "ranks of the archives", "N");
     options.add("events", events, "events of the archives", "N");

@@ -100,8 +100,8 @@ bool AgreedControl::barrier()
         if (shared_->given_up.load() != 0) return false;
         if (base::now_ns() > deadline_ns) {
             if (shared_->given_up.exchange(1) == 0)
-                base::warn("some ranks missed the barrier of the control: they may not exchange in a step; ",
-                           "from now on no step is delayed");
+                base::warn("not all ranks reached the barrier of the control, perhaps because they do not exchange in ",
+                           "every step; from now on no step is delayed");
             return false;
         }
         base::sleep_until_ns(base::now_ns() + look_again_ns);

@@ -27,7 +27,8 @@ void check(int code, const Parts&... parts)
 // MPI counts in int.
 int count_of(const std::string& bytes)
 {
-    if (bytes.size() > INT32_MAX) base::fail("definitions of ", bytes.size(), " bytes are too many for MPI");
+    if (bytes.size() > INT32_MAX)
+        base::fail("definitions of ", bytes.size(), " bytes are too large for one MPI message");
     return static_cast<int>(bytes.size());
 }
 
@@ -72,7 +73,7 @@ std::vector<std::string> MpiTeam::gather(const std::string& mine)
         for (std::size_t rank = 0; rank < size; ++rank) {
             places[rank] = static_cast<int>(total);
             total += static_cast<std::size_t>(counts[rank]);
-            if (total > INT32_MAX) base::fail("definitions of all ranks are too many for MPI");
+            if (total > INT32_MAX) base::fail("the definitions of all ranks are too large for one MPI message");
         }
         all.resize(total);
     }

@@ -255,7 +255,7 @@ __attribute__((destructor)) void at_exit()
     PMPI_Initialized(&initialized);
     if (initialized == 0) return report_no_trace();
     if (!started && base::job_rank().rank == 0)
-        say("no trace of ", program(), ": it initialised MPI by another interface than C, such as Fortran's");
+        say("no trace of ", program(), ": it initialised MPI through an interface other than C, such as Fortran's");
 }
 
 }  // namespace

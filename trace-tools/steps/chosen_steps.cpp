@@ -126,7 +126,7 @@ std::string calls_of(const Archive& archive)
 void StepChoice::check() const
 {
     if (!region.empty() && !from.empty()) base::fail_usage("give only one of --step-region and --step-from");
-    if (every < 1) base::fail_usage("--step-every: at least 1");
+    if (every < 1) base::fail_usage("--step-every must be at least 1");
     if (every > 1 && !region.empty()) base::fail_usage("--step-every needs --step-from");
 }
 

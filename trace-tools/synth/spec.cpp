@@ -105,7 +105,7 @@ class Parser {
         } else if (words.head == "clock") {
             ClockError error{.offset_ns = parse_signed_time(take(words, "offset").value_or("0s")),
                              .drift = base::parse<double>(take(words, "drift").value_or("0")) * 1e-6};
-            if (!(std::abs(error.drift) <= 0.1)) base::fail("drift: at most 100000 us per second");
+            if (!(std::abs(error.drift) <= 0.1)) base::fail("drift must be at most 100000 us per second");
             clocks_.emplace_back(only_word(words, "ranks"), error);
         } else {
             if (words.plain.size() != 2) base::fail("a communicator takes a name and ranks");

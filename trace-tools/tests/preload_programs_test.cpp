@@ -228,8 +228,6 @@ TEST_CASE("of a Fortran program it is reported that nothing was recorded")
     REQUIRE(testing::run({"mpif90", "-o", scratch / "hello", scratch / "hello.f90"}).status == 0);
     const testing::Outcome outcome = record({scratch / "hello"}, scratch / "trace");
     CHECK_MESSAGE(outcome.status == 0, outcome.err);
-    CHECK(
-        said(outcome) ==
-        Lines{
-            "libcrosstalk-mpi: no trace of hello: it initialised MPI by another interface than C, such as Fortran's"});
+    CHECK(said(outcome) == Lines{"libcrosstalk-mpi: no trace of hello: it initialised MPI through an interface other "
+                                 "than C, such as Fortran's"});
 }

@@ -234,7 +234,7 @@ int watch(const Wanted& wanted)
         base::fail_usage("give processes or a program to watch: trace-os --pid PID 30s, or trace-os -- ./program");
     std::optional<base::Nanoseconds> length;
     if (!wanted.length.empty()) length = base::parsed<base::Nanoseconds>("TIME", wanted.length);
-    if (length && *length <= 0ns) base::fail_usage("TIME: more than 0, not ", wanted.length);
+    if (length && *length <= 0ns) base::fail_usage("TIME must be more than 0, not ", wanted.length);
     base::stop_on_signals();
     const base::CpuSet own_cpus = wanted.cpus.empty() ? base::CpuSet{} : base::parse_cpus(wanted.cpus);
     base::check_cpus(own_cpus);
@@ -322,7 +322,7 @@ try {
     if (!options.parse(static_cast<int>(own.size()), own.data())) return base::exit_fine;
     if (!length.empty()) wanted.length = length.front();
     if (wanted.interval < 50ms || wanted.interval > 10s)
-        base::fail_usage("--interval: 50ms to 10s, not ", base::format(wanted.interval));
+        base::fail_usage("--interval must be 50ms to 10s, not ", base::format(wanted.interval));
     if (wanted.least < 0ns) base::fail_usage("--least: not negative");
     if (wanted.json && !wanted.sources) base::fail_usage("--json needs --sources");
     return wanted.sources ? list_sources(wanted) : watch(wanted);
