@@ -1396,7 +1396,7 @@ def timelines(place):
     job = OwnJob(place, place.python, "job.py", schedule=schedule, duration="40s")
     found = verdict(job.run)
     trusted = found is not None and found["trustworthy"]
-    by_time, advises = "at fixed times" in job.said, "Measure on" in job.said
+    by_time, advises = "at fixed times" in job.said, "Continue measuring" in job.said
     came = f"{job.first()}, trustworthy: {trusted}, says so: {by_time}, advises to measure on: {advises}"
     return came, job.report and not trusted and by_time and not advises
 

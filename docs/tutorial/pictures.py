@@ -170,10 +170,10 @@ PICTURES = {"report-top": report_top, "untrusted-top": untrusted_top, "plots": p
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path, default=TREE / "docs/tutorial/pictures")
-    parser.add_argument("--only", action="append", choices=PICTURES, help="make those of this kind only")
-    parser.add_argument("--small", action="store_true", help="fewer draws and trials, as a test takes them")
+    parser.add_argument("--only", action="append", choices=PICTURES, help="make only pictures of this kind")
+    parser.add_argument("--small", action="store_true", help="fewer draws and trials, as in tests")
     parser.add_argument("--work", type=pathlib.Path, metavar="FOLDER",
-                        help="makes runs in here, keeps them, and takes those that are there")
+                        help="directory for runs: they are kept, and reused if they exist")
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="crosstalk-pictures.") as name:

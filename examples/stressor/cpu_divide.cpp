@@ -12,7 +12,7 @@ class Divide : public noisegen::Stressor {
  public:
     explicit Divide(std::int64_t operations) : operations_{operations} {}
 
-    // One step: about a millisecond of work. noisegen does timing, pinning, rate, stop and records.
+    // One step: about a millisecond of work. noisegen handles timing, pinning, rates, stopping and records.
     noisegen::Work step() override
     {
         for (std::int64_t i = 0; i < operations_; ++i) value_ = UINT64_MAX / (value_ | 3U) + 7;
@@ -31,7 +31,7 @@ const noisegen::StressorCard cpu_divide{
     .counts_operations = true,
     .needs =
         [](const base::Settings& settings) {
-            if (settings.get<int>("operations") < 1) base::fail_usage("cpu.divide[operations]: at least one");
+            if (settings.get<int>("operations") < 1) base::fail_usage("cpu.divide[operations] must be at least one");
             return noisegen::Needs{};
         },
     .make = [](const base::Settings& settings, const noisegen::Place&) -> std::unique_ptr<noisegen::Stressor> {

@@ -31,7 +31,7 @@ refused 2 "takes no --duration" crosstalk run --until decided --duration 3s -- "
 refused 2 "reports its steps" crosstalk run --until decided -- sleep 9
 refused 2 "omit --seed" crosstalk run --extend "$scratch" --seed 2
 refused 1 "not a run of crosstalk run" crosstalk run --extend "$scratch" --duration 3s
-refused 2 "--runs: from 1 to" crosstalk run --runs 0 -- "${job[@]}"
+refused 2 "--runs must be from 1 to" crosstalk run --runs 0 -- "${job[@]}"
 
 cat >"$scratch/unless_broken" <<TEXT
 #!/bin/sh

@@ -83,7 +83,7 @@ def table(out):
 
 def refused(code, says, done):
     # A training or sweep of another test may be on this machine, too.
-    beside = "is not bound, so workers share its cores", "another sweep has workers on the same cores"
+    beside = "is not bound, so workers share its cores", "workers of another sweep run on the same cores"
     lines = [line for line in done.stderr.splitlines() if not line.endswith(beside)]
     assert done.returncode == code and says in done.stderr and len(lines) == 1, done
 
@@ -248,8 +248,8 @@ def grid():
 
 def refusals():
     for number, (line, code, says) in enumerate((
-            ("parameter y = 1..2", 2, "unknown parameter 'y': the command has no {y}"),
-            ("command = x {x} {lr} {z}", 2, "no parameter 'z', which the command has"),
+            ("parameter y = 1..2", 2, "the command does not use the parameter 'y': it has no {y}"),
+            ("command = x {x} {lr} {z}", 2, "the command has {z}, but there is no such parameter"),
             ("parameter lr = 3..1", 2, "the range 3..1 is empty"),
             ("parameter lr =", 2, "no value for lr"),
             ("parameter lr = 0.1, , 0.2", 2, "the list 0.1, , 0.2 has an empty value"),
@@ -381,7 +381,7 @@ def beside_a_sweep():
                 assert done.returncode == 0, done
                 used = {row["cpus"] for row in one_result_each(scratch / name, 3)}
                 assert (used == {str(cpus[0])}) == (name == "shared"), (name, used)
-            assert "another sweep has workers on the same cores" in done.stderr, done
+            assert "workers of another sweep run on the same cores" in done.stderr, done
             assert first.poll() is None, "the first sweep has ended"
         finally:
             first.terminate()

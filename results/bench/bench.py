@@ -71,7 +71,7 @@ def run(name, words, environment, limit_s):
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        print(f"{name}: cut off after {limit_s:.0f} s; what it had found by then is there", flush=True)
+        print(f"{name}: cut off after {limit_s:.0f} s; its results until then are kept", flush=True)
         return True
     except KeyboardInterrupt:
         os.killpg(process.pid, signal.SIGTERM)
@@ -86,9 +86,9 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="build folder")
     parser.add_argument("--quick", action="store_true", help="within ten minutes")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these benchmarks")
-    parser.add_argument("--list", action="store_true", help="print the names of the benchmarks, and end")
+    parser.add_argument("--list", action="store_true", help="print the names of the benchmarks and exit")
     parser.add_argument("--machine", default=machine(), help="its name in results/bench/measurements.md")
-    parser.add_argument("--load", help="what else runs there; looked for if not given")
+    parser.add_argument("--load", help="what else runs there (default: measured)")
     options = parser.parse_args()
 
     build = options.build.resolve()

@@ -33,7 +33,8 @@ def add_choice(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
         return text.split(",")
 
     parser.add_argument("--only", type=chosen, default=known, metavar="PARTS", help=f"some of {','.join(known)}")
-    parser.add_argument("--scratch", type=pathlib.Path, default=pathlib.Path("/var/tmp"), help="on the disk to stress")
+    parser.add_argument("--scratch", type=pathlib.Path, default=pathlib.Path("/var/tmp"),
+                        help="scratch directory on the disk to stress")
 
 
 def rounds(full: int) -> int:

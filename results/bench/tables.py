@@ -75,7 +75,7 @@ class Measurement:
         self.age = (row["date"], int(row["run"]), order)
 
     def judge(self):
-        """Sets `holds` where it is missing: does the median in the aim's unit (first the ratio's) reach the aim?"""
+        """Sets a missing `holds`: yes if the first of ratio, ours and found in the unit of the aim meets the aim."""
         for aim, met in [("at most", float.__le__), ("at least", float.__ge__)]:
             if aim not in self.numbers or "holds" in self.cells:
                 continue

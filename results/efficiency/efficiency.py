@@ -143,14 +143,14 @@ def ratio_interval(ratio: float, freedom_of_runs: float, freedom_of_blocks: floa
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--duration", type=int, default=300, help="of the rotation, in seconds")
-    parser.add_argument("--runs", type=int, default=5, help="separate ones of each kind")
-    parser.add_argument("--run-seconds", type=int, default=30, help="of each of them")
+    parser.add_argument("--duration", type=int, default=300, help="length of the rotation, in seconds")
+    parser.add_argument("--runs", type=int, default=5, help="number of separate runs of each kind")
+    parser.add_argument("--run-seconds", type=int, default=30, help="length of each separate run")
     parser.add_argument("--csv", type=pathlib.Path)
     parser.add_argument("training", nargs="*", default=TRAINING)
     asked = parser.parse_args()
     if asked.runs < 2:
-        parser.error("--runs: at least 2")
+        parser.error("--runs must be at least 2")
     out: pathlib.Path = asked.out.absolute()
     out.mkdir(parents=True)
     scratch = out / "scratch"

@@ -5,7 +5,7 @@
 #
 #   results/gpu/fetch.sh [DIR]     the packages in DIR (default build/gpu-packages), which then goes to the other machine
 #
-# Nothing is installed. Exit codes: 0 fine, 1 a package cannot be had, 77 this is no Debian.
+# Nothing is installed. Exit codes: 0 fine, 1 a package cannot be downloaded, 77 this is no Debian.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 folder=${1:-build/gpu-packages}
@@ -24,5 +24,5 @@ mapfile -t packages < <(
 )
 ((${#packages[@]} > 0)) || { say "apt-cache knows none of ${wanted[*]}: apt-get update?"; exit 1; }
 mkdir -p "$folder"
-(cd "$folder" && apt-get -q download "${packages[@]}" >&2) || { say "a package cannot be had"; exit 1; }
+(cd "$folder" && apt-get -q download "${packages[@]}" >&2) || { say "a package cannot be downloaded"; exit 1; }
 say "${#packages[@]} packages, $(du -sh "$folder" | cut -f1), in $folder"

@@ -75,7 +75,7 @@ def predicted(file: pathlib.Path) -> tuple[float, float, float] | None:
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--duration", type=int, default=300, help="of each of two runs, in seconds")
+    parser.add_argument("--duration", type=int, default=300, help="length of each of two runs, in seconds")
     parser.add_argument("--blocks", type=int, default=20, help="of each probe")
     parser.add_argument("--csv", type=pathlib.Path)
     parser.add_argument("training", nargs="*", default=TRAINING)

@@ -232,7 +232,7 @@ def report_times(by_step):
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--trainings", type=int, default=6)
-    options.add_argument("--pairs", type=int, default=150, help="of blocks in each training")
+    options.add_argument("--pairs", type=int, default=150, help="number of pairs of blocks in each training")
     options.add_argument("--csv", default="hooks_in_blocks.csv")
     options.add_argument("--train", type=int, help=argparse.SUPPRESS)
     wanted = options.parse_args()

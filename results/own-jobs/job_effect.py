@@ -119,7 +119,7 @@ def traffic(run):
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--duration", default="15min")
-    options.add_argument("--run", type=pathlib.Path, help="a run of this script, which is not made again")
+    options.add_argument("--run", type=pathlib.Path, help="an existing run of this script, instead of a new one")
     options.add_argument("--csv", default="job_effect.csv")
     wanted = options.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
