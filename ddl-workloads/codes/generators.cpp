@@ -21,7 +21,7 @@ Matrix draw(int parts, int parities, base::Random& random)
 Matrix systematic_generator(int parts, int parities, std::uint64_t seed)
 {
     const int draws = parts <= 20 ? 16 : 1;  // comparing large ones takes long
-    constexpr int sets = 100;                // of symbols that are looked at; the comparison need not be exact
+    constexpr int sets = 100;  // number of sets of symbols that are compared; the comparison need not be exact
     base::Random random = base::random_stream(seed, 0);
     Matrix best;
     double lowest = 0.0;

@@ -30,7 +30,8 @@ bool equal_rows(const Matrix& matrix, int one, int other)
     return std::ranges::equal(matrix.row(one), matrix.row(other));
 }
 
-// `wanted` as a sum of rows of `matrix`, each of which stands for a rank. Empty if that is not possible.
+// Row `wanted` of `matrix` as a weighted sum of other rows, each of which belongs to a rank. Empty if that is not
+// possible.
 std::vector<Term> as_sum(const Matrix& matrix, int wanted, const std::vector<int>& rows, const std::vector<int>& ranks)
 {
     for (std::size_t i = 0; i < rows.size(); ++i)
@@ -51,7 +52,7 @@ std::vector<Term> as_sum(const Matrix& matrix, int wanted, const std::vector<int
     return terms;
 }
 
-// From the healthy ranks whose block differs from the rank's in the coefficients of one matrix only.
+// The rank's block as a sum of blocks of healthy ranks that differ from it only in the coefficients of one matrix.
 std::vector<Term> along(const LayerCode& code, int rank, const std::vector<bool>& healthy, bool rows)
 {
     const Place& own = code.places[static_cast<std::size_t>(rank)];

@@ -61,8 +61,8 @@ struct Term {
     double coefficient = 0.0;
 };
 
-// How `rank` gets its block back from ranks marked in `healthy`, of as few ranks as a row or a column of the code
-// allows. Empty if these cannot determine it. `rank` itself is not asked.
+// The block of `rank` as a sum of blocks of other ranks, which are marked in `healthy` and lie in one row or one column
+// of the code, whichever takes fewer. Empty if these do not determine the block.
 std::vector<Term> regeneration(const LayerCode& code, int rank, const std::vector<bool>& healthy);
 
 }  // namespace ddl

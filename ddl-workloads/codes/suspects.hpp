@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the symbols that contradict each other are wrong.
+// Finds which of several contradictory symbols are wrong.
 #pragma once
 
 #include "ddl-workloads/codes/symbol_basis.hpp"
@@ -8,20 +8,21 @@
 
 namespace ddl {
 
-// The differences between the rows that SymbolBasis::others names and what the rows read predict, each divided by its
-// scale, as the sums of their products.
+// Differences between the rows SymbolBasis::others and their predictions from SymbolBasis::rows, each divided by its
+// scale. Kept as sums of products of each two rows' differences.
 struct Differences {
     Matrix products{};  // others x others
     double sum_of_squares() const;
 };
 
-// A set of symbols, and how much the others still differ without it: a sum of squares.
+// A set of symbols, and the sum of squares of the differences that remain without these symbols.
 struct Suspects {
     double differences = 0.0;
     std::vector<int> symbols{};
 };
 
-// All sets of `count` of the symbols that are there, those that explain most first. Empty if there are too many sets.
+// All sets of `count` of these symbols, ordered by how much of the differences they explain, the most first. Empty if
+// there are too many sets.
 std::vector<Suspects> suspects(const SymbolBasis& basis, const Differences& differences,
                                const std::vector<int>& symbols, int rows_per_symbol, int count);
 

@@ -37,7 +37,7 @@ Matrix plain(const Eigen::MatrixXd& matrix)
     return same;
 }
 
-// The only part that a row has a share of.
+// The part to which the row is proportional; none if it combines several parts.
 std::optional<int> only_part(const Matrix& generator, int row)
 {
     const auto of_part = generator.row(row);
@@ -46,7 +46,8 @@ std::optional<int> only_part(const Matrix& generator, int row)
     return static_cast<int>(std::ranges::find_if(of_part, has) - of_part.begin());
 }
 
-// Moves those of `rows` that determine `parts` best from `rows` to the result. Empty if they do not determine them.
+// Removes from `rows` the rows that determine `parts` best, and returns them. Empty if `rows` does not determine
+// `parts`.
 std::vector<int> take_determining(const Matrix& generator, const std::vector<int>& parts, std::vector<int>& rows)
 {
     if (rows.size() < parts.size()) return {};
@@ -66,7 +67,7 @@ SymbolBasis symbol_basis(const Matrix& generator, int rows_per_symbol, const Sym
                          const std::vector<bool>& there)
 {
     SymbolBasis basis;
-    std::vector<int> known;  // parts, by the rows that are read as they are
+    std::vector<int> known;  // parts that some row gives directly, in the order of these rows
     for (std::size_t member = 0; member < there.size(); ++member)
         for (int i = 0; there[member] && i < rows_per_symbol; ++i) {
             const int row = members.symbols[member] * rows_per_symbol + i;

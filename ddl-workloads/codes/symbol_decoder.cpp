@@ -33,13 +33,13 @@ double largest_of(const Value* values, std::size_t length)
     return static_cast<double>(std::bit_cast<Value>(largest));
 }
 
-// Compares symbols: what a basis predicts of its other rows with what these are.
+// Compares symbols with their values as predicted by a basis.
 template <class Value>
 class Comparison {
  public:
     Comparison(std::span<const Value* const> rows, std::size_t length) : rows_{rows}, length_{length} {}
 
-    // False if a value is not finite. To be called for each row that is compared.
+    // Returns false if a value is not finite. Call it for each row before rows are compared.
     bool is_finite(int row)
     {
         sizes_[row] = largest_of(rows_[at(row)], length_);
@@ -86,7 +86,8 @@ class Comparison {
         return largest;
     }
 
-    // Calls see(other, differences) for a piece of each of the other rows, and then for the next pieces.
+    // Calls see(other, differences) for the first piece of each of the other rows, then for the second piece of each,
+    // and so on.
     template <class See>
     void visit(const SymbolBasis& basis, const See& see)
     {
@@ -166,7 +167,8 @@ SymbolDecoder::Answer SymbolDecoder::solve(Group& group, std::span<const Value* 
     answer.possible = answer.residual <= threshold;
     if (answer.possible) return answer;
 
-    // The fewest symbols without which the others agree. One symbol more than needed must be left to agree.
+    // Finds the smallest set of symbols without which the others agree. At least one more symbol than needed must
+    // remain, or agreement would prove nothing.
     const Differences differences = comparison.differences(whole);
     const int spare = static_cast<int>(std::ssize(present) - std::ssize(group.members.parts));
     for (int wrong = 1; wrong < spare; ++wrong) {
@@ -178,8 +180,8 @@ SymbolDecoder::Answer SymbolDecoder::solve(Group& group, std::span<const Value* 
         constexpr std::size_t most_tried = 64;
         const std::vector<Suspects> sets = suspects(whole, differences, present, rows_per_symbol_, wrong);
         for (std::size_t i = 0; i < std::min(sets.size(), most_tried); ++i) {
-            // The second shows whether the first is the only one. Sets that differ by rounding only are all tried: a
-            // small error is lost in the squares of a huge one.
+            // The second set shows whether the first is unique. Sets that differ only by rounding are all tried,
+            // because rounding of a huge error's square hides a small error.
             if (i >= 2 && sets[i].differences > 1e-12 * differences.sum_of_squares()) break;
             std::vector<bool> there = answer.there;
             for (const int symbol : sets[i].symbols)
@@ -192,7 +194,7 @@ SymbolDecoder::Answer SymbolDecoder::solve(Group& group, std::span<const Value* 
         }
         if (found.empty()) continue;
         std::ranges::stable_sort(found, {}, &Consistent::residual);
-        // An error just above the threshold can be explained nearly as well by another symbol.
+        // If the error is just above the threshold, another symbol may explain it nearly as well.
         const bool unique = found.size() == 1 || found[1].residual > std::max(4.0 * found[0].residual, threshold / 8.0);
         if (!unique) return answer;
         return {.possible = true, .there = std::move(found[0].there), .residual = found[0].residual};
@@ -254,7 +256,7 @@ double SymbolDecoder::smallest_detectable(double threshold) const
         const SymbolBasis whole = symbol_basis(generator_, rows_per_symbol_, group.members,
                                                std::vector<bool>(group.members.symbols.size(), true));
         for (int column = 0; column < std::ssize(whole.rows); ++column) {
-            double seen = 0.0;  // of an error in a row that is read
+            double seen = 0.0;  // largest relative effect of an error in a row that is read
             for (std::size_t other = 0; other < whole.others.size(); ++other)
                 seen = std::max(seen, std::abs(whole.predicted(static_cast<int>(other), column)) / whole.scales[other]);
             least_seen = std::min(least_seen, seen);

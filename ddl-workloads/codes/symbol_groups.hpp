@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols that have no part in common with other symbols are decoded apart: each part of a replicated product, for
-// example.
+// Groups of symbols that have no part in common, so that each group is decoded separately: each part of a replicated
+// product, for example.
 #pragma once
 
 #include "ddl-workloads/codes/matrix.hpp"
@@ -13,7 +13,7 @@ struct SymbolGroup {
     std::vector<int> symbols{};
     std::vector<int> parts{};
 
-    // Symbols beyond those that determine the parts. Any parts.size() symbols do.
+    // Number of symbols beyond those needed to determine the parts: any parts.size() symbols do.
     int spare() const { return static_cast<int>(symbols.size()) - static_cast<int>(parts.size()); }
 };
 

@@ -35,7 +35,8 @@ double more_than(int most, int of, double probability)
     return tail;
 }
 
-// The probability that this happens in at least one group.
+// The probability that more than `most` symbols of some group are late (or wrong), if a rank is with probability
+// `of_rank`.
 double in_any_group(const Pass& pass, int most, double of_rank)
 {
     const double of_symbol = any_of(of_rank, pass.terms);

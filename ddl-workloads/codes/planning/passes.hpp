@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The symbols of one pass of a coded layer, as far as their number matters: how likely it is that a product is wrong
-// or has to wait.
+// Numbers of symbols in one pass of a coded layer, and the resulting probabilities that a product is wrong or has to
+// wait.
 #pragma once
 
 #include "ddl-workloads/codes/layer_code.hpp"
@@ -11,7 +11,7 @@
 namespace ddl {
 
 struct Pass {
-    // Symbols that are decoded apart from others.
+    // Symbols that are decoded separately from others.
     struct Group {
         int symbols = 0;
         int parts = 0;
@@ -21,14 +21,14 @@ struct Pass {
     int parts = 1;  // of all groups
 
     int symbols() const;
-    int spare() const;  // symbols of a group beyond its parts; all groups have as many
+    int spare() const;  // symbols of a group minus its parts; equal in all groups
 };
 
 Pass forward_pass(const LayerCode& code);
 Pass backward_pass(const LayerCode& code);
 
-// The probability that the pass waits for a late rank if each is late with this probability. None if no symbols can be
-// kept spare.
+// The probability that the pass waits for a late rank if each rank is late with probability `late` and `spare` symbols
+// must arrive beyond those needed. None if a group has fewer spare symbols.
 std::optional<double> waiting(const Pass& pass, double late, int spare);
 
 // The probability that more symbols are wrong than can be corrected if each rank has erred with this probability.

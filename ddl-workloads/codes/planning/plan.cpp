@@ -14,7 +14,7 @@ namespace ddl {
 
 namespace {
 
-constexpr int operations = 3;  // on a block in an iteration: forward, backward, update
+constexpr int operations = 3;  // number per block and iteration: forward, backward, update
 constexpr double word_bytes = 4.0;
 
 LayerCode layer_code(const PlanRequest& request, const std::string& name,
@@ -42,7 +42,8 @@ double any_error(const PlanRequest& request, int ranks)
     return -std::expm1(static_cast<double>(ranks) * operations * request.layers * std::log1p(-request.error_rate));
 }
 
-// Errors since the last check of the same kind count once for each kind: an upper bound. None if errors go unnoticed.
+// Upper bound of the probability that an iteration rolls back: the forward and the backward check each count all errors
+// since their own previous check. None if errors go unnoticed.
 std::optional<double> rollback_bound(const PlanRequest& request, const Pass& forward, const Pass& backward, int ranks)
 {
     if (forward.spare() == 0 && backward.spare() == 0) return std::nullopt;
@@ -54,7 +55,7 @@ std::optional<double> rollback_bound(const PlanRequest& request, const Pass& for
     return -std::expm1(request.layers * kept);
 }
 
-// The time of `kept` iterations and a checkpoint, per iteration.
+// Time per kept iteration, if a checkpoint is written after every `kept` ones.
 double time_of(double kept, double rollback, double iteration_s, const PlanRequest& request)
 {
     const double executed = executed_iterations(rollback, kept);
@@ -85,7 +86,8 @@ void choose_interval(PlannedScheme& scheme, double iteration_s, const PlanReques
     scheme.executed_50 = executed_iterations(rollback, 50.0);
 }
 
-// An iteration with the expected waits: with a spare symbol where there are errors to find and symbols to find them.
+// Time of an iteration, including the expected waits. If errors may occur, a pass also waits for a spare symbol,
+// provided that the code has one.
 double with_waits(const PlannedScheme& scheme, const PlanRequest& request)
 {
     const bool checks = request.error_rate > 0.0;
@@ -122,7 +124,7 @@ PlannedScheme planned(const PlanRequest& request, const std::string& text, const
     return scheme;
 }
 
-// Without redundancy, if something else notices each error.
+// The scheme without redundancy, if each error is detected by other means.
 PlannedScheme checkpoint_restart(const PlanRequest& request, PlannedScheme uncoded)
 {
     uncoded.scheme = "checkpoint-restart";
@@ -176,7 +178,7 @@ Spare spare(int groups, double failure_every_s, double checkpoint_s, double rest
     const double up_s = plan.endured * failure_every_s;
     plan.interval_s = checkpoint_s + std::sqrt(checkpoint_s * checkpoint_s + 2.0 * checkpoint_s * (up_s + restart_s));
     const double interval = plan.interval_s;
-    // Useful time of an interval; its length, and half of it and a restart lost at each failure.
+    // Useful time of an interval, divided by its length plus, for each failure, half an interval and a restart.
     plan.availability = interval > 0.0
                             ? (interval - checkpoint_s) / (interval + interval / up_s * (interval / 2.0 + restart_s))
                             : 1.0 / (1.0 + restart_s / up_s);

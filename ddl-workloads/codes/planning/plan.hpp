@@ -19,12 +19,12 @@ struct PlanRequest {
     int layers = 3;
     int width = 2048;  // inputs and outputs of each layer
     int batch = 64;
-    double error_rate = 3e-4;         // of a rank in each of the three operations on its block
+    double error_rate = 3e-4;         // probability that a rank errs in each of the three operations on its block
     double late = 0.01;               // probability that a rank is late in a pass
-    double late_s = 0.02;             // .. by this time
-    double iteration_s = 0.08;        // of an iteration in which nothing is wrong or late
-    double checkpoint_s = 0.4;        // to write one
-    double restart_s = 0.4;           // to read one after a rollback
+    double late_s = 0.02;             // delay of a late rank
+    double iteration_s = 0.08;        // time of an iteration without errors and late ranks
+    double checkpoint_s = 0.4;        // time to write a checkpoint
+    double restart_s = 0.4;           // time to read a checkpoint after a rollback
     std::int64_t simulate = 100'000;  // iterations in which rollbacks are counted; 0: none
     std::uint64_t seed = 1;
 };
@@ -32,21 +32,21 @@ struct PlanRequest {
 struct PlannedScheme {
     std::string scheme{};
     int ranks = 0;
-    std::int64_t memory_bytes = 0;               // of the weights on all ranks, fp32
-    std::int64_t words_sent = 0;                 // by all ranks in an iteration
+    std::int64_t memory_bytes = 0;               // size of the weights on all ranks, fp32
+    std::int64_t words_sent = 0;                 // words sent by all ranks in an iteration
     std::optional<double> rollback{};            // probability that an iteration rolls back; for codes an upper bound
-    std::optional<double> rollback_simulated{};  // with the real decoder
+    std::optional<double> rollback_simulated{};  // rollback, simulated with the real decoder
     std::optional<double> simulated_low{};       // 95 % interval
     std::optional<double> simulated_high{};
     std::optional<double> unnoticed{};       // probability that an iteration keeps an error
-    std::optional<std::int64_t> interval{};  // iterations between checkpoints that cost least time; none: no checkpoint
+    std::optional<std::int64_t> interval{};  // cheapest interval of checkpoints, in iterations; none: no checkpoint
     std::optional<double> executed_5{};      // iterations executed for 5 kept ones, with a checkpoint after them
     std::optional<double> executed_10{};
     std::optional<double> executed_20{};
     std::optional<double> executed_50{};
     std::optional<double> wait_forward{};  // probability that a product waits for a late rank
     std::optional<double> wait_backward{};
-    std::optional<double> wait_forward_spare{};  // .. if one symbol more is waited for, to check the others
+    std::optional<double> wait_forward_spare{};  // the same if it also waits for a spare symbol, as a check
     std::optional<double> wait_backward_spare{};
     std::optional<double> kept_iteration_ns{};  // expected time
 };

@@ -17,7 +17,7 @@ class Errors {
  public:
     Errors(double rate, std::uint64_t seed) : random_{base::random_stream(seed, 0)}, rate_{rate} { next(); }
 
-    // An operation of every rank: marks those that err.
+    // Simulates one operation on every rank, and marks the ranks that err.
     void strike(std::vector<bool>& erred)
     {
         const auto ranks = static_cast<double>(erred.size());
@@ -37,10 +37,10 @@ class Errors {
 
     base::Random random_;
     double rate_;
-    double left_ = 0.0;  // operations before the next error
+    double left_ = 0.0;  // number of operations before the next error
 };
 
-// One pass over a layer, whose symbols are random numbers.
+// One pass over a layer, with random numbers as symbols.
 class Check {
  public:
     Check(const Matrix& generator, std::vector<std::vector<int>> ranks)
@@ -48,7 +48,7 @@ class Check {
     {
     }
 
-    // False: there are more errors than can be corrected. Otherwise what it finds is repaired.
+    // Repairs the ranks whose symbols are found wrong. Returns false if there are more errors than can be corrected.
     bool pass(const LayerCode& code, std::vector<bool>& erred, base::Random& random)
     {
         std::vector<bool> wrong;
@@ -66,7 +66,7 @@ class Check {
             if (healthy[rank]) continue;
             const std::vector<Term> terms = regeneration(code, static_cast<int>(rank), healthy);
             if (terms.empty()) return false;
-            // A block with an error that this pass does not see spoils those that are made of it.
+            // A block regenerated from a block with an undetected error has that error, too.
             erred[rank] = std::ranges::any_of(
                 terms, [&](const Term& term) { return erred[static_cast<std::size_t>(term.rank)]; });
         }
@@ -101,7 +101,7 @@ class Check {
     }
 
     Matrix generator_;
-    std::vector<std::vector<int>> ranks_;  // whose products add up to each symbol
+    std::vector<std::vector<int>> ranks_;  // by symbol: ranks whose products add up to it
     SymbolDecoder decoder_;
 };
 
