@@ -6,8 +6,8 @@
 
 namespace ddl {
 
-// The time left for checkpoints accumulates to two of them at most: otherwise many would follow each other as soon as
-// they take longer.
+// Unused time accumulates up to that of two checkpoints: otherwise, once checkpoints take longer, many would be written
+// in a row.
 void CheckpointPace::add(std::int64_t step_ns, std::int64_t stall_ns)
 {
     ++steps_;
@@ -16,8 +16,9 @@ void CheckpointPace::add(std::int64_t step_ns, std::int64_t stall_ns)
     if (last_stall_ns_ > 0) saved_ns_ = std::min(saved_ns_, 2.0 * expected_ns());
 }
 
-// The shorter of the last two, since a stall that the disk lengthened says nothing about the next. Waiting until
-// another one as long is within the share would save more than the next ones take, and the rest would be lost.
+// The shorter of the last two stalls, because a stall that the disk lengthened says nothing about the next. After a
+// long stall, waiting for the time of another one would accumulate more than later checkpoints take, and add() drops
+// the excess.
 double CheckpointPace::expected_ns() const
 {
     const bool one = earlier_stall_ns_ == 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// --checkpoint-every auto: as often as checkpoints may cost a share of the training time.
+// --checkpoint-every auto: writes checkpoints as often as they cost at most a given share of the training time.
 #pragma once
 
 #include <cstdint>
 
 namespace ddl {
 
-// Time that checkpoints may take: every step adds its share, every checkpoint takes its stall away. So a stall that was
-// longer than expected is made up for before the next one. Depends on nothing but its arguments.
+// A budget of time for checkpoints: every step adds its share, and every checkpoint subtracts its stall. So after a
+// stall that was longer than expected, the next checkpoint comes later. Deterministic: depends only on the arguments.
 class CheckpointPace {
  public:
     // `share` of the training time, from 0 to 1.
@@ -24,7 +24,7 @@ class CheckpointPace {
     double expected_ns() const;
 
     double share_;
-    double saved_ns_ = 0.0;  // negative if checkpoints took more
+    double saved_ns_ = 0.0;  // time left in the budget; negative if checkpoints took more
     std::int64_t steps_ = 0;
     std::int64_t last_stall_ns_ = 0;     // 0: none was written yet
     std::int64_t earlier_stall_ns_ = 0;  // stall of the checkpoint before the last; 0: there was none

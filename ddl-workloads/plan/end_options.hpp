@@ -11,7 +11,7 @@
 namespace ddl {
 
 struct EndPlan {
-    std::int64_t steps = 0;  // 0: not a limit, as for the next two; the first limit reached ends the training
+    std::int64_t steps = 0;  // this and the next two: 0 if not a limit; the first limit reached ends the training
     std::int64_t epochs = 0;
     base::Nanoseconds duration{0};
     std::optional<double> until_loss;                // mean over all ranks and the last ten steps

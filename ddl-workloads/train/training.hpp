@@ -66,7 +66,7 @@ class Training {
         std::filesystem::path earlier = {};             // the checkpoint to resume from; empty: none
         base::checkpoint::Restart restart = {};         // of this rank, if there is one
         nlohmann::ordered_json started = {};            // start time, user and hosts
-        std::optional<base::ClaimedPart> claimed = {};  // rank 0 only, as is in_use
+        std::optional<base::ClaimedPart> claimed = {};  // claimed and in_use: rank 0 only
         std::optional<PartInUse> in_use = {};
         std::unique_ptr<Control> control = {};
     };
@@ -112,7 +112,7 @@ class Training {
     std::unique_ptr<Model> model_;
     std::unique_ptr<Strategy> strategy_;
     Hooks hooks_;
-    std::shared_ptr<Ends> ends_;  // null with --trials, as is log_
+    std::shared_ptr<Ends> ends_;  // ends_ and log_: null with --trials
     std::shared_ptr<StepLog> log_;
     std::optional<StepContext> context_;
     Outcome outcome_;

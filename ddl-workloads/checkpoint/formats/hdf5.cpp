@@ -46,7 +46,7 @@ hid_t file_type(ElementType type)
 
 // ----------------------------------------------------------------------------------------------------------- writing
 
-// Takes what HDF5 writes, whose own errors do not say that a disk is full.
+// Receives the bytes that HDF5 writes: unlike HDF5, OffsetOutput reports that a disk is full.
 class OutputStore final : public soft_errors::hdf5::Store {
  public:
     explicit OutputStore(OffsetOutput& output) : output_{output} {}
@@ -311,7 +311,7 @@ class Hdf5File final : public CheckpointFile {
         const hssize_t count = check(H5Sget_simple_extent_npoints(space.get()), "read the shape");
         const std::size_t element = H5Tget_size(type.get());
         const hdf5::Properties storage{check(H5Dget_create_plist(set), "read its layout")};
-        constexpr std::uint64_t best_ratio = 1032;  // by which deflate can compress
+        constexpr std::uint64_t best_ratio = 1032;  // largest compression ratio of deflate
         const std::uint64_t most = H5Pget_nfilters(storage.get()) > 0 ? length_ * best_ratio : length_;
         if (element == 0 || static_cast<std::uint64_t>(count) > most / element) base::fail("is larger than its file");
         return static_cast<std::size_t>(count) * element;

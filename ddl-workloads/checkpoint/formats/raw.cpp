@@ -121,7 +121,7 @@ Written write_raw(const NewFile& file, std::span<const StateTensor> tensors)
 
 // ----------------------------------------------------------------------------------------------------------- reading
 
-// Runs `work`, which reads a header: what is missing or of another kind is an Error.
+// Runs `work`, which reads a header. Throws Error if a member is missing or has another type.
 template <class Work>
 auto reading(const Work& work)
 {
@@ -204,7 +204,7 @@ class RawFile final : public CheckpointFile {
             base::fail("is damaged or cut off");
     }
 
-    // The header, once its checksum is compared.
+    // Reads the header and compares its checksum.
     std::string checked_front()
     {
         std::uint64_t length = 0;
@@ -220,7 +220,7 @@ class RawFile final : public CheckpointFile {
         return front.substr(length_bytes);
     }
 
-    // Within the file, whatever the header claims.
+    // Position of a tensor's bytes. Throws Error if the header places it outside of the file.
     Place place_of(const std::string& path) const
     {
         const nlohmann::ordered_json& offsets = header_.at(path).at("data_offsets");

@@ -262,7 +262,7 @@ class GlooTransport : public Transport {
 
     GlooPlan plan_;
     int rank_;
-    std::shared_ptr<gloo::transport::Device> device_;  // null if there is only one rank, as is the next member
+    std::shared_ptr<gloo::transport::Device> device_;  // this and the next member: null if there is only one rank
     std::shared_ptr<gloo::Context> context_;
     otf2::LocationRecorder* location_ = nullptr;  // null: messages are not recorded
     std::optional<GlooMailbox> mailbox_;          // made at the first call of mailbox()
