@@ -21,12 +21,12 @@ inline constexpr const char* stop = "stop";     // if this file exists, the camp
 inline constexpr const char* site = "site.sh";  // the cluster's lines for job scripts
 inline constexpr const char* driver_lock = "driver.lock";
 
-inline constexpr const char* run_table = "runs.csv";  // files in report/: this one and the next ones
+inline constexpr const char* run_table = "runs.csv";  // files in report/: from here to designed.csv
 inline constexpr const char* left_out_table = "left_out.csv";
 inline constexpr const char* effect_table = "effects.csv";
 inline constexpr const char* designed_table = "designed.csv";
 
-inline constexpr const char* sweep_table = "sweep.csv";  // trials of a sweep, in DIR, as is the next one
+inline constexpr const char* sweep_table = "sweep.csv";  // in DIR: trials of a sweep
 inline constexpr const char* importance_table = "importance.csv";
 
 inline constexpr const char* no_noise = "none";      // value of the column noise: the training runs without noise

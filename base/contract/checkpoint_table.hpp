@@ -56,7 +56,7 @@ struct Restart {
     int rank = 0;
     std::string format;
     std::string content;
-    std::string by;              // as in the Save that wrote it, as is compress
+    std::string by;              // `by` and `compress`: as in the Save that wrote it
     std::int64_t begin_ns = 0;   // when the search for a checkpoint began
     std::int64_t verify_ns = 0;  // rank 0: until the newest sound one was found; other ranks wait, and have 0
     std::int64_t read_ns = 0;    // reading it into this rank's state

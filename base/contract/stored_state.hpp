@@ -25,7 +25,7 @@ inline constexpr std::array reads{once, each};
 namespace base::checkpoint {
 
 inline constexpr const char* index = "checkpoint.h5";
-inline constexpr const char* index_begin = "checkpoint";  // prefix of the extension, as is the next one
+inline constexpr const char* index_begin = "checkpoint";  // prefix of the extension
 inline constexpr const char* shard_begin = "shard-";      // prefix of the shard's number
 inline constexpr const char* shard_end = ".h5";
 inline constexpr const char* raw_end = ".safetensors";  // the same for the formats raw and torch
