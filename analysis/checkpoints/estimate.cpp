@@ -119,8 +119,8 @@ std::vector<SaveAndSteps> pairs_of(const std::vector<CheckpointRun>& runs)
     return pairs;
 }
 
-// The mean over runs of the designs' estimates for this mode, as slowdown in percent and as extra time of a save. In a
-// slot whose steps between last L in all, and are slower by a share p, they took L p / (1 + p) longer.
+// Adds the mean over designed runs of the estimates for this mode: the slowdown in percent, and the extra time per
+// save. If the steps between saves take L in a slot and are slower by a share p, the extra time is L p / (1 + p).
 void take_design(const std::vector<CheckpointRun>& runs, CheckpointGroup& group)
 {
     Mean percent;

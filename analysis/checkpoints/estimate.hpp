@@ -14,7 +14,7 @@ namespace analysis {
 
 struct CheckpointQuestion {
     double mtbf_s = 0.0;
-    std::optional<double> restart_s{};       // none: as measured, else the bytes at the speed of writing
+    std::optional<double> restart_s{};  // none: as measured, or else the time to read the bytes at the speed of writing
     std::optional<double> budget_percent{};  // acceptable share of time for checkpoints alone
 };
 
@@ -56,7 +56,7 @@ struct CheckpointGroup {
     std::optional<double> epoch_percent;  // one stall in percent of an epoch
 
     std::size_t pairs = 0;                // saves with steps during and beside them
-    std::optional<Mean> between_percent;  // slowdown of the steps between; none for sync, or without pairs
+    std::optional<Mean> between_percent;  // slowdown of the steps between saves; none for sync, or without pairs
     std::optional<Mean> between_s;        // their extra time for each save
     bool by_design = false;               // both are of randomised slots, not of pairs
 

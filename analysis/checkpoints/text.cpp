@@ -23,7 +23,7 @@ struct TimeUnit {
     const char* name;
 };
 
-// Units from which on two digits before the point are shown.
+// Units of time, the largest first. A unit is used for times of at least one unit, h and min of at least two.
 constexpr std::array time_units{TimeUnit{3600.0, "h"}, TimeUnit{60.0, "min"}, TimeUnit{1.0, "s"}, TimeUnit{1e-3, "ms"},
                                 TimeUnit{1e-6, "us"}};
 

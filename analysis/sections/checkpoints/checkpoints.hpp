@@ -21,9 +21,9 @@ struct CheckpointCost {
     Mean percent{};               // how much longer these are than quiet steps, in percent of those; over blocks
 };
 
-// One for each factor and level of job.checkpoint that ran alone. With several ranks the step after a checkpoint is
-// none between either: ranks that write none wait in it. Empty for a training that marks no phase checkpoint, and with
-// fewer than two blocks.
+// One for each factor and level of job.checkpoint that ran alone. With several ranks, the step after a checkpoint does
+// not count as one between checkpoints either: ranks that write nothing wait in it. Empty for a training that marks no
+// phase checkpoint, and with fewer than two blocks.
 std::vector<CheckpointCost> checkpoint_costs(const DesignedRun& run, const Analysis& analysis);
 
 }  // namespace analysis
