@@ -17,7 +17,7 @@ struct PlannedRun {
     int block = 0;      // number, from 1
     int position = 0;   // position in its block, from 1
     std::string model;  // model, or the command
-    std::string data;   // empty for a command, as is strategy
+    std::string data;   // data and strategy: empty for a command
     std::string strategy;
     int ranks = 0;         // 0 for a command
     std::string noise;     // a stressor, base::campaign::no_noise or base::campaign::designed

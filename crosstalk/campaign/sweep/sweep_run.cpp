@@ -152,8 +152,8 @@ class SweepDriver {
     }
 
  private:
-    // Beside other sweeps where there is room, else on their cores: only one may be at work there, as in slots of
-    // noise.
+    // Chooses cores that no other sweep uses, or else shares cores with other sweeps. Sharing is allowed because the
+    // other sweep may be idle at present, for example frozen as noise outside of its slots.
     void place_workers(const base::CpuSet& allowed, const std::vector<Holder>& holders, const SweepSpec& spec)
     {
         base::CpuSet own = allowed;

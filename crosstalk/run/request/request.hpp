@@ -60,7 +60,7 @@ struct Request {
 
     std::string fail_on;
     struct {
-        std::filesystem::path markdown;  // empty: not wanted, as for the next three
+        std::filesystem::path markdown;  // this and the next three: empty if not wanted
         std::filesystem::path json;
         std::filesystem::path csv;
         std::filesystem::path junit;
