@@ -22,7 +22,7 @@ std::uint64_t steps_between(const NumberFormat& format, std::uint64_t first, std
 {
     if (format.kind == NumberFormat::Kind::natural) return std::max(first, second) - std::min(first, second);
     if (format.kind == NumberFormat::Kind::whole) {
-        const std::uint64_t sign = bit_from_left(format, 0);  // to flip: makes unsigned comparison right
+        const std::uint64_t sign = bit_from_left(format, 0);  // flipping the sign bit makes unsigned comparison correct
         return std::max(first ^ sign, second ^ sign) - std::min(first ^ sign, second ^ sign);
     }
     const std::int64_t one = place_in_order(format, first);

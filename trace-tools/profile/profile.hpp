@@ -32,7 +32,7 @@ struct alignas(cache_line_bytes) MetricProfile {
     double least = 0.0;
     double most = 0.0;
     double sum = 0.0;
-    std::int64_t first_ns = INT64_MAX;  // for accumulated metrics only, as are the next two
+    std::int64_t first_ns = INT64_MAX;  // this and the next two: only for accumulated metrics
     std::int64_t last_ns = INT64_MIN;
     double growth = 0.0;  // sum over locations of last value - first value
 
