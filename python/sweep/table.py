@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sweep.csv, one row per trial, and what a sweep comes to."""
+"""Writes sweep.csv, with one row per trial, and summarises a sweep."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write_table(trials: Trials) -> None:
 
 
 def write_whole(file: Path, columns: list[str], rows: Iterable[Iterable[Any]]) -> None:
-    """The file appears by rename; an empty cell is not known."""
+    """Writes the file, which appears by rename. An empty cell: unknown."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

@@ -81,7 +81,7 @@ class Lock:
         self.release()
 
     def _drop_torn_line(self) -> None:
-        """A writer that was killed, or found the disk full, leaves half a line, to which the next one would append."""
+        """Removes an incomplete last line, left by a writer that was killed or found the disk full."""
         if not self._journal.exists():
             return
         with open(self._journal, "rb+") as journal:
@@ -157,7 +157,7 @@ class OptunaStore:
         self._optuna = optuna
         self._spec = spec
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        warnings.filterwarnings("ignore")  # of experimental parts, and of steps that are reported twice
+        warnings.filterwarnings("ignore")  # about experimental features, and steps that are reported twice
         try:
             back_end = importlib.import_module("optuna.storages.journal").JournalFileBackend  # Optuna 4 and later
         except ImportError:
@@ -214,11 +214,11 @@ class OptunaStore:
         states = self._optuna.trial.TrialState
         trial = self._study.get_trials(deepcopy=False)[number]
         self._storage.set_trial_user_attr(trial._trial_id, "end", end)
-        value = value if state == COMPLETE else None  # of a pruned trial Optuna takes the last report
+        value = value if state == COMPLETE else None  # for a pruned trial Optuna uses the last report
         self._study.tell(number, value, {COMPLETE: states.COMPLETE, PRUNED: states.PRUNED, FAILED: states.FAIL}[state])
 
     def importance(self) -> dict[str, float]:
-        """Empty where Optuna has no evaluator that works: Debian's needs scikit-learn."""
+        """Importance by parameter; empty if no evaluator of Optuna works: Debian's needs scikit-learn."""
         evaluators = self._optuna.importance
         for name, options in (("FanovaImportanceEvaluator", {"seed": 0}), ("PedAnovaImportanceEvaluator", {})):
             try:

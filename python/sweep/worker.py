@@ -28,7 +28,7 @@ HARVEST = "CROSSTALK_HARVEST"  # file in which a neighbour of a training counts 
 RUN = "CROSSTALK_OUT"  # run directory of a training beside the sweep, which a trial does not belong to
 LOOK_AGAIN_S = 0.2
 TABLE_EVERY_S = 2.0
-ROOM = 256 * 1024  # bytes that must fit on the disk for a trial's failure to be its own
+ROOM = 256 * 1024  # with less free space in bytes, the full disk is blamed for a trial's failure
 OF_DDL_TRAIN = re.compile(r"epoch (?P<step>\d+): loss (?P<loss>\S+), accuracy on held-out samples (?P<accuracy>\S+) %")
 
 
