@@ -38,7 +38,7 @@ guard_begin
 need_packages "${packages_to_build[@]}" "${packages_to_run[@]}" "${packages_to_check[@]}"
 limit_jobs
 fetch_from_pypi || say "tests with pycubexr and the newest Optuna are skipped"
-# What `cmake --workflow --preset $preset` does; but that takes a build that was killed for one that went well.
+# The same as `cmake --workflow --preset $preset`, except that a workflow treats a killed build as a success.
 guard_run cmake --preset "$preset"
 guard_run cmake --build --preset "$preset"
 guard_run ctest --preset "$tests"

@@ -4,10 +4,10 @@
 
     docs/tutorial/pictures.py [--out FOLDER] [--work FOLDER] [--only NAME]... [--small]
 
-Reports are of made runs, whose true effects are known (build/dev/tests/synthetic-run); those on soft errors are of the
-campaign in that lesson; the page of a campaign is that of results/seed-study. Chromium draws them, and pngquant makes
-them small if it is installed. Exit code 77: there is no Chromium, no gnuplot, or no synthetic-run. CROSSTALK_BIN
-is the folder of the programs (default build/dev/bin).
+Reports are on synthetic runs, whose true effects are known (build/dev/tests/synthetic-run); reports on soft errors are on the
+campaign in that lesson; the page of a campaign is that of results/seed-study. Chromium draws the pictures, and pngquant, if
+installed, compresses them. Exit code 77: Chromium, gnuplot or synthetic-run is missing. CROSSTALK_BIN is the folder of
+the programs (default build/dev/bin).
 """
 import argparse
 import os
@@ -22,11 +22,11 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("CROSSTALK_BIN", TREE / "build/dev/bin")).resolve()
 ENVIRONMENT = dict(os.environ, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0",
                    PATH=f"{BIN}:{os.environ['PATH']}")
-WIDTH = 800  # of a plot in CSS pixels: the width of GitHub's column
-PAGE_WIDTH = 1060  # of a page: narrower ones fold tables as on a phone
+WIDTH = 800  # width of a plot in CSS pixels, as wide as GitHub's column
+PAGE_WIDTH = 1060  # width of a page: in narrower ones tables are folded as on a phone
 SCALE = 1.5
 
-# Hides what is not shown, and measures the height of the rest. A page is cut between two of its blocks.
+# Shows only the wanted part of a page, and measures its height. The page is cut between two of its blocks.
 CUT = """<script>
 addEventListener("load", () => {
     const wanted = WANTED, highest = HIGHEST;

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What altering a stored state costs beside h5py, cp and cmp, in pairs of whole processes: rows for the table of
+"""What altering a stored state costs compared with h5py, cp and cmp, in pairs of whole processes: rows for the table of
 results/bench/measurements.md. For a quiet machine with 13 GiB free on the disk of --scratch; 15 pairs take about half an hour.
 
     alter.py --out FILE.csv --machine NAME --load TEXT [--pairs 15] [--only flips,copy,difference]
 
-    flips        100,000 flips in 89 MB beside h5py, element by element; 10 flips in 4 GiB in place
-    copy         10 flips in a copy, beside cp: of 89 MB and of 4 GiB
-    difference   two equal states, beside cmp: of 89 MB and of 4 GiB
+    flips        100,000 flips in 89 MB compared with h5py, element by element; 10 flips in 4 GiB in place
+    copy         10 flips in a copy, compared with cp: of 89 MB and of 4 GiB
+    difference   two equal states, compared with cmp: of 89 MB and of 4 GiB
 
 CROSSTALK_BIN names the folder of the programs. Exit code 77: no h5py here. A quick run leaves 4 GiB out."""
 import argparse

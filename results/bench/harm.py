@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How much harm each stressor does to each victim, beside likwid-bench, stress-ng, fio and iperf3: rows for the table of
-results/bench/measurements.md. For a quiet machine with two cores or more; takes about 20 minutes.
+"""How much harm each stressor does to each victim, compared with likwid-bench, stress-ng, fio and iperf3: rows for the
+table of results/bench/measurements.md. For a quiet machine with two cores or more; takes about 20 minutes.
 
     harm.py --out FILE.csv --machine NAME --load TEXT [--blocks 15] [--only memory,disk,network,step]
 
@@ -41,7 +41,7 @@ def peers_of(group: str, scratch: pathlib.Path) -> list[str]:
               "stress-ng --stream 1", "stress-ng --cache 1", "stress-ng --memrate 1"]
     return {
         "memory": memory,
-        # One file each: writes to a file that is in the page cache for another job take other paths.
+        # Each job has its own file: the kernel writes differently to a file that is already in the page cache.
         "disk": [fio("cached"), fio("direct", " --direct=1 --ioengine=libaio --iodepth=8"),
                  fio("grown", " --fallocate=none --overwrite=0"), f"stress-ng --hdd 1 --temp-path {scratch}"],
         "network": [iperf3(PORT), iperf3(PORT + 1) + " -P 64 -l 64", "stress-ng --sock 1", "stress-ng --udp 1"],

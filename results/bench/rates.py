@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How exactly noisegen holds a rate, in windows of a tenth of a second and after a stall, beside iperf3 and fio: rows for
-the table of results/bench/measurements.md. For a quiet machine; 15 pairs take about 25 minutes.
+"""How exactly noisegen holds a rate, in windows of a tenth of a second and after a stall, compared with iperf3 and fio: rows
+for the table of results/bench/measurements.md. For a quiet machine; 15 pairs take about 25 minutes.
 
     rates.py --out FILE.csv --machine NAME --load TEXT [--pairs 15] [--only given,share,stall]
 
@@ -51,7 +51,7 @@ def part_of(out: pathlib.Path) -> pathlib.Path:
 
 
 class Held:
-    """The rate that a run of noisegen held, against the requested rate in its records."""
+    """The rate of a run of noisegen relative to the requested rate, from its records."""
 
     def __init__(self, out: pathlib.Path) -> None:
         part = part_of(out)

@@ -5,14 +5,14 @@ run in which they take turns in random order, and by separate runs, quiet ones a
 
     efficiency.py --out DIR [--duration 300] [--runs 5] [--run-seconds 30] [--csv FILE] [-- TRAINING...]
 
-Both are really run. Neither has to reach the target: the interval of each is measured, and a mean of n blocks, or runs, is
-known better by the square root of n. A rotation pays for its controls, and for half an hour as for a minute; the time that
-starting takes is left out of both. Separate runs come in random order, one of each kind a round.
+Both are really run. Neither has to reach the target: the interval of each is measured, and the interval of a mean of n blocks,
+or runs, falls with the square root of n. The machine time of a rotation includes its controls; the time to start is excluded
+from both. Separate runs are made in random order, one of each kind per round.
 
 The ratio's interval is that of a ratio of two variances (F distribution, by draws): each was measured from few blocks, or
 runs. TRAINING is the job of crosstalk run, without --out and --duration; by default two ranks of ResNet-18 on the digits. (An
-emulated one that tries its work at the start would hide noise that is there already.) CROSSTALK_BIN names the folder of the programs. The first allowed core is the training's, the last one the
-noise's."""
+emulated training that calibrates its work at the start would hide noise that is already on.) CROSSTALK_BIN names the folder
+of the programs. The training gets the first allowed core, the noise the last one."""
 
 import argparse
 import csv

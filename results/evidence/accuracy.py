@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""trace-os against two other instruments over the same seconds.
+"""Compares trace-os with two other instruments over the same seconds.
 
     accuracy.py [--seconds 60]
 
-Waits for a CPU by the programs in the kernel against schedstat's, of a thread that another one keeps from its CPU; and
-interruptions against the gaps that a loop finds which does nothing but read the clock, as osnoise does. Takes root.
-CROSSTALK_BIN names the folder of the programs. Exit code 1 if the first differ by 1 % or the second by 5 %."""
+First, a thread waits for a CPU that another thread uses: its waits by trace-os's eBPF programs are compared with schedstat's.
+Second, a loop does nothing but read the clock, as osnoise does: interruptions by trace-os are compared with the gaps that
+the loop finds. Needs root. CROSSTALK_BIN names the folder of the programs. Exit code 1 if the waits differ by 1 % or the
+interruptions by 5 %."""
 import argparse
 import os
 import pathlib

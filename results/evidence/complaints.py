@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Complaints that users of clusters made in public, replayed on two CPUs: what does trace-os say?
+"""Replays problems that users of clusters reported in public, on two CPUs: does trace-os name the cause?
 
     complaints.py [--seconds 5] [NUMBER..]
 
-Each is a small job, first as it should be and then as complained about, both under trace-os. Printed are the steps of
-both, and what keeps the main thread from running for longer than before. Takes root and two CPUs. CROSSTALK_BIN names the
-folder of the programs. Exit code 1 if a cause is not the one that was made."""
+Each is a small job, which trace-os observes first without and then with the problem. Prints the step times of both, and what
+keeps the main thread from running for longer than before. Needs root and two CPUs. CROSSTALK_BIN names the folder of the
+programs. Exit code 1 if trace-os names another cause than the one that was made."""
 import argparse
 import collections
 import contextlib
@@ -43,7 +43,7 @@ def compute(times=1):
 
 
 def forked(name, cpu, work):
-    """A process of the job (or, of its parent, none) that works until the end."""
+    """Starts a process that repeats `work` on the CPU until it is killed. Returns its PID."""
     pid = os.fork()
     if pid == 0:
         called(name)
@@ -81,7 +81,7 @@ def checkpoint(file):
         os.fsync(out.fileno())
 
 
-# The job's side of each complaint: what it starts beside its main thread, and its step.
+# The job of each problem: what it starts besides its main thread, and its step.
 def surplus(count, name):
     return lambda file: [thread(f"{name} {number}", compute) for number in range(count)] and None
 
@@ -117,7 +117,7 @@ def proxy_step(file):
     return step
 
 
-# What is said, what the job does, its step, who disturbs it, and by whom or what it should be.
+# The problem as reported, what the job does besides its steps, its step, the disturbance from outside, and the cause.
 COMPLAINTS = {
     1: ("a job got 2 CPUs of 256 and looks like a software regression", surplus(3, "worker"), reading_step, None, "own_thread"),
     2: ("OMP_NUM_THREADS is unset in several processes of a node", surplus(2, "omp"), reading_step, "second job", "own_thread"),
@@ -147,7 +147,7 @@ def job(number, disturbed, file, cpu, steps_csv):
 
 
 def disturb(how, file, cpus, group, seconds):
-    """Starts what disturbs the job from outside. Returns its process, or None if it is none."""
+    """Starts the disturbance from outside the job. Returns its PID; None if it is not a process."""
     times = [(0, time.monotonic_ns() + round((seconds + 30) * 1e9))]
     place = disturbances.Place(cpus[1], cpus[0], file, FILE_BYTES, group, 50_000)
     work = {"second job": lambda: [thread(f"omp {i}", compute) for i in range(2)] and compute(10 ** 9),
@@ -161,7 +161,7 @@ def disturb(how, file, cpus, group, seconds):
 
 
 def watched(number, disturbed, seconds, cpus, scratch):
-    """(mean step in ms, {(cause, by): ms a second of the main thread}, share of pressure by PSI)"""
+    """Returns the mean step in ms, {(cause, by): ms per second of the main thread}, and the share of time under pressure (PSI)."""
     out, file = scratch / f"{number}-{disturbed}", str(scratch / "file")
     with injections.control_groups(50_000) as (group, _):
         child = subprocess.Popen([sys.executable, __file__, "--job", str(number), str(int(disturbed)), file, str(cpus[1]),

@@ -4,10 +4,10 @@
 
     cost.py [--rounds 15] [--seconds 4] [--csv FILE]
 
-While one training runs, trace-os is absent, reads counters (--bpf off), or also has its programs in the kernel, for some
-seconds each in random order, round after round; without and with 20,000 context switches a second on another CPU. A
-step's cost is the mean step beside it over that without, round by round, with a 95 % t interval over rounds. Then the
-kernel's own account: run time and calls of each program. Takes root. CROSSTALK_BIN names the folder of the programs."""
+While one training runs, trace-os does not run, reads counters (--bpf off), or also uses its eBPF programs, for some
+seconds each, in random order within each round; without and with 20,000 context switches a second on another CPU. The cost
+is the mean step with trace-os divided by that without, in the same round, with a 95 % t interval over rounds. Also prints
+the kernel's statistics: run time and calls of each eBPF program. Needs root. CROSSTALK_BIN names the folder of the programs."""
 import argparse
 import bisect
 import csv
@@ -77,7 +77,7 @@ class Training:
 
 
 def watched(pid, arm, seconds, cpu):
-    """Runs trace-os for so long; the time in which it was at work."""
+    """Runs trace-os for that long. Returns the span of time in which it certainly recorded."""
     begin = time.monotonic_ns()
     if arm == "none":
         time.sleep(seconds)
@@ -85,7 +85,7 @@ def watched(pid, arm, seconds, cpu):
         subprocess.run([BIN / "trace-os", "--pid", str(pid), "--cpus", str(cpu), "--bpf",
                         "off" if arm == "counters" else "auto", f"{seconds}s"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                        check=True)
-    return begin + 500_000_000, begin + round((seconds - 0.1) * 1e9)  # attached by then, and still
+    return begin + 500_000_000, begin + round((seconds - 0.1) * 1e9)  # its programs are attached in this time
 
 
 def mean_step(steps, span):

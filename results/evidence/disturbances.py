@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What injections.py does to a job: a function for each kind, `kind(place, strength, times)`, that runs in a process of
-its own on another CPU and disturbs the job's CPU in the given times (ns, CLOCK_MONOTONIC), as hard as `strength` (0 to 1)
-says. Takes root and Linux; what it changes for all of the machine it puts back."""
+"""The disturbances of injections.py: one function for each kind, `kind(place, strength, times)`. It runs in a separate
+process on another CPU, and disturbs the job's CPU in the given times (ns, CLOCK_MONOTONIC) with that strength (0 to 1).
+Needs root and Linux; settings that it changes for the whole machine are restored."""
 import ctypes
 import hashlib
 import mmap
@@ -22,11 +22,11 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 @dataclass
 class Place:
-    cpu: int           # the job's
-    other: int         # of the disturbance itself, if it is not to take the job's
-    file: str          # of the job
-    cold: int          # its bytes
-    group: pathlib.Path  # the job's control group of the CPU
+    cpu: int             # CPU of the job
+    other: int           # CPU of a disturbance that does not run on the job's
+    file: str            # file that the job reads and maps
+    cold: int            # length of that file in bytes
+    group: pathlib.Path  # control group of the job, with the controller cpu
     period_us: int
 
 
@@ -40,7 +40,7 @@ def sleep_until(at_ns):
 
 
 def in_times(times, once, rest_s=0.0):
-    """Calls `once` again and again in each time."""
+    """Calls `once` repeatedly within each of the times."""
     for begin, end in times:
         sleep_until(begin)
         while now() < end:
@@ -54,7 +54,7 @@ def between(strength, low, high):
 
 
 def foreign_process(place, strength, times):
-    """Takes the job's CPU in bursts of 0.4 to 5 ms, 30 to 100 % of the time in which it may."""
+    """Uses the job's CPU in bursts of 0.4 to 5 ms, for 30 to 100 % of the given times."""
     os.sched_setaffinity(0, {place.cpu})
     burst = random.uniform(0.4e6, 5e6)
     rest_s = burst / 1e9 * (1 / between(strength, 0.3, 1) - 1)
@@ -68,7 +68,7 @@ def foreign_process(place, strength, times):
 
 
 def kernel_thread(place, strength, times):
-    """ksmd, bound to the job's CPU, looks for equal pages in memory of this process."""
+    """Lets ksmd, bound to the job's CPU, search memory of this process for equal pages."""
     (ksmd,) = [int(p.parent.name) for p in pathlib.Path("/proc").glob("[0-9]*/comm") if p.read_text() == "ksmd\n"]
     mapped = mmap.mmap(-1, 96 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     mapped.write(os.urandom(96 << 20))
@@ -96,7 +96,7 @@ def kernel_thread(place, strength, times):
 
 
 def soft_interrupts(place, strength, times):
-    """Packets of the loopback of a network of its own, which the kernel is told to receive on the job's CPU (RPS)."""
+    """Sends packets over loopback in a separate network namespace; the kernel receives them on the job's CPU (RPS)."""
     if LIBC.unshare(CLONE_NEWNS | CLONE_NEWNET) != 0:
         raise OSError(ctypes.get_errno(), "unshare")
     subprocess.run("mount --make-rprivate / && mount -t sysfs none /sys && ip link set lo up && "
@@ -116,7 +116,7 @@ def soft_interrupts(place, strength, times):
 
 
 def throttled(place, strength, times):
-    """The quota of the job's own control group."""
+    """Limits the job by the CPU quota of its own control group."""
     quota = round(place.period_us * between(strength, 0.6, 0.2))
     for begin, end in times:
         sleep_until(begin)
@@ -138,17 +138,17 @@ def drop(place, offset, times, every_s):
 
 
 def cold_reads(place, strength, times):
-    """The part of the job's file that it reads is dropped from the page cache."""
+    """Drops from the page cache the part of the job's file that the job reads."""
     drop(place, 0, times, between(strength, 0.003, 0.001))
 
 
 def major_faults(place, strength, times):
-    """The part of the job's file that it maps is dropped from the page cache."""
+    """Drops from the page cache the part of the job's file that the job maps."""
     drop(place, place.cold // 2, times, between(strength, 0.003, 0.001))
 
 
 def disk_competition(place, strength, times):
-    """Others read from the same disk, past the page cache."""
+    """Reads from the job's disk in several threads, bypassing the page cache."""
     file = os.open(place.file, os.O_RDONLY | os.O_DIRECT)
     length = 256 << 10
 

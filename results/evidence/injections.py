@@ -3,13 +3,13 @@
 """Does a report name the cause that was injected?
 
     injections.py [--runs N] [--seed SEED] [--kinds KIND,..] [--csv FILE.csv] [--keep DIR]
-    injections.py --table FILE.csv     only prints what such a file says
+    injections.py --table FILE.csv     only prints the results in such a file
 
-Each run is a job on one CPU (victim.py), watched by trace-os, beside disturbances (disturbances.py) under neutral names
-in slots that a seed draws: kinds, strengths, order, length of the slots, threads of the job. What a name stands for is
-written to truth.json, which is read only when the reports are scored. Takes root, two CPUs and python3-otf2.
-CROSSTALK_BIN names the folder of the programs. Exit code 1 if fewer than 95 % of the causes are right, or if one is named
-beside the placebo in more than 1 %."""
+In each run trace-os observes a job on one CPU (victim.py) with disturbances (disturbances.py) in slots. The seed determines
+kinds, strengths and order of the disturbances, the length of slots, and the job's threads. Disturbances have neutral names;
+truth.json holds their kinds, and is read only when the reports are scored. Needs root, two CPUs and python3-otf2.
+CROSSTALK_BIN names the folder of the programs. Exit code 1 if fewer than 95 % of the causes are right, or if a cause is
+named for more than 1 % of the placebos."""
 import argparse
 import collections
 import contextlib
@@ -41,7 +41,7 @@ SENTENCES = {"another job runs": "neighbour", "other threads of the same job": "
              "look for free memory": "reclaim", "hypervisor takes": "steal", "wait for a CPU (": "runqueue_wait",
              "No slowdown": "no slowdown", "Unknown:": "may be chance"}
 UNNAMED = {"none", "no slowdown", "may be chance"}
-KINDS = {  # what makes it, and what a report should name
+KINDS = {  # the function that makes the disturbance, and the cause that a report should name
     "foreign process": (disturbances.foreign_process, "neighbour"),
     "own surplus threads": (None, "own_thread"),
     "kernel thread": (disturbances.kernel_thread, "kernel_thread"),
@@ -57,7 +57,7 @@ KINDS = {  # what makes it, and what a report should name
 
 
 def draw(chance, kinds, seconds):
-    """A run, drawn: names with their kinds and strengths, and slots [(block, position, name or None)]."""
+    """Draws a run: the kind and strength of each name, and the slots [(block, position, name or None)]."""
     chosen = chance.sample(kinds, min(len(kinds), chance.randint(7, 8))) + ["nothing"]
     chance.shuffle(chosen)
     truth = {f"n{number}": {"kind": kind, "strength": chance.random()} for number, kind in enumerate(chosen, 1)}
@@ -78,8 +78,8 @@ def surplus(chance, strength, times):
 
 @contextlib.contextmanager
 def control_groups(period_us):
-    """Two groups of the CPU controller without a quota, for the job and for others, of ten times the weight of what else
-    runs on the machine."""
+    """Two control groups (controller cpu) without a quota, for the job and for others, with ten times the weight of all other
+    programs on the machine."""
     top = pathlib.Path("/sys/fs/cgroup/cpu")
     top = top if top.is_dir() else pathlib.Path("/sys/fs/cgroup")
     groups = [top / f"crosstalk-injections-{os.getpid()}-{name}" for name in ("job", "others")]
@@ -117,7 +117,7 @@ def child(make, place, strength, times, seed, group):
 
 
 def one_run(chance, run, truth, slots, slot_ms, cpus):
-    """Makes the run's directory. The truth goes beside it."""
+    """Makes a run in the directory, and writes the truth next to the directory."""
     run.mkdir(parents=True)
     file = prepared_file(run)
     start_ns = time.monotonic_ns() + 2_500 * MS
@@ -165,7 +165,7 @@ def named(sentence):
 
 
 def scored(run, number, seed):
-    """A row for each injection: what was made, what the report named."""
+    """A row for each injection: its kind and strength, and the cause that the report names."""
     rest = does_not_add_up(run)
     truth = json.loads((run.parent / f"{run.name}.truth.json").read_text())
     verdict = json.loads((run / "report" / "verdict.json").read_text())

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does job.cores slow a job down as taskset does by hand?
+"""Does job.cores slow a job down as much as taskset by hand?
 
     kept_cores.py [--rounds 10] [--seconds 4]
 
-A job of two threads hashes on both of two CPUs: a step ends when each thread has done its part. In each round, in random
-order, the job runs by hand (unbound, and under taskset on one and on two CPUs, a run of so many seconds for each), and
-under noisegen (one run, whose slots are quiet or job.cores[keep=1|2]). A slowdown is the mean step over that of the
+A job of two threads computes hashes on two CPUs: a step ends when both threads have done their parts. In each round, in random
+order, the job runs by hand (unbound, and under taskset on one and on two CPUs, --seconds each), and under noisegen (one
+run, whose slots are quiet or job.cores[keep=1|2]). A slowdown is the mean step over that of the
 unbound run, or of the quiet slots; printed are means over rounds with 95 % t intervals, and their difference. Exit code
 1 if an interval of a difference lies beyond 2 % of the step. CROSSTALK_BIN names the folder of the programs."""
 import argparse
@@ -29,12 +29,12 @@ import cost
 HASHED = bytes(2 << 20)
 LEVELS = (1, 2)
 SLOT = 0.4  # s
-SETTLED_NS = 20_000_000  # a thread may take a scheduler's tick or more to come to another CPU
+SETTLED_NS = 20_000_000  # a thread may take a scheduler tick or more to move to another CPU
 TOLERANCE = 0.02
 
 
 def job(file):
-    """Until SIGTERM; then the times of its steps are in the file."""
+    """Makes steps until SIGTERM, and then writes their times to the file."""
     ended, given, done = [], queue.SimpleQueue(), queue.SimpleQueue()
     signal.signal(signal.SIGTERM, lambda *_: ended.append(True))
 
@@ -69,7 +69,7 @@ class Job:
 
 
 def by_hand(cpus, seconds):
-    """The mean step on so many CPUs; None: unbound."""
+    """The mean step of the job on these CPUs; None: unbound."""
     with tempfile.TemporaryDirectory() as scratch:
         run = Job(scratch, () if cpus is None else ("taskset", "-c", ",".join(map(str, cpus))))
         begin = time.monotonic_ns()
@@ -78,7 +78,7 @@ def by_hand(cpus, seconds):
 
 
 def under_noisegen(cpus, seconds, seed):
-    """The mean step in slots of each level, and in quiet ones."""
+    """The mean step in the slots of each level, and in quiet slots."""
     with tempfile.TemporaryDirectory() as scratch:
         run = Job(scratch)
         subprocess.run([cost.BIN / "noisegen", "--schedule", f"rotation(job.cores[keep=1|2]; slot={SLOT}s)", "--cpus",

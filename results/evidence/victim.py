@@ -5,9 +5,9 @@ and pages of a mapped file.
 
     victim.py RUN FILE CPU THREADS SURPLUS.json
 
-It writes RUN/train/steps.csv when SIGTERM ends it, and RUN/train/run.json before the first step. FILE has COLD bytes and
-is there. With THREADS 2 a second thread does half of the hashing. SURPLUS.json: the surplus of threads or processes of
-the job itself, and the times (ns, CLOCK_MONOTONIC) in which they run beside the main thread."""
+It writes RUN/train/steps.csv when SIGTERM ends it, and RUN/train/run.json before the first step. FILE must
+exist and have COLD bytes. With THREADS 2, a second thread does half of the hashing. SURPLUS.json: surplus threads or
+processes of the job, and the times (ns, CLOCK_MONOTONIC) in which they run on the main thread's CPU."""
 import hashlib
 import json
 import mmap
@@ -34,7 +34,7 @@ def spin_until(end_ns):
 
 
 def surplus_runs(surplus, number):
-    """One thread's or process' part: in each time, bursts of `on_ms` that are followed by `off_ms` of rest."""
+    """The work of a surplus thread or process: within each of the times, bursts of `on_ms`, each followed by a rest of `off_ms`."""
     for begin, end in surplus["times"]:
         sleep_until(begin)
         while (now := time.monotonic_ns()) < end:

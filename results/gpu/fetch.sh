@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Packs what a build needs and a machine with a GPU may lack: OTF2 and other libraries, as packages of Debian's. On a Debian
-# 12, as any user:
+# Downloads the packages of Debian that a build needs and that a machine with a GPU may lack: OTF2 and other libraries. Run
+# it on Debian 12, as any user:
 #
-#   results/gpu/fetch.sh [DIR]     the packages in DIR (default build/gpu-packages), which then goes to the other machine
+#   results/gpu/fetch.sh [DIR]     puts them into DIR (default build/gpu-packages); then copy DIR to the machine with the GPU
 #
-# Nothing is installed. Exit codes: 0 fine, 1 a package cannot be downloaded, 77 this is no Debian.
+# Nothing is installed. Exit codes: 0 fine, 1 a package cannot be downloaded, 77 this is not Debian.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 folder=${1:-build/gpu-packages}

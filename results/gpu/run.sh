@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds and tries on a GPU what needs one, in stages of less than ten minutes each. What the machine lacks, fetch.sh has
-# packed elsewhere: it needs CMake, Ninja, nvcc, a compiler, and for LibTorch a Python with torch, but neither MPI nor OTF2.
+# Builds and tests the parts that need a GPU, in stages of less than ten minutes each. The machine needs CMake, Ninja, nvcc,
+# a compiler, and for LibTorch a Python with torch, but neither MPI nor OTF2: other packages that it lacks come from
+# fetch.sh, which runs on another machine.
 #
 #   results/gpu/run.sh               all stages, one after the other; one that fails says why, and the next one runs
-#   results/gpu/run.sh build tests   these stages; what earlier ones left in WORK is used
-#   results/gpu/run.sh --list        what the stages are
+#   results/gpu/run.sh build tests   these stages, with the results of earlier ones in WORK
+#   results/gpu/run.sh --list        lists the stages
 #
 # WORK=DIR      where it builds and runs (default build/gpu)
-# PACKAGES=DIR  what fetch.sh packed (default build/gpu-packages)
+# PACKAGES=DIR  the packages from fetch.sh (default build/gpu-packages)
 # RESULTS=DIR   gets README.md, stages.csv, the tables and the logs (default results/gpu/DATE)
-# LIMIT=SECONDS of each stage (default 570)
+# LIMIT=SECONDS time limit of each stage (default 570)
 # Exit codes: 0 all stages are fine or skipped, 1 one failed, 2 wrong usage.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1

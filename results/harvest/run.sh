@@ -3,7 +3,7 @@
 # A hyper-parameter search as the neighbour of a training, and the same search on the empty node: five minutes on a
 # machine on which nothing else runs.
 #
-#   results/harvest/run.sh [DIR]    makes the runs in DIR (default build/harvest), or takes those that are there, and
+#   results/harvest/run.sh [DIR]    makes the runs in DIR (default build/harvest), or uses existing ones, and
 #                                   copies their tables beside this script
 #
 # RESULTS=FOLDER puts the tables elsewhere. CROSSTALK_BIN is the folder of the programs.

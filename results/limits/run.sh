@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A neighbour that is too strong, and the same one under a limit: four minutes on a machine on which nothing else runs.
 #
-#   results/limits/run.sh [DIR]     makes the run DIR (default build/limits), or takes the one that is there, and copies
+#   results/limits/run.sh [DIR]     makes the run DIR (default build/limits), or uses an existing one, and copies
 #                                   its tables beside this script
 #
 # RESULTS=FOLDER puts the tables elsewhere. CROSSTALK_BIN is the folder of the programs.

@@ -6,10 +6,10 @@
 
 The training is python/tests/train_digits.py's: two ranks, DistributedDataParallel over gloo, DataLoader with two workers;
 each rank with its workers on a CPU of its own, as mpirun binds them. A block is an epoch of 15 steps, with hooks or
-without, in random order within each pair of blocks: what two trainings differ by (their memory, their CPUs, the hour) is
-the same in both. As in a designed run, a block slower than its like by five robust standard deviations is set aside, and
-the effect is the mean difference over the mean without hooks, with a t interval over pairs. After the blocks the hooks are
-timed where they are, with what a step leaves of the caches. CROSSTALK_BIN names the folder of the programs."""
+without, in random order within each pair of blocks, so that differences between trainings (memory, CPUs, time of day) do not
+matter. As in a designed run, a block slower than others of its kind by five robust standard deviations is excluded, and the
+effect is the mean difference over the mean without hooks, with a t interval over pairs. After the blocks, the hooks are
+timed within steps, with the caches as a step leaves them. CROSSTALK_BIN names the folder of the programs."""
 
 import argparse
 import csv

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Real jobs whose neighbour harms them where reports used to look away: what the report says beside what the raw step
-# times say by pen and paper. Writes DIR/HOW and DIR/HOW.txt; takes five minutes a job.
+# Real jobs with a neighbour whose harm earlier reports missed: compares the report with a simple calculation from the raw
+# step times. Writes DIR/HOW and DIR/HOW.txt; takes five minutes per job.
 #
 #     results/seal/real.sh DIR [HOW..]      HOW: stall checkpoint load ddl
 set -euo pipefail

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What guards cost a training, in quiet and beside memory.stream on the CPUs that it leaves.
 
-    guard_costs.py [DIR]    makes the runs in DIR (default build/guard-costs, which must not be there), and puts
+    guard_costs.py [DIR]    makes the runs in DIR (default build/guard-costs, which must not exist), and puts
                             guard_costs.csv beside this script
 
-Null trials of each guard and of none, in random order within blocks, in trainings that have noise beside them and such
-that have not, in turns. Half of the CPUs train, a rank each, and the others make noise. RESULTS=FOLDER puts the table
+Null trials of each guard and of none, in random order within blocks, alternately in trainings with noise and in
+trainings without. Half of the CPUs train, with a rank each, and the others make noise. RESULTS=FOLDER puts the table
 elsewhere; CROSSTALK_BIN is the folder of the programs; MODEL another model; TURNS and BLOCKS scale it (4, 5).
 """
 import contextlib
