@@ -228,7 +228,7 @@ constexpr std::array gpu_reasons{
     GpuReason{"gpu_idle_copy", "GPUs wait longer for copies", Mechanism::unknown},
     GpuReason{"gpu_idle_queued", "GPUs start launched work later", Mechanism::unknown}};
 
-// The cause by longer GPU activities, if they are at least half of the slowdown. Phases of the host are then no
+// The GPU activity that took longer, if that explains at least half of the slowdown. Phases of the host are then no
 // evidence: a host that is ahead of its GPU waits in one phase for GPU work of another.
 std::optional<Cause> cause_on_gpu(const Analysis& analysis, const Effect& step, double confidence)
 {

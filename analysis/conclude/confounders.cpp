@@ -209,7 +209,7 @@ std::vector<std::string> confounders(const DesignedRun& run, const Analysis& ana
         const std::vector<std::int64_t> begin_ns = begins(run, noise);
         if (static_cast<int>(begin_ns.size()) < enough_episodes)
             add(base::join(noise.name, " ran in ", begin_ns.size(), begin_ns.size() == 1 ? " episode" : " episodes",
-                           ", so their spread is hardly known"));
+                           ", so their variation is hardly known"));
         const Places begun = places(run, begin_ns);
         add(one_part(run, noise));
         add(trend_of(run, analysis, noise));

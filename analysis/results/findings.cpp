@@ -116,7 +116,7 @@ std::vector<Check> design_checks(const Report& report)
                    counted(static_cast<std::size_t>(analysis.blocks), "block"),
                    join("Each holds every noise and quiet", report.run.plan.randomised() ? ", in random order" : "",
                         "; ", counted(static_cast<std::size_t>(analysis.dropped_blocks), "incomplete block"),
-                        " left out. Intervals rest on blocks, not on steps.")});
+                        " left out. Intervals are based on blocks, not on steps.")});
     all.push_back(check_of_order(report.run.plan));
     all.push_back(check_of_outliers(analysis));
     return all;

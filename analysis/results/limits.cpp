@@ -173,12 +173,12 @@ void add_carry_over(std::vector<std::string>& limits, const Report& report)
 {
     for (const CarryOver& left : report.analysis.carry_over)
         if (left.counted && left.p_holm <= significant_carry_over)
-            limits.push_back(
-                join(base::factor_name(left.factor, left.level), " lasts: ", signed_percent(left.percent.value),
-                     " is left in the ", left.slots == 1 ? "slot" : join(left.slots, " slots"),
-                     " after it. This counts in its slowdown, since a neighbour runs all the time; longer slots (",
-                     fixed(2.0 * slot_s(report), 2), " s: crosstalk run --slot ", fixed(2.0 * slot_s(report), 2),
-                     "s) would contain more of it"));
+            limits.push_back(join(base::factor_name(left.factor, left.level), " outlasts its slot: steps in the ",
+                                  left.slots == 1 ? "slot" : join(left.slots, " slots"), " after it are longer by ",
+                                  signed_percent(left.percent.value),
+                                  ". This counts in its slowdown, since a neighbour runs all the time; longer slots (",
+                                  fixed(2.0 * slot_s(report), 2), " s: crosstalk run --slot ",
+                                  fixed(2.0 * slot_s(report), 2), "s) would contain more of it"));
 }
 
 double worst_lateness_s(const Json& noise)

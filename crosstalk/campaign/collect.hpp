@@ -18,7 +18,7 @@ struct CollectedRun {
     std::string hosts;  // "n1 n2"
     std::string started;
     int attempt = 1;
-    std::size_t steps = 0;  // number of steps of all ranks after the warm-up; the next two members are over these steps
+    std::size_t steps = 0;  // steps, step_ms, median_step_ms: of all ranks, after the warm-up
     double step_ms = 0.0;   // mean
     double median_step_ms = 0.0;
     double bytes_per_s = 0.0;  // the noise's rate, summed over its CPUs

@@ -147,7 +147,7 @@ std::vector<base::page::Trust> trust_in(const CampaignDirectory& campaign, const
          base::join(all.runs.size(), " of ", campaign.plan().size(), " count")}};
     if (!all.effects.empty())
         checks.push_back({"Repetitions", blocks >= enough_blocks ? Grade::held : Grade::not_held,
-                          "Each interval rests on " + base::counted(blocks, "block") + " or more"});
+                          "Each interval is based on " + base::counted(blocks, "block") + " or more"});
     if (!all.designed.empty())
         checks.push_back({"Designed runs",
                           std::all_of(all.designed.begin(), all.designed.end(),

@@ -31,9 +31,9 @@ std::vector<std::string> carry_over_sentences(const Report& report)
     }
     if (most == nullptr) return {};
     if (left.empty())
-        return {join("No carry-over of a noise into later slots is seen; in the next slot at most ",
-                     signed_percent(most->percent.interval(confidence).high), " is left, of ",
-                     base::factor_name(most->factor, most->level),
+        return {join("No carry-over of a noise into later slots is seen; the largest possible one, of ",
+                     base::factor_name(most->factor, most->level), ", is ",
+                     signed_percent(most->percent.interval(confidence).high),
                      ". No noise was on for longer than a slot: this run does not see effects that take longer, such "
                      "as a queue of loaded batches that runs empty.")};
     return {join("Carry-over of a noise into the ", most->slots == 1 ? "slot" : join(most->slots, " slots"),

@@ -77,10 +77,8 @@ std::vector<std::string> stall_sentences(const Report& report)
         all.push_back(join("A stall that is rarer than this may have been missed, because no step was an outlier: ",
                            base::join_words(met, ", "), "."));
     if (!open.empty())
-        all.push_back(
-            join("With the excluded outliers, and with what may be left in the next slot, the "
-                 "slowdown may be: ",
-                 base::join_words(open, ", "), "."));
+        all.push_back(join("With the excluded outliers and the largest possible carry-over, the slowdown may be: ",
+                           base::join_words(open, ", "), "."));
     return all;
 }
 

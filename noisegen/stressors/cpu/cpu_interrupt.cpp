@@ -87,9 +87,11 @@ class CpuInterrupt final : public Stressor {
 
     std::string note() const override
     {
-        return base::join(interrupts_.together ? "at multiples of " : "at its own phase in ",
-                          base::format(base::Nanoseconds{interrupts_.period_ns}), " of the real time, at worst ",
-                          latest_ns_ / 1000, " us late, ", skipped_, " left out");
+        const std::string period = base::format(base::Nanoseconds{interrupts_.period_ns});
+        return base::join(
+            "interrupts every ", period,
+            interrupts_.together ? ", at its multiples on the real-time clock" : ", at a phase of its own",
+            "; at worst ", latest_ns_ / 1000, " us late, ", skipped_, " missed");
     }
 
  private:

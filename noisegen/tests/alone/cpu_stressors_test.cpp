@@ -104,7 +104,7 @@ TEST_CASE("an interrupt takes the CPU for its length in slices and is one operat
     CHECK((work.rest_until_ns - wait.rest_until_ns) % 10'000'000 == 0);
     CHECK(work.rest_until_ns > wait.rest_until_ns);
     stressor->end();
-    CHECK(stressor->note().starts_with("at multiples of 10ms of the real time"));
+    CHECK(stressor->note().starts_with("interrupts every 10ms, at its multiples on the real-time clock"));
 }
 
 TEST_CASE("an interrupt ends with its turn")
