@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings by which an operator can limit each kind of noise, given what it got in the way of, and how.
+// Settings by which an operator can limit each kind of noise, by the part of the training that it slowed, and how.
 #pragma once
 
 #include "analysis/conclude/cause.hpp"

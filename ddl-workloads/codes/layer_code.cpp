@@ -13,7 +13,7 @@ namespace ddl {
 
 namespace {
 
-// The ranks for which `symbol_of` is `symbol`, by the part that `part_of` says; ranks without a part are left out.
+// [part]: the rank whose symbol is `symbol` and whose part is this one, as the two members say; -1 if there is none.
 std::vector<int> by_part(const LayerCode& code, int symbol, int parts, int Place::*symbol_of,
                          std::optional<int> Place::*part_of)
 {

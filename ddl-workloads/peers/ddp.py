@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """The peer of ddl-train: PyTorch's DistributedDataParallel over Gloo, or over NCCL on GPUs, trains the same models
-on as large batches, which it holds in memory. Prints begin and end of each step on CLOCK_MONOTONIC in ns, one a line,
-from rank 0. Under mpirun, or alone."""
+with equally large batches, which it holds in memory. Rank 0 prints start and end of each step, in ns of CLOCK_MONOTONIC, one
+step per line. Runs under mpirun, or as a single process."""
 
 import argparse
 import math

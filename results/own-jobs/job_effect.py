@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether job.run with a memory loop of our own costs a training what memory.stream does.
+"""Does job.run with a memory loop of our own slow a training as much as memory.stream?
 
     job_effect.py [--duration 15min] [--run DIR] [--csv FILE]
 
 The loop is C, compiled here: a = s*a + s over an array of 256 MiB on each CPU that it may use, as
-memory.stream[shape=update,bytes=256MiB] has it. Both are factors of one designed run beside ResNet-18 (width 32), so
-what the hour does to the training is the same in both. Compared block by block: mean steps of each under its noise, in
-percent of the mean quiet step, with a t interval of the difference over blocks. CROSSTALK_BIN names the folder of the
-programs; --run names a run that is there already."""
+memory.stream[shape=update,bytes=256MiB] has it. Both are factors of one designed run with ResNet-18 (width 32), so
+that drift of the machine affects both equally. In each block, the mean steps under each noise are compared, in percent of
+the mean quiet step; the difference has a t interval over blocks. CROSSTALK_BIN names the folder of the programs; --run
+names an existing run."""
 
 import argparse
 import collections

@@ -191,8 +191,8 @@ void add_part(Report& all, const Report& part)
     all.records.insert(all.records.end(), part.records.begin(), part.records.end());
 }
 
-// Adds a note on runs with the same seed: their treatments had the same order, so a rhythm of the machine may be in
-// both.
+// Adds a note on runs with the same seed: their treatments had the same order, so periodic activity of the machine
+// may affect both equally.
 void note_equal_seeds(PooledReport& report)
 {
     std::vector<std::string> seeds;

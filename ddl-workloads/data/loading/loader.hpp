@@ -84,7 +84,7 @@ class Loader {
     Handover<RawBatch> raw_;  // bounded by the tickets of queue_
     OrderedQueue<Batch> queue_;
     ReaderObserver* observer_;
-    RawBatch own_;  // without readers: the room that next() reads into
+    RawBatch own_;  // without readers: the buffer of next()
     std::atomic<std::int64_t> bytes_read_ = 0;
     std::vector<std::jthread> threads_;
 };
