@@ -115,7 +115,7 @@ NoiseLog read_noise_table(const std::filesystem::path& file)
         if (episode.what.empty()) base::fail(table.place(row, "what"), ": empty name of the noise");
         const bool realtime = table.get<double>(row, "begin_s") >= first_of_realtime_s;
         if (!log.episodes.empty() && realtime != log.realtime)
-            base::fail(table.place(row, "begin_s"), ": another clock than in earlier lines");
+            base::fail(table.place(row, "begin_s"), ": this time is of another clock than those of earlier lines");
         log.realtime = realtime;
         log.episodes.push_back(std::move(episode));
     }

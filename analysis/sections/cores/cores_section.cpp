@@ -133,7 +133,7 @@ std::string answer_of(const Report& report, const ResponseCurve& curve)
     text += join(*needed.enough, at, "; ", needed.most, " were the most tried).");
     if (*needed.enough == needed.most) text += " No smaller number is shown to be enough.";
     if (needed.by_the_curve < needed.enough)
-        text += join(" The curve alone says ", *needed.by_the_curve, ": a longer run may show it.");
+        text += join(" By the fitted curve alone it is ", *needed.by_the_curve, ": a longer run may show it.");
     if (!needed.not_measured.empty()) text += join(" Not measured: ", numbers(needed.not_measured), ".");
     return text;
 }
