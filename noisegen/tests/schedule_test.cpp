@@ -204,8 +204,8 @@ TEST_CASE("malformed schedules are refused")
     CHECK(complains("memory.stream[rate=1GiB/s|2GiB/s] 1s", "only rotation(...) and factorial(...)"));
     CHECK(complains("a=memory.stream 1s; a=io.write 1s", "names two different stressors"));
     CHECK(complains("memory.stream[rate=0] 1s", "must be more than zero"));
-    CHECK(complains("memory.stream[rate=5/s] 1s", "counts bytes"));
-    CHECK(complains("cpu.spin[rate=1GiB/s] 1s", "counts operations"));
+    CHECK(complains("memory.stream[rate=5/s] 1s", "must be in bytes"));
+    CHECK(complains("cpu.spin[rate=1GiB/s] 1s", "must be in operations"));
     CHECK(complains("placebo[rate=1GiB/s] 1s", "it has none"));
     CHECK(complains("io.write[block=1000B] 1s", "multiple of 4KiB"));
     CHECK(complains("io.write[size=1MiB,block=2MiB] 1s", "multiple of the block"));
