@@ -151,6 +151,14 @@ def check_glossary():
             wrong.append(f"docs/glossary.md: '{after}' comes before '{before}' in the alphabet")
 
 
+def check_phases():
+    phases = re.findall(r"^PHASE\((\w+)", (ROOT / "base/contract/phases.inc").read_text(encoding="utf-8"), re.MULTILINE)
+    formats = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
+    for phase in phases:
+        if f"\n| `{phase}_ns` |" not in formats:
+            wrong.append(f"docs/formats.md: no row for {phase}_ns of steps.csv")
+
+
 def check_version():
     """Files that repeat the version of CMakeLists.txt have the same."""
     version = re.search(r"^project\(crosstalk VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
@@ -179,6 +187,7 @@ check_commands_run()
 check_pages()
 check_comments()
 check_glossary()
+check_phases()
 check_version()
 check_licence()
 tables = subprocess.run([sys.executable, ROOT / "results/bench/tables.py", "--check"], capture_output=True, text=True)
