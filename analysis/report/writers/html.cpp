@@ -218,8 +218,8 @@ std::string answer(const Content& content, const std::string& plot)
         R"({}{}{}{}{}<details><summary>How to read this</summary><p class="small">{}</p>
 <p class="small">{}</p></details>
 )",
-        {first, more, plot, rows_html(content.colours, verdict, found.next.outlooks),
-         once_more(found.next.again), escape(found.text.slowdown_note), escape(found.text.scope)});
+        {first, more, plot, rows_html(content.colours, verdict, found.next.outlooks), once_more(found.next.again),
+         escape(found.text.slowdown_note), escape(found.text.scope)});
 }
 
 std::string noise_table(const Colours& colours, const NoiseTable& noises)
@@ -249,8 +249,8 @@ std::string html(const Content& content, const SectionPage& page, const std::fil
     const auto& [asked, asked_plot] = content.sections.headline;
     const std::string headline = asked.empty() ? found.text.headline : asked;
     const std::string in_answer = asked.empty() ? "effects" : asked_plot;
-    const auto plot = std::find_if(page.plots.begin(), page.plots.end(),
-                                   [&](const Plot& each) { return each.name == in_answer; });
+    const auto plot =
+        std::find_if(page.plots.begin(), page.plots.end(), [&](const Plot& each) { return each.name == in_answer; });
     std::vector<std::string> files{base::file::verdict};
     for (const Table& table : content.sections.tables) files.push_back(table.file);
     return base::page::html_of({.title = "Crosstalk: " + who,

@@ -250,9 +250,8 @@ void write_cores_json(const std::filesystem::path& file, const Report& report)
 Headline cores_headline(const Report& report)
 {
     const std::vector<FactorVerdict>& noises = report.verdict.factors;
-    const bool only_cores = std::all_of(noises.begin(), noises.end(), [](const FactorVerdict& noise) {
-        return noise.stressor == contract::stressor;
-    });
+    const bool only_cores = std::all_of(
+        noises.begin(), noises.end(), [](const FactorVerdict& noise) { return noise.stressor == contract::stressor; });
     const std::vector<ResponseCurve> curves = falling_curves_of(report);
     if (!only_cores || curves.size() != 1) return {};
     const CoresNeeded needed = cores_needed(curves.front(), report.verdict);
