@@ -231,7 +231,7 @@ TEST_CASE("a long step that does not recur hides what a noise does in the slots 
     // The 40 slots in steps of 16 s are more than a twentieth of all slots.
     const Judged hidden = run_with(16000.0);
     CHECK(hidden.on("net").verdict == "insensitive");
-    CHECK(hidden.verdict.lacked.at({"net", ""}).find(" of its slots lie within long steps") != std::string::npos);
+    CHECK(hidden.verdict.lacked.at({"net", ""}).find(" of its slots lie within steps") != std::string::npos);
     const Judged seen = run_with(800.0);
     CHECK(seen.verdict.lacked.find({"net", ""}) == seen.verdict.lacked.end());
 }

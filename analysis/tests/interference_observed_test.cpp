@@ -97,7 +97,7 @@ TEST_CASE("noise of a job log is observed: its cost, what could confound, and no
     CHECK(verdict["factors"]["sort"]["effect_percent"].get<double>() == doctest::Approx(10.0).epsilon(0.05));
     CHECK(any_reason(verdict, "noise was not randomised"));
     CHECK_FALSE(any_reason(verdict, "trend"));
-    CHECK_FALSE(any_reason(verdict, "episodes, so their spread"));
+    CHECK_FALSE(any_reason(verdict, "episodes, so their variation"));
     CHECK(fs::exists(scratch / "out/index.html"));
     CHECK(fs::exists(scratch / "out/decomposition.csv"));
     CHECK(base::CsvTable{scratch / "out/effects.csv"}.rows() > 0);
@@ -128,7 +128,7 @@ TEST_CASE("a trend, few episodes, and noise in one part of the run are told")
     write_log(scratch / "jobs.csv", spans, "");
     REQUIRE(observe(scratch / "steps.csv", {scratch / "jobs.csv"}, scratch / "out").status == 0);
     const nlohmann::json verdict = verdict_of(scratch / "out");
-    CHECK(any_reason(verdict, "sort ran in 4 episodes, so their spread"));
+    CHECK(any_reason(verdict, "sort ran in 4 episodes, so their variation"));
     CHECK(any_reason(verdict, "% of the run: effects of the time of day"));
     CHECK(any_reason(verdict, "quiet steps change by"));
 }

@@ -324,7 +324,7 @@ TEST_CASE("an index of shards that makes no sense is refused")
     CHECK(refusal("{}").starts_with("index.json is not an index of shards: "));
     CHECK(refusal(head + R"("shape":{"kind":"sound"}})") == "index.json: samples of kind 'sound' are not known");
     CHECK(refusal(head + R"("shape":{"kind":"text","length":-1}})")
-              .starts_with("index.json: text in samples of -1 bytes"));
+              .starts_with("index.json: samples of text must be 1 to "));
     CHECK(refusal(head + shape + R"("train":[]})") == "index.json lists no files of part train");
     CHECK(refusal(head + shape + R"("train":[{"file":"../a","records":1}]})") ==
           "index.json: '../a' is not the name of a file in its folder");
