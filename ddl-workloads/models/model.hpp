@@ -25,6 +25,7 @@
 
 namespace ddl {
 
+class DenseModel;
 class Details;
 class ExchangeThread;
 class GradientModel;
@@ -54,6 +55,18 @@ class Model {
     // Interface to the layers, used instead of take(), forward() and backward(); null if the model has none. A model
     // whose card offers `layered` has them.
     virtual LayeredModel* layered() { return nullptr; }
+
+    // Interface to the fully connected layers, for strategies that compute their products; null if there are none. A
+    // model whose card offers `dense_layers` has them.
+    virtual DenseModel* with_dense_layers() { return nullptr; }
+
+    // Collective. Call before a checkpoint, between two steps: checks, and if need be repairs, parameters that a
+    // strategy keeps. Returns false if they are wrong and must not be written.
+    virtual bool verify() { return true; }
+
+    // Collective. Call before parameters(), state() or count_correct() are used outside of a step: brings parameters
+    // that a strategy keeps up to date.
+    virtual void complete() {}
 
     // Moves the batch to the device that computes.
     virtual void take(Batch batch) = 0;

@@ -10,6 +10,9 @@
 
 namespace ddl {
 
+// Prefix of the paths of a strategy's own state, which other strategies do not read.
+inline constexpr const char* strategy_state = "code/";
+
 enum class ElementType { float32, float64, int32, int64, uint8 };
 
 // Which rank's copy of a tensor is restored when the training resumes.

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/programs/own_library.hpp"
+#include "ddl-workloads/models/dense_model.hpp"
 #include "ddl-workloads/models/gradient_model.hpp"
 #include "ddl-workloads/models/torch_makers.hpp"
 
@@ -24,8 +25,9 @@ const TorchMakers& loaded()
 }
 
 // Capabilities of the models that use LibTorch.
-const base::Capabilities as_a_whole{&device_choice, &learning, &exchanged_gradients};
-const base::Capabilities in_layers{&device_choice, &learning, &exchanged_gradients, &layered};
+const base::Capabilities divided{&device_choice, &learning, &exchanged_gradients};
+const base::Capabilities as_a_whole{&device_choice, &learning, &exchanged_gradients, &dense_layers};
+const base::Capabilities in_layers{&device_choice, &learning, &exchanged_gradients, &dense_layers, &layered};
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 // A transformer that predicts the next byte: blocks of GPT-2 (Radford et al. 2019) with pre-normalisation, learned
 // positions, an output head tied to the byte embedding, and no dropout. With width W, C positions, V words and L blocks
 // it has V W + C W + L (12 W^2 + 13 W) + 2 W parameters.
+#include "ddl-workloads/models/torch/torch_dense.hpp"
 #include "ddl-workloads/models/torch/torch_model.hpp"
 #include "ddl-workloads/models/torch_makers.hpp"
 
@@ -23,9 +24,9 @@ struct Size {
 
 constexpr double deviation = 0.02;  // standard deviation of initial weights, as in GPT-2
 
-nn::Linear linear(std::int64_t in, std::int64_t out, double weight_deviation = deviation)
+Dense linear(std::int64_t in, std::int64_t out, double weight_deviation = deviation)
 {
-    nn::Linear layer{in, out};
+    Dense layer{in, out};
     nn::init::normal_(layer->weight, 0.0, weight_deviation);
     nn::init::zeros_(layer->bias);
     return layer;
@@ -78,8 +79,8 @@ class Attention : public nn::Module {
 
  private:
     std::int64_t heads_;
-    nn::Linear input_;
-    nn::Linear output_;
+    Dense input_;
+    Dense output_;
     torch::Tensor future_;
 };
 
@@ -116,8 +117,8 @@ class DecoderBlock : public nn::Module {
     nn::LayerNorm attention_norm_;
     std::shared_ptr<Attention> attention_;
     nn::LayerNorm forward_norm_;
-    nn::Linear expand_;
-    nn::Linear contract_;
+    Dense expand_;
+    Dense contract_;
 };
 
 class Gpt : public LayeredNetwork {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A multilayer perceptron: matrix products only, with gradients of very different sizes.
+#include "ddl-workloads/models/torch/torch_dense.hpp"
 #include "ddl-workloads/models/torch/torch_model.hpp"
 #include "ddl-workloads/models/torch_makers.hpp"
 
@@ -13,11 +14,10 @@ class Mlp : public LayeredNetwork {
     {
         std::int64_t in = shape.pixels();
         for (int layer = 0; layer < layers; ++layer) {
-            layers_->add(base::join("layer ", layer),
-                         torch::nn::Sequential{torch::nn::Linear{in, hidden}, torch::nn::ReLU{}});
+            layers_->add(base::join("layer ", layer), torch::nn::Sequential{Dense{in, hidden}, torch::nn::ReLU{}});
             in = hidden;
         }
-        layers_->add("head", torch::nn::Sequential{torch::nn::Linear{in, shape.classes}});
+        layers_->add("head", torch::nn::Sequential{Dense{in, shape.classes}});
         register_module("layers", layers_);
     }
 

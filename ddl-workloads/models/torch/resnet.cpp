@@ -2,6 +2,7 @@
 // Residual networks (He et al. 2015, https://arxiv.org/abs/1512.03385): ResNet-18 and -34 with plain blocks, ResNet-50
 // with bottlenecks, whose stride is in the 3x3 convolution as in most libraries. `width` is the number of channels in
 // the first stage (64 in the paper).
+#include "ddl-workloads/models/torch/torch_dense.hpp"
 #include "ddl-workloads/models/torch/torch_model.hpp"
 #include "ddl-workloads/models/torch_makers.hpp"
 
@@ -89,7 +90,7 @@ class ResNet : public Network {
                 in = depth.bottlenecks ? bottleneck_expansion * stage_width : stage_width;
             }
         }
-        layers_->add("head", nn::Sequential{nn::AdaptiveAvgPool2d{1}, nn::Flatten{}, nn::Linear{in, shape.classes}});
+        layers_->add("head", nn::Sequential{nn::AdaptiveAvgPool2d{1}, nn::Flatten{}, Dense{in, shape.classes}});
         register_module("layers", layers_);
     }
 

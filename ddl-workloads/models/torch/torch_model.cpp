@@ -8,33 +8,23 @@
 #include "ddl-workloads/models/torch/operator_recorder.hpp"
 #include "ddl-workloads/models/torch/parameter_shards.hpp"
 #include "ddl-workloads/models/torch/reducer.hpp"
+#include "ddl-workloads/models/torch/threads.hpp"
+#include "ddl-workloads/models/torch/torch_dense.hpp"
+#include "ddl-workloads/models/torch/torch_inputs.hpp"
 #include "ddl-workloads/models/torch/torch_layers.hpp"
 #include "ddl-workloads/models/torch/torch_state.hpp"
 
 #include <nlohmann/json.hpp>
 #include <torch/csrc/autograd/utils/lambda_post_hook.h>
 
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-// Debian's LibTorch uses OpenBLAS, which has its own threads. Other builds of LibTorch lack these functions.
-extern "C" void openblas_set_num_threads(int threads) __attribute__((weak));
-extern "C" int openblas_get_num_threads() __attribute__((weak));
-
 namespace ddl {
 
 namespace {
-
-void limit_threads(int threads)
-{
-    at::set_num_threads(threads);
-    static std::once_flag said;  // LibTorch accepts the number only once per process
-    std::call_once(said, [] { at::set_num_interop_threads(1); });
-    if (openblas_set_num_threads != nullptr) openblas_set_num_threads(threads);
-}
 
 std::vector<std::span<float>> floats(const std::vector<std::span<std::byte>>& memory)
 {
@@ -42,23 +32,6 @@ std::vector<std::span<float>> floats(const std::vector<std::span<std::byte>>& me
     for (const std::span<std::byte> bytes : memory)
         all.emplace_back(reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float));
     return all;
-}
-
-// LibTorch takes non-const memory even if it only reads it.
-template <class Number>
-torch::Tensor view(const std::vector<Number>& numbers, at::IntArrayRef shape)
-{
-    return torch::from_blob(const_cast<Number*>(numbers.data()), shape, c10::CppTypeToScalarType<Number>::value);
-}
-
-std::unique_ptr<torch::optim::Optimizer> optimizer(const std::vector<torch::Tensor>& parameters,
-                                                   const OptimizerPlan& plan)
-{
-    using namespace torch::optim;
-    if (plan.name == "adamw")
-        return std::make_unique<AdamW>(parameters, AdamWOptions(plan.learning_rate).weight_decay(plan.weight_decay));
-    return std::make_unique<SGD>(
-        parameters, SGDOptions(plan.learning_rate).momentum(plan.momentum).weight_decay(plan.weight_decay));
 }
 
 class TorchModel : public GradientModel {
@@ -69,7 +42,7 @@ class TorchModel : public GradientModel {
           network_{std::move(network)},
           parameters_{network_->parameters()},
           optimizer_plan_{plan.optimizer},
-          optimizer_{optimizer(parameters_, plan.optimizer)}
+          optimizer_{make_optimizer(parameters_, plan.optimizer)}
     {
         if (device_.plan().graphs && network_->own_part() != nullptr)
             base::fail_usage("--cuda-graphs: a part of this model is not on the GPU");
@@ -78,7 +51,7 @@ class TorchModel : public GradientModel {
         if (plan.details != nullptr && plan.details->level() != DetailLevel::L0) operators_.emplace(*plan.details);
     }
 
-    std::vector<std::span<std::byte>> parameters() override { return seen_parameters_.of(parameters_); }
+    std::vector<std::span<std::byte>> parameters() override { return seen_parameters_.of(network_->parameters()); }
     std::vector<std::span<std::byte>> statistics() override { return seen_statistics_.of(network_->buffers()); }
 
     void written(const std::vector<std::span<std::byte>>& memory) override
@@ -104,12 +77,18 @@ class TorchModel : public GradientModel {
                 add_optimizer_state(all, *optimizer_, optimizer_plan_, parameter.key(), parameter.value(), Owner::any);
         random_state_ = at::detail::getDefaultCPUGenerator().get_state();
         all.add("meta/torch_random", random_state_, Owner::rank0);
-        return all.seen_by(seen_state_);
+        std::vector<StateTensor> state = all.seen_by(seen_state_);
+        if (dense_)
+            for (StateTensor& block : dense_->products()->state()) state.push_back(std::move(block));
+        return state;
     }
 
     void restored() override
     {
         seen_state_.put_back();
+        drop_gradients();
+        pass_ = 0;
+        if (dense_) dense_->products()->restored();
         at::Generator generator = at::detail::getDefaultCPUGenerator();
         generator.set_state(random_state_);
     }
@@ -118,7 +97,7 @@ class TorchModel : public GradientModel {
     {
         OwnPart* const own = network_->own_part();
         std::int64_t count = own != nullptr ? own->parameters_of_all_ranks() : 0;
-        for (const torch::Tensor& parameter : parameters_) count += parameter.numel();
+        for (const torch::Tensor& parameter : network_->parameters()) count += parameter.numel();
         return count;
     }
 
@@ -165,13 +144,27 @@ class TorchModel : public GradientModel {
     std::span<std::byte> update_shard(int shard, int shards) override
     {
         shards_.emplace(parameters_, shard, shards);
-        optimizer_ = optimizer({shards_->mine()}, optimizer_plan_);
+        optimizer_ = make_optimizer({shards_->mine()}, optimizer_plan_);
         return seen_shards_.of({shards_->all()}).front();
     }
 
     void accumulate(int passes) override { passes_ = passes; }
 
     LayeredModel* layered() override { return layers_ ? &*layers_ : nullptr; }
+
+    DenseModel* with_dense_layers() override
+    {
+        if (device_.is_apart()) base::fail_usage("products of fully connected layers are left to the CPU only");
+        if (!dense_) dense_.emplace(*network_, *optimizer_, optimizer_plan_, parameters_);
+        return &*dense_;
+    }
+
+    bool verify() override { return !dense_ || dense_->products()->verify(); }
+
+    void complete() override
+    {
+        if (dense_) dense_->products()->complete();
+    }
 
     void take(Batch batch) override
     {
@@ -212,12 +205,12 @@ class TorchModel : public GradientModel {
         if (seen_gradients_.stands_for_device()) seen_gradients_.put_back();
         if (shards_) shards_->take_gradients();
         update_parameters();
+        if (dense_) dense_->products()->update();
         if (shards_ && seen_shards_.stands_for_device())
             device_.to_host(shards_->mine(), shards_->mine_of(seen_shards_.copy(0)))->wait();
         seen_gradients_.forget();
         seen_state_.forget();
-        if (!backward_graph_)  // a CUDA graph writes the gradients to the same memory again
-            for (torch::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
+        drop_gradients();
         ++updates_;
         if (OwnPart* const own = network_->own_part()) own->update();
         pass_ = 0;
@@ -234,7 +227,13 @@ class TorchModel : public GradientModel {
         return floats(seen_gradients_.of(all));
     }
 
-    std::vector<std::string> gradient_names() override { return network_->named_parameters().keys(); }
+    std::vector<std::string> gradient_names() override
+    {
+        std::vector<std::string> names;
+        for (const auto& parameter : network_->named_parameters())
+            if (parameter.value().requires_grad()) names.push_back(parameter.key());
+        return names;
+    }
 
     bool learns() const override { return true; }
     std::optional<double> loss() const override { return seen_loss_.value(); }
@@ -262,13 +261,19 @@ class TorchModel : public GradientModel {
             json["peak_device_memory_bytes"] = *peak;
         json["updated_parameters"] = shards_ ? shards_->parameter_count() : parameter_count();
         json["torch_threads"] = at::get_num_threads();
-        if (openblas_get_num_threads != nullptr) json["openblas_threads"] = openblas_get_num_threads();
+        if (const std::optional<int> threads = openblas_threads()) json["openblas_threads"] = *threads;
         if (reducer_) json["ddp_logger"] = reducer_->logged();
         return json;
     }
 
  private:
     bool is_last_pass() const { return pass_ + 1 == passes_; }
+
+    void drop_gradients()
+    {
+        if (backward_graph_) return;  // a CUDA graph writes the gradients to the same memory again
+        for (torch::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
+    }
 
     void announce(std::size_t tensor, const GradientReady& ready)
     {
@@ -321,34 +326,12 @@ class TorchModel : public GradientModel {
         if (device_.plan().sync_phases) device_.finish();
     }
 
-    Inputs inputs_of(const Batch& batch) const
-    {
-        const std::int64_t samples = batch.samples;
-        switch (shape_.kind) {
-            case SampleShape::Kind::text:
-                return {.images = {}, .labels = {}, .tokens = there(batch.tokens, {samples, shape_.length + 1})};
-            case SampleShape::Kind::clicks:
-                return {.images = there(batch.images, {samples, shape_.dense}),
-                        .labels = there(batch.labels, {samples}),
-                        .tokens = there(batch.tokens, {samples, shape_.categories})};
-            case SampleShape::Kind::image:
-                break;
-        }
-        return {.images = there(batch.images, {samples, shape_.channels, shape_.height, shape_.width}),
-                .labels = there(batch.labels, {samples}),
-                .tokens = {}};
-    }
-
-    template <class Number>
-    torch::Tensor there(const std::vector<Number>& numbers, at::IntArrayRef shape) const
-    {
-        return device_.moved(view(numbers, shape));
-    }
+    Inputs inputs_of(const Batch& batch) const { return ddl::inputs_of(batch, shape_, device_); }
 
     SampleShape shape_;
     TorchDevice device_;
     std::shared_ptr<Network> network_;
-    std::vector<torch::Tensor> parameters_;
+    std::vector<torch::Tensor> parameters_;  // those with gradients
     OptimizerPlan optimizer_plan_;
     std::unique_ptr<torch::optim::Optimizer> optimizer_;
     std::optional<ParameterShards> shards_;  // none: this rank updates all parameters
@@ -374,6 +357,7 @@ class TorchModel : public GradientModel {
     HostCopies seen_gradients_{device_};
     std::optional<OperatorRecorder> operators_;
     std::optional<TorchLayers> layers_;
+    std::optional<TorchDense> dense_;  // none: all products are computed here
 };
 
 }  // namespace

@@ -36,14 +36,6 @@ torch::Tensor whole(const torch::Tensor& kept, const torch::Tensor& parameter)
     return kept.defined() ? kept.contiguous() : torch::zeros_like(parameter, torch::MemoryFormat::Contiguous).detach();
 }
 
-void add_state_of_sgd(GatheredState& all, torch::optim::Optimizer& optimizer, const std::string& name,
-                      const torch::Tensor& parameter, Owner owner)
-{
-    auto& kept = kept_of<torch::optim::SGDParamState>(optimizer, parameter);
-    kept.momentum_buffer(whole(kept.momentum_buffer(), parameter));
-    all.add("optimizer/momentum/" + name, kept.momentum_buffer(), owner);
-}
-
 void add_state_of_adamw(GatheredState& all, torch::optim::Optimizer& optimizer, const std::string& name,
                         const torch::Tensor& parameter, Owner owner)
 {
@@ -109,13 +101,35 @@ std::vector<StateTensor> GatheredState::seen_by(HostCopies& copies)
     return std::move(all_);
 }
 
+std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::vector<torch::Tensor>& parameters,
+                                                        const OptimizerPlan& plan)
+{
+    using namespace torch::optim;
+    if (plan.name == "adamw")
+        return std::make_unique<AdamW>(parameters, AdamWOptions(plan.learning_rate).weight_decay(plan.weight_decay));
+    return std::make_unique<SGD>(
+        parameters, SGDOptions(plan.learning_rate).momentum(plan.momentum).weight_decay(plan.weight_decay));
+}
+
+bool has_momentum(const OptimizerPlan& plan)
+{
+    return plan.name == "sgd" && plan.momentum != 0.0;
+}
+
+torch::Tensor momentum_of(torch::optim::Optimizer& optimizer, const torch::Tensor& parameter)
+{
+    auto& kept = kept_of<torch::optim::SGDParamState>(optimizer, parameter);
+    kept.momentum_buffer(whole(kept.momentum_buffer(), parameter));
+    return kept.momentum_buffer();
+}
+
 void add_optimizer_state(GatheredState& all, torch::optim::Optimizer& optimizer, const OptimizerPlan& plan,
                          const std::string& name, const torch::Tensor& parameter, Owner owner)
 {
     if (plan.name == "adamw")
         add_state_of_adamw(all, optimizer, name, parameter, owner);
-    else if (plan.momentum != 0.0)
-        add_state_of_sgd(all, optimizer, name, parameter, owner);
+    else if (has_momentum(plan))
+        all.add("optimizer/momentum/" + name, momentum_of(optimizer, parameter), owner);
 }
 
 void step_together(torch::optim::Optimizer& optimizer, const OptimizerPlan& plan,

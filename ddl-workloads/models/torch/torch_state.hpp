@@ -8,6 +8,7 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,13 @@ class GatheredState {
     std::vector<torch::Tensor> tensors_;
     std::vector<std::size_t> places_;  // index in all_ of each tensor
 };
+
+std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::vector<torch::Tensor>& parameters,
+                                                        const OptimizerPlan& plan);
+
+// True for SGD with momentum. momentum_of() makes zeros if the optimizer has not begun.
+bool has_momentum(const OptimizerPlan& plan);
+torch::Tensor momentum_of(torch::optim::Optimizer& optimizer, const torch::Tensor& parameter);
 
 // Adds the optimizer's state of a parameter; zeros if the optimizer would create it at its first step.
 void add_optimizer_state(GatheredState& all, torch::optim::Optimizer& optimizer, const OptimizerPlan& plan,

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models whose fully connected layers, y = x W^T + bias, can leave the products with W to a strategy.
+#pragma once
+
+#include "base/cli/capabilities.hpp"
+#include "ddl-workloads/models/state_tensor.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ddl {
+
+inline constexpr base::Capability dense_layers{"a model with fully connected layers"};
+
+struct DenseLayer {
+    std::string name;
+    std::int64_t outputs = 0;
+    std::int64_t inputs = 0;
+    std::span<float> weights;        // W: outputs x inputs, row-major
+    std::span<float> momentum = {};  // of the same shape; empty if the optimizer has none
+};
+
+// Called by the model on the main thread, in the same order on all ranks. Layers are numbered as in dense_layers().
+// x and dx are rows x inputs, y and dy rows x outputs, row-major.
+class DenseProducts {
+ public:
+    virtual ~DenseProducts() = default;
+    // y = x W^T
+    virtual void forward(std::size_t layer, std::span<const float> x, std::span<float> y) = 0;
+    // dx = dy W, unless dx is empty; adds dy^T x to the gradient of W.
+    virtual void backward(std::size_t layer, std::span<const float> x, std::span<const float> dy,
+                          std::span<float> dx) = 0;
+    virtual void update() = 0;
+    // Collective: writes all weights and momenta into the memory of dense_layers().
+    virtual void complete() = 0;
+    // Collective: as Model::verify().
+    virtual bool verify() = 0;
+    // This rank's share of the weights, as Model::state() and restored().
+    virtual std::vector<StateTensor> state() = 0;
+    virtual void restored() = 0;
+};
+
+class DenseModel {
+ public:
+    virtual ~DenseModel() = default;
+    virtual std::vector<DenseLayer> dense_layers() = 0;
+    // Call once, before the first step. Throws UsageError if the model does not compute on the CPU.
+    virtual void leave_products_to(DenseProducts& products) = 0;
+};
+
+}  // namespace ddl
