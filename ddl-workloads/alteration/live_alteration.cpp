@@ -14,7 +14,7 @@ namespace ddl {
 
 namespace {
 
-constexpr std::array<const char*, 5> places{"model/", "optimizer/", "input/", "gradient/", "mean/"};
+constexpr std::array<const char*, 6> places{"model/", "optimizer/", strategy_state, "input/", "gradient/", "mean/"};
 
 bool is_at(const std::string& path, const char* place)
 {
@@ -75,7 +75,7 @@ LiveAlteration parse_live_alteration(const std::string& text)
         const auto holds = [&](const char* place) { return is_at(one.path, place); };
         if (std::none_of(places.begin(), places.end(), holds))
             base::fail_usage("--alter ", text, ": ", one.path,
-                             " does not begin with model/, optimizer/, input/, gradient/ or mean/");
+                             " does not begin with model/, optimizer/, code/, input/, gradient/ or mean/");
         if (one.index.empty()) base::fail_usage("--alter ", text, ": gives no numbers of ", one.path);
     }
     return alteration;
@@ -97,7 +97,7 @@ void add_alteration_options(base::Options& options, std::vector<LiveAlteration>&
     options.add_words(
         "alter",
         "RANK|all:STEP:R.json: in that step of that rank, flip the bits given in record R.json; its paths begin "
-        "with model/, optimizer/, input/, gradient/ (before the exchange) or mean/ (after it)",
+        "with model/, optimizer/, code/ (coded blocks), input/, gradient/ (before the exchange) or mean/ (after it)",
         "ALTERATION");
     options.then([&options, &alterations] {
         for (const std::string& text : options.texts("alter")) alterations.push_back(parse_live_alteration(text));
@@ -146,7 +146,7 @@ void LiveAlterer::before_step(std::uint64_t step)
 void LiveAlterer::alter_state()
 {
     const auto is_state = [](const auto& entry) {
-        return is_at(entry.first, "model/") || is_at(entry.first, "optimizer/");
+        return is_at(entry.first, "model/") || is_at(entry.first, "optimizer/") || is_at(entry.first, strategy_state);
     };
     if (std::none_of(wanted_.begin(), wanted_.end(), is_state)) return;
     std::vector<std::string> paths;

@@ -23,6 +23,7 @@ soft_errors::NumberFormat format_of(ElementType type);
 
 // The prefix of a path says when in its step the tensor is altered:
 //     model/, optimizer/   before forward
+//     code/                before forward: a block of coded weights
 //     input/               before forward: input/images, input/tokens or input/labels of the (first) batch
 //     gradient/            when this rank has computed the gradient, before the exchange
 //     mean/                after the exchange, before the update

@@ -33,7 +33,7 @@ LayerCode codenet(const Grid& grid, const Grid& parity, std::uint64_t seed)
 extern const CodeCard codenet_code{
     .name = "codenet",
     .summary = "product code: parity blocks below (for forward) and beside (for backward) the grid",
-    .options = {grid_option, {"parity", "2x2", "rows of parity blocks below the grid x columns beside it"}},
+    .options = {grid_option, parity_option},
     .layer =
         [](const base::Settings& settings, std::uint64_t seed) {
             return codenet(grid_of(settings), parse_grid(settings.text("parity"), 0), seed);

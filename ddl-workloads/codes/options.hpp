@@ -8,6 +8,9 @@
 namespace ddl {
 
 inline const base::OptionCard grid_option{"grid", "2x2", "blocks of each weight matrix: rows x columns"};
+inline const base::OptionCard parity_option{"parity", "2x2",
+                                            "rows of parity blocks below the grid x columns beside it"};
+inline const base::OptionCard copies_option{"copies", "2", "ranks that hold each block"};
 
 // The option `grid`.
 Grid grid_of(const base::Settings& settings);

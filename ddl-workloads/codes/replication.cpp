@@ -19,7 +19,7 @@ int copies_of(const base::Settings& settings)
 extern const CodeCard replication_code{
     .name = "replication",
     .summary = "copies of each block: two detect an error, three or more correct it",
-    .options = {grid_option, {"copies", "2", "ranks that hold each block"}},
+    .options = {grid_option, copies_option},
     .layer = [](const base::Settings& settings,
                 std::uint64_t) { return replicated(grid_of(settings), copies_of(settings)); },
 };

@@ -116,7 +116,10 @@ class Checkpoints : public Hook {
     void write(StepContext& context, std::int64_t steps, bool beside)
     {
         context.state.at_once = false;
-        checkpointer_.write(checkpoint_meta(plan_, context.exchanges.size(), context.input.steps_per_epoch(), steps),
+        if (!context.model.verify()) return;
+        context.model.complete();
+        checkpointer_.write(checkpoint_meta(plan_, ranks_of_samples(plan_, context.exchanges.size()),
+                                            context.input.steps_per_epoch(), steps),
                             training_state(context.model, ranks_are_equal_, plan_.checkpoint.content), beside);
     }
 

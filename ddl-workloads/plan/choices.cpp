@@ -64,11 +64,22 @@ std::vector<base::Choice> choices(const TrainingPlan& plan, const base::Registry
     add(plan.checkpoint.gzip > 0, base::join("--checkpoint-compress gzip=", plan.checkpoint.gzip), compressing);
     add(plan.guards.compares_ranks(), "--guard replicas", equal_ranks);
     add(plan.guards.replicas_every > 0, "--replicas-every", equal_ranks);
+    add(!plan.soft_errors.empty(), "--soft-errors", soft_errors_of_blocks);
+    add(plan.store.on(), "--store", whole_weights);
+    add(!plan.guards.guards.empty(), "--guard", whole_weights);
+    add(!plan.guards.golden.empty(), "--golden", whole_weights);
+    add(!plan.trials.empty(), "--trials", whole_weights);
     add(std::any_of(plan.alterations.begin(), plan.alterations.end(), alters_means), "--alter of mean/", whole_means);
     return all;
 }
 
 }  // namespace
+
+int ranks_of_samples(const TrainingPlan& plan, int ranks)
+{
+    const StrategyCard& card = strategies().find(base::parse_plug_in(plan.strategy).name);
+    return base::contains(card.offers, same_samples) ? 1 : ranks;
+}
 
 void check_choices(const TrainingPlan& plan, const base::Registry<ModelCard>& models)
 {

@@ -9,6 +9,7 @@
 #include "ddl-workloads/data/data_set.hpp"
 #include "ddl-workloads/models/optimizer_options.hpp"
 #include "ddl-workloads/plan/plan.hpp"
+#include "ddl-workloads/strategies/coded/soft_errors.hpp"
 
 #include <algorithm>
 #include <iostream>
@@ -115,6 +116,11 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
     add_delay_options(options, plan.delays);
     add_alteration_options(options, plan.alterations);
     add_store_options(options, plan.store);
+    options.add("soft-errors", plan.soft_errors,
+                "errors in coded blocks of weights, such as rate=3e-4,density=0.5%,amplitude=5,"
+                "sites=forward+backward+update,kind=add|bit,seed=1 (all but rate are the defaults)",
+                "ERRORS");
+    options.then([&plan] { parse_soft_errors(plan.soft_errors); });
     add_guard_options(options, plan.guards);
     options.add(
         "trials", trials,
@@ -134,7 +140,8 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
         "ddl-train --model emulated[compute=80ms,gradients=100MiB] --data synthetic --duration 60s --out DIR");
     options.epilogue(
         "Exit codes: 0 fine (also when stopped by a signal); 1 failed; 2 wrong usage; 3 ranks ended with different "
-        "parameters, a checkpoint could not be written, a guard stopped it or a step of --alter was not reached; 77 "
+        "parameters, a checkpoint could not be written, a guard or repeated rollbacks stopped it or a step of --alter was "
+        "not reached; 77 "
         "not possible on this machine.");
     if (!options.parse(argc, argv)) return std::nullopt;
     if (list_all) {

@@ -50,6 +50,7 @@ struct TrainingPlan {
     std::vector<LiveAlteration> alterations;
     StorePlan store;
     GuardPlan guards;
+    std::string soft_errors;          // text of --soft-errors; empty: none
     std::vector<base::Trial> trials;  // empty: an ordinary training
     bool only_check = false;          // check that the trials can be made, but do not make them
     RecordingPlan recording;
@@ -57,6 +58,9 @@ struct TrainingPlan {
     std::filesystem::path out;
     bool json = false;  // print the result as JSON
 };
+
+// The number of ranks among which a step's samples are divided: 1 if all ranks train with the same samples.
+int ranks_of_samples(const TrainingPlan& plan, int ranks);
 
 // Checks that plug-ins and options fit together. Throws UsageError if a plug-in needs something that no other plug-in
 // offers.

@@ -169,15 +169,16 @@ CyclePlan parsed(const base::Settings& settings)
 extern const StrategyCard cycle_strategy{
     .name = "cycle",
     .summary = "ranks negotiate ready tensors in cycles and fuse them (Horovod's design)",
-    .offers = {&equal_ranks, &whole_means},
+    .offers = {&equal_ranks, &whole_means, &whole_weights},
     .needs = needs_host_exchange,
     .options = {{"cycle", "1ms", "time between two rounds of negotiation"},
                 {"fusion", "128MiB", "largest fused exchange; 0B: each tensor alone"},
                 {"alone", "512KiB", "larger tensors are exchanged in place, without a copy"},
                 {"cache", "1024", "entries of the response cache; 0: no cache"},
                 {"stall", "60s", "warn of tensors that some ranks have waited for this long; 0s: never"}},
-    .make = [](const base::Settings& settings, ExchangeThread& exchanges, Instruments& instruments)
-        -> std::unique_ptr<Strategy> { return std::make_unique<Cycle>(parsed(settings), exchanges, instruments); },
+    .make = [](const StrategyParts& parts) -> std::unique_ptr<Strategy> {
+        return std::make_unique<Cycle>(parsed(parts.settings), parts.exchanges, parts.instruments);
+    },
 };
 
 }  // namespace ddl

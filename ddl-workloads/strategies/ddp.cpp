@@ -25,12 +25,11 @@ class Ddp : public DataParallel {
 extern const StrategyCard ddp_strategy{
     .name = "ddp",
     .summary = "buckets overlap with backward (c10d::Reducer)",
-    .offers = {&equal_ranks, &whole_means},
+    .offers = {&equal_ranks, &whole_means, &whole_weights},
     .needs = BucketOverlap::needs,
     .options = BucketOverlap::options(),
-    .make = [](const base::Settings& settings, ExchangeThread& exchanges,
-               Instruments& instruments) -> std::unique_ptr<Strategy> {
-        return std::make_unique<Ddp>(BucketOverlap::parsed(settings), exchanges, instruments);
+    .make = [](const StrategyParts& parts) -> std::unique_ptr<Strategy> {
+        return std::make_unique<Ddp>(BucketOverlap::parsed(parts.settings), parts.exchanges, parts.instruments);
     },
 };
 

@@ -31,11 +31,12 @@ class OneByOne : public DataParallel {
 extern const StrategyCard naive_strategy{
     .name = "naive",
     .summary = "one tensor at a time after backward, without overlap",
-    .offers = {&equal_ranks, &whole_means, &exchange_after_backward},
+    .offers = {&equal_ranks, &whole_means, &exchange_after_backward, &whole_weights},
     .needs = needs_host_exchange,
     .options = {},
-    .make = [](const base::Settings&, ExchangeThread& exchanges, Instruments& instruments)
-        -> std::unique_ptr<Strategy> { return std::make_unique<OneByOne>(exchanges, instruments); },
+    .make = [](const StrategyParts& parts) -> std::unique_ptr<Strategy> {
+        return std::make_unique<OneByOne>(parts.exchanges, parts.instruments);
+    },
 };
 
 }  // namespace ddl

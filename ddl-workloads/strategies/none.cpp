@@ -21,12 +21,10 @@ class NoExchange : public DataParallel {
 extern const StrategyCard none_strategy{
     .name = "none",
     .summary = "no exchange: each rank trains alone",
-    .offers = {&whole_means, &exchange_after_backward},
+    .offers = {&whole_means, &exchange_after_backward, &whole_weights},
     .needs = [](const base::Settings&) { return base::Capabilities{}; },
     .options = {},
-    .make = [](const base::Settings&, ExchangeThread&, Instruments&) -> std::unique_ptr<Strategy> {
-        return std::make_unique<NoExchange>();
-    },
+    .make = [](const StrategyParts&) -> std::unique_ptr<Strategy> { return std::make_unique<NoExchange>(); },
 };
 
 }  // namespace ddl

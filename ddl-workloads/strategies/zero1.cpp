@@ -44,12 +44,12 @@ class ShardedOptimizer : public DataParallel {
 extern const StrategyCard zero1_strategy{
     .name = "zero1",
     .summary = "like ddp, with optimizer state and update sharded over the ranks (ZeRO stage 1)",
-    .offers = {&equal_ranks},
+    .offers = {&equal_ranks, &whole_weights},
     .needs = needs_host_exchange,
     .options = BucketOverlap::options(),
-    .make = [](const base::Settings& settings, ExchangeThread& exchanges,
-               Instruments& instruments) -> std::unique_ptr<Strategy> {
-        return std::make_unique<ShardedOptimizer>(BucketOverlap::parsed(settings), exchanges, instruments);
+    .make = [](const StrategyParts& parts) -> std::unique_ptr<Strategy> {
+        return std::make_unique<ShardedOptimizer>(BucketOverlap::parsed(parts.settings), parts.exchanges,
+                                                  parts.instruments);
     },
 };
 

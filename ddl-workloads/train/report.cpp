@@ -82,6 +82,7 @@ nlohmann::ordered_json to_json(const TrainingPlan& plan)
     json["batch"] = plan.batch;
     json["accumulate"] = plan.accumulate;
     json["seed"] = plan.seed;
+    json["soft_errors"] = plan.soft_errors;
     json["device"] = text(plan.device);
     json["precision"] = text(plan.device.compute);
     json["deterministic"] = plan.device.deterministic;

@@ -80,7 +80,10 @@ void Training::train()
         }
         // A guard may also undo the last steps before the end; then the training continues.
         taken_back = state.taken_back;
-        if (state.stop != Stop::signal) hooks_.each(&Hook::check_state, context);
+        if (state.stop != Stop::signal) {
+            hooks_.each(&Hook::check_state, context);
+            strategy_->check_state(context);
+        }
     } while (state.taken_back != taken_back);
     hooks_.each(&Hook::after_last_step, context);
     hooks_.exchange_last_news(context);
@@ -93,6 +96,7 @@ void Training::train()
 // samples are not evaluated then.
 void Training::finish()
 {
+    model_->complete();
     strategy_->finish();
     const bool trace_first = context_->state.stop == Stop::signal;
     if (trace_first) instruments_->finish();
@@ -153,6 +157,7 @@ void Training::evaluate()
     state.at_once = false;
     if (!model_->loss()) return;
     const otf2::Scope scope{instruments_->main(), instruments_->recorder().region("evaluate")};
+    model_->complete();
     const std::unique_ptr<Records> samples = held_out();
     hooks_.each(&Hook::before_passes, *context_);
     outcome_.accuracy =
@@ -196,7 +201,8 @@ nlohmann::ordered_json Training::result()
 
     const StepState& state = context_->state;
     const StepSums sums = log_ ? log_->sums() : StepSums{};
-    nlohmann::ordered_json result = to_json(sums, exchanges_.size() * plan_.batch * plan_.accumulate);
+    nlohmann::ordered_json result =
+        to_json(sums, ranks_of_samples(plan_, exchanges_.size()) * plan_.batch * plan_.accumulate);
     const std::optional<double> overlap = overlap_percent(sums, instruments_->exchange_ns());
     result["overlap_percent"] = overlap ? nlohmann::ordered_json(*overlap) : nullptr;
     result["ended_by"] = ends_ ? ends_->text(state) : "trials";
@@ -213,6 +219,7 @@ nlohmann::ordered_json Training::result()
     result["resumed_from"] = files_.earlier.string();
     result["checkpoints"] = nullptr;
     if (!outcome_.trials.is_null()) result["trials"] = outcome_.trials;
+    strategy_->describe(result);
     for (const std::shared_ptr<Hook>& hook : hooks_.all()) hook->summarise(result, ranks);
 
     nlohmann::ordered_json recorded = result;
@@ -228,6 +235,7 @@ std::vector<std::string> Training::broken_promises() const
     if (base::contains(strategy_card_.offers, equal_ranks) && !outcome_.ranks_agree &&
         !told_to_differ(plan_.alterations))
         all.emplace_back("ranks ended with different parameters: the exchange is faulty");
+    if (std::optional<std::string> broken = strategy_->broken_promise()) all.push_back(std::move(*broken));
     for (const std::shared_ptr<Hook>& hook : hooks_.all())
         if (std::optional<std::string> broken = hook->broken_promise(*context_)) all.push_back(std::move(*broken));
     return all;

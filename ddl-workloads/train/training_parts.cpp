@@ -63,24 +63,29 @@ void read_meta(const std::filesystem::path& checkpoint, base::checkpoint::Restar
     restart.read_ns += base::now_ns() - begin;
 }
 
-// Restores the model from the checkpoint. Throws UsageError if the training would not continue alike, Error for a
+// Restores the model from the checkpoint. Returns false if it is of another strategy, whose own state is not read.
+// Throws UsageError if the training would not continue alike, Error for a
 // damaged file.
-void restore(const std::filesystem::path& checkpoint, const CheckpointMeta& is, Model& model, bool ranks_are_equal,
+bool restore(const std::filesystem::path& checkpoint, const CheckpointMeta& is, Model& model, bool ranks_are_equal,
              base::checkpoint::Restart& restart)
 {
     const std::int64_t begin = base::now_ns();
     const CheckpointReader reader{checkpoint};
     check_same_training(reader.meta(), is);
-    const std::vector<StateTensor> state = training_state(model, ranks_are_equal);
+    const bool same = reader.meta().strategy == is.strategy;
+    std::vector<StateTensor> state = training_state(model, ranks_are_equal);
+    if (!same) std::erase_if(state, [](const StateTensor& tensor) { return tensor.path.starts_with(strategy_state); });
     reader.read(state, restart.rank);
     model.restored();
     restart.end_ns = base::now_ns();
     restart.read_ns += restart.end_ns - begin;
     for (const StateTensor& tensor : state) restart.bytes += static_cast<std::int64_t>(tensor.bytes.size());
-    if (restart.rank != 0) return;
+    if (restart.rank != 0) return same;
     base::warn("resuming after step ", is.step, " of ", checkpoint.string());
+    if (!same) base::warn("continuing under --strategy ", is.strategy, ", not ", reader.meta().strategy);
     if (const std::string& was = reader.meta().rates; !was.empty() && was != is.rates)
         base::warn("not bit-identical to an uninterrupted run: ", is.rates, ", earlier ", was);
+    return same;
 }
 
 // Collective: each rank adds its row. Trials that continue in the same directory resume again.
@@ -211,12 +216,13 @@ void Training::describe_in_trace()
 
 void Training::make_input(std::int64_t first_step)
 {
+    const int ranks = ranks_of_samples(plan_, exchanges_.size());
     const std::shared_ptr<const Records> records =
         open_part(data_, Part::train, {.access = plan_.input.access, .skip_corrupt = plan_.input.skip_corrupt});
     input_ = std::make_unique<BatchSource>(LoaderPlan{.records = records,
                                                       .sampling = {.batch = plan_.batch,
-                                                                   .rank = exchanges_.rank(),
-                                                                   .ranks = exchanges_.size(),
+                                                                   .rank = ranks == 1 ? 0 : exchanges_.rank(),
+                                                                   .ranks = ranks,
                                                                    .seed = plan_.seed},
                                                       .augmentation = plan_.input.augmentation,
                                                       .readers = plan_.input.readers,
@@ -251,11 +257,18 @@ void Training::make_model(const ModelPlan& plan)
 void Training::make_strategy(std::int64_t first_step)
 {
     const base::PlugInText strategy = base::parse_plug_in(plan_.strategy);
-    strategy_ = strategy_card_.make(strategies().settings(strategy_card_, strategy.options), exchanges_, *instruments_);
+    strategy_ = strategy_card_.make({.settings = strategies().settings(strategy_card_, strategy.options),
+                                     .exchanges = exchanges_,
+                                     .instruments = *instruments_,
+                                     .optimizer = plan_.optimizer,
+                                     .seed = plan_.seed,
+                                     .soft_errors = plan_.soft_errors,
+                                     .directory = files_.directory});
     strategy_->attach(*model_);
     if (files_.earlier.empty()) return;
-    restore(files_.earlier, checkpoint_meta(plan_, exchanges_.size(), input_->steps_per_epoch(), first_step), *model_,
-            ranks_are_equal(), files_.restart);
+    const CheckpointMeta meta =
+        checkpoint_meta(plan_, ranks_of_samples(plan_, exchanges_.size()), input_->steps_per_epoch(), first_step);
+    strategy_->resumed(restore(files_.earlier, meta, *model_, ranks_are_equal(), files_.restart));
     if (!plan_.only_check) add_row(files_.restart, files_.directory, exchanges_);
 }
 

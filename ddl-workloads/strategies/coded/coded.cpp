@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coded training (CodeNet, Dutta et al. 2019): the weights of fully connected layers lie as coded blocks on the ranks,
+// which all train with the same samples. Everything else is computed by every rank.
+#include "base/contract/trace_names.hpp"
+#include "base/error.hpp"
+#include "ddl-workloads/codes/code.hpp"
+#include "ddl-workloads/codes/options.hpp"
+#include "ddl-workloads/guards/state_copy.hpp"
+#include "ddl-workloads/strategies/coded/coded_products.hpp"
+#include "ddl-workloads/strategies/coded/replica_vote.hpp"
+#include "ddl-workloads/strategies/strategy.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace ddl {
+
+namespace {
+
+constexpr int most_rollbacks = 10;  // at one step
+
+class Coded : public Strategy {
+ public:
+    Coded(CodedPlan plan, ExchangeThread& exchanges, Instruments& instruments)
+        : plan_{std::move(plan)},
+          exchanges_{exchanges},
+          instruments_{instruments},
+          rollback_region_{instruments.recorder().region(base::region::code_rollback)}
+    {
+    }
+
+    void attach(Model& model) override
+    {
+        DenseModel& dense = *model.with_dense_layers();
+        products_.emplace(plan_, dense, exchanges_, instruments_);
+        dense.leave_products_to(*products_);
+    }
+
+    void step(StepContext& context) override
+    {
+        if (!copy_.steps_done()) begin(context);
+        begin_step(context);
+        while (products_->failed() || !attempt(context)) {
+            context.clock.leave();
+            roll_back(context);
+            if (rollbacks_here_ == most_rollbacks) return give_up(context);
+        }
+        context.clock.leave();
+        end_step(context);
+        if (products_->take_verified()) copy_.keep(context.model, context.state.done());
+    }
+
+    void resumed(bool own_state) override
+    {
+        if (!own_state) products_->encode();
+    }
+
+    void check_state(StepContext& context) override
+    {
+        if (!copy_.steps_done() || products_->verify()) return;
+        roll_back(context);
+        if (rollbacks_here_ == most_rollbacks) context.state.stop = Stop::guard;
+    }
+
+    void finish() override
+    {
+        if (copy_.steps_done()) products_->finish();
+    }
+
+    void describe(nlohmann::ordered_json& result) const override
+    {
+        result["code"] = products_->describe();
+        result["code"]["rollbacks"] = rollbacks_.value();
+    }
+
+    std::optional<std::string> broken_promise() const override
+    {
+        if (rollbacks_here_ < most_rollbacks) return std::nullopt;
+        return base::join("step ", failed_at_, " was rolled back ", most_rollbacks,
+                          " times: more errors than the code corrects (see errors.csv)");
+    }
+
+ private:
+    void begin(StepContext& context)
+    {
+        products_->begin();
+        copy_.keep(context.model, context.state.done());
+    }
+
+    // The state that every rank computes alike: all but the blocks, and the weights that they encode.
+    std::vector<StateTensor> replicas(Model& model) const
+    {
+        std::vector<StateTensor> all = model.state();
+        std::vector<const void*> coded;
+        for (const DenseLayer& layer : model.with_dense_layers()->dense_layers())
+            coded.insert(coded.end(), {layer.weights.data(), layer.momentum.data()});
+        std::erase_if(all, [&](const StateTensor& tensor) {
+            return tensor.owner == Owner::each || std::ranges::find(coded, tensor.bytes.data()) != coded.end();
+        });
+        return all;
+    }
+
+    // Returns false, on all ranks, if the ranks differ and there is no majority.
+    bool ranks_agree(StepContext& context)
+    {
+        if (exchanges_.size() == 1 || !products_->checks()) return true;
+        context.clock.enter(Phase::wait_exchange);
+        const Vote result = vote(replicas(context.model), exchanges_);
+        context.clock.leave();
+        if (std::ranges::find(result.outvoted, exchanges_.rank()) == result.outvoted.end()) return result.decided;
+        context.model.restored();
+        products_->log().outvoted(static_cast<std::int64_t>(context.clock.step()));
+        return true;
+    }
+
+    // Makes the passes and the update of a step. Returns false, on all ranks, if there were too many errors.
+    bool attempt(StepContext& context)
+    {
+        if (!ranks_agree(context)) return false;
+        context.hooks.each(&Hook::before_passes, context);
+        for (int pass = 1; pass <= context.passes; ++pass) {
+            take_batch(context, next_batch(context, pass));
+            context.clock.enter(Phase::forward);
+            context.model.forward();
+            if (products_->failed()) return false;
+            context.clock.enter(Phase::backward);
+            context.model.backward();
+            if (products_->failed()) return false;
+        }
+        context.hooks.each(&Hook::after_passes, context);
+        update_model(context);
+        return true;
+    }
+
+    void roll_back(StepContext& context)
+    {
+        const otf2::Scope scope{instruments_.main(), rollback_region_};
+        const std::int64_t step = context.state.done();
+        rollbacks_here_ = step == failed_at_ ? rollbacks_here_ + 1 : 1;
+        failed_at_ = step;
+        rollbacks_.add(1);
+        copy_.restore(context.model);
+        products_->rolled_back();
+        go_back(context, copy_.steps_done().value());
+    }
+
+    // Ends a step that was not made, and the training.
+    void give_up(StepContext& context)
+    {
+        const StepTimes times = context.clock.end_step();
+        ++context.state.taken;
+        ++context.state.taken_back;
+        context.state.stop = context.state.request = Stop::guard;
+        context.hooks.each(&Hook::end_step, context, times);
+    }
+
+    CodedPlan plan_;
+    ExchangeThread& exchanges_;
+    Instruments& instruments_;
+    otf2::RegionRef rollback_region_;
+    std::optional<CodedProducts> products_;  // set by attach()
+    StateCopy copy_;                         // to roll back to
+    std::int64_t failed_at_ = -1;            // step of the last rollback
+    int rollbacks_here_ = 0;                 // of that step
+    otf2::PublishedCounter rollbacks_{"code_rollbacks", "rollbacks of coded trainings"};
+};
+
+LayerCode code_of(const base::Settings& settings, std::uint64_t seed)
+{
+    const CodeCard& card = codes().find(settings.text("code"));
+    if (card.layer == nullptr) base::fail_usage("coded[code=", card.name, "]: this code is for single products only");
+    std::map<std::string, std::string> given;
+    for (const base::OptionCard* option : {&grid_option, &parity_option, &copies_option})
+        if (settings.given(option->name)) given[option->name] = settings.text(option->name);
+    return card.layer(codes().settings(card, given), seed);
+}
+
+// None: "auto".
+std::optional<double> threshold_of(const base::Settings& settings)
+{
+    if (settings.text("threshold") == "auto") return std::nullopt;
+    const auto threshold = settings.get<double>("threshold");
+    if (!(threshold > 0.0)) base::fail_usage("coded[threshold]: auto, or more than 0");
+    return threshold;
+}
+
+CodedPlan parsed(const StrategyParts& parts)
+{
+    CodedPlan plan{.code = code_of(parts.settings, parts.seed),
+                   .optimizer = parts.optimizer,
+                   .threshold = threshold_of(parts.settings),
+                   .errors = parse_soft_errors(parts.soft_errors),
+                   .directory = parts.directory};
+    if (plan.optimizer.name != "sgd")
+        base::fail_usage("--strategy coded needs --optimizer sgd: a step of ", plan.optimizer.name,
+                         " does not keep the code");
+    if (plan.code.ranks() != parts.exchanges.size())
+        base::fail_usage("--strategy coded: this code and grid take ", plan.code.ranks(), " ranks, not ",
+                         parts.exchanges.size());
+    return plan;
+}
+
+}  // namespace
+
+extern const StrategyCard coded_strategy{
+    .name = "coded",
+    .summary = "coded blocks of fully connected layers on the ranks, which train with the same samples (CodeNet)",
+    .offers = {&equal_ranks, &same_samples, &soft_errors_of_blocks},
+    .needs =
+        [](const base::Settings& settings) {
+            code_of(settings, 1);
+            threshold_of(settings);
+            return base::Capabilities{&dense_layers, &messages};
+        },
+    .options = {{"code", "codenet", "uncoded, replication or codenet (ddl-code --list)"},
+                grid_option,
+                parity_option,
+                copies_option,
+                {"threshold", "auto", "relative disagreement of symbols above which one is wrong; auto: calibrated"}},
+    .make = [](const StrategyParts& parts) -> std::unique_ptr<Strategy> {
+        return std::make_unique<Coded>(parsed(parts), parts.exchanges, parts.instruments);
+    },
+};
+
+}  // namespace ddl

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ddl-workloads/strategies/coded/coded_layer.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+
+namespace ddl {
+
+namespace {
+
+using Index = Eigen::Index;
+using Whole = Eigen::Map<const Block>;
+
+// The columns of `part`, each part having `width` columns; those beyond the matrix are 0.
+Block columns_of(const Whole& matrix, int part, Index width)
+{
+    const Index first = std::min(part * width, matrix.cols());
+    const Index count = std::min(width, matrix.cols() - first);
+    Block columns = Block::Zero(matrix.rows(), width);
+    columns.leftCols(count) = matrix.middleCols(first, count);
+    return columns;
+}
+
+void put_columns(const Block& columns, int part, Eigen::Map<Block> matrix)
+{
+    const Index first = std::min(part * columns.cols(), matrix.cols());
+    const Index count = std::min(columns.cols(), matrix.cols() - first);
+    matrix.middleCols(first, count) = columns.leftCols(count);
+}
+
+// The sum of all parts of the matrix, weighted.
+Block weighted(const Whole& matrix, std::span<const double> coefficients, Index width)
+{
+    Block sum = Block::Zero(matrix.rows(), width);
+    for (std::size_t part = 0; part < coefficients.size(); ++part)
+        if (coefficients[part] != 0.0)
+            sum += static_cast<float>(coefficients[part]) * columns_of(matrix, static_cast<int>(part), width);
+    return sum;
+}
+
+Index share(Index whole, int parts)
+{
+    return (whole + parts - 1) / parts;
+}
+
+}  // namespace
+
+CodedLayer::CodedLayer(const LayerCode& code, int rank, const DenseLayer& layer)
+    : code_{code},
+      place_{code.places.at(static_cast<std::size_t>(rank))},
+      coefficients_{block_coefficients(code, rank)},
+      outputs_{layer.outputs},
+      inputs_{layer.inputs},
+      has_momentum_{!layer.momentum.empty()}
+{
+    if (code.grid.rows > outputs_ || code.grid.columns > inputs_)
+        base::fail_usage("a grid of ", code.grid.text(), " blocks is larger than the layer ", layer.name, " of ",
+                         outputs_, "x", inputs_, " weights");
+    weights_ = Block::Zero(share(outputs_, code.grid.rows), share(inputs_, code.grid.columns));
+    gradient_ = weights_;
+    if (has_momentum_) momentum_ = weights_;
+}
+
+void CodedLayer::encode(std::span<const float> weights, std::span<const float> momentum)
+{
+    weights_ = encoded(weights);
+    gradient_.setZero();
+    if (!has_momentum_) return;
+    if (momentum.empty())
+        momentum_.setZero();
+    else
+        momentum_ = encoded(momentum);
+}
+
+Block CodedLayer::encoded(std::span<const float> whole) const
+{
+    const Whole matrix{whole.data(), outputs_, inputs_};
+    Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(weights_.rows(), weights_.cols());
+    for (int i = 0; i < code_.grid.rows; ++i)
+        for (int j = 0; j < code_.grid.columns; ++j) {
+            const double coefficient = coefficients_[static_cast<std::size_t>(i * code_.grid.columns + j)];
+            if (coefficient == 0.0) continue;
+            const Index row = std::min(i * sum.rows(), outputs_);
+            const Index column = std::min(j * sum.cols(), inputs_);
+            const Index rows = std::min(sum.rows(), outputs_ - row);
+            const Index columns = std::min(sum.cols(), inputs_ - column);
+            sum.topLeftCorner(rows, columns) += coefficient * matrix.block(row, column, rows, columns).cast<double>();
+        }
+    return sum.cast<float>();
+}
+
+Block CodedLayer::forward(std::span<const float> x) const
+{
+    const Whole all{x.data(), samples(x), inputs_};
+    return columns_of(all, place_.input.value(), weights_.cols()) * weights_.transpose();
+}
+
+Block CodedLayer::backward(std::span<const float> dy) const
+{
+    const Whole all{dy.data(), std::ssize(dy) / outputs_, outputs_};
+    return columns_of(all, place_.output.value(), weights_.rows()) * weights_;
+}
+
+void CodedLayer::add_gradient(std::span<const float> x, std::span<const float> dy)
+{
+    const Index rows = samples(x);
+    const Block coded_x = weighted({x.data(), rows, inputs_}, code_.columns.row(place_.column), weights_.cols());
+    const Block coded_dy = weighted({dy.data(), rows, outputs_}, code_.rows.row(place_.row), weights_.rows());
+    gradient_.noalias() += coded_dy.transpose() * coded_x;
+}
+
+// As torch::optim::SGD.
+void CodedLayer::update(const OptimizerPlan& plan)
+{
+    gradient_ += static_cast<float>(plan.weight_decay) * weights_;
+    if (has_momentum_) {
+        momentum_ = static_cast<float>(plan.momentum) * momentum_ + gradient_;
+        weights_ -= static_cast<float>(plan.learning_rate) * momentum_;
+    } else {
+        weights_ -= static_cast<float>(plan.learning_rate) * gradient_;
+    }
+    gradient_.setZero();
+}
+
+void CodedLayer::put_output(int part, const Block& decoded, std::span<float> y) const
+{
+    put_columns(decoded, part, {y.data(), decoded.rows(), outputs_});
+}
+
+void CodedLayer::put_input(int part, const Block& decoded, std::span<float> dx) const
+{
+    put_columns(decoded, part, {dx.data(), decoded.rows(), inputs_});
+}
+
+void CodedLayer::put_block(int i, int j, std::span<const float> block, std::span<float> whole) const
+{
+    const Index row = std::min(i * weights_.rows(), outputs_);
+    const Index column = std::min(j * weights_.cols(), inputs_);
+    const Index rows = std::min(weights_.rows(), outputs_ - row);
+    const Index columns = std::min(weights_.cols(), inputs_ - column);
+    Eigen::Map<Block>{whole.data(), outputs_, inputs_}.block(row, column, rows, columns) =
+        Whole{block.data(), weights_.rows(), weights_.cols()}.topLeftCorner(rows, columns);
+}
+
+}  // namespace ddl

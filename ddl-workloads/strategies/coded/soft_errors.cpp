@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ddl-workloads/strategies/coded/soft_errors.hpp"
+
+#include "base/cli/cards.hpp"
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <span>
+#include <utility>
+
+namespace ddl {
+
+namespace {
+
+constexpr const char* option_name = "--soft-errors";
+
+const std::vector<base::OptionCard>& option_cards()
+{
+    static const std::vector<base::OptionCard> cards{
+        {"rate", "0", "probability of an error in an operation"},
+        {"density", "0.5%", "share of a block's values that an error alters"},
+        {"amplitude", "5", "largest change of a value"},
+        {"sites", "forward+backward+update", "operations in which errors occur"},
+        {"kind", "add", "add a value, or flip a bit"},
+        {"seed", "1", "seed"}};
+    return cards;
+}
+
+std::vector<ErrorSite> parse_sites(const std::string& text_of_sites)
+{
+    std::vector<ErrorSite> sites;
+    for (const std::string& word : base::split(text_of_sites, '+')) {
+        const auto known = {ErrorSite::forward, ErrorSite::backward, ErrorSite::update};
+        const auto* const found = std::ranges::find(known, word, [](ErrorSite site) { return text(site); });
+        if (found == known.end()) base::fail_usage(option_name, ": '", word, "' is not forward, backward or update");
+        sites.push_back(*found);
+    }
+    return sites;
+}
+
+}  // namespace
+
+std::string text(ErrorSite site)
+{
+    return site == ErrorSite::forward ? "forward" : site == ErrorSite::backward ? "backward" : "update";
+}
+
+SoftErrorPlan parse_soft_errors(const std::string& text_of_plan)
+{
+    if (text_of_plan.empty()) return {};
+    const base::Settings settings{option_name, option_cards(),
+                                  base::parse_plug_in(base::join("errors[", text_of_plan, "]")).options};
+    const std::string& kind = settings.text("kind");
+    if (kind != "add" && kind != "bit") base::fail_usage(option_name, ": kind=add or bit, not ", kind);
+    const SoftErrorPlan plan{.rate = settings.get<double>("rate"),
+                             .density = settings.get<base::Percent>("density").fraction(),
+                             .amplitude = settings.get<double>("amplitude"),
+                             .flips_bits = kind == "bit",
+                             .sites = parse_sites(settings.text("sites")),
+                             .seed = settings.get<std::uint64_t>("seed")};
+    if (!(plan.rate >= 0.0 && plan.rate <= 1.0)) base::fail_usage(option_name, ": rate is a probability of 0 to 1");
+    if (!(plan.density > 0.0 && plan.density <= 1.0)) base::fail_usage(option_name, ": density of more than 0 to 100%");
+    if (!(plan.amplitude > 0.0)) base::fail_usage(option_name, ": amplitude of more than 0");
+    return plan;
+}
+
+SoftErrors::SoftErrors(SoftErrorPlan plan, int rank)
+    : plan_{std::move(plan)}, random_{base::random_stream(plan_.seed, static_cast<std::uint64_t>(rank))}
+{
+}
+
+std::optional<double> SoftErrors::strike(ErrorSite site, Block& block)
+{
+    if (plan_.rate <= 0.0 || std::ranges::find(plan_.sites, site) == plan_.sites.end()) return std::nullopt;
+    if (base::draw_unit(random_) >= plan_.rate) return std::nullopt;
+    const std::span values{block.data(), static_cast<std::size_t>(block.size())};
+    const auto count = std::max(1.0, std::round(plan_.density * static_cast<double>(values.size())));
+    double largest = 0.0;
+    for (double i = 0.0; i < count; ++i) {
+        float& value = values[static_cast<std::size_t>(base::draw_below(random_, values.size()))];
+        const float was = std::exchange(value, altered(value));
+        const double change = std::abs(static_cast<double>(value) - static_cast<double>(was));
+        largest = std::isnan(change) ? change : std::max(largest, change);
+    }
+    return largest;
+}
+
+float SoftErrors::altered(float value)
+{
+    if (plan_.flips_bits)
+        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) ^ (1U << base::draw_below(random_, 32)));
+    return value + static_cast<float>(plan_.amplitude * (2.0 * base::draw_unit(random_) - 1.0));
+}
+
+}  // namespace ddl

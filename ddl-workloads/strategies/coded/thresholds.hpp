@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The disagreement of symbols above which one of them is wrong, for the products of a layer in one direction.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+namespace ddl {
+
+// Calibrated from the first products: a hundred times their largest disagreement, since rounding adds up over updates
+// (about twentyfold in 5000). Until then, and at most, 1e-3.
+class Threshold {
+ public:
+    explicit Threshold(std::optional<double> given) : given_{given} {}
+
+    double value() const
+    {
+        if (given_) return *given_;
+        return seen_ < calibration ? largest : std::clamp(margin * noise_floor_, smallest, largest);
+    }
+    double noise_floor() const { return noise_floor_; }  // largest disagreement in the first products
+
+    // A product's symbols all agreed.
+    void add(double residual)
+    {
+        if (seen_ >= calibration) return;
+        ++seen_;
+        noise_floor_ = std::max(noise_floor_, residual);
+    }
+
+ private:
+    static constexpr int calibration = 20;  // products
+    static constexpr double margin = 100.0;
+    static constexpr double smallest = 1e-6;
+    static constexpr double largest = 1e-3;
+
+    std::optional<double> given_;
+    int seen_ = 0;
+    double noise_floor_ = 0.0;
+};
+
+}  // namespace ddl

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coded blocks of a layer, compared with the same layer in double precision, computed by plain loops.
+#include "ddl-workloads/strategies/coded/coded_layer.hpp"
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "ddl-workloads/codes/code.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t layer_outputs = 7;  // not a multiple of the grid's 3 rows
+constexpr std::size_t layer_inputs = 5;   // nor of its 2 columns
+constexpr std::size_t layer_samples = 4;
+
+ddl::LayerCode code_3x2()
+{
+    const ddl::CodeCard& card = ddl::codes().find("codenet");
+    return card.layer(ddl::codes().settings(card, {{"grid", "3x2"}, {"parity", "1x1"}}), 1);
+}
+
+std::vector<float> drawn(base::Random& random, std::size_t size)
+{
+    std::vector<float> values(size);
+    for (float& value : values) value = static_cast<float>(base::draw_normal(random));
+    return values;
+}
+
+struct Plain {
+    std::vector<double> weights;
+    std::vector<double> momentum = std::vector<double>(layer_outputs * layer_inputs);
+
+    void step(const std::vector<float>& x, const std::vector<float>& dy, const ddl::OptimizerPlan& plan)
+    {
+        for (std::size_t i = 0; i < layer_outputs; ++i)
+            for (std::size_t j = 0; j < layer_inputs; ++j) {
+                double gradient = plan.weight_decay * weights[i * layer_inputs + j];
+                for (std::size_t s = 0; s < layer_samples; ++s)
+                    gradient +=
+                        static_cast<double>(dy[s * layer_outputs + i]) * static_cast<double>(x[s * layer_inputs + j]);
+                double& kept = momentum[i * layer_inputs + j];
+                kept = plan.momentum * kept + gradient;
+                weights[i * layer_inputs + j] -= plan.learning_rate * kept;
+            }
+    }
+    std::vector<float> single() const { return {weights.begin(), weights.end()}; }
+};
+
+double relative_difference(const ddl::Block& is, const ddl::Block& should_be)
+{
+    return static_cast<double>((is - should_be).norm() / should_be.norm());
+}
+
+}  // namespace
+
+TEST_CASE("blocks that were updated 5000 times are those of a fresh encoding")
+{
+    const ddl::LayerCode code = code_3x2();
+    base::Random random = base::random_stream(7, 0);
+    std::vector<float> weights = drawn(random, layer_outputs * layer_inputs);
+    std::vector<float> momentum(weights.size());
+    const ddl::DenseLayer layer{
+        .name = "layer", .outputs = layer_outputs, .inputs = layer_inputs, .weights = weights, .momentum = momentum};
+    std::vector<ddl::CodedLayer> ranks;
+    for (int rank = 0; rank < code.ranks(); ++rank) {
+        ranks.emplace_back(code, rank, layer);
+        ranks.back().encode(weights, {});
+    }
+    Plain plain{.weights = {weights.begin(), weights.end()}};
+    const ddl::OptimizerPlan sgd{.learning_rate = 0.01, .momentum = 0.9, .weight_decay = 1e-3};
+    for (int step = 0; step < 5000; ++step) {
+        const std::vector<float> x = drawn(random, layer_samples * layer_inputs);
+        const std::vector<float> dy = drawn(random, layer_samples * layer_outputs);
+        plain.step(x, dy, sgd);
+        for (ddl::CodedLayer& rank : ranks) {
+            rank.add_gradient(x, dy);
+            rank.update(sgd);
+        }
+    }
+    for (int rank = 0; rank < code.ranks(); ++rank) {
+        CAPTURE(rank);
+        ddl::CodedLayer fresh{code, rank, layer};
+        fresh.encode(plain.single(), {});
+        CHECK(relative_difference(ranks[static_cast<std::size_t>(rank)].weights(), fresh.weights()) < 5e-5);
+    }
+}
+
+TEST_CASE("a grid that is larger than a layer is refused")
+{
+    const ddl::LayerCode code = code_3x2();
+    std::vector<float> weights(10);
+    CHECK_THROWS_WITH_AS((ddl::CodedLayer{code, 0, {.name = "head", .outputs = 2, .inputs = 5, .weights = weights}}),
+                         "a grid of 3x2 blocks is larger than the layer head of 2x5 weights", base::UsageError);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Soft errors in blocks of weights: the values drawn, and the thresholds that find them.
+#include "ddl-workloads/strategies/coded/soft_errors.hpp"
+
+#include "base/error.hpp"
+#include "ddl-workloads/strategies/coded/thresholds.hpp"
+
+#include <doctest/doctest.h>
+
+using ddl::ErrorSite;
+
+TEST_CASE("soft errors alter as many values of a block by as much as the plan says")
+{
+    ddl::SoftErrors errors{ddl::parse_soft_errors("rate=1,density=10%,amplitude=2,sites=forward"), 0};
+    ddl::Block block = ddl::Block::Zero(10, 20);
+    CHECK(!errors.strike(ErrorSite::update, block));
+    CHECK(block.isZero(0.0F));
+    const double size = errors.strike(ErrorSite::forward, block).value();
+    CHECK(size <= 2.0);
+    CHECK(size == doctest::Approx(block.cwiseAbs().maxCoeff()));
+    const auto altered = (block.array() != 0.0F).count();
+    CHECK(altered <= 20);  // a value may be drawn twice
+    CHECK(altered > 10);
+}
+
+TEST_CASE("soft errors occur at the rate given, the same for the same seed and rank")
+{
+    const ddl::SoftErrorPlan plan = ddl::parse_soft_errors("rate=0.1,kind=bit,seed=3");
+    const auto count = [&](int rank) {
+        ddl::SoftErrors errors{plan, rank};
+        int errors_made = 0;
+        for (int i = 0; i < 10'000; ++i) {
+            ddl::Block block = ddl::Block::Ones(2, 2);
+            if (errors.strike(ErrorSite::backward, block)) ++errors_made;
+        }
+        return errors_made;
+    };
+    CHECK(count(0) == count(0));
+    CHECK(count(0) != count(1));
+    CHECK(count(0) > 910);  // 1000 expected, with a standard deviation of 30
+    CHECK(count(0) < 1090);
+}
+
+TEST_CASE("soft errors that make no sense are refused")
+{
+    CHECK(ddl::parse_soft_errors("").rate == 0.0);
+    CHECK(ddl::parse_soft_errors("rate=3e-4").density == doctest::Approx(0.005));
+    for (const char* text : {"rate=2", "density=0%", "amplitude=0", "sites=sideways", "kind=multiply", "often=1"})
+        CHECK_THROWS_AS(ddl::parse_soft_errors(text), base::UsageError);
+}
+
+TEST_CASE("a threshold is a hundred times the disagreement of the first products")
+{
+    ddl::Threshold automatic{std::nullopt};
+    CHECK(automatic.value() == doctest::Approx(1e-3));
+    for (int product = 0; product < 20; ++product) automatic.add(product == 7 ? 2e-7 : 1e-7);
+    automatic.add(1e-4);  // no longer among the first ones
+    CHECK(automatic.noise_floor() == doctest::Approx(2e-7));
+    CHECK(automatic.value() == doctest::Approx(2e-5));
+    ddl::Threshold given{1e-2};
+    for (int product = 0; product < 30; ++product) given.add(1e-7);
+    CHECK(given.value() == doctest::Approx(1e-2));
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints of coded trainings: resuming from them, under the same strategy or another, and rolling back to them.
+#include "ddl-workloads/checkpoint/checkpoint_store.hpp"
+#include "testing/testing.hpp"
+#include "testing/train_runs.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+using testing::operator+;
+using testing::Words;
+
+#ifdef CROSSTALK_DDL_TORCH
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const Words mlp_for_restarts{"--model", "mlp[hidden=20]", "--data", "digits", "--lr", "0.01", "--trace", "off"};
+const Words three_ranks = mlp_for_restarts + Words{"--strategy", "coded[grid=1x1,parity=1x1]"};
+const Words every_tenth{"--checkpoint-every", "10", "--checkpoint-by",   "sharded",
+                        "--checkpoint-fsync", "no", "--checkpoint-keep", "0"};
+
+testing::TrainRun that_ended(testing::TrainRun run)
+{
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    return run;
+}
+
+}  // namespace
+
+TEST_CASE("a coded training that was killed resumes from its checkpoint to the same bits")
+{
+    const testing::Scratch scratch;
+    const fs::path killed = scratch / "killed";
+    {
+        testing::RunningTraining run{3, killed, three_ranks + every_tenth + Words{"--duration", "60s"}};
+        while (!fs::exists(ddl::checkpoint_path(killed / "train/checkpoints", 10))) {
+            REQUIRE(testing::runs(run.launcher()));
+            std::this_thread::sleep_for(std::chrono::milliseconds{10});
+        }
+        ::kill(run.ranks().back(), SIGKILL);
+        CHECK(run.wait() != 0);
+    }
+    const fs::path middle = ddl::checkpoint_path(killed / "train/checkpoints", 10);
+    const Words to_20{"--steps", "20"};
+    const testing::TrainRun resumed =
+        that_ended(testing::train(3, scratch / "resumed", three_ranks + to_20 + Words{"--resume", middle.string()}));
+    const testing::TrainRun whole = that_ended(testing::train(3, scratch / "whole", three_ranks + to_20));
+    CHECK(resumed.result["first_step"] == 10);
+    CHECK(resumed.result["checksum"] == whole.result["checksum"]);
+}
+
+TEST_CASE("a coded training continues under another code, and under ddp")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun whole =
+        that_ended(testing::train(3, scratch / "whole", three_ranks + every_tenth + Words{"--steps", "20"}));
+    const fs::path middle = ddl::checkpoint_path(scratch / "whole/train/checkpoints", 10);
+    const Words rest = mlp_for_restarts + Words{"--steps", "20", "--resume", middle.string()};
+    const testing::TrainRun other = that_ended(testing::train(
+        4, scratch / "other", rest + Words{"--strategy", "coded[code=replication,grid=2x1]"} + every_tenth));
+    const testing::TrainRun ddp = that_ended(testing::train_alone(scratch / "ddp", rest));
+    for (const testing::TrainRun& run : {other, ddp}) {
+        CHECK(run.result["first_step"] == 10);
+        CHECK(run.err.find("not coded[grid=1x1,parity=1x1]") != std::string::npos);
+        CHECK(run.result["loss"].get<double>() == doctest::Approx(whole.result["loss"].get<double>()).epsilon(1e-4));
+    }
+}
+
+TEST_CASE("a coded training rolls back to its newest checkpoint, which holds no error")
+{
+    const testing::Scratch scratch;
+    const Words copies = mlp_for_restarts + Words{"--strategy", "coded[code=replication,grid=1x1]", "--steps", "100"};
+    const testing::TrainRun run =
+        that_ended(testing::train(2, scratch / "run", copies + every_tenth + Words{"--soft-errors", "rate=0.002"}));
+    const testing::TrainRun sound = that_ended(testing::train(2, scratch / "sound", copies));
+    const auto rollbacks = run.result["code"]["rollbacks"].get<int>();
+    CHECK(rollbacks > 1);
+    CHECK(run.result["steps"] <= 100 + 10 * rollbacks);
+    CHECK(run.result["loss"].get<double>() == doctest::Approx(sound.result["loss"].get<double>()).epsilon(1e-4));
+    CHECK(fs::exists(ddl::checkpoint_path(scratch / "run/train/checkpoints", 100)));
+}
+
+#endif

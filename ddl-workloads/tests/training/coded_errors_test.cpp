@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coded trainings with soft errors: what the training finds, repairs and records.
+#include "base/contract/code_tables.hpp"
+#include "base/csv.hpp"
+#include "base/files.hpp"
+#include "testing/coded_runs.hpp"
+#include "testing/testing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+using testing::operator+;
+using testing::Words;
+
+#ifdef CROSSTALK_DDL_TORCH
+
+namespace {
+
+const Words mlp_with_errors{"--model", "mlp[hidden=20]", "--data", "digits",  "--batch",
+                            "8",       "--lr",           "0.01",   "--trace", "off"};
+
+testing::TrainRun coded_run(const testing::Scratch& scratch, int ranks, const std::string& strategy, const Words& more)
+{
+    testing::TrainRun run =
+        testing::train(ranks, scratch / "run", mlp_with_errors + Words{"--strategy", strategy} + more);
+    if (run.status != 0) MESSAGE(run.err);
+    return run;
+}
+
+std::map<std::string, int> outcomes(const testing::Scratch& scratch)
+{
+    const base::CsvTable table{scratch / "run/train/errors.csv"};
+    std::map<std::string, int> count;
+    for (std::size_t row = 0; row < table.rows(); ++row) ++count[table.text(row, "outcome")];
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("errors in blocks of weights are corrected, and the training reaches the loss of one process")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run =
+        coded_run(scratch, 8, "coded[grid=2x1,parity=2x2]", {"--steps", "100", "--soft-errors", "rate=0.001"});
+    REQUIRE(run.status == 0);
+    const testing::TrainRun one = testing::train_alone(scratch / "one", mlp_with_errors + Words{"--steps", "100"});
+    CHECK(run.result["loss"].get<double>() == doctest::Approx(one.result["loss"].get<double>()).epsilon(1e-4));
+    std::map<std::string, int> count = outcomes(scratch);
+    CHECK(count["regenerated"] > 0);
+    CHECK(count["false_alarm"] == 0);
+    CHECK(run.result["code"]["regenerated_blocks"] >= count["regenerated"]);
+
+    const base::CsvTable products{scratch / "run/train/products.csv"};
+    CHECK(products.rows() >= 100 * 5);  // a step has three products forward and two backward
+    CHECK(products.columns() == base::names_of(base::code::product_columns()));
+    for (std::size_t row = 0; row < products.rows(); ++row)
+        CHECK(products.get<std::int64_t>(row, "end_ns") - products.get<std::int64_t>(row, "begin_ns") ==
+              products.get<std::int64_t>(row, "product_ns") + products.get<std::int64_t>(row, "wait_ns") +
+                  products.get<std::int64_t>(row, "decode_ns"));
+}
+
+TEST_CASE("errors that two copies can only detect roll the training back")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = coded_run(scratch, 2, "coded[code=replication,grid=1x1]",
+                                            {"--steps", "30", "--soft-errors", "rate=0.002,sites=forward+backward"});
+    REQUIRE(run.status == 0);
+    const testing::TrainRun one = testing::train_alone(scratch / "one", mlp_with_errors + Words{"--steps", "30"});
+    CHECK(run.result["loss"].get<double>() == doctest::Approx(one.result["loss"].get<double>()).epsilon(1e-4));
+    CHECK(run.result["code"]["rollbacks"] > 0);
+    CHECK(outcomes(scratch).at("rolled_back") > 0);
+}
+
+TEST_CASE("a step that is rolled back ten times ends the training with exit code 3")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run =
+        coded_run(scratch, 2, "coded[code=replication,grid=1x1]", {"--steps", "5", "--soft-errors", "rate=1"});
+    CHECK(run.status == 3);
+    CHECK(run.result["code"]["rollbacks"] == 10);
+    CHECK(run.err.find("step 0 was rolled back 10 times") != std::string::npos);
+}
+
+TEST_CASE("a bit that flips in a block, or in what every rank computes, is found and repaired")
+{
+    const testing::Scratch scratch;
+    const std::string strategy = "coded[grid=1x1,parity=2x2]";  // 5 ranks
+    const Words twenty{"--steps", "20"};
+    const testing::TrainRun sound =
+        testing::train(5, scratch / "sound", mlp_with_errors + Words{"--strategy", strategy} + twenty);
+    const auto altered = [&](const std::string& path) {
+        std::filesystem::remove_all(scratch / "run");
+        base::write_whole(scratch / "flip.json", R"({")" + path + R"(": [[[3], [1]]]})");
+        return coded_run(scratch, 5, strategy, twenty + Words{"--alter", "2:7:" + (scratch / "flip.json").string()});
+    };
+
+    const testing::TrainRun block = altered("code/weight/layers.layer 1.0");
+    REQUIRE(block.status == 0);
+    CHECK(block.result["loss"].get<double>() == doctest::Approx(sound.result["loss"].get<double>()).epsilon(1e-4));
+    const base::CsvTable errors{scratch / "run/train/errors.csv"};
+    REQUIRE(errors.rows() == 1);
+    CHECK(errors.text(0, "rank") == "2");
+    CHECK(errors.text(0, "detected_step") == "7");
+    CHECK(errors.text(0, "layer") == "layers.layer 1.0");
+    CHECK(errors.text(0, "outcome") == "regenerated");
+
+    const testing::TrainRun bias = altered("model/layers.layer 1.0.bias");
+    REQUIRE(bias.status == 0);
+    CHECK(bias.result["checksum"] == sound.result["checksum"]);
+    CHECK(outcomes(scratch) == std::map<std::string, int>{{"outvoted", 1}});
+}
+
+TEST_CASE("blocks without redundancy keep their errors")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run =
+        coded_run(scratch, 1, "coded[code=uncoded,grid=1x1]", {"--steps", "20", "--soft-errors", "rate=0.1"});
+    REQUIRE(run.status == 0);
+    std::map<std::string, int> count = outcomes(scratch);
+    CHECK(count["missed"] + count["below_threshold"] > 0);
+    CHECK(count["regenerated"] + count["rolled_back"] == 0);
+}
+
+#endif

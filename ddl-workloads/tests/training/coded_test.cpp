@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coded trainings, compared with a training by one process.
+#include "testing/coded_runs.hpp"
+#include "testing/testing.hpp"
+#include "testing/train_traces.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+
+using testing::operator+;
+using testing::Words;
+
+#ifdef CROSSTALK_DDL_TORCH
+
+// The nightly test has the other codes, and models.
+TEST_CASE("a coded training reaches the loss of one process")
+{
+    const testing::Scratch scratch;
+    testing::check_coded_loss(scratch, {"--model", "mlp[hidden=20]", "--data", "digits", "--batch", "32"}, 5,
+                              "coded[grid=2x1,parity=1x1]");
+}
+
+TEST_CASE("a coded training that is not possible is refused in one line")
+{
+    const testing::Scratch scratch;
+    const auto refusal = [&](const std::string& strategy, const Words& more) {
+        const testing::TrainRun run =
+            testing::train_alone(scratch / "run", Words{"--data", "digits", "--strategy", strategy} + more);
+        CHECK(run.status == 2);
+        CHECK(!std::filesystem::exists(scratch / "run/train"));
+        return run.err;
+    };
+    const Words mlp{"--model", "mlp"};
+    const auto has = [](const std::string& text, const std::string& words) {
+        INFO(text);
+        CHECK(text.find(words) != std::string::npos);
+    };
+    has(refusal("coded[grid=5x4]", mlp), "take 38 ranks, not 1");
+    has(refusal("coded[code=polydot]", mlp), "single products only");
+    has(refusal("coded[code=uncoded,grid=1x1,copies=2]", mlp), "copies");
+    has(refusal("coded[code=uncoded,grid=1x1]", mlp + Words{"--optimizer", "adamw"}), "needs --optimizer sgd");
+    has(refusal("coded[code=uncoded,grid=1x1]", mlp + Words{"--guard", "range"}), "--guard needs");
+    has(refusal("coded[code=uncoded,grid=1x1]", {"--model", "emulated"}), "needs a model with fully connected layers");
+}
+
+#endif
