@@ -64,8 +64,7 @@ void read_meta(const std::filesystem::path& checkpoint, base::checkpoint::Restar
 }
 
 // Restores the model from the checkpoint. Returns false if it is of another strategy, whose own state is not read.
-// Throws UsageError if the training would not continue alike, Error for a
-// damaged file.
+// Throws UsageError if the training would not continue alike, Error for a damaged file.
 bool restore(const std::filesystem::path& checkpoint, const CheckpointMeta& is, Model& model, bool ranks_are_equal,
              base::checkpoint::Restart& restart)
 {
