@@ -77,9 +77,10 @@ Block CodedLayer::encoded(std::span<const float> whole) const
 {
     const Whole matrix{whole.data(), outputs_, inputs_};
     Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(weights_.rows(), weights_.cols());
+    std::size_t next = 0;
     for (int i = 0; i < code_.grid.rows; ++i)
         for (int j = 0; j < code_.grid.columns; ++j) {
-            const double coefficient = coefficients_[static_cast<std::size_t>(i * code_.grid.columns + j)];
+            const double coefficient = coefficients_[next++];
             if (coefficient == 0.0) continue;
             const Index row = std::min(i * sum.rows(), outputs_);
             const Index column = std::min(j * sum.cols(), inputs_);
