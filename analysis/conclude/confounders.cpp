@@ -123,23 +123,7 @@ Places places(const DesignedRun& run, const std::vector<std::int64_t>& begin_ns)
     return found;
 }
 
-// The phase at a position of a step, by the order and the mean lengths of phases.
-std::string phase_at(const DesignedRun& run, double place)
-{
-    const LongTable& phases = run.steps.ranks.front().phase_ms;
-    Eigen::RowVectorXd mean = Eigen::RowVectorXd::Zero(phases.cols());
-    for (Eigen::Index p = 0; p < phases.cols(); ++p)
-        for (Eigen::Index i = 0; i < phases.rows(); ++i) mean[p] += phases(i, p);
-    mean /= static_cast<double>(phases.rows());
-    double until = 0.0;
-    for (std::size_t p = 0; p < run.steps.phases.size(); ++p) {
-        until += mean[static_cast<Eigen::Index>(p)] / mean.sum();
-        if (place < until) return run.steps.phases[p];
-    }
-    return run.steps.phases.back();
-}
-
-std::string same_place(const DesignedRun& run, const Observed& noise, const Places& begun)
+std::string same_place(const Observed& noise, const Places& begun)
 {
     std::complex<double> sum{0.0, 0.0};
     for (const double place : begun.in_step) sum += std::polar(1.0, 2.0 * std::numbers::pi * place);
@@ -147,8 +131,8 @@ std::string same_place(const DesignedRun& run, const Observed& noise, const Plac
     if (n < 3.0 || std::exp(-std::norm(sum) / n) > unlikely) return "";
     double place = std::arg(sum) / (2.0 * std::numbers::pi);
     if (place < 0.0) place += 1.0;
-    return base::join(noise.name, " begins at the same position of a step, in ", phase_at(run, place),
-                      ": the noise may depend on the training, or both may depend on something else");
+    return base::join(noise.name, " begins at the same position of a step, after ", points(100.0 * place),
+                      " of it: the noise may depend on the training, or both may depend on something else");
 }
 
 // Names a phase that few steps have, but more of the steps in which noise begins than by chance; else empty.
@@ -213,7 +197,7 @@ std::vector<std::string> confounders(const DesignedRun& run, const Analysis& ana
         const Places begun = places(run, begin_ns);
         add(one_part(run, noise));
         add(trend_of(run, analysis, noise));
-        add(same_place(run, noise, begun));
+        add(same_place(noise, begun));
         add(with_phase(run, noise, begun));
     }
     return all;

@@ -147,7 +147,7 @@ TEST_CASE("noise that begins with a phase of the training is told")
     write_log(scratch / "jobs.csv", spans, "node0");
     REQUIRE(observe(scratch / "steps.csv", {scratch / "jobs.csv"}, scratch / "out").status == 0);
     const nlohmann::json verdict = verdict_of(scratch / "out");
-    CHECK(any_reason(verdict, "begins at the same position of a step"));
+    CHECK(any_reason(verdict, "begins at the same position of a step, after 75.0 % of it"));
     CHECK(any_reason(verdict, "begins in steps with checkpoint"));
 }
 
