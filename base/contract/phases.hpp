@@ -49,7 +49,7 @@ constexpr const PhaseCard& card_of(TrainingPhase phase)
     return phase_cards[static_cast<std::size_t>(phase) - 1];
 }
 
-// The phases that are recorded as regions inside of `step`, in the order of a step; the rest of the step is `other`.
+// The phases that are recorded as regions inside of `step`, in the order of the list; the rest of the step is `other`.
 inline constexpr std::array recorded_phases = [] {
     std::array<TrainingPhase, phase_cards.size() - 1> all{};
     std::transform(phase_cards.begin(), phase_cards.end() - 1, all.begin(),
