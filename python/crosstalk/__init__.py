@@ -69,7 +69,7 @@ def steps(items: Iterable[Item]) -> Iterator[Item]:
 
 @contextmanager
 def phase(name: str) -> Iterator[None]:
-    """Marks a phase: load, to_device, forward, backward, wait_exchange, update, checkpoint, or another region.
+    """Marks a phase, such as load, to_device, forward, backward, wait_exchange, update or checkpoint; or a region.
 
     A nested phase replaces the outer one while it lasts.
     """

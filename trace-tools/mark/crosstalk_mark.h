@@ -41,9 +41,9 @@ void crosstalk_step_end(void);
  * the program. */
 void crosstalk_step_drop(void);
 
-/* Ends the current phase and begins this one: load, to_device, forward, backward, wait_exchange, update, checkpoint.
- * Any other name becomes a region in the archive, but not a phase of the report. NULL: no phase. Does nothing outside
- * of steps. */
+/* Ends the current phase and begins this one, such as load, to_device, forward, backward, wait_exchange, update or
+ * checkpoint. A name that is no phase of steps.csv becomes a region in the archive. NULL: no phase. Does nothing
+ * outside of steps. */
 void crosstalk_phase(const char* name);
 
 /* Ends the current step and the recording. Not needed if the process exits, or is ended by SIGTERM, SIGINT or SIGHUP.
