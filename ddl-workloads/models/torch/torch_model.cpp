@@ -86,9 +86,11 @@ class TorchModel : public GradientModel {
     void restored() override
     {
         seen_state_.put_back();
-        drop_gradients();
-        pass_ = 0;
-        if (dense_) dense_->products()->restored();
+        if (dense_) {  // a step may have been undone after some of its products
+            drop_gradients();
+            pass_ = 0;
+            dense_->products()->restored();
+        }
         at::Generator generator = at::detail::getDefaultCPUGenerator();
         generator.set_state(random_state_);
     }
