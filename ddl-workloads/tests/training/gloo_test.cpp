@@ -81,7 +81,7 @@ TEST_CASE("the trace of a training over gloo is sound and its record says what c
     CHECK(record["transport"]["name"] == "gloo");
     CHECK(record["transport"]["timeout"] == "60s");
     CHECK(record["transport"]["device"].get<std::string>().find("127.0.0.1") != std::string::npos);
-    CHECK(record["transport"]["progress"].get<std::string>().find("blocks") != std::string::npos);
+    CHECK(record["transport"]["progress"].get<std::string>().find("calls block") != std::string::npos);
     for (const auto& entry : std::filesystem::directory_iterator{scratch / "run"})
         CHECK_FALSE(entry.path().filename().string().starts_with("gloo"));  // the rendezvous directory is removed
 }
