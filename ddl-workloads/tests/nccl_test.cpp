@@ -3,6 +3,7 @@
 #include "base/files.hpp"
 #include "base/system/environment.hpp"
 #include "base/system/launcher.hpp"
+#include "base/system/stop.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 #include "testing/cuda_stub.hpp"
 #include "testing/environment.hpp"
@@ -64,6 +65,7 @@ std::string failure_of(std::future<void> work)
 // Runs one of two ranks, which writes its results to a file in the directory.
 void be_a_rank(const std::filesystem::path& directory)
 {
+    base::stop_on_signals();  // as ddl-train: no SIGPIPE ends a rank whose peer is gone
     const int rank = base::job_rank().rank;
     const ddl::TransportPlan plan{.progress = {}, .run = directory};
     ddl::ExchangeThread exchanges{ddl::connector("nccl", plan)};
