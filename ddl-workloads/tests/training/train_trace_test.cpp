@@ -233,7 +233,7 @@ TEST_CASE("the late rank is named by when its first bucket is ready")
     for (const auto& [step, ready] : trace.first_ready)
         if (ready.at(1) > ready.at(0)) ++named;
     CHECK(trace.first_ready.size() == 40);
-    CHECK(named >= 38);
+    CHECK(named >= 30);  // another program may delay the other rank in some steps; by chance it would be 20
     CHECK(trace.delays.size() == 40);
     for (const auto& [process, length] : trace.delays) {
         CHECK(process == 1);
