@@ -225,7 +225,7 @@ TEST_CASE("the late rank is named by when its first bucket is ready")
     const testing::TrainRun run =
         testing::trained(2, scratch / "run",
                          {"--model", "emulated[compute=20ms,gradients=64kB,buckets=2]", "--data",
-                          "synthetic[samples=400]", "--steps", "40", "--delay", "1:backward:15ms"});
+                          "synthetic[samples=400]", "--steps", "40", "--delay", "1:backward:60ms"});
     otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
     StepsOfTrace trace{reader.archive()};
     reader.read(trace);
@@ -233,11 +233,11 @@ TEST_CASE("the late rank is named by when its first bucket is ready")
     for (const auto& [step, ready] : trace.first_ready)
         if (ready.at(1) > ready.at(0)) ++named;
     CHECK(trace.first_ready.size() == 40);
-    CHECK(named >= 30);  // another program may delay the other rank in some steps; by chance it would be 20
+    CHECK(named >= 38);
     CHECK(trace.delays.size() == 40);
     for (const auto& [process, length] : trace.delays) {
         CHECK(process == 1);
-        CHECK(length >= 15'000'000);
+        CHECK(length >= 60'000'000);
     }
     const auto record = nlohmann::json::parse(base::read_whole(scratch / "run/train/run.json"));
     CHECK(record["result"]["each_rank"][1]["injected_delays"]["count"] == 40);
