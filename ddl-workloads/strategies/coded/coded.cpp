@@ -184,7 +184,7 @@ std::optional<double> threshold_of(const base::Settings& settings)
 {
     if (settings.text("threshold") == "auto") return std::nullopt;
     const auto threshold = settings.get<double>("threshold");
-    if (!(threshold > 0.0)) base::fail_usage("coded[threshold]: auto, or more than 0");
+    if (!(threshold > 0.0)) base::fail_usage("coded[threshold=..] must be auto or more than 0");
     return threshold;
 }
 

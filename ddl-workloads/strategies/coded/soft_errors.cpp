@@ -53,16 +53,17 @@ SoftErrorPlan parse_soft_errors(const std::string& text_of_plan)
     const base::Settings settings{option_name, option_cards(),
                                   base::parse_plug_in(base::join("errors[", text_of_plan, "]")).options};
     const std::string& kind = settings.text("kind");
-    if (kind != "add" && kind != "bit") base::fail_usage(option_name, ": kind=add or bit, not ", kind);
+    if (kind != "add" && kind != "bit") base::fail_usage(option_name, ": kind must be add or bit, not ", kind);
     SoftErrorPlan plan{.rate = settings.get<double>("rate"),
                        .density = settings.get<base::Percent>("density").fraction(),
                        .amplitude = settings.get<double>("amplitude"),
                        .flips_bits = kind == "bit",
                        .sites = parse_sites(settings.text("sites")),
                        .seed = settings.get<std::uint64_t>("seed")};
-    if (!(plan.rate >= 0.0 && plan.rate <= 1.0)) base::fail_usage(option_name, ": rate is a probability of 0 to 1");
-    if (!(plan.density > 0.0 && plan.density <= 1.0)) base::fail_usage(option_name, ": density of more than 0 to 100%");
-    if (!(plan.amplitude > 0.0)) base::fail_usage(option_name, ": amplitude of more than 0");
+    if (!(plan.rate >= 0.0 && plan.rate <= 1.0)) base::fail_usage(option_name, ": rate must be from 0 to 1");
+    if (!(plan.density > 0.0 && plan.density <= 1.0))
+        base::fail_usage(option_name, ": density must be more than 0 and at most 100%");
+    if (!(plan.amplitude > 0.0)) base::fail_usage(option_name, ": amplitude must be more than 0");
     return plan;
 }
 
