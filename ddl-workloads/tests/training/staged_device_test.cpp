@@ -87,9 +87,9 @@ TEST_CASE("copies to and from a device change no bit of any model")
     pairs.check_as_on_cpu(text + ten +
                           Words{"--model", "gpt[layers=2,width=16,heads=2]", "--optimizer", "adamw", "--strategy",
                                 "zero1", "--accumulate", "2"});
+    if (!testing::at_night()) return;
     pairs.check_as_on_cpu(ten + Words{"--model", "dlrm[embedding=4,bottom=8,top=8]", "--data",
                                       "clicks[samples=400,dense=4,categories=5,rows=50]", "--trace", "off"});
-    if (!testing::at_night()) return;
     pairs.check_as_on_cpu(images + ten + Words{"--model", "resnet18[width=4]", "--strategy", "none"});
     pairs.check_as_on_cpu(text + ten +
                           Words{"--model", "gpt[layers=2,width=16,heads=2]", "--strategy", "ddp[hook=fp16]"});
@@ -128,7 +128,7 @@ TEST_CASE("what alters and guards a training's numbers reaches those of a device
     }
     const Words large = flips("large.json", "model/" + weight, 1);
     alone.check_as_on_cpu(large + Words{"--guard", "range=100,norm=10x", "--on-guard", "repair"});
-    alone.check_as_on_cpu(large + Words{"--guard", "range=100", "--on-guard", "rollback=4"});
+    if (testing::at_night()) alone.check_as_on_cpu(large + Words{"--guard", "range=100", "--on-guard", "rollback=4"});
     alone.check_as_on_cpu(mlp + Words{"--store", "int8", "--detect", "parity", "--bit-error-rate", "1e-3"});
 }
 
