@@ -9,8 +9,7 @@ namespace {
 
 Matrix draw(int parts, int parities, base::Random& random)
 {
-    Matrix generator{parts + parities, parts};
-    for (int part = 0; part < parts; ++part) generator(part, part) = 1.0;
+    Matrix generator = Matrix::Identity(parts + parities, parts);
     for (int parity = 0; parity < parities; ++parity)
         for (int part = 0; part < parts; ++part) generator(parts + parity, part) = base::draw_normal(random);
     return generator;
@@ -39,9 +38,7 @@ Matrix systematic_generator(int parts, int parities, std::uint64_t seed)
 
 Matrix repeated_identity(int parts, int copies)
 {
-    Matrix generator{parts * copies, parts};
-    for (int row = 0; row < generator.rows; ++row) generator(row, row % parts) = 1.0;
-    return generator;
+    return Matrix::Identity(parts, parts).replicate(copies, 1);
 }
 
 }  // namespace ddl

@@ -4,8 +4,6 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 
-#include <Eigen/Dense>
-
 #include <algorithm>
 #include <cmath>
 
@@ -27,7 +25,7 @@ std::vector<int> by_part(const LayerCode& code, int symbol, int parts, int Place
 
 bool equal_rows(const Matrix& matrix, int one, int other)
 {
-    return std::ranges::equal(matrix.row(one), matrix.row(other));
+    return matrix.row(one) == matrix.row(other);
 }
 
 // Row `wanted` of `matrix` as a weighted sum of other rows, each of which belongs to a rank. Empty if that is not
@@ -37,12 +35,8 @@ std::vector<Term> as_sum(const Matrix& matrix, int wanted, const std::vector<int
     for (std::size_t i = 0; i < rows.size(); ++i)
         if (equal_rows(matrix, wanted, rows[i])) return {{ranks[i], 1.0}};  // a copy
     if (rows.empty()) return {};
-    Eigen::MatrixXd known(matrix.columns, static_cast<Eigen::Index>(rows.size()));
-    Eigen::VectorXd target(matrix.columns);
-    for (int k = 0; k < matrix.columns; ++k) {
-        target[k] = matrix(wanted, k);
-        for (std::size_t i = 0; i < rows.size(); ++i) known(k, static_cast<Eigen::Index>(i)) = matrix(rows[i], k);
-    }
+    const Matrix known = matrix(rows, Eigen::all).transpose();
+    const Eigen::VectorXd target = matrix.row(wanted);
     const Eigen::VectorXd found = known.colPivHouseholderQr().solve(target);
     if (!((known * found - target).norm() <= 1e-9 * target.norm())) return {};
     std::vector<Term> terms;
@@ -101,8 +95,8 @@ std::vector<double> block_coefficients(const LayerCode& code, int rank)
 {
     const Place& place = code.places[static_cast<std::size_t>(rank)];
     std::vector<double> coefficients;
-    for (const double of_row : code.rows.row(place.row))
-        for (const double of_column : code.columns.row(place.column)) coefficients.push_back(of_row * of_column);
+    for (const double of_row : row_of(code.rows, place.row))
+        for (const double of_column : row_of(code.columns, place.column)) coefficients.push_back(of_row * of_column);
     return coefficients;
 }
 

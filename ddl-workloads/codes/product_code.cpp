@@ -34,9 +34,9 @@ class Powers {
     Matrix of(const std::vector<int>& powers) const
     {
         const int rows = rows_of(points_);
-        Matrix values{ranks_ * rows, static_cast<int>(powers.size())};
+        Matrix values{ranks_ * rows, std::ssize(powers)};
         for (int rank = 0; rank < ranks_; ++rank)
-            for (int column = 0; column < values.columns; ++column) {
+            for (int column = 0; column < values.cols(); ++column) {
                 const Complex value = std::pow(point(points_, ranks_, rank), powers[static_cast<std::size_t>(column)]);
                 values(rank * rows, column) = value.real();
                 if (rows == 2) values(rank * rows + 1, column) = value.imag();

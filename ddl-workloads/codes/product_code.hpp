@@ -28,8 +28,8 @@ struct ProductCode {
     Matrix symbols;              // generator of the symbols: (ranks * rows_per_symbol) x threshold
     std::vector<int> outputs{};  // by C_ik, row-major: the part of the decoded symbols that it is
 
-    int ranks() const { return symbols.rows / rows_per_symbol; }
-    int threshold() const { return symbols.columns; }
+    int ranks() const { return static_cast<int>(symbols.rows()) / rows_per_symbol; }
+    int threshold() const { return static_cast<int>(symbols.cols()); }
 };
 
 // Symbols from which a product of t x s by s x u blocks is decoded: s t u + s - 1.

@@ -4,8 +4,6 @@
 #include "base/random.hpp"
 #include "ddl-workloads/codes/symbol_groups.hpp"
 
-#include <Eigen/Dense>
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -13,13 +11,6 @@
 namespace ddl {
 
 namespace {
-
-double condition_of(const Eigen::MatrixXd& matrix)
-{
-    const Eigen::VectorXd values = Eigen::JacobiSVD<Eigen::MatrixXd>{matrix}.singularValues();
-    const double least = values[values.size() - 1];
-    return least > 0.0 ? values[0] / least : std::numeric_limits<double>::infinity();
-}
 
 double sets(int of, int count)
 {
@@ -29,18 +20,13 @@ double sets(int of, int count)
 }
 
 // The rows of these symbols of the group, by its parts.
-Eigen::MatrixXd rows_of(const Matrix& generator, int rows_per_symbol, const SymbolGroup& group,
-                        const std::vector<int>& set)
+Matrix rows_of(const Matrix& generator, int rows_per_symbol, const SymbolGroup& group, const std::vector<int>& set)
 {
-    Eigen::MatrixXd rows(static_cast<Eigen::Index>(set.size()) * rows_per_symbol,
-                         static_cast<Eigen::Index>(group.parts.size()));
-    Eigen::Index at = 0;
+    std::vector<int> rows;
     for (const int member : set)
-        for (int row = 0; row < rows_per_symbol; ++row, ++at)
-            for (std::size_t part = 0; part < group.parts.size(); ++part)
-                rows(at, static_cast<Eigen::Index>(part)) = generator(
-                    group.symbols[static_cast<std::size_t>(member)] * rows_per_symbol + row, group.parts[part]);
-    return rows;
+        for (int row = 0; row < rows_per_symbol; ++row)
+            rows.push_back(group.symbols[static_cast<std::size_t>(member)] * rows_per_symbol + row);
+    return generator(rows, group.parts);
 }
 
 }  // namespace
@@ -49,7 +35,7 @@ Strength strength(const Matrix& generator, int rows_per_symbol)
 {
     int spare = std::numeric_limits<int>::max();
     for (const SymbolGroup& group : symbol_groups(generator, rows_per_symbol)) spare = std::min(spare, group.spare());
-    const int symbols = generator.rows / rows_per_symbol;
+    const int symbols = static_cast<int>(generator.rows()) / rows_per_symbol;
     return {.symbols = symbols,
             .threshold = symbols - spare,
             .erasures = spare,
@@ -60,10 +46,9 @@ Strength strength(const Matrix& generator, int rows_per_symbol)
 
 double condition_number(const Matrix& matrix)
 {
-    Eigen::MatrixXd same(matrix.rows, matrix.columns);
-    for (int row = 0; row < matrix.rows; ++row)
-        for (int column = 0; column < matrix.columns; ++column) same(row, column) = matrix(row, column);
-    return condition_of(same);
+    const Eigen::VectorXd values = Eigen::JacobiSVD<Matrix>{matrix}.singularValues();
+    const double least = values[values.size() - 1];
+    return least > 0.0 ? values[0] / least : std::numeric_limits<double>::infinity();
 }
 
 WorstCondition worst_condition(const Matrix& generator, int rows_per_symbol, int most)
@@ -74,7 +59,7 @@ WorstCondition worst_condition(const Matrix& generator, int rows_per_symbol, int
         const int of = static_cast<int>(group.symbols.size());
         const int count = static_cast<int>(group.parts.size());
         const auto look_at = [&](const std::vector<int>& set) {
-            worst.largest = std::max(worst.largest, condition_of(rows_of(generator, rows_per_symbol, group, set)));
+            worst.largest = std::max(worst.largest, condition_number(rows_of(generator, rows_per_symbol, group, set)));
             return true;
         };
         if (sets(of, count) <= most) {

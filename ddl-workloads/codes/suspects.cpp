@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/codes/suspects.hpp"
 
-#include <Eigen/Dense>
-
 #include <algorithm>
 
 namespace ddl {
@@ -27,7 +25,7 @@ Eigen::VectorXd direction(const SymbolBasis& basis, int row)
 }
 
 // The sum of squares of the differences outside of the directions.
-double without(const Eigen::MatrixXd& directions, const Eigen::MatrixXd& products)
+double without(const Eigen::MatrixXd& directions, const Matrix& products)
 {
     const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr{directions};
     const Eigen::MatrixXd all = qr.householderQ();
@@ -37,22 +35,11 @@ double without(const Eigen::MatrixXd& directions, const Eigen::MatrixXd& product
 
 }  // namespace
 
-double Differences::sum_of_squares() const
-{
-    double sum = 0.0;
-    for (int i = 0; i < products.rows; ++i) sum += products(i, i);
-    return sum;
-}
-
 std::vector<Suspects> suspects(const SymbolBasis& basis, const Differences& differences,
                                const std::vector<int>& symbols, int rows_per_symbol, int count)
 {
     constexpr std::size_t most = 100'000;
-    const Index number = differences.products.rows;
-    Eigen::MatrixXd products(number, number);
-    for (Index row = 0; row < number; ++row)
-        for (Index column = 0; column < number; ++column)
-            products(row, column) = differences.products(static_cast<int>(row), static_cast<int>(column));
+    const Index number = differences.products.rows();
     Eigen::MatrixXd directions(number, static_cast<Index>(symbols.size()) * rows_per_symbol);
     for (std::size_t i = 0; i < symbols.size(); ++i)
         for (int row = 0; row < rows_per_symbol; ++row)
@@ -68,7 +55,7 @@ std::vector<Suspects> suspects(const SymbolBasis& basis, const Differences& diff
                 directions.middleCols(static_cast<Index>(set[i]) * rows_per_symbol, rows_per_symbol);
             some.symbols.push_back(symbols[static_cast<std::size_t>(set[i])]);
         }
-        some.differences = without(removed, products);
+        some.differences = without(removed, differences.products);
         all.push_back(std::move(some));
         return all.size() <= most;
     });

@@ -12,7 +12,7 @@ namespace ddl {
 // scale. Kept as sums of products of each two rows' differences.
 struct Differences {
     Matrix products{};  // others x others
-    double sum_of_squares() const;
+    double sum_of_squares() const { return products.trace(); }
 };
 
 // A set of symbols, and the sum of squares of the differences that remain without these symbols.

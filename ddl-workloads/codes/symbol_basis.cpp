@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ddl-workloads/codes/symbol_basis.hpp"
 
-#include <Eigen/Dense>
-
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -18,29 +16,10 @@ Index size_of(const std::vector<int>& numbers)
     return static_cast<Index>(numbers.size());
 }
 
-// generator[rows, columns]
-Eigen::MatrixXd selected(const Matrix& generator, const std::vector<int>& rows, const std::vector<int>& columns)
-{
-    Eigen::MatrixXd matrix(size_of(rows), size_of(columns));
-    for (std::size_t row = 0; row < rows.size(); ++row)
-        for (std::size_t column = 0; column < columns.size(); ++column)
-            matrix(static_cast<Index>(row), static_cast<Index>(column)) = generator(rows[row], columns[column]);
-    return matrix;
-}
-
-Matrix plain(const Eigen::MatrixXd& matrix)
-{
-    Matrix same{static_cast<int>(matrix.rows()), static_cast<int>(matrix.cols())};
-    for (Index row = 0; row < matrix.rows(); ++row)
-        for (Index column = 0; column < matrix.cols(); ++column)
-            same(static_cast<int>(row), static_cast<int>(column)) = matrix(row, column);
-    return same;
-}
-
 // The part to which the row is proportional; none if it combines several parts.
 std::optional<int> only_part(const Matrix& generator, int row)
 {
-    const auto of_part = generator.row(row);
+    const auto of_part = row_of(generator, row);
     const auto has = [](double coefficient) { return coefficient != 0.0; };
     if (std::ranges::count_if(of_part, has) != 1) return std::nullopt;
     return static_cast<int>(std::ranges::find_if(of_part, has) - of_part.begin());
@@ -51,7 +30,7 @@ std::optional<int> only_part(const Matrix& generator, int row)
 std::vector<int> take_determining(const Matrix& generator, const std::vector<int>& parts, std::vector<int>& rows)
 {
     if (rows.size() < parts.size()) return {};
-    const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr{selected(generator, rows, parts).transpose()};
+    const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr{generator(rows, parts).transpose()};
     if (qr.rank() < size_of(parts)) return {};
     std::vector<int> taken;
     for (Index i = 0; i < size_of(parts); ++i)
@@ -87,28 +66,24 @@ SymbolBasis symbol_basis(const Matrix& generator, int rows_per_symbol, const Sym
     // known = of_known^-1 rows;  unknown = inverse (parities - of_parities known)
     const Index first = size_of(known);
     const Index more = size_of(unknown);
-    Eigen::MatrixXd parts = Eigen::MatrixXd::Zero(first + more, first + more);  // known, unknown
+    Matrix parts = Matrix::Zero(first + more, first + more);  // known, unknown
     for (Index k = 0; k < first; ++k)
         parts(k, k) = 1.0 / generator(basis.rows[static_cast<std::size_t>(k)], known[static_cast<std::size_t>(k)]);
     if (more > 0) {
-        const Eigen::MatrixXd inverse =
-            selected(generator, parities, unknown).colPivHouseholderQr().solve(Eigen::MatrixXd::Identity(more, more));
+        const Matrix inverse = generator(parities, unknown).colPivHouseholderQr().solve(Matrix::Identity(more, more));
         parts.bottomRightCorner(more, more) = inverse;
-        parts.bottomLeftCorner(more, first) =
-            -inverse * selected(generator, parities, known) * parts.topLeftCorner(first, first);
+        parts.bottomLeftCorner(more, first) = -inverse * generator(parities, known) * parts.topLeftCorner(first, first);
     }
     basis.rows.insert(basis.rows.end(), parities.begin(), parities.end());
     std::vector<int> order = known;
     order.insert(order.end(), unknown.begin(), unknown.end());
-    const Eigen::MatrixXd predicted = selected(generator, basis.others, order) * parts;
-    basis.predicted = plain(predicted);
-    for (Index other = 0; other < predicted.rows(); ++other)
-        basis.scales.push_back(1.0 + predicted.row(other).cwiseAbs().sum());
-    basis.parts = Matrix{static_cast<int>(first + more), static_cast<int>(first + more)};
+    basis.predicted = generator(basis.others, order) * parts;
+    for (Index other = 0; other < basis.predicted.rows(); ++other)
+        basis.scales.push_back(1.0 + basis.predicted.row(other).cwiseAbs().sum());
+    basis.parts.resize(first + more, first + more);
     for (std::size_t from = 0; from < order.size(); ++from) {
         const auto to = std::ranges::find(members.parts, order[from]) - members.parts.begin();
-        for (Index column = 0; column < first + more; ++column)
-            basis.parts(static_cast<int>(to), static_cast<int>(column)) = parts(static_cast<Index>(from), column);
+        basis.parts.row(to) = parts.row(static_cast<Index>(from));
     }
     return basis;
 }

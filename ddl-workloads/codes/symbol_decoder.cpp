@@ -62,7 +62,7 @@ class Comparison {
     Differences differences(const SymbolBasis& basis)
     {
         const auto others = static_cast<int>(basis.others.size());
-        Differences sums{.products = Matrix{others, others}};
+        Differences sums{.products = Matrix::Zero(others, others)};
         const double size = size_of(basis);
         std::vector<std::vector<double>> some(basis.others.size());
         visit(basis, [&](std::size_t other, std::span<const double> values) {
@@ -206,7 +206,7 @@ template <class Value>
 Decoded SymbolDecoder::decode_all(std::span<const Value* const> rows, std::size_t length, double threshold,
                                   std::span<Value* const> parts)
 {
-    if (std::ssize(rows) != generator_.rows || (!parts.empty() && std::ssize(parts) != generator_.columns))
+    if (std::ssize(rows) != generator_.rows() || (!parts.empty() && std::ssize(parts) != generator_.cols()))
         throw std::logic_error{"SymbolDecoder: wrong number of rows or parts"};
     Decoded decoded{.possible = true};
     std::vector<Answer> answers;
@@ -232,7 +232,7 @@ Decoded SymbolDecoder::decode_all(std::span<const Value* const> rows, std::size_
         for (const int row : used.rows) from.push_back(rows[at(row)]);
         for (std::size_t part = 0; part < groups_[g].members.parts.size(); ++part)
             if (Value* const to = parts[at(groups_[g].members.parts[part])]; to != nullptr)
-                weighted_sum(used.parts.row(static_cast<int>(part)), from, std::span{to, length});
+                weighted_sum(row_of(used.parts, static_cast<Eigen::Index>(part)), from, std::span{to, length});
     }
     return decoded;
 }

@@ -34,8 +34,8 @@ class SymbolDecoder {
     // rows_per_symbol rows of the generator are one symbol, wrong or missing as a whole.
     explicit SymbolDecoder(Matrix generator, int rows_per_symbol = 1);
 
-    int symbols() const { return generator_.rows / rows_per_symbol_; }
-    int parts() const { return generator_.columns; }
+    int symbols() const { return static_cast<int>(generator_.rows()) / rows_per_symbol_; }
+    int parts() const { return static_cast<int>(generator_.cols()); }
 
     // True if the symbols that arrived determine all parts, also if any `spare` of them are left out.
     bool enough(const std::vector<bool>& arrived, int spare = 0) const;

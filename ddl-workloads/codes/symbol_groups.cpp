@@ -18,7 +18,7 @@ bool has_part(const Matrix& generator, int rows_per_symbol, int symbol, int part
 
 std::vector<SymbolGroup> symbol_groups(const Matrix& generator, int rows_per_symbol)
 {
-    const int symbols = generator.rows / rows_per_symbol;
+    const int symbols = static_cast<int>(generator.rows()) / rows_per_symbol;
     std::vector<SymbolGroup> groups;
     std::vector<bool> taken(static_cast<std::size_t>(symbols));
     for (int first = 0; first < symbols; ++first) {
@@ -26,7 +26,7 @@ std::vector<SymbolGroup> symbol_groups(const Matrix& generator, int rows_per_sym
         taken[static_cast<std::size_t>(first)] = true;
         SymbolGroup group{.symbols = {first}};
         for (std::size_t i = 0; i < group.symbols.size(); ++i)
-            for (int part = 0; part < generator.columns; ++part) {
+            for (int part = 0; part < generator.cols(); ++part) {
                 if (!has_part(generator, rows_per_symbol, group.symbols[i], part)) continue;
                 if (std::ranges::find(group.parts, part) != group.parts.end()) continue;
                 group.parts.push_back(part);

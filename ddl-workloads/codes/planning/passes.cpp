@@ -12,7 +12,7 @@ namespace {
 
 Pass pass_of(const Matrix& generator, int terms)
 {
-    Pass pass{.terms = terms, .parts = generator.columns};
+    Pass pass{.terms = terms, .parts = static_cast<int>(generator.cols())};
     for (const SymbolGroup& group : symbol_groups(generator, 1))
         pass.groups.push_back({static_cast<int>(group.symbols.size()), static_cast<int>(group.parts.size())});
     return pass;

@@ -84,13 +84,13 @@ class Check {
             return values;
         };
         std::vector<std::vector<double>> parts;
-        for (int part = 0; part < generator_.columns; ++part) parts.push_back(drawn());
+        for (int part = 0; part < generator_.cols(); ++part) parts.push_back(drawn());
         std::vector<const double*> from;
         for (const std::vector<double>& part : parts) from.push_back(part.data());
         std::vector<std::vector<double>> symbols;
-        for (int symbol = 0; symbol < generator_.rows; ++symbol) {
+        for (int symbol = 0; symbol < generator_.rows(); ++symbol) {
             symbols.emplace_back(length);
-            weighted_sum(generator_.row(symbol), from, symbols.back());
+            weighted_sum(row_of(generator_, symbol), from, symbols.back());
             if (!wrong[static_cast<std::size_t>(symbol)]) continue;
             const std::vector<double> error = drawn();
             for (std::size_t i = 0; i < length; ++i) symbols.back()[i] += error[i];
@@ -109,7 +109,7 @@ template <class Ranks>
 Check check(const LayerCode& code, const Matrix& generator, const Ranks& ranks_of)
 {
     std::vector<std::vector<int>> ranks;
-    for (int symbol = 0; symbol < generator.rows; ++symbol) ranks.push_back(ranks_of(code, symbol));
+    for (int symbol = 0; symbol < generator.rows(); ++symbol) ranks.push_back(ranks_of(code, symbol));
     return {generator, std::move(ranks)};
 }
 

@@ -106,8 +106,8 @@ Block CodedLayer::backward(std::span<const float> dy) const
 void CodedLayer::add_gradient(std::span<const float> x, std::span<const float> dy)
 {
     const Index rows = samples(x);
-    const Block coded_x = weighted({x.data(), rows, inputs_}, code_.columns.row(place_.column), weights_.cols());
-    const Block coded_dy = weighted({dy.data(), rows, outputs_}, code_.rows.row(place_.row), weights_.rows());
+    const Block coded_x = weighted({x.data(), rows, inputs_}, row_of(code_.columns, place_.column), weights_.cols());
+    const Block coded_dy = weighted({dy.data(), rows, outputs_}, row_of(code_.rows, place_.row), weights_.rows());
     gradient_.noalias() += coded_dy.transpose() * coded_x;
 }
 

@@ -44,8 +44,8 @@ CodedProducts::CodedProducts(CodedPlan plan, DenseModel& model, ExchangeThread& 
       log_{plan_.directory, exchanges.rank()}
 {
     const LayerCode& code = plan_.code;
-    for (int i = 0; i < code.rows.rows; ++i) forward_.routes.ranks.push_back(forward_ranks(code, i));
-    for (int j = 0; j < code.columns.rows; ++j) backward_.routes.ranks.push_back(backward_ranks(code, j));
+    for (int i = 0; i < code.rows.rows(); ++i) forward_.routes.ranks.push_back(forward_ranks(code, i));
+    for (int j = 0; j < code.columns.rows(); ++j) backward_.routes.ranks.push_back(backward_ranks(code, j));
     const Place& place = code.places.at(static_cast<std::size_t>(exchanges.rank()));
     if (place.input) forward_.routes.mine = place.row;
     if (place.output) backward_.routes.mine = place.column;

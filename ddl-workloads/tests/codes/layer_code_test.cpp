@@ -125,8 +125,8 @@ double drift(int updates)
             const ddl::Place& place = code.places[static_cast<std::size_t>(rank)];
             std::vector<Value> error(side);
             std::vector<Value> input(side);
-            ddl::weighted_sum(code.rows.row(place.row), pointers(errors), std::span{error});
-            ddl::weighted_sum(code.columns.row(place.column), pointers(inputs), std::span{input});
+            ddl::weighted_sum(ddl::row_of(code.rows, place.row), pointers(errors), std::span{error});
+            ddl::weighted_sum(ddl::row_of(code.columns, place.column), pointers(inputs), std::span{input});
             add(layer.blocks[static_cast<std::size_t>(rank)], error, input);
         }
     }
@@ -170,7 +170,7 @@ TEST_CASE("symbols of a forward and a backward pass are encodings of the plain p
             for (int j = 0; j < code.grid.columns; ++j)
                 add_product(layer.weights[static_cast<std::size_t>(i * code.grid.columns + j)],
                             x[static_cast<std::size_t>(j)], y[static_cast<std::size_t>(i)], side);
-        for (int symbol = 0; symbol < code.rows.rows; ++symbol) {
+        for (int symbol = 0; symbol < code.rows.rows(); ++symbol) {
             std::vector<double> sum(side * side);
             for (const int rank : forward_ranks(code, symbol)) {
                 REQUIRE(rank >= 0);
@@ -179,7 +179,7 @@ TEST_CASE("symbols of a forward and a backward pass are encodings of the plain p
                             sum, side);
             }
             std::vector<double> encoded(side * side);
-            ddl::weighted_sum(code.rows.row(symbol), pointers(y), std::span{encoded});
+            ddl::weighted_sum(ddl::row_of(code.rows, symbol), pointers(y), std::span{encoded});
             CHECK(largest_difference(sum, encoded) < 1e-12);
         }
         // Backward with W^T: blocks are transposed.
@@ -197,7 +197,7 @@ TEST_CASE("symbols of a forward and a backward pass are encodings of the plain p
             for (int j = 0; j < code.grid.columns; ++j)
                 add_product(transposed(layer.weights[static_cast<std::size_t>(i * code.grid.columns + j)]),
                             dy[static_cast<std::size_t>(i)], dx[static_cast<std::size_t>(j)], side);
-        for (int symbol = 0; symbol < code.columns.rows; ++symbol) {
+        for (int symbol = 0; symbol < code.columns.rows(); ++symbol) {
             std::vector<double> sum(side * side);
             for (const int rank : backward_ranks(code, symbol)) {
                 REQUIRE(rank >= 0);
@@ -206,7 +206,7 @@ TEST_CASE("symbols of a forward and a backward pass are encodings of the plain p
                             dy[static_cast<std::size_t>(*place.output)], sum, side);
             }
             std::vector<double> encoded(side * side);
-            ddl::weighted_sum(code.columns.row(symbol), pointers(dx), std::span{encoded});
+            ddl::weighted_sum(ddl::row_of(code.columns, symbol), pointers(dx), std::span{encoded});
             CHECK(largest_difference(sum, encoded) < 1e-12);
         }
     }
@@ -283,7 +283,7 @@ TEST_CASE("a product is decoded from any of its symbols that reach the threshold
             const auto encoded = [](const ddl::Matrix& matrix, int row,
                                     const std::vector<std::vector<double>>& blocks) {
                 std::vector<double> sum(side * side);
-                ddl::weighted_sum(matrix.row(row), pointers(blocks), std::span{sum});
+                ddl::weighted_sum(ddl::row_of(matrix, row), pointers(blocks), std::span{sum});
                 return sum;
             };
             for (int rank = 0; rank < code.ranks(); ++rank) {

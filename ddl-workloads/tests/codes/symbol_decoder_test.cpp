@@ -39,16 +39,16 @@ struct Sent {
 
     Sent(const ddl::Matrix& generator_, base::Random& random) : generator{generator_}
     {
-        for (int part = 0; part < generator.columns; ++part) {
+        for (int part = 0; part < generator.cols(); ++part) {
             parts.emplace_back();
             for (std::size_t i = 0; i < length; ++i)
                 parts.back().push_back(static_cast<Value>(base::draw_normal(random)));
         }
-        for (int symbol = 0; symbol < generator.rows; ++symbol) {
+        for (int symbol = 0; symbol < generator.rows(); ++symbol) {
             symbols.emplace_back(length);
             for (std::size_t i = 0; i < length; ++i) {
                 double sum = 0.0;
-                for (int part = 0; part < generator.columns; ++part)
+                for (int part = 0; part < generator.cols(); ++part)
                     sum += generator(symbol, part) * static_cast<double>(parts[static_cast<std::size_t>(part)][i]);
                 symbols.back()[i] = static_cast<Value>(sum);
             }
@@ -102,10 +102,10 @@ std::vector<int> drawn(base::Random& random, int of, int count)
 // symbols in Q - 1 places.
 void add_conspiring(Sent<double>& sent, const std::vector<int>& wrong, base::Random& random)
 {
-    const int parts = sent.generator.columns;
+    const Eigen::Index parts = sent.generator.cols();
     Eigen::MatrixXd equal(parts - 1, parts);
     int row = 0;
-    for (int symbol = 0; symbol < sent.generator.rows && row < parts - 1; ++symbol) {
+    for (int symbol = 0; symbol < sent.generator.rows() && row < parts - 1; ++symbol) {
         if (std::ranges::find(wrong, symbol) != wrong.end()) continue;
         for (int part = 0; part < parts; ++part) equal(row, part) = sent.generator(symbol, part);
         ++row;
