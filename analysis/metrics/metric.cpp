@@ -63,6 +63,7 @@ std::vector<MetricCard> all_cards()
 #include "analysis/metrics/dose.inc"
 #include "analysis/metrics/trace.inc"
 #include "analysis/metrics/gpu.inc"
+#include "analysis/metrics/coded.inc"
 // clang-format on
 #undef METRIC
     for (const replay::WaitState& state : replay::wait_states) all.push_back(card_of(state));
