@@ -217,6 +217,7 @@ nlohmann::ordered_json Training::result()
     result["stopped_by_signal"] = state.stop == Stop::signal;
     result["first_step"] = state.first;
     result["resumed_from"] = files_.earlier.string();
+    result["steps_undone"] = state.taken_back;
     result["checkpoints"] = nullptr;
     if (!outcome_.trials.is_null()) result["trials"] = outcome_.trials;
     strategy_->describe(result);
