@@ -176,6 +176,29 @@ void Instruments::sample(const Sample& sample)
     if (process_metrics_ != nullptr)  // if they can no longer be read, the last counts are kept
         for (const std::int64_t count : process_metrics_->read()) values_[next++] = count;
     main_->metrics(sampled_, values_, now);
+    sample_counters(now);
+}
+
+void Instruments::sample_counters(std::int64_t now_ns)
+{
+    if (!counters_) {
+        counters_ = otf2::published_counters();
+        std::erase_if(*counters_, [&](const auto& one) { return one.counter.name() == reduced_.name(); });
+        std::vector<otf2::MetricRow> members;
+        for (const auto& [counter, description] : *counters_) {
+            const Metric& metric = metrics_.emplace_back(Metric{counter.name(), "#", description, training});
+            members.push_back({.name = metric.name,
+                               .unit = metric.unit,
+                               .description = text(metric),
+                               .type = otf2::Type::uint64,
+                               .mode = otf2::MetricMode::accumulated_start});
+        }
+        if (!members.empty()) counted_ = recorder_->metrics(members);
+    }
+    if (counters_->empty()) return;
+    std::vector<otf2::MetricNumber> counts;
+    for (const otf2::CounterAndText& one : *counters_) counts.emplace_back(one.counter.value());
+    main_->metrics(counted_, counts, now_ns);
 }
 
 void Instruments::exchange_begins(BucketTag tag, std::int64_t bytes)

@@ -96,6 +96,7 @@ class Instruments : public ExchangeObserver, public ReaderObserver, public Write
     void finish_gpu();
     void define(const InstrumentPlan& plan);
     void define_metrics(const InstrumentPlan& plan);
+    void sample_counters(std::int64_t now_ns);
     std::int64_t bytes_reduced();
     bool is_recorded(int reader) const { return reader < std::ssize(readers_); }
 
@@ -126,6 +127,9 @@ class Instruments : public ExchangeObserver, public ReaderObserver, public Write
     otf2::AttributeRef external_id_;
     otf2::MetricClassRef sampled_;            // the metrics of a sample, process metrics last
     std::vector<otf2::MetricNumber> values_;  // the values of the last sample
+    // Counters that the strategy publishes, and their metrics; none before the first sample.
+    std::optional<std::vector<otf2::CounterAndText>> counters_;
+    otf2::MetricClassRef counted_;
     bool has_norm_ = false;
     ProcessMetrics* process_metrics_ = nullptr;
     std::vector<Metric> metrics_;

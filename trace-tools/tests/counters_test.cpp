@@ -7,6 +7,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <vector>
+
 TEST_CASE("a published counter is read through PAPI")
 {
     if (!otf2::counters_available()) {
@@ -96,6 +99,17 @@ TEST_CASE("publishing a name again gives the same counter")
     otf2::PublishedCounter second{"same"};
     second.add(4);
     CHECK(first.value() == 7);
+}
+
+TEST_CASE("published counters are listed by name, with what they count")
+{
+    otf2::PublishedCounter errors{"listed_errors", "what went wrong"};
+    errors.add(2);
+    const std::vector<otf2::CounterAndText> all = otf2::published_counters();
+    const auto found = std::ranges::find_if(all, [](const auto& one) { return one.counter.name() == "listed_errors"; });
+    REQUIRE(found != all.end());
+    CHECK(found->counter.value() == 2);
+    CHECK(found->description == "what went wrong");
 }
 
 TEST_CASE("an event that this machine does not have is refused by name")

@@ -80,6 +80,24 @@ TEST_CASE("a trace that has little memory is flushed on the way and is whole")
     CHECK(trace.regions["TRACE BUFFER FLUSH"] > 0);
     CHECK(testing::train_alone(scratch / "less", small({"--trace-memory", "100KiB"})).status != 0);
 }
+
+TEST_CASE("the counters of a coded training are metrics in its trace and its record")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run = testing::train(2, scratch / "run",
+                                                 {"--model", "mlp[hidden=8]", "--data", "digits", "--batch", "8",
+                                                  "--steps", "12", "--strategy", "coded[code=replication,grid=1x1]"});
+    REQUIRE(run.status == 0);
+    otf2::Reader reader{scratch / "run/train/trace/traces.otf2"};
+    StepsOfTrace trace{reader.archive()};
+    reader.read(trace);
+    CHECK(reader.problems().empty());
+    const std::string record = base::read_whole(scratch / "run/train/run.json");
+    for (const char* counter : {"code_errors_detected", "code_blocks_regenerated", "code_rollbacks"}) {
+        CHECK(trace.metrics.at(counter) == 2 * 2);  // sampled by both ranks in steps 0 and 10
+        CHECK(record.find(counter) != std::string::npos);
+    }
+}
 #endif
 
 TEST_CASE("the trace holds buckets and reads and metrics where they belong")

@@ -21,6 +21,7 @@ namespace {
 struct Published {
     std::mutex mutex;
     std::map<std::string, std::atomic<std::uint64_t>> values;  // elements of a map never move
+    std::map<std::string, std::string> descriptions;
 };
 
 Published& published()
@@ -33,14 +34,27 @@ void publish(const std::string& name, const std::string& description, std::atomi
 
 }  // namespace
 
-PublishedCounter::PublishedCounter(const std::string& name, const std::string& description)
-    : event_{"sde:::crosstalk::" + name}
+PublishedCounter::PublishedCounter(const std::string& name, const std::string& description) : name_{name}
 {
     Published& all = published();
     const std::lock_guard lock{all.mutex};
     const auto [place, added] = all.values.try_emplace(name, 0);
     value_ = &place->second;
-    if (added) publish(name, description, *value_);
+    if (!added) return;
+    all.descriptions[name] = description;
+    publish(name, description, *value_);
+}
+
+std::vector<CounterAndText> published_counters()
+{
+    std::map<std::string, std::string> descriptions;
+    {
+        const std::lock_guard lock{published().mutex};
+        descriptions = published().descriptions;
+    }
+    std::vector<CounterAndText> all;
+    for (const auto& [name, description] : descriptions) all.push_back({PublishedCounter{name}, description});
+    return all;
 }
 
 #ifdef CROSSTALK_HAS_PAPI

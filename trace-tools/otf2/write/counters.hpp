@@ -22,12 +22,21 @@ class PublishedCounter {
 
     void add(std::uint64_t amount) { value_->fetch_add(amount, std::memory_order_relaxed); }
     std::uint64_t value() const { return value_->load(std::memory_order_relaxed); }
-    const std::string& event() const { return event_; }  // name of the PAPI event
+    const std::string& name() const { return name_; }
+    std::string event() const { return "sde:::crosstalk::" + name_; }  // name of the PAPI event
 
  private:
-    std::string event_;
+    std::string name_;
     std::atomic<std::uint64_t>* value_;  // lives as long as the process
 };
+
+struct CounterAndText {
+    PublishedCounter counter;
+    std::string description;
+};
+
+// All counters that this process has published so far, by name.
+std::vector<CounterAndText> published_counters();
 
 // PAPI presets that this machine can count, each on its own; empty without PAPI or without hardware counters.
 std::vector<std::string> available_presets();
