@@ -67,12 +67,22 @@ std::optional<ExchangeThread::Call> ExchangeThread::next(Transport& transport)
     return front();
 }
 
-// Call with the lock held. While the line is empty, this rank's messages under way are advanced.
+// Call with the lock held. While the line is empty, this rank's messages under way are advanced, and those that arrive
+// are handled. Messages are expected for long only while a rank is late: then the others look less often, since each
+// look takes time from their computing.
 void ExchangeThread::wait_for_line(Transport& transport, std::unique_lock<std::mutex>& lock)
 {
     constexpr std::chrono::microseconds look_again{100};
+    constexpr std::chrono::microseconds look_for_late{1000};
     const auto is_over = [this] { return abort_code_ != 0 || closing_ || !line_.empty(); };
-    while (!is_over() && transport.advance()) changed_.wait_for(lock, look_again, is_over);
+    while (!is_over()) {
+        lock.unlock();
+        const bool sends = transport.advance();
+        if (!arrivals_.empty()) arrivals_.handle_arrived(transport.mailbox());
+        lock.lock();
+        if (!sends && arrivals_.empty()) break;
+        changed_.wait_for(lock, arrivals_.empty() ? look_again : look_for_late, is_over);
+    }
     changed_.wait(lock, is_over);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/system/cpus.hpp"
+#include "ddl-workloads/transports/arrivals.hpp"
 #include "ddl-workloads/transports/shard_parts.hpp"
 #include "ddl-workloads/transports/transport.hpp"
 
@@ -118,6 +119,10 @@ class ExchangeThread {
     // queued after it. An error of a call that does not wait is thrown by the next call.
     Mailbox& mailbox() { return mailbox_; }
 
+    // Messages of the transport's mailbox that are handled as they arrive, also between the queued calls. Use it on the
+    // transport thread (see post()).
+    Arrivals& arrivals() { return arrivals_; }
+
     // Any other call that must run on the thread that owns the transport, such as MPI calls of the trace recorder.
     std::future<void> post(std::function<void(Transport&)> call);
 
@@ -177,7 +182,8 @@ class ExchangeThread {
     int rank_ = 0;
     int size_ = 1;
     nlohmann::ordered_json description_;
-    ExchangeObserver* observer_ = nullptr;  // used by the transport thread only, as the next seven members
+    ExchangeObserver* observer_ = nullptr;  // used by the transport thread only, as the next eight members
+    Arrivals arrivals_;
     std::vector<Half> halves_;
     std::vector<float> packed_;
     std::vector<std::byte> shard_;

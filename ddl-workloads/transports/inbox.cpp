@@ -79,10 +79,11 @@ bool Inbox::cancel(Mailbox::Ticket ticket)
 
 void Inbox::take(Receive& receive, const std::vector<std::byte>& message) const
 {
-    if (message.size() != receive.into.size())
+    if (message.size() > receive.into.size())
         base::fail("a message of ", message.size(), " bytes from rank ", receive.from, ", tag ", receive.tag,
-                   ", where ", receive.into.size(), " are expected");
+                   ", where at most ", receive.into.size(), " are expected");
     std::copy(message.begin(), message.end(), receive.into.begin());
+    receive.bytes = message.size();
     receive.done = true;
 }
 
@@ -93,7 +94,7 @@ std::optional<Inbox::Arrival> Inbox::taken(std::span<const Mailbox::Ticket> tick
         if (found == receives_.end()) base::fail("no receive with the ticket ", ticket, " is in flight");
         const Receive& receive = found->second;
         if (!receive.done) continue;
-        const Arrival arrival{.ticket = ticket, .from = receive.from, .tag = receive.tag, .bytes = receive.into.size()};
+        const Arrival arrival{.ticket = ticket, .from = receive.from, .tag = receive.tag, .bytes = receive.bytes};
         receives_.erase(found);
         return arrival;
     }

@@ -40,6 +40,7 @@ class Inbox {
         int from = 0;
         int tag = 0;
         std::span<std::byte> into;
+        std::size_t bytes = 0;  // of the message
         bool done = false;
     };
     using Sender = std::pair<int, int>;  // rank and tag

@@ -108,7 +108,8 @@ std::optional<Mailbox::Ticket> InboxMailbox::wait_any(std::span<const Ticket> ti
 {
     const std::int64_t begin_ns = base::now_ns();
     const std::optional<Inbox::Arrival> arrival = inbox_.wait_any(tickets, at_most);
-    if (record_)
+    const bool only_looked = !arrival && at_most == std::chrono::nanoseconds{0};
+    if (record_ && !only_looked)
         record_->waited(begin_ns, arrival ? &*arrival : nullptr,
                         arrival ? members_.at(static_cast<std::size_t>(arrival->from)) : 0);
     if (!arrival) return std::nullopt;

@@ -26,7 +26,7 @@ class Mailbox {
     // Copies the message and does not wait for the receiver, which may be this rank itself.
     virtual void send(int to, int tag, std::span<const std::byte> message) = 0;
 
-    // `into` must be as long as the message and stay valid until the receive has ended.
+    // `into` must be at least as long as the message and stay valid until the receive has ended.
     virtual void post_receive(Ticket ticket, int from, int tag, std::span<std::byte> into) = 0;
 
     // Waits until one of these receives has its message, for at most `at_most`, and ends that receive. Returns none if
