@@ -65,10 +65,11 @@ ControlRequest new_checkpoint(const ControlPage& page, std::int64_t now_ns, std:
 }
 
 ControlRequest request_for_next_step(const ControlPage& page, std::int64_t now_ns, std::int64_t last_plain_ns,
-                                     bool this_is_controlled, std::int64_t delay_ns)
+                                     bool this_is_controlled, std::int64_t delay_ns, std::int64_t steps_ahead)
 {
     const std::int64_t control_ns = control_settle_ns + delay_ns;
-    const std::int64_t ends_ns = now_ns + 2 * last_plain_ns + (this_is_controlled ? 2 : 1) * control_ns;
+    const std::int64_t controlled = this_is_controlled ? steps_ahead + 1 : 1;
+    const std::int64_t ends_ns = now_ns + (steps_ahead + 1) * last_plain_ns + controlled * control_ns;
     const bool fits = last_plain_ns != 0 && ends_ns <= page.slot_end_ns.load(std::memory_order_relaxed);
     const ControlRequest asked = fits ? request(page, now_ns) : ControlRequest::none;
     return asked == ControlRequest::delay || asked == ControlRequest::sham ? asked : ControlRequest::none;

@@ -82,11 +82,12 @@ bool is_checkpoint(ControlRequest request);
 // slot; the caller passes it to the next call unchanged.
 ControlRequest new_checkpoint(const ControlPage& page, std::int64_t now_ns, std::int64_t& slot_end_ns);
 
-// The request, delay or sham, for the step after the one that begins now. None if that step would not end within the
-// request's slot, judged by the length of the last step without its control (0: unknown) and by whether the present
-// step is controlled. A sham counts as long as a delay, so that both get the same steps of their slots.
+// The request, delay or sham, for the step after the one that begins now, or `steps_ahead` after it. None if that step
+// would not end within the request's slot, judged by the length of the last step without its control (0: unknown) and
+// by whether the present step is controlled; then those in between are, too. A sham counts as long as a delay, so that
+// both get the same steps of their slots.
 ControlRequest request_for_next_step(const ControlPage& page, std::int64_t now_ns, std::int64_t last_plain_ns,
-                                     bool this_is_controlled, std::int64_t delay_ns);
+                                     bool this_is_controlled, std::int64_t delay_ns, std::int64_t steps_ahead = 1);
 
 // Called by the training at each change of phase: publishes the phase and its start, and wakes processes that sleep on
 // it.

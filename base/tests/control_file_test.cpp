@@ -130,6 +130,9 @@ TEST_CASE("a step is controlled if it ends within its slot, a sham only where a 
         CHECK(request_for_next_step(page, after_controlled_step, step_ns, true, delay_ns) == kind);
         CHECK(request_for_next_step(page, after_controlled_step + 1, step_ns, true, delay_ns) == ControlRequest::none);
         CHECK(request_for_next_step(page, 0, 0, false, delay_ns) == ControlRequest::none);  // no step length is known
+        const std::int64_t three_ahead = 100'000'000 - 4 * step_ns - control_ns;
+        CHECK(request_for_next_step(page, three_ahead, step_ns, false, delay_ns, 3) == kind);
+        CHECK(request_for_next_step(page, three_ahead + 1, step_ns, false, delay_ns, 3) == ControlRequest::none);
     }
 }
 

@@ -27,7 +27,8 @@ class Hook {
     // Collective. Called once, before the first step.
     virtual void begin(StepContext&) {}
 
-    // post() writes this rank's report to the news board; receive() reads the reports posted one step earlier.
+    // post() writes this rank's report to the news board; receive() reads the reports posted one step earlier, or
+    // NewsBoard::lag() steps.
     virtual void post(StepContext&) {}
     virtual void receive(StepContext&) {}
 
@@ -85,7 +86,7 @@ class Hooks {
     }
     const std::vector<std::shared_ptr<Hook>>& all() const { return hooks_; }
 
-    // Collective: the exchange of reports before a step, and the exchanges after the last step that deliver all
+    // Collective: the exchange of reports in a step that begins, and the exchanges after the last step that deliver all
     // remaining reports.
     void exchange_news(StepContext& context);
     void exchange_last_news(StepContext& context);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports that ranks exchange once a step, in the background: a slot of fixed size for each hook that reports. A rank
-// waits only for ranks that are a whole step behind.
+// waits only for ranks that are a whole step behind, or `lag` steps.
 #pragma once
 
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <future>
 #include <type_traits>
@@ -24,7 +25,7 @@ class NewsBoard {
         // Sets the report that this rank sends in the next and all later exchanges.
         void post(const News& news) { std::memcpy(board_->mine_.data() + offset_, &news, sizeof news); }
 
-        // The reports of the previous exchange, in rank order; empty if there are none, as after the first exchange.
+        // The reports received by the last call, in rank order; empty if there are none, as after the first exchange.
         std::vector<News> received() const
         {
             std::vector<News> all(board_->size_ == 0 ? 0 : board_->received_.size() / board_->size_);
@@ -56,20 +57,34 @@ class NewsBoard {
         return slot;
     }
 
-    // Collective. Receives the reports sent by the previous call and sends those posted since. Does nothing without
+    // Call before the first exchange, on all ranks: reports are then received `lag` exchanges after they were sent, so
+    // that no rank waits for one that is less than `lag` steps behind.
+    void wait_less(std::int64_t lag);
+
+    // Exchanges from sending a report to receiving it.
+    std::int64_t lag() const { return lag_; }
+    bool waits_less() const { return waits_less_; }
+
+    // Collective. Receives the reports sent `lag` calls earlier and sends those posted since. Does nothing without
     // slots.
     void exchange();
 
-    // Collective. Receives the reports that are still under way.
-    void settle();
+    // Collective. Receives the oldest reports under way. Returns false if there are none.
+    bool settle();
 
  private:
+    void send();
+    void receive();
+
     ExchangeThread& exchanges_;
+    std::int64_t lag_ = 1;
+    bool waits_less_ = false;
     std::size_t size_ = 0;         // bytes of one rank's reports
     std::vector<std::byte> mine_;  // as posted
     std::vector<std::byte> sent_;  // reports being sent; all_ receives those of all ranks
     std::vector<std::byte> all_;
     std::vector<std::byte> received_;
+    std::int64_t under_way_ = 0;  // exchanges whose reports are not yet received
     std::future<void> pending_;
 };
 
