@@ -113,7 +113,7 @@ LiveAlterer::LiveAlterer(otf2::Recorder& recorder, otf2::LocationRecorder& locat
     tensor_ = recorder.attribute(base::attribute::tensor, otf2::Type::text);
     element_ = recorder.attribute(base::attribute::element, otf2::Type::uint64);
     bits_ = recorder.attribute(base::attribute::bits, otf2::Type::text);
-    gradient_paths_ = gradients_of(model).gradient_names();
+    if (model.with_gradients() != nullptr) gradient_paths_ = gradients_of(model).gradient_names();
     std::vector<std::size_t> tensors;
     for (const LiveAlteration& alteration : alterations_)
         for (const soft_errors::Injection& one : alteration.injections) {

@@ -35,7 +35,7 @@ class Samples : public Hook {
     void before_update(StepContext& context) override
     {
         gradient_norm_.reset();
-        if (!is_due(context) || level_ == DetailLevel::L0) return;
+        if (!is_due(context) || level_ == DetailLevel::L0 || context.model.with_gradients() == nullptr) return;
         context.clock.leave();
         gradient_norm_ = norm(gradients_of(context.model).gradients());
     }

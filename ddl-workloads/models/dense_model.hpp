@@ -14,13 +14,16 @@
 namespace ddl {
 
 inline constexpr base::Capability dense_layers{"a model with fully connected layers"};
+inline constexpr base::Capability single_product{"a model that is a single matrix product"};
 
 struct DenseLayer {
     std::string name;
     std::int64_t outputs = 0;
     std::int64_t inputs = 0;
-    std::span<float> weights;        // W: outputs x inputs, row-major
-    std::span<float> momentum = {};  // of the same shape; empty if the optimizer has none
+    std::span<float> weights;           // W: outputs x inputs, row-major
+    std::span<float> momentum = {};     // of the same shape; empty if the optimizer has none
+    std::span<const float> input = {};  // x, if it is the same in every step
+    std::int64_t product_ns = 0;        // least time that computing x W^T takes; the rest of it is slept
 };
 
 // Called by the model on the main thread, in the same order on all ranks. Layers are numbered as in dense_layers().

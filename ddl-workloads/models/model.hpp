@@ -97,6 +97,9 @@ class Model {
     // True if computing continues while the process is stopped (SIGSTOP), as on a GPU.
     virtual bool computes_while_stopped() const { return false; }
 
+    // After the last step: a request of the user that was not met (exit code 3).
+    virtual std::optional<std::string> broken_promise() const { return std::nullopt; }
+
     // For the run record: versions, and the number of threads in effect.
     virtual nlohmann::ordered_json describe() const { return nlohmann::ordered_json::object(); }
 };

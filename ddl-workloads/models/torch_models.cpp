@@ -27,6 +27,7 @@ const TorchMakers& loaded()
 // Capabilities of the models that use LibTorch.
 const base::Capabilities divided{&device_choice, &learning, &exchanged_gradients};
 const base::Capabilities as_a_whole{&device_choice, &learning, &exchanged_gradients, &dense_layers};
+const base::Capabilities one_product{&dense_layers, &single_product};
 const base::Capabilities in_layers{&device_choice, &learning, &exchanged_gradients, &dense_layers, &layered};
 
 }  // namespace

@@ -140,8 +140,8 @@ std::optional<TrainingPlan> parse_plan(int argc, char** argv, const base::Regist
         "ddl-train --model emulated[compute=80ms,gradients=100MiB] --data synthetic --duration 60s --out DIR");
     options.epilogue(
         "Exit codes: 0 fine (also when stopped by a signal); 1 failed; 2 wrong usage; 3 ranks ended with different "
-        "parameters, a checkpoint could not be written, a guard or repeated rollbacks stopped it or a step of --alter was "
-        "not reached; 77 not possible on this machine.");
+        "parameters, a product was wrong, a checkpoint could not be written, a guard or repeated rollbacks stopped it "
+        "or a step of --alter was not reached; 77 not possible on this machine.");
     if (!options.parse(argc, argv)) return std::nullopt;
     if (list_all) {
         list(models, plan.json);

@@ -155,7 +155,7 @@ void Training::evaluate()
     StepState& state = context_->state;
     outcome_.evaluated_after = state.taken;
     state.at_once = false;
-    if (!model_->loss()) return;
+    if (!model_->learns() || !model_->loss()) return;
     const otf2::Scope scope{instruments_->main(), instruments_->recorder().region("evaluate")};
     model_->complete();
     const std::unique_ptr<Records> samples = held_out();
@@ -181,6 +181,7 @@ nlohmann::ordered_json Training::record_of_rank() const
     mine["checksum"] = checksum(model_->parameters());
     mine["skipped_records"] = input_->skipped().count();
     if (model_->loss()) mine["loss"] = *model_->loss();
+    if (const std::optional<std::string> broken = model_->broken_promise()) mine["broken_promise"] = *broken;
     for (const std::shared_ptr<Hook>& hook : hooks_.all()) hook->describe(mine);
     return mine;
 }
@@ -197,6 +198,9 @@ nlohmann::ordered_json Training::result()
     for (const auto& rank : ranks) {
         outcome_.ranks_agree = outcome_.ranks_agree && rank["checksum"] == mine["checksum"];
         skipped += rank["skipped_records"].get<std::int64_t>();
+        if (rank.contains("broken_promise"))
+            outcome_.broken_by_models.push_back(
+                base::join("rank ", rank["rank"].get<int>(), ": ", rank["broken_promise"].get<std::string>()));
     }
 
     const StepState& state = context_->state;
@@ -231,8 +235,8 @@ nlohmann::ordered_json Training::result()
 
 std::vector<std::string> Training::broken_promises() const
 {
-    std::vector<std::string> all;
-    if (exchanges_.rank() != 0) return all;
+    if (exchanges_.rank() != 0) return {};
+    std::vector<std::string> all = outcome_.broken_by_models;
     if (base::contains(strategy_card_.offers, equal_ranks) && !outcome_.ranks_agree &&
         !told_to_differ(plan_.alterations))
         all.emplace_back("ranks ended with different parameters: the exchange is faulty");

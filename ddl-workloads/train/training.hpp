@@ -74,9 +74,10 @@ class Training {
         std::int64_t evaluated_after = 0;  // step of the last evaluation
         std::optional<double> accuracy;    // rank 0
         bool ranks_agree = true;
-        std::int64_t held_out_answers = 0;  // with --trials
-        nlohmann::ordered_json trials;      // rank 0: outcome of the trials; null: no trials
-        nlohmann::ordered_json gpu;         // the GPU that computes; null: none
+        std::vector<std::string> broken_by_models;  // rank 0
+        std::int64_t held_out_answers = 0;          // with --trials
+        nlohmann::ordered_json trials;              // rank 0: outcome of the trials; null: no trials
+        nlohmann::ordered_json gpu;                 // the GPU that computes; null: none
     };
 
     void prepare_parts();

@@ -52,7 +52,8 @@ CodedLayer::CodedLayer(const LayerCode& code, int rank, const DenseLayer& layer)
       coefficients_{block_coefficients(code, rank)},
       outputs_{layer.outputs},
       inputs_{layer.inputs},
-      has_momentum_{!layer.momentum.empty()}
+      has_momentum_{!layer.momentum.empty()},
+      product_ns_{layer.product_ns / code.grid.blocks()}
 {
     if (code.grid.rows > outputs_ || code.grid.columns > inputs_)
         base::fail_usage("a grid of ", code.grid.text(), " blocks is larger than the layer ", layer.name, " of ",

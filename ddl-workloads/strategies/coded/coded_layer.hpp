@@ -46,6 +46,7 @@ class CodedLayer {
     Block& momentum() { return momentum_; }  // 0 x 0 without momentum
     Eigen::Index block_rows() const { return weights_.rows(); }
     Eigen::Index block_columns() const { return weights_.cols(); }
+    std::int64_t product_ns() const { return product_ns_; }  // least time of forward()
     Eigen::Index outputs() const { return outputs_; }
     Eigen::Index inputs() const { return inputs_; }
     Eigen::Index samples(std::span<const float> x) const { return std::ssize(x) / inputs_; }
@@ -59,6 +60,7 @@ class CodedLayer {
     Eigen::Index outputs_;
     Eigen::Index inputs_;
     bool has_momentum_;
+    std::int64_t product_ns_;
     Block weights_;
     Block momentum_;
     Block gradient_;

@@ -2,7 +2,7 @@
 #include "ddl-workloads/strategies/coded/coded_products.hpp"
 
 #include "base/contract/trace_names.hpp"
-#include "base/system/clock.hpp"
+#include "base/system/waiting.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -87,6 +87,7 @@ void CodedProducts::forward(std::size_t layer, std::span<const float> x, std::sp
         const otf2::Scope scope{instruments_.main(), product_region_};
         strike(layers_[layer], ErrorSite::forward);
         term = coded.forward(x);
+        base::sleep_through(row.begin_ns + coded.product_ns());
     }
     const std::vector<Block> parts = decoded(forward_, layer, term, std::move(row));
     for (std::size_t i = 0; i < parts.size(); ++i) coded.put_output(static_cast<int>(i), parts[i], y);

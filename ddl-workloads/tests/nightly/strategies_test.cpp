@@ -28,6 +28,7 @@ std::vector<Words> models(const testing::Scratch& scratch)
                                  {"resnet34", of_images("resnet34[width=8]")},
                                  {"resnet50", of_images("resnet50[width=4]")},
                                  {"gpt", gpt},
+                                 {"product", {}},
                                  {"dlrm", {"--model", "dlrm", "--data", "clicks[samples=1600]"}}});
 }
 

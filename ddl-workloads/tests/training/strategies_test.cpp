@@ -66,6 +66,7 @@ std::vector<Words> small_models(const testing::Scratch& scratch)
                                  {"resnet18", of_images("resnet18[width=4]")},
                                  {"resnet34", {}},
                                  {"resnet50", {}},
+                                 {"product", {}},
                                  {"gpt", gpt},
                                  {"dlrm",
                                   {"--model", "dlrm[embedding=4,bottom=8,top=8]", "--data",
