@@ -41,6 +41,26 @@ TEST_CASE("soft errors occur at the rate given, the same for the same seed and r
     CHECK(count(0) < 1090);
 }
 
+TEST_CASE("soft errors of a step are the same whatever steps came before, and others when it is repeated")
+{
+    const ddl::SoftErrorPlan plan = ddl::parse_soft_errors("rate=0.5,density=10%");
+    const auto errors_in = [](ddl::SoftErrors& errors, std::int64_t step, int attempt) {
+        ddl::Block block = ddl::Block::Zero(10, 20);
+        errors.begin_step(step, attempt);
+        for (int product = 0; product < 8; ++product) errors.strike(ErrorSite::forward, block);
+        return block;
+    };
+    ddl::SoftErrors from_start{plan, 1};
+    for (std::int64_t step = 0; step < 5; ++step) errors_in(from_start, step, 0);
+    ddl::SoftErrors resumed{plan, 1};
+    const ddl::Block sixth = errors_in(resumed, 5, 0);
+    CHECK(!sixth.isZero(0.0F));
+    CHECK(errors_in(from_start, 5, 0) == sixth);
+    CHECK(errors_in(from_start, 5, 1) != sixth);
+    ddl::SoftErrors other_rank{plan, 2};
+    CHECK(errors_in(other_rank, 5, 0) != sixth);
+}
+
 TEST_CASE("soft errors that make no sense are refused")
 {
     CHECK(ddl::parse_soft_errors("").rate == 0.0);

@@ -51,7 +51,7 @@ class Coded : public Strategy {
         }
         context.clock.leave();
         end_step(context);
-        if (products_->take_verified()) copy_.keep(context.model, context.state.done());
+        if (products_->take_verified()) keep_copy(context);
     }
 
     void resumed(bool own_state) override
@@ -88,7 +88,13 @@ class Coded : public Strategy {
     void begin(StepContext& context)
     {
         products_->begin();
+        keep_copy(context);
+    }
+
+    void keep_copy(StepContext& context)
+    {
         copy_.keep(context.model, context.state.done());
+        attempt_ = 0;
     }
 
     // The state that every rank computes alike: all but the blocks, and the weights that they encode.
@@ -121,6 +127,7 @@ class Coded : public Strategy {
     bool attempt(StepContext& context)
     {
         if (!ranks_agree(context)) return false;
+        products_->begin_step(context.state.done(), attempt_);
         context.hooks.each(&Hook::before_passes, context);
         for (int pass = 1; pass <= context.passes; ++pass) {
             take_batch(context, next_batch(context, pass));
@@ -142,6 +149,7 @@ class Coded : public Strategy {
         const std::int64_t step = context.state.done();
         rollbacks_here_ = step == failed_at_ ? rollbacks_here_ + 1 : 1;
         failed_at_ = step;
+        ++attempt_;
         rollbacks_.add(1);
         copy_.restore(context.model);
         products_->rolled_back();
@@ -166,6 +174,7 @@ class Coded : public Strategy {
     StateCopy copy_;                         // to roll back to
     std::int64_t failed_at_ = -1;            // step of the last rollback
     int rollbacks_here_ = 0;                 // of that step
+    int attempt_ = 0;                        // rollbacks since the copy was made
     otf2::PublishedCounter rollbacks_{"code_rollbacks", "rollbacks of coded trainings"};
 };
 

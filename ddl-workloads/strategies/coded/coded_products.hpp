@@ -53,6 +53,9 @@ class CodedProducts : public DenseProducts {
     std::vector<StateTensor> state() override;
     void restored() override;
 
+    // Call before the passes of a step; attempt: rollbacks since the newest verified state.
+    void begin_step(std::int64_t steps_done, int attempt) { errors_.begin_step(steps_done, attempt); }
+
     // True once after each successful verify().
     bool take_verified() { return std::exchange(verified_, false); }
 

@@ -68,8 +68,15 @@ SoftErrorPlan parse_soft_errors(const std::string& text_of_plan)
 }
 
 SoftErrors::SoftErrors(SoftErrorPlan plan, int rank)
-    : plan_{std::move(plan)}, random_{base::random_stream(plan_.seed, static_cast<std::uint64_t>(rank))}
+    : plan_{std::move(plan)}, seed_{base::random_stream(plan_.seed, static_cast<std::uint64_t>(rank))()}, random_{seed_}
 {
+}
+
+void SoftErrors::begin_step(std::int64_t steps_done, int attempt)
+{
+    constexpr unsigned bits_of_steps = 40;
+    random_ = base::random_stream(seed_, (static_cast<std::uint64_t>(attempt) << bits_of_steps) +
+                                             static_cast<std::uint64_t>(steps_done));
 }
 
 std::optional<double> SoftErrors::strike(ErrorSite site, Block& block)

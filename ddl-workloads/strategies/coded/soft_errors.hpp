@@ -32,6 +32,10 @@ class SoftErrors {
  public:
     SoftErrors(SoftErrorPlan plan, int rank);
 
+    // The errors of a step depend on the seed, the rank, the steps done before and the number of this attempt, so that
+    // a training that resumes has those that it would have had.
+    void begin_step(std::int64_t steps_done, int attempt);
+
     // Alters the block, or not, and returns the largest change of a value.
     std::optional<double> strike(ErrorSite site, Block& block);
 
@@ -39,6 +43,7 @@ class SoftErrors {
     float altered(float value);
 
     SoftErrorPlan plan_;
+    std::uint64_t seed_;  // of this rank
     base::Random random_;
 };
 

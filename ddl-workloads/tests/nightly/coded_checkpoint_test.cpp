@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoints of coded trainings: resuming from them, under the same strategy or another, and rolling back to them.
+#include "base/contract/code_tables.hpp"
+#include "base/csv.hpp"
+#include "base/error.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"
@@ -9,6 +12,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -55,6 +59,30 @@ TEST_CASE("a coded training that was killed resumes from its checkpoint to the s
     const testing::TrainRun whole = that_ended(testing::train(3, scratch / "whole", three_ranks + to_20));
     CHECK(resumed.result["first_step"] == 10);
     CHECK(resumed.result["checksum"] == whole.result["checksum"]);
+}
+
+TEST_CASE("a coded training that resumes has the soft errors that it would have had")
+{
+    const testing::Scratch scratch;
+    const Words with_errors = mlp_for_restarts + Words{"--strategy", "coded[grid=1x1,parity=2x2]", "--steps", "20",
+                                                       "--soft-errors", "rate=0.01"};
+    const testing::TrainRun whole = that_ended(testing::train(5, scratch / "whole", with_errors + every_tenth));
+    const fs::path middle = ddl::checkpoint_path(scratch / "whole/train/checkpoints", 10);
+    const testing::TrainRun resumed =
+        that_ended(testing::train(5, scratch / "resumed", with_errors + Words{"--resume", middle.string()}));
+    CHECK(resumed.result["checksum"] == whole.result["checksum"]);
+    const auto late_errors = [&](const char* run) {
+        const base::CsvTable table{scratch / run / "train" / base::code::errors_table};
+        std::multiset<std::string> all;
+        for (std::size_t row = 0; row < table.rows(); ++row)
+            if (table.get<std::int64_t>(row, "step") >= 10)
+                all.insert(base::join(table.text(row, "step"), " ", table.text(row, "layer"), " ",
+                                      table.text(row, "site"), " ", table.text(row, "rank"), " ",
+                                      table.text(row, "size"), " ", table.text(row, "outcome")));
+        return all;
+    };
+    CHECK(!late_errors("whole").empty());
+    CHECK(late_errors("resumed") == late_errors("whole"));
 }
 
 TEST_CASE("a coded training continues under another code, and under ddp")
