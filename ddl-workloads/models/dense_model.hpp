@@ -31,9 +31,12 @@ struct DenseLayer {
 class DenseProducts {
  public:
     virtual ~DenseProducts() = default;
+    // True: these products keep the weights and update them; those of the model are out of date until complete().
+    // False: the model updates its weights as if it computed the products itself, and then calls update().
+    virtual bool keeps_weights() const = 0;
     // y = x W^T
     virtual void forward(std::size_t layer, std::span<const float> x, std::span<float> y) = 0;
-    // dx = dy W, unless dx is empty; adds dy^T x to the gradient of W.
+    // dx = dy W, unless dx is empty; if weights are kept, adds dy^T x to their gradient.
     virtual void backward(std::size_t layer, std::span<const float> x, std::span<const float> dy,
                           std::span<float> dx) = 0;
     virtual void update() = 0;

@@ -14,7 +14,7 @@ std::span<float> floats_of(const torch::Tensor& tensor)
     return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
-// The backward of a product: its inputs are x and the bias, which always has a gradient.
+// The backward of a product: its inputs are x, the bias, which always has a gradient, and W unless products keep it.
 struct ProductBackward : torch::autograd::Node {
     DenseProducts* products = nullptr;
     std::size_t layer = 0;
@@ -26,8 +26,10 @@ struct ProductBackward : torch::autograd::Node {
         torch::Tensor dx;
         if (should_compute_output(0)) dx = torch::empty_like(x);
         products->backward(layer, floats_of(x), floats_of(dy), dx.defined() ? floats_of(dx) : std::span<float>{});
+        torch::autograd::variable_list all{dx, dy.flatten(0, -2).sum(0)};
+        if (!products->keeps_weights()) all.push_back(dy.flatten(0, -2).t().mm(x.flatten(0, -2)));
         x.reset();
-        return {dx, dy.flatten(0, -2).sum(0)};
+        return all;
     }
 };
 
@@ -40,7 +42,8 @@ torch::Tensor DenseImpl::forward(const torch::Tensor& x)
     node->products = products_;
     node->layer = layer_;
     node->x = x.detach().to(torch::kFloat).contiguous();
-    node->set_next_edges(torch::autograd::collect_next_edges(x, bias));
+    node->set_next_edges(products_->keeps_weights() ? torch::autograd::collect_next_edges(x, bias)
+                                                    : torch::autograd::collect_next_edges(x, bias, weight));
     std::vector<std::int64_t> shape = x.sizes().vec();
     shape.back() = weight.size(0);
     torch::Tensor y = torch::empty(shape);
@@ -54,7 +57,7 @@ void DenseImpl::compute_by(DenseProducts& products, std::size_t layer)
 {
     products_ = &products;
     layer_ = layer;
-    weight.requires_grad_(false);
+    weight.requires_grad_(!products.keeps_weights());
 }
 
 TorchDense::TorchDense(Network& network, torch::optim::Optimizer& optimizer, const OptimizerPlan& plan,

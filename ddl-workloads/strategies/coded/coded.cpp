@@ -97,13 +97,14 @@ class Coded : public Strategy {
         attempt_ = 0;
     }
 
-    // The state that every rank computes alike: all but the blocks, and the weights that they encode.
+    // The state that every rank computes alike: all but the blocks, and the weights that only they keep.
     std::vector<StateTensor> replicas(Model& model) const
     {
         std::vector<StateTensor> all = model.state();
         std::vector<const void*> coded;
         for (const DenseLayer& layer : model.with_dense_layers()->dense_layers())
-            coded.insert(coded.end(), {layer.weights.data(), layer.momentum.data()});
+            if (products_->keeps_weights())
+                coded.insert(coded.end(), {layer.weights.data(), layer.momentum.data()});
         std::erase_if(all, [&](const StateTensor& tensor) {
             return tensor.owner == Owner::each || std::ranges::find(coded, tensor.bytes.data()) != coded.end();
         });
@@ -202,11 +203,12 @@ CodedPlan parsed(const StrategyParts& parts)
     CodedPlan plan{.code = code_of(parts.settings, parts.seed),
                    .optimizer = parts.optimizer,
                    .threshold = threshold_of(parts.settings),
+                   .reencode = parts.settings.get<bool>("reencode"),
                    .errors = parse_soft_errors(parts.soft_errors),
                    .directory = parts.directory};
-    if (plan.optimizer.name != "sgd")
+    if (plan.optimizer.name != "sgd" && !plan.reencode)
         base::fail_usage("--strategy coded needs --optimizer sgd: a step of ", plan.optimizer.name,
-                         " does not keep the code");
+                         " does not keep the code, unless coded[reencode=yes] encodes the blocks anew after it");
     if (plan.code.ranks() != parts.exchanges.size())
         base::fail_usage("--strategy coded: this code and grid take ", plan.code.ranks(), " ranks, not ",
                          parts.exchanges.size());
@@ -229,7 +231,8 @@ extern const StrategyCard coded_strategy{
                 grid_option,
                 parity_option,
                 copies_option,
-                {"threshold", "auto", "relative disagreement of symbols above which one is wrong; auto: calibrated"}},
+                {"threshold", "auto", "relative disagreement of symbols above which one is wrong; auto: calibrated"},
+                {"reencode", "no", "yes: encode the blocks anew after each update, as --optimizer adamw needs"}},
     .make = [](const StrategyParts& parts) -> std::unique_ptr<Strategy> {
         return std::make_unique<Coded>(parsed(parts), parts.exchanges, parts.instruments);
     },

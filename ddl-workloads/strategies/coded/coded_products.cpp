@@ -105,7 +105,7 @@ void CodedProducts::backward(std::size_t layer, std::span<const float> x, std::s
             strike(layers_[layer], ErrorSite::backward);
             term = coded.backward(dy);
         }
-        coded.add_gradient(x, dy);
+        if (!plan_.reencode) coded.add_gradient(x, dy);
     }
     if (dx.empty()) return;
     const std::vector<Block> parts = decoded(backward_, layer, term, std::move(row));
@@ -245,8 +245,9 @@ void CodedProducts::probe(Direction& direction, std::size_t layer)
 
 void CodedProducts::update()
 {
+    if (plan_.reencode) encode();
     for (Layer& layer : layers_) {
-        layer.coded.update(plan_.optimizer);
+        if (!plan_.reencode) layer.coded.update(plan_.optimizer);
         strike(layer, ErrorSite::update);
     }
 }
@@ -282,7 +283,7 @@ void CodedProducts::rolled_back()
 
 void CodedProducts::complete()
 {
-    if (!begun_) return;
+    if (!begun_ || plan_.reencode) return;
     const std::vector<DenseLayer> whole = model_.dense_layers();
     const auto gather = [&](const CodedLayer& layer, const Block& mine, std::span<float> all) {
         const auto size = static_cast<std::size_t>(mine.size());

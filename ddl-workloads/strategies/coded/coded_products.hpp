@@ -29,6 +29,7 @@ struct CodedPlan {
     LayerCode code;
     OptimizerPlan optimizer;
     std::optional<double> threshold;  // relative disagreement of symbols above which one is wrong; none: calibrated
+    bool reencode = false;            // the model updates its weights, and the blocks are encoded anew
     SoftErrorPlan errors;
     std::filesystem::path directory;  // of errors.csv and products.csv
 };
@@ -45,6 +46,7 @@ class CodedProducts : public DenseProducts {
     // Collective. Call once, before the first product: opens the tables.
     void begin();
 
+    bool keeps_weights() const override { return !plan_.reencode; }
     void forward(std::size_t layer, std::span<const float> x, std::span<float> y) override;
     void backward(std::size_t layer, std::span<const float> x, std::span<const float> dy, std::span<float> dx) override;
     void update() override;

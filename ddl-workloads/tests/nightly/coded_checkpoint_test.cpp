@@ -2,7 +2,7 @@
 // Checkpoints of coded trainings: resuming from them, under the same strategy or another, and rolling back to them.
 #include "base/contract/code_tables.hpp"
 #include "base/csv.hpp"
-#include "base/error.hpp"
+#include "base/words.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"

@@ -22,6 +22,23 @@ TEST_CASE("a coded training reaches the loss of one process")
                               "coded[grid=2x1,parity=1x1]");
 }
 
+TEST_CASE("blocks that are encoded anew after each update allow every optimizer")
+{
+    const testing::Scratch scratch;
+    for (const std::string optimizer : {"adamw", "sgd"}) {
+        CAPTURE(optimizer);
+        const Words options{"--model", "mlp[hidden=20]", "--data",      "digits",  "--batch", "32",   "--steps", "30",
+                            "--lr",    "0.001",          "--optimizer", optimizer, "--trace", "off"};
+        const testing::TrainRun one = testing::train_alone(scratch / ("one" + optimizer), options);
+        const testing::TrainRun coded = testing::train(
+            5, scratch / ("coded" + optimizer), options + Words{"--strategy", "coded[grid=2x1,parity=1x1,reencode=yes]"});
+        INFO(one.err, coded.err);
+        REQUIRE(coded.status == 0);
+        CHECK(coded.result["ranks_agree"] == true);
+        CHECK(coded.result["loss"].get<double>() == doctest::Approx(one.result["loss"].get<double>()).epsilon(1e-4));
+    }
+}
+
 TEST_CASE("a coded training that is not possible is refused in one line")
 {
     const testing::Scratch scratch;
@@ -41,6 +58,7 @@ TEST_CASE("a coded training that is not possible is refused in one line")
     has(refusal("coded[code=polydot]", mlp), "single products only");
     has(refusal("coded[code=uncoded,grid=1x1,copies=2]", mlp), "copies");
     has(refusal("coded[code=uncoded,grid=1x1]", mlp + Words{"--optimizer", "adamw"}), "needs --optimizer sgd");
+    has(refusal("coded[code=uncoded,grid=1x1]", mlp + Words{"--optimizer", "adamw"}), "reencode=yes");
     has(refusal("coded[code=uncoded,grid=1x1]", mlp + Words{"--guard", "range"}), "--guard needs");
     has(refusal("coded[code=uncoded,grid=1x1]", {"--model", "emulated"}), "needs a model with fully connected layers");
 }
