@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generalized PolyDot: a rank for each point at which two polynomials are evaluated and multiplied.
 #include "ddl-workloads/codes/code.hpp"
+#include "ddl-workloads/codes/options.hpp"
 
 #include <algorithm>
 
@@ -44,11 +45,7 @@ ProductCode product_of(const base::Settings& settings, int ranks)
 extern const CodeCard polydot_code{
     .name = "polydot",
     .summary = "Generalized PolyDot, for single products; t=1 is MatDot, s=1 the Polynomial code",
-    .options = {{"t", "2", "rows of blocks of the left matrix"},
-                {"s", "2", "columns of blocks of the left matrix, rows of blocks of the right one"},
-                {"columns", "0", "columns of blocks of the right matrix; 0: as many as t"},
-                {"points", "chebyshev",
-                 "where polynomials are evaluated: chebyshev, or complex roots of unity (roots)"}},
+    .options = {t_option, s_option, columns_option, points_option},
     .product = product_of,
 };
 

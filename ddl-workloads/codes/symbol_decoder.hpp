@@ -36,6 +36,7 @@ class SymbolDecoder {
 
     int symbols() const { return static_cast<int>(generator_.rows()) / rows_per_symbol_; }
     int parts() const { return static_cast<int>(generator_.cols()); }
+    int rows_per_symbol() const { return rows_per_symbol_; }
 
     // True if the symbols that arrived determine all parts, also if any `spare` of them are left out.
     bool enough(const std::vector<bool>& arrived, int spare = 0) const;

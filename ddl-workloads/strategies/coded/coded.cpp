@@ -6,16 +6,19 @@
 #include "ddl-workloads/codes/code.hpp"
 #include "ddl-workloads/codes/options.hpp"
 #include "ddl-workloads/guards/state_copy.hpp"
-#include "ddl-workloads/strategies/coded/coded_products.hpp"
+#include "ddl-workloads/strategies/coded/coded_weights.hpp"
+#include "ddl-workloads/strategies/coded/polydot_product.hpp"
 #include "ddl-workloads/strategies/coded/replica_vote.hpp"
 #include "ddl-workloads/strategies/strategy.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 
 namespace ddl {
 
@@ -23,9 +26,14 @@ namespace {
 
 constexpr int most_rollbacks = 10;  // at one step
 
+struct StrategyPlan {
+    std::variant<WeightsPlan, ProductCode> code;
+    CodedPlan products;
+};
+
 class Coded : public Strategy {
  public:
-    Coded(CodedPlan plan, ExchangeThread& exchanges, Instruments& instruments)
+    Coded(StrategyPlan plan, ExchangeThread& exchanges, Instruments& instruments)
         : plan_{std::move(plan)},
           exchanges_{exchanges},
           instruments_{instruments},
@@ -36,7 +44,11 @@ class Coded : public Strategy {
     void attach(Model& model) override
     {
         DenseModel& dense = *model.with_dense_layers();
-        products_.emplace(plan_, dense, exchanges_, instruments_);
+        if (const auto* const product = std::get_if<ProductCode>(&plan_.code))
+            products_ = std::make_unique<PolyDotProduct>(*product, plan_.products, dense, exchanges_, instruments_);
+        else
+            products_ = std::make_unique<CodedWeights>(std::get<WeightsPlan>(plan_.code), plan_.products, dense,
+                                                       exchanges_, instruments_);
         dense.leave_products_to(*products_);
     }
 
@@ -167,11 +179,11 @@ class Coded : public Strategy {
         context.hooks.each(&Hook::end_step, context, times);
     }
 
-    CodedPlan plan_;
+    StrategyPlan plan_;
     ExchangeThread& exchanges_;
     Instruments& instruments_;
     otf2::RegionRef rollback_region_;
-    std::optional<CodedProducts> products_;  // set by attach()
+    std::unique_ptr<CodedProducts> products_;  // set by attach()
     StateCopy copy_;                         // to roll back to
     std::int64_t failed_at_ = -1;            // step of the last rollback
     int rollbacks_here_ = 0;                 // of that step
@@ -179,14 +191,40 @@ class Coded : public Strategy {
     otf2::PublishedCounter rollbacks_{"code_rollbacks", "rollbacks of coded trainings"};
 };
 
-LayerCode code_of(const base::Settings& settings, std::uint64_t seed)
+const CodeCard& card_of(const base::Settings& settings)
 {
-    const CodeCard& card = codes().find(settings.text("code"));
-    if (card.layer == nullptr) base::fail_usage("coded[code=", card.name, "]: this code is for single products only");
+    return codes().find(settings.text("code"));
+}
+
+// Throws UsageError for an option of another code.
+base::Settings settings_of_code(const base::Settings& settings)
+{
     std::map<std::string, std::string> given;
-    for (const base::OptionCard* option : {&grid_option, &parity_option, &copies_option})
+    for (const base::OptionCard* option : {&grid_option, &parity_option, &copies_option, &t_option, &s_option,
+                                           &columns_option, &points_option})
         if (settings.given(option->name)) given[option->name] = settings.text(option->name);
-    return card.layer(codes().settings(card, given), seed);
+    return codes().settings(card_of(settings), given);
+}
+
+WeightsPlan weights_plan(const StrategyParts& parts)
+{
+    WeightsPlan plan{.code = card_of(parts.settings).layer(settings_of_code(parts.settings), parts.seed),
+                     .optimizer = parts.optimizer,
+                     .reencode = parts.settings.get<bool>("reencode")};
+    if (plan.optimizer.name != "sgd" && !plan.reencode)
+        base::fail_usage("--strategy coded needs --optimizer sgd: a step of ", plan.optimizer.name,
+                         " does not keep the code, unless coded[reencode=yes] encodes the blocks anew after it");
+    if (plan.code.ranks() != parts.exchanges.size())
+        base::fail_usage("--strategy coded: this code and grid take ", plan.code.ranks(), " ranks, not ",
+                         parts.exchanges.size());
+    return plan;
+}
+
+ProductCode product_code(const StrategyParts& parts)
+{
+    ProductCode code = card_of(parts.settings).product(settings_of_code(parts.settings), parts.exchanges.size());
+    check_single_precision(code);
+    return code;
 }
 
 // None: "auto".
@@ -198,21 +236,13 @@ std::optional<double> threshold_of(const base::Settings& settings)
     return threshold;
 }
 
-CodedPlan parsed(const StrategyParts& parts)
+StrategyPlan parsed(const StrategyParts& parts)
 {
-    CodedPlan plan{.code = code_of(parts.settings, parts.seed),
-                   .optimizer = parts.optimizer,
-                   .threshold = threshold_of(parts.settings),
-                   .reencode = parts.settings.get<bool>("reencode"),
-                   .errors = parse_soft_errors(parts.soft_errors),
-                   .directory = parts.directory};
-    if (plan.optimizer.name != "sgd" && !plan.reencode)
-        base::fail_usage("--strategy coded needs --optimizer sgd: a step of ", plan.optimizer.name,
-                         " does not keep the code, unless coded[reencode=yes] encodes the blocks anew after it");
-    if (plan.code.ranks() != parts.exchanges.size())
-        base::fail_usage("--strategy coded: this code and grid take ", plan.code.ranks(), " ranks, not ",
-                         parts.exchanges.size());
-    return plan;
+    const CodedPlan products{.threshold = threshold_of(parts.settings),
+                             .errors = parse_soft_errors(parts.soft_errors),
+                             .directory = parts.directory};
+    if (card_of(parts.settings).layer == nullptr) return {.code = product_code(parts), .products = products};
+    return {.code = weights_plan(parts), .products = products};
 }
 
 }  // namespace
@@ -223,14 +253,23 @@ extern const StrategyCard coded_strategy{
     .offers = {&equal_ranks, &same_samples, &soft_errors_of_blocks},
     .needs =
         [](const base::Settings& settings) {
-            code_of(settings, 1);
             threshold_of(settings);
+            const base::Settings of_code = settings_of_code(settings);
+            if (card_of(settings).layer == nullptr) {
+                check_single_precision(card_of(settings).product(of_code, 0));
+                return base::Capabilities{&single_product, &messages};
+            }
+            card_of(settings).layer(of_code, 1);
             return base::Capabilities{&dense_layers, &messages};
         },
-    .options = {{"code", "codenet", "uncoded, replication or codenet (ddl-code --list)"},
+    .options = {{"code", "codenet", "uncoded, replication, codenet or polydot (ddl-code --list)"},
                 grid_option,
                 parity_option,
                 copies_option,
+                t_option,
+                s_option,
+                columns_option,
+                points_option,
                 {"threshold", "auto", "relative disagreement of symbols above which one is wrong; auto: calibrated"},
                 {"reencode", "no", "yes: encode the blocks anew after each update, as --optimizer adamw needs"}},
     .make = [](const StrategyParts& parts) -> std::unique_ptr<Strategy> {

@@ -10,7 +10,6 @@ namespace ddl {
 namespace {
 
 using Index = Eigen::Index;
-using Whole = Eigen::Map<const Block>;
 
 // The columns of `part`, each part having `width` columns; those beyond the matrix are 0.
 Block columns_of(const Whole& matrix, int part, Index width)
@@ -37,11 +36,6 @@ Block weighted(const Whole& matrix, std::span<const double> coefficients, Index 
         if (coefficients[part] != 0.0)
             sum += static_cast<float>(coefficients[part]) * columns_of(matrix, static_cast<int>(part), width);
     return sum;
-}
-
-Index share(Index whole, int parts)
-{
-    return (whole + parts - 1) / parts;
 }
 
 }  // namespace
@@ -76,20 +70,7 @@ void CodedLayer::encode(std::span<const float> weights, std::span<const float> m
 
 Block CodedLayer::encoded(std::span<const float> whole) const
 {
-    const Whole matrix{whole.data(), outputs_, inputs_};
-    Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(weights_.rows(), weights_.cols());
-    std::size_t next = 0;
-    for (int i = 0; i < code_.grid.rows; ++i)
-        for (int j = 0; j < code_.grid.columns; ++j) {
-            const double coefficient = coefficients_[next++];
-            if (coefficient == 0.0) continue;
-            const Index row = std::min(i * sum.rows(), outputs_);
-            const Index column = std::min(j * sum.cols(), inputs_);
-            const Index rows = std::min(sum.rows(), outputs_ - row);
-            const Index columns = std::min(sum.cols(), inputs_ - column);
-            sum.topLeftCorner(rows, columns) += coefficient * matrix.block(row, column, rows, columns).cast<double>();
-        }
-    return sum.cast<float>();
+    return weighted_blocks({whole.data(), outputs_, inputs_}, code_.grid, coefficients_);
 }
 
 Block CodedLayer::forward(std::span<const float> x) const
@@ -137,12 +118,7 @@ void CodedLayer::put_input(int part, const Block& decoded, std::span<float> dx) 
 
 void CodedLayer::put_block(int i, int j, std::span<const float> block, std::span<float> whole) const
 {
-    const Index row = std::min(i * weights_.rows(), outputs_);
-    const Index column = std::min(j * weights_.cols(), inputs_);
-    const Index rows = std::min(weights_.rows(), outputs_ - row);
-    const Index columns = std::min(weights_.cols(), inputs_ - column);
-    Eigen::Map<Block>{whole.data(), outputs_, inputs_}.block(row, column, rows, columns) =
-        Whole{block.data(), weights_.rows(), weights_.cols()}.topLeftCorner(rows, columns);
+    ddl::put_block(i, j, Whole{block.data(), weights_.rows(), weights_.cols()}, {whole.data(), outputs_, inputs_});
 }
 
 }  // namespace ddl

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's block of a layer's weights under a code, and its share of the layer's products. All matrices are
-// row-major; blocks at the edge of the layer are padded with zeros.
+// One rank's block of a layer's weights under a code, and its share of the layer's products.
 #pragma once
 
 #include "ddl-workloads/codes/layer_code.hpp"
 #include "ddl-workloads/models/dense_model.hpp"
 #include "ddl-workloads/models/model.hpp"
-
-#include <Eigen/Dense>
+#include "ddl-workloads/strategies/coded/blocks.hpp"
 
 #include <span>
 
 namespace ddl {
-
-using Block = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 class CodedLayer {
  public:

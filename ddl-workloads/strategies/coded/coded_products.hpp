@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The products of a model's fully connected layers, computed by all ranks under a code. Every rank decodes all symbols,
-// so all ranks see the same errors and act alike: they take the products from symbols that agree, and repair the blocks
-// behind the others.
+// Products that all ranks compute under a code. Every rank decodes all symbols, so all ranks see the same errors and
+// act alike: they take the products from symbols that agree, and repair the blocks behind the others.
 #pragma once
 
-#include "ddl-workloads/codes/layer_code.hpp"
 #include "ddl-workloads/codes/symbol_decoder.hpp"
 #include "ddl-workloads/instruments/instruments.hpp"
-#include "ddl-workloads/strategies/coded/coded_layer.hpp"
+#include "ddl-workloads/models/dense_model.hpp"
+#include "ddl-workloads/strategies/coded/blocks.hpp"
 #include "ddl-workloads/strategies/coded/error_log.hpp"
 #include "ddl-workloads/strategies/coded/soft_errors.hpp"
 #include "ddl-workloads/strategies/coded/symbol_exchange.hpp"
@@ -26,34 +25,20 @@
 namespace ddl {
 
 struct CodedPlan {
-    LayerCode code;
-    OptimizerPlan optimizer;
     std::optional<double> threshold;  // relative disagreement of symbols above which one is wrong; none: calibrated
-    bool reencode = false;            // the model updates its weights, and the blocks are encoded anew
     SoftErrorPlan errors;
     std::filesystem::path directory;  // of errors.csv and products.csv
 };
 
 class CodedProducts : public DenseProducts {
  public:
-    // The model, the exchanges and the instruments must outlive the object. Throws UsageError if the layers are too
-    // small for the code.
-    CodedProducts(CodedPlan plan, DenseModel& model, ExchangeThread& exchanges, Instruments& instruments);
-
-    // Encodes the model's weights. The constructor does so, too.
-    void encode();
+    // Encodes the model's weights. Call before begin().
+    virtual void encode() = 0;
 
     // Collective. Call once, before the first product: opens the tables.
     void begin();
 
-    bool keeps_weights() const override { return !plan_.reencode; }
-    void forward(std::size_t layer, std::span<const float> x, std::span<float> y) override;
-    void backward(std::size_t layer, std::span<const float> x, std::span<const float> dy, std::span<float> dx) override;
-    void update() override;
-    void complete() override;
     bool verify() override;
-    std::vector<StateTensor> state() override;
-    void restored() override;
 
     // Call before the passes of a step; attempt: rollbacks since the newest verified state.
     void begin_step(std::int64_t steps_done, int attempt) { errors_.begin_step(steps_done, attempt); }
@@ -77,30 +62,57 @@ class CodedProducts : public DenseProducts {
 
     nlohmann::ordered_json describe() const;
 
- private:
+ protected:
     struct Direction {
         ErrorSite site;
         SymbolDecoder decoder;
+        std::vector<int> wanted{};  // the parts that are computed
+        bool plain = false;         // each symbol is a part, and nothing checks it
         SymbolRoutes routes{};
         std::vector<Threshold> thresholds{};  // by layer
         bool checks() const { return decoder.symbols() > decoder.parts(); }
     };
-    struct Layer {
-        std::string name;
-        CodedLayer coded;
-    };
 
-    void strike(Layer& layer, ErrorSite site);
+    // `layers`: their names. The exchanges and the instruments must outlive the object.
+    CodedProducts(CodedPlan plan, Direction forward, Direction backward, std::vector<std::string> layers,
+                  ExchangeThread& exchanges, Instruments& instruments);
+
+    // Makes a soft error, or none.
+    void strike(std::size_t layer, ErrorSite site, Block& block);
+
+    // The wanted parts of a product, of which `term` is this rank's term.
     std::vector<Block> decoded(Direction& direction, std::size_t layer, const Block& term, base::code::ProductRow row);
-    void probe(Direction& direction, std::size_t layer);
+
+    // Multiplies this rank's block with ones and compares the symbols: parts_of().
+    virtual void probe(Direction& direction, std::size_t layer) = 0;
     std::vector<Block> parts_of(Direction& direction, std::size_t layer, Symbols& symbols, base::code::ProductRow& row);
-    void regenerate(const Direction& direction, Layer& layer, const std::vector<int>& wrong);
-    bool log_regenerated(const Direction& direction, const Layer& layer, const Block& before);
+
+    // Collective: replaces the blocks behind wrong symbols, or calls fail().
+    virtual void regenerate(const Direction& direction, std::size_t layer, const std::vector<int>& wrong) = 0;
+
+    // Collective. For regenerate(), after the blocks were replaced; change: the largest of this rank's block, of which
+    // `size` is the largest value; none: it was not replaced.
+    void end_regeneration(const Direction& direction, std::size_t layer, std::optional<double> change, double size);
+
+    void fail() { failed_ = true; }
+    bool begun() const { return begun_; }
+    ExchangeThread& exchanges() { return exchanges_; }
+    const ExchangeThread& exchanges() const { return exchanges_; }
+    Instruments& instruments() { return instruments_; }
+    SymbolExchange& symbols() { return symbols_; }
+    Direction& forward_direction() { return forward_; }
+    Direction& backward_direction() { return backward_; }
+    const std::string& layer_name(std::size_t layer) const { return layers_[layer]; }
+    otf2::RegionRef encode_region() const { return encode_region_; }
+    otf2::RegionRef product_region() const { return product_region_; }
+    otf2::RegionRef regenerate_region() const { return regenerate_region_; }
+    void count_regenerated(std::size_t blocks) { regenerated_.add(blocks); }
+
+ private:
+    std::int64_t step() { return static_cast<std::int64_t>(instruments_.clock().step()); }
     void print_thresholds() const;
-    int rank_of_block(int i, int j) const;
 
     CodedPlan plan_;
-    DenseModel& model_;
     ExchangeThread& exchanges_;
     Instruments& instruments_;
     otf2::RegionRef encode_region_;
@@ -110,7 +122,7 @@ class CodedProducts : public DenseProducts {
     otf2::RegionRef probe_region_;
     Direction forward_;
     Direction backward_;
-    std::vector<Layer> layers_{};
+    std::vector<std::string> layers_;
     SymbolExchange symbols_;
     SoftErrors errors_;
     ErrorLog log_;

@@ -17,21 +17,24 @@ void ErrorLog::begin(ExchangeThread& exchanges)
     rows_.emplace(file, columns, Appear::more_rows);
 }
 
-void ErrorLog::injected(std::int64_t step, const std::string& layer, ErrorSite site, double size)
+void ErrorLog::injected(std::int64_t step, const std::string& layer, const std::string& site, double size, double of)
 {
-    open_.push_back({.step = step,
-                     .layer = layer,
-                     .site = text(site),
-                     .rank = rank_,
-                     .injected_ns = base::now_ns(),
-                     .size = size,
-                     .outcome = {}});
+    open_.push_back({.row = {.step = step,
+                             .layer = layer,
+                             .site = site,
+                             .rank = rank_,
+                             .injected_ns = base::now_ns(),
+                             .size = size,
+                             .outcome = {}},
+                     .of = of});
 }
 
-bool ErrorLog::end(const std::string& layer, std::int64_t step, const std::string& outcome)
+template <class Is>
+bool ErrorLog::end(std::int64_t step, const std::string& outcome, const Is& is)
 {
-    return std::erase_if(open_, [&](base::code::ErrorRow& row) {
-               if (row.layer != layer) return false;
+    return std::erase_if(open_, [&](Open& open) {
+               base::code::ErrorRow& row = open.row;
+               if (!is(row)) return false;
                row.detected_step = step;
                row.detected_ns = base::now_ns();
                row.outcome = outcome;
@@ -40,14 +43,17 @@ bool ErrorLog::end(const std::string& layer, std::int64_t step, const std::strin
            }) > 0;
 }
 
-void ErrorLog::end_all(std::int64_t step, const std::string& outcome)
+bool ErrorLog::regenerated(std::int64_t step, const std::string& layer, ErrorSite site, double change, double least)
 {
-    while (!open_.empty()) end(std::string{open_.front().layer}, step, outcome);
+    if (end(step, "regenerated", [&](const auto& row) { return row.layer == layer; })) return true;
+    if (change <= least) return false;
+    found(step, layer, text(site), change, "regenerated");
+    return true;
 }
 
-void ErrorLog::unknown(std::int64_t step, const std::string& layer, ErrorSite site, double size)
+void ErrorLog::end_all(std::int64_t step, const std::string& outcome)
 {
-    found(step, layer, text(site), size, "regenerated");
+    end(step, outcome, [](const auto&) { return true; });
 }
 
 void ErrorLog::outvoted(std::int64_t step)

@@ -22,35 +22,44 @@ class ErrorLog {
     // Collective: creates the table.
     void begin(ExchangeThread& exchanges);
 
-    void injected(std::int64_t step, const std::string& layer, ErrorSite site, double size);
+    // size: the largest change of a value; of: the largest value of the block or product that was altered.
+    void injected(std::int64_t step, const std::string& layer, const std::string& site, double size, double of);
 
-    // Ends the open errors of this layer. Returns false if there are none.
-    bool end(const std::string& layer, std::int64_t step, const std::string& outcome);
+    // This rank's block was behind a wrong symbol and is computed anew, which changed its values by `change`. Returns
+    // false if nothing was wrong: no error is open, and the change is not above `least`.
+    bool regenerated(std::int64_t step, const std::string& layer, ErrorSite site, double change, double least);
     void end_all(std::int64_t step, const std::string& outcome);
-    // A block was wrong, and regenerated, for a reason other than --soft-errors.
-    void unknown(std::int64_t step, const std::string& layer, ErrorSite site, double size);
     void outvoted(std::int64_t step);  // in what every rank computes alike
     void false_alarm(std::int64_t step, const std::string& layer, ErrorSite site);
 
-    // After the last step: errors that were not found, by whether they are smaller than `detectable(layer)`.
+    // After the last step: errors that were not found, by whether they are smaller than `detectable(layer)`, which is
+    // relative to the value `of` above.
     template <class Detectable>
     void finish(const Detectable& detectable)
     {
-        for (base::code::ErrorRow& row : open_) {
-            row.outcome = row.size.value_or(0.0) < detectable(row.layer) ? "below_threshold" : "missed";
+        for (auto& [row, of] : open_) {
+            row.outcome = row.size.value_or(0.0) < of * detectable(row.layer) ? "below_threshold" : "missed";
             write(row);
         }
         open_.clear();
     }
 
  private:
+    struct Open {
+        base::code::ErrorRow row;
+        double of = 0.0;
+    };
+
+    // Ends the open errors of these sites. Returns false if there are none.
+    template <class Is>
+    bool end(std::int64_t step, const std::string& outcome, const Is& is);
     void found(std::int64_t step, const std::string& layer, const std::string& site, std::optional<double> size,
                const std::string& outcome);
     void write(const base::code::ErrorRow& row);
 
     std::filesystem::path directory_;
     int rank_;
-    std::vector<base::code::ErrorRow> open_{};
+    std::vector<Open> open_{};
     std::optional<base::CsvWriter> rows_{};
 };
 

@@ -55,7 +55,8 @@ TEST_CASE("a coded training that is not possible is refused in one line")
         CHECK(text.find(words) != std::string::npos);
     };
     has(refusal("coded[grid=5x4]", mlp), "take 38 ranks, not 1");
-    has(refusal("coded[code=polydot]", mlp), "single products only");
+    has(refusal("coded[code=polydot]", mlp), "needs a model that is a single matrix product: --model product");
+    has(refusal("coded[t=2]", mlp), "codenet");
     has(refusal("coded[code=uncoded,grid=1x1,copies=2]", mlp), "copies");
     has(refusal("coded[code=uncoded,grid=1x1]", mlp + Words{"--optimizer", "adamw"}), "needs --optimizer sgd");
     has(refusal("coded[code=uncoded,grid=1x1]", mlp + Words{"--optimizer", "adamw"}), "reencode=yes");

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ddl-workloads/strategies/coded/coded_weights.hpp"
+
+#include "base/system/waiting.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace ddl {
+
+namespace {
+
+std::vector<std::string> layer_names(DenseModel& model)
+{
+    std::vector<std::string> names;
+    for (const DenseLayer& layer : model.dense_layers()) names.push_back(layer.name);
+    return names;
+}
+
+std::vector<int> all_parts(const Matrix& generator)
+{
+    std::vector<int> parts(static_cast<std::size_t>(generator.cols()));
+    std::iota(parts.begin(), parts.end(), 0);
+    return parts;
+}
+
+}  // namespace
+
+CodedWeights::CodedWeights(WeightsPlan plan, CodedPlan products, DenseModel& model, ExchangeThread& exchanges,
+                           Instruments& instruments)
+    : CodedProducts{std::move(products),
+                    {.site = ErrorSite::forward,
+                     .decoder = SymbolDecoder{plan.code.rows},
+                     .wanted = all_parts(plan.code.rows),
+                     .plain = plan.code.rows.rows() == plan.code.rows.cols()},
+                    {.site = ErrorSite::backward,
+                     .decoder = SymbolDecoder{plan.code.columns},
+                     .wanted = all_parts(plan.code.columns),
+                     .plain = plan.code.columns.rows() == plan.code.columns.cols()},
+                    layer_names(model),
+                    exchanges,
+                    instruments},
+      plan_{std::move(plan)},
+      model_{model}
+{
+    const LayerCode& code = plan_.code;
+    SymbolRoutes& forward = forward_direction().routes;
+    SymbolRoutes& backward = backward_direction().routes;
+    for (int i = 0; i < code.rows.rows(); ++i) forward.ranks.push_back(forward_ranks(code, i));
+    for (int j = 0; j < code.columns.rows(); ++j) backward.ranks.push_back(backward_ranks(code, j));
+    const Place& place = code.places.at(static_cast<std::size_t>(exchanges.rank()));
+    if (place.input) forward.mine = place.row;
+    if (place.output) backward.mine = place.column;
+    for (const DenseLayer& layer : model.dense_layers()) layers_.emplace_back(plan_.code, exchanges.rank(), layer);
+    CodedWeights::encode();
+}
+
+void CodedWeights::encode()
+{
+    const otf2::Scope scope{instruments().main(), encode_region()};
+    const std::vector<DenseLayer> whole = model_.dense_layers();
+    for (std::size_t i = 0; i < layers_.size(); ++i) layers_[i].encode(whole[i].weights, whole[i].momentum);
+}
+
+void CodedWeights::forward(std::size_t layer, std::span<const float> x, std::span<float> y)
+{
+    CodedLayer& coded = layers_[layer];
+    base::code::ProductRow row{.begin_ns = base::now_ns()};
+    Block term{coded.samples(x), coded.block_rows()};
+    if (forward_direction().routes.mine && !failed()) {
+        const otf2::Scope scope{instruments().main(), product_region()};
+        strike(layer, ErrorSite::forward, coded.weights());
+        term = coded.forward(x);
+        base::sleep_through(row.begin_ns + coded.product_ns());
+    }
+    const std::vector<Block> parts = decoded(forward_direction(), layer, term, std::move(row));
+    for (std::size_t i = 0; i < parts.size(); ++i) coded.put_output(static_cast<int>(i), parts[i], y);
+}
+
+void CodedWeights::backward(std::size_t layer, std::span<const float> x, std::span<const float> dy,
+                            std::span<float> dx)
+{
+    CodedLayer& coded = layers_[layer];
+    base::code::ProductRow row{.begin_ns = base::now_ns()};
+    Block term{coded.samples(x), coded.block_columns()};
+    if (!failed()) {
+        const otf2::Scope scope{instruments().main(), product_region()};
+        if (backward_direction().routes.mine && !dx.empty()) {
+            strike(layer, ErrorSite::backward, coded.weights());
+            term = coded.backward(dy);
+        }
+        if (!plan_.reencode) coded.add_gradient(x, dy);
+    }
+    if (dx.empty()) return;
+    const std::vector<Block> parts = decoded(backward_direction(), layer, term, std::move(row));
+    for (std::size_t j = 0; j < parts.size(); ++j) coded.put_input(static_cast<int>(j), parts[j], dx);
+}
+
+void CodedWeights::probe(Direction& direction, std::size_t layer)
+{
+    const CodedLayer& coded = layers_[layer];
+    const bool is_forward = direction.site == ErrorSite::forward;
+    const std::vector<float> ones(static_cast<std::size_t>(is_forward ? coded.inputs() : coded.outputs()), 1.0F);
+    Block term{1, is_forward ? coded.block_rows() : coded.block_columns()};
+    if (direction.routes.mine) term = is_forward ? coded.forward(ones) : coded.backward(ones);
+    Symbols symbols_of_ones = symbols().gather(direction.routes, term);
+    base::code::ProductRow row;
+    parts_of(direction, layer, symbols_of_ones, row);
+}
+
+void CodedWeights::regenerate(const Direction& direction, std::size_t layer, const std::vector<int>& wrong)
+{
+    const otf2::Scope scope{instruments().main(), regenerate_region()};
+    std::vector<int> suspects;
+    for (const int symbol : wrong)
+        for (const int rank : direction.routes.ranks[static_cast<std::size_t>(symbol)]) suspects.push_back(rank);
+    std::vector<bool> healthy(static_cast<std::size_t>(plan_.code.ranks()), true);
+    for (const int rank : suspects) healthy[static_cast<std::size_t>(rank)] = false;
+    std::vector<Repair> repairs;
+    for (const int rank : suspects) {
+        repairs.push_back({.rank = rank, .terms = regeneration(plan_.code, rank, healthy)});
+        if (repairs.back().terms.empty()) return fail();
+    }
+    CodedLayer& coded = layers_[layer];
+    const Block before = coded.weights();
+    symbols().repair(repairs, coded.weights());
+    if (coded.momentum().size() > 0) symbols().repair(repairs, coded.momentum());
+    count_regenerated(repairs.size());
+    std::optional<double> change;
+    if (std::ranges::find(suspects, exchanges().rank()) != suspects.end())
+        change = static_cast<double>((coded.weights() - before).cwiseAbs().maxCoeff());
+    end_regeneration(direction, layer, change, largest_of(coded.weights()));
+}
+
+void CodedWeights::update()
+{
+    if (plan_.reencode) encode();
+    for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+        if (!plan_.reencode) layers_[layer].update(plan_.optimizer);
+        strike(layer, ErrorSite::update, layers_[layer].weights());
+    }
+}
+
+std::vector<StateTensor> CodedWeights::state()
+{
+    std::vector<StateTensor> all;
+    for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+        all.push_back(state_of(std::string{strategy_state} + "weight/" + layer_name(layer), layers_[layer].weights()));
+        if (layers_[layer].momentum().size() > 0)
+            all.push_back(
+                state_of(std::string{strategy_state} + "momentum/" + layer_name(layer), layers_[layer].momentum()));
+    }
+    return all;
+}
+
+void CodedWeights::restored()
+{
+    for (CodedLayer& layer : layers_) layer.drop_gradient();
+}
+
+void CodedWeights::complete()
+{
+    if (!begun() || plan_.reencode) return;
+    const std::vector<DenseLayer> whole = model_.dense_layers();
+    const auto gather = [&](const CodedLayer& layer, const Block& mine, std::span<float> all) {
+        const auto size = static_cast<std::size_t>(mine.size());
+        std::vector<float> blocks(size * static_cast<std::size_t>(exchanges().size()));
+        exchanges()
+            .all_gather(std::as_bytes(std::span{mine.data(), size}), std::as_writable_bytes(std::span{blocks}))
+            .get();
+        for (int i = 0; i < plan_.code.grid.rows; ++i)
+            for (int j = 0; j < plan_.code.grid.columns; ++j) {
+                const auto rank = static_cast<std::size_t>(rank_of_block(i, j));
+                layer.put_block(i, j, std::span{blocks}.subspan(rank * size, size), all);
+            }
+    };
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+        CodedLayer& layer = layers_[i];
+        gather(layer, layer.weights(), whole[i].weights);
+        if (!whole[i].momentum.empty()) gather(layer, layer.momentum(), whole[i].momentum);
+    }
+}
+
+int CodedWeights::rank_of_block(int i, int j) const
+{
+    const auto is_there = [&](const Place& place) { return place.row == i && place.column == j; };
+    return static_cast<int>(std::ranges::find_if(plan_.code.places, is_there) - plan_.code.places.begin());
+}
+
+}  // namespace ddl
