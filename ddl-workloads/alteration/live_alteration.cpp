@@ -5,16 +5,20 @@
 #include "base/contract/trace_names.hpp"
 #include "base/error.hpp"
 #include "base/words.hpp"
+#include "ddl-workloads/models/dense_model.hpp"
 #include "ddl-workloads/models/gradient_model.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace ddl {
 
 namespace {
 
-constexpr std::array<const char*, 6> places{"model/", "optimizer/", strategy_state, "input/", "gradient/", "mean/"};
+constexpr std::array<const char*, 3> places_in_products{"activation/", "product/", "decoded/"};
+constexpr std::array<const char*, 9> places{"model/",      "optimizer/", strategy_state, "input/", "gradient/",
+                                            "activation/", "product/",   "decoded/",     "mean/"};
 
 bool is_at(const std::string& path, const char* place)
 {
@@ -75,10 +79,16 @@ LiveAlteration parse_live_alteration(const std::string& text)
         const auto holds = [&](const char* place) { return is_at(one.path, place); };
         if (std::none_of(places.begin(), places.end(), holds))
             base::fail_usage("--alter ", text, ": ", one.path,
-                             " does not begin with model/, optimizer/, code/, input/, gradient/ or mean/");
+                             " does not begin with model/, optimizer/, code/, input/, activation/, product/, decoded/, "
+                             "gradient/ or mean/");
         if (one.index.empty()) base::fail_usage("--alter ", text, ": gives no numbers of ", one.path);
     }
     return alteration;
+}
+
+bool is_of_products(const std::string& path)
+{
+    return std::ranges::any_of(places_in_products, [&](const char* place) { return is_at(path, place); });
 }
 
 bool told_to_differ(const std::vector<LiveAlteration>& alterations)
@@ -97,7 +107,8 @@ void add_alteration_options(base::Options& options, std::vector<LiveAlteration>&
     options.add_words(
         "alter",
         "RANK|all:STEP:R.json: in that step of that rank, flip the bits given in record R.json; its paths begin "
-        "with model/, optimizer/, code/ (coded blocks), input/, gradient/ (before the exchange) or mean/ (after it)",
+        "with model/, optimizer/, code/ (coded blocks), input/, gradient/ (before the exchange) or mean/ (after it); of "
+        "coded layers also activation/ (input), product/ (a rank's term) or decoded/ (output)",
         "ALTERATION");
     options.then([&options, &alterations] {
         for (const std::string& text : options.texts("alter")) alterations.push_back(parse_live_alteration(text));
@@ -132,6 +143,39 @@ LiveAlterer::LiveAlterer(otf2::Recorder& recorder, otf2::LocationRecorder& locat
     if (!tensors.empty())
         gradients_of(model).alter_gradients(
             tensors, [this](std::size_t tensor, std::span<float> values) { gradient(tensor, values); });
+    alter_products();
+}
+
+void LiveAlterer::alter_products()
+{
+    for (const LiveAlteration& alteration : alterations_)
+        for (const soft_errors::Injection& one : alteration.injections) {
+            if (!is_of_products(one.path)) continue;
+            DenseModel& model = *model_.with_dense_layers();
+            std::vector<std::string> names;
+            for (const DenseLayer& layer : model.dense_layers()) names.push_back(layer.name);
+            const std::string name = one.path.substr(one.path.find('/') + 1);
+            if (std::ranges::find(names, name) == names.end())
+                base::fail_usage("--alter: the model has no fully connected layer ", name,
+                                 base::did_you_mean(name, names));
+            model.products()->alter_by([this](const StateTensor& tensor) { return numbers(tensor); });
+        }
+}
+
+// A step that is repeated is not altered again.
+std::optional<double> LiveAlterer::numbers(const StateTensor& tensor)
+{
+    if (!wanted_.contains(tensor.path)) return std::nullopt;
+    const std::span<const float> values{reinterpret_cast<const float*>(tensor.bytes.data()),
+                                        tensor.bytes.size() / sizeof(float)};
+    const std::vector<float> before{values.begin(), values.end()};
+    alter(tensor.path, format_of(tensor.type), tensor.shape, tensor.bytes);
+    wanted_.erase(tensor.path);
+    double largest = 0.0;
+    for (std::size_t i = 0; i < before.size(); ++i)
+        if (values[i] != before[i])
+            largest = std::max(largest, std::abs(static_cast<double>(values[i]) - static_cast<double>(before[i])));
+    return largest;
 }
 
 void LiveAlterer::before_step(std::uint64_t step)

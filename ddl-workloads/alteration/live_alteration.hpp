@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -27,6 +28,8 @@ soft_errors::NumberFormat format_of(ElementType type);
 //     input/               before forward: input/images, input/tokens or input/labels of the (first) batch
 //     gradient/            when this rank has computed the gradient, before the exchange
 //     mean/                after the exchange, before the update
+//     activation/, product/, decoded/      in the forward pass of a coded layer: its input, the rank's term of the
+//                          product, the output
 struct LiveAlteration {
     int rank = -1;  // -1: every rank
     std::uint64_t step = 0;
@@ -36,6 +39,9 @@ struct LiveAlteration {
 
 // Parses RANK:STEP:RECORD, such as "1:50:R.json" or "all:50:R.json", and reads the record. Throws UsageError, Error.
 LiveAlteration parse_live_alteration(const std::string& text);
+
+// True for numbers of coded products: activation/, product/, decoded/.
+bool is_of_products(const std::string& path);
 
 // True if the alterations leave the parameters of some rank different from the others'. Alterations of inputs and
 // gradients do not: they enter the mean that every rank gets.
@@ -64,6 +70,8 @@ class LiveAlterer {
     using Wanted = std::map<std::string, std::vector<const soft_errors::Injection*>>;
 
     void gradient(std::size_t tensor, std::span<float> values);
+    void alter_products();
+    std::optional<double> numbers(const StateTensor& tensor);
     void alter_state();
     void alter(const std::string& path, const soft_errors::NumberFormat& format, std::span<const std::int64_t> shape,
                std::span<std::byte> bytes);

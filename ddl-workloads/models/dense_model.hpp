@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +28,9 @@ struct DenseLayer {
     std::int64_t product_ns = 0;        // least time that computing x W^T takes; the rest of it is slept
 };
 
+// Alters numbers that a step computes (--alter), and returns the largest change; none if nothing was altered.
+using AlterNumbers = std::function<std::optional<double>(const StateTensor& numbers)>;
+
 // Called by the model on the main thread, in the same order on all ranks. Layers are numbered as in dense_layers().
 // x and dx are rows x inputs, y and dy rows x outputs, row-major.
 class DenseProducts {
@@ -34,8 +39,8 @@ class DenseProducts {
     // True: these products keep the weights and update them; those of the model are out of date until complete().
     // False: the model updates its weights as if it computed the products itself, and then calls update().
     virtual bool keeps_weights() const = 0;
-    // y = x W^T
-    virtual void forward(std::size_t layer, std::span<const float> x, std::span<float> y) = 0;
+    // y = x W^T; x is altered only by alter_by().
+    virtual void forward(std::size_t layer, std::span<float> x, std::span<float> y) = 0;
     // dx = dy W, unless dx is empty; if weights are kept, adds dy^T x to their gradient.
     virtual void backward(std::size_t layer, std::span<const float> x, std::span<const float> dy,
                           std::span<float> dx) = 0;
@@ -47,6 +52,9 @@ class DenseProducts {
     // This rank's share of the weights, as Model::state() and restored().
     virtual std::vector<StateTensor> state() = 0;
     virtual void restored() = 0;
+    // From now on forward passes give `alter` the paths activation/LAYER (x), product/LAYER (this rank's term of the
+    // product; nothing if it has none) and decoded/LAYER (y).
+    virtual void alter_by(AlterNumbers alter) = 0;
 };
 
 class DenseModel {
@@ -55,6 +63,8 @@ class DenseModel {
     virtual std::vector<DenseLayer> dense_layers() = 0;
     // Call once, before the first step. Throws UsageError if the model does not compute on the CPU.
     virtual void leave_products_to(DenseProducts& products) = 0;
+    // Null before leave_products_to().
+    virtual DenseProducts* products() = 0;
 };
 
 }  // namespace ddl

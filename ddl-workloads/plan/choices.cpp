@@ -39,10 +39,12 @@ base::Choice chosen_device(const DevicePlan& device)
     return choice;
 }
 
-bool alters_means(const LiveAlteration& alteration)
+template <class Is>
+bool alters(const TrainingPlan& plan, const Is& is)
 {
-    return std::any_of(alteration.injections.begin(), alteration.injections.end(),
-                       [](const soft_errors::Injection& one) { return one.path.starts_with("mean/"); });
+    return std::ranges::any_of(plan.alterations, [&](const LiveAlteration& alteration) {
+        return std::ranges::any_of(alteration.injections, is, &soft_errors::Injection::path);
+    });
 }
 
 std::vector<base::Choice> choices(const TrainingPlan& plan, const base::Registry<ModelCard>& models)
@@ -69,7 +71,9 @@ std::vector<base::Choice> choices(const TrainingPlan& plan, const base::Registry
     add(!plan.guards.guards.empty(), "--guard", whole_weights);
     add(!plan.guards.golden.empty(), "--golden", whole_weights);
     add(!plan.trials.empty(), "--trials", whole_weights);
-    add(std::any_of(plan.alterations.begin(), plan.alterations.end(), alters_means), "--alter of mean/", whole_means);
+    add(alters(plan, [](const std::string& path) { return path.starts_with("mean/"); }), "--alter of mean/",
+        whole_means);
+    add(alters(plan, is_of_products), "--alter of activation/, product/ or decoded/", soft_errors_of_blocks);
     return all;
 }
 

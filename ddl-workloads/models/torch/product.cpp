@@ -59,6 +59,7 @@ class Product : public Model, public DenseModel {
                  .product_ns = plan_.compute.count()}};
     }
     void leave_products_to(DenseProducts& products) override { products_ = &products; }
+    DenseProducts* products() override { return products_; }
 
     bool verify() override { return products_ == nullptr || products_->verify(); }
     void complete() override

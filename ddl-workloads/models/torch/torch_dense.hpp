@@ -36,7 +36,7 @@ class TorchDense : public DenseModel {
 
     std::vector<DenseLayer> dense_layers() override;
     void leave_products_to(DenseProducts& products) override;
-    DenseProducts* products() const { return products_; }
+    DenseProducts* products() override { return products_; }
 
  private:
     std::vector<std::pair<std::string, DenseImpl*>> layers_;

@@ -18,6 +18,11 @@ namespace ddl {
 using Block = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Whole = Eigen::Map<const Block>;
 
+inline std::span<float> values_of(Block& block)
+{
+    return {block.data(), static_cast<std::size_t>(block.size())};
+}
+
 inline double largest_of(const Block& block)
 {
     return block.size() == 0 ? 0.0 : static_cast<double>(block.cwiseAbs().maxCoeff());
@@ -29,7 +34,7 @@ inline StateTensor state_of(std::string path, Block& block)
     return {.path = std::move(path),
             .type = ElementType::float32,
             .shape = {block.rows(), block.cols()},
-            .bytes = std::as_writable_bytes(std::span{block.data(), static_cast<std::size_t>(block.size())}),
+            .bytes = std::as_writable_bytes(values_of(block)),
             .owner = Owner::each};
 }
 

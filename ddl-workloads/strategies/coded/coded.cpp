@@ -73,7 +73,7 @@ class Coded : public Strategy {
 
     void check_state(StepContext& context) override
     {
-        if (!copy_.steps_done() || products_->verify()) return;
+        if (!copy_.steps_done() || (ranks_agree(context) && products_->verify())) return;
         roll_back(context);
         if (rollbacks_here_ == most_rollbacks) context.state.stop = Stop::guard;
     }
@@ -109,7 +109,8 @@ class Coded : public Strategy {
         attempt_ = 0;
     }
 
-    // The state that every rank computes alike: all but the blocks, and the weights that only they keep.
+    // What every rank computes alike: all state but the blocks, and the weights that only they keep; the inputs and
+    // results of products.
     std::vector<StateTensor> replicas(Model& model) const
     {
         std::vector<StateTensor> all = model.state();
@@ -120,6 +121,7 @@ class Coded : public Strategy {
         std::erase_if(all, [&](const StateTensor& tensor) {
             return tensor.owner == Owner::each || std::ranges::find(coded, tensor.bytes.data()) != coded.end();
         });
+        all.push_back({.path = "alike", .shape = {1}, .bytes = products_->alike()});
         return all;
     }
 
@@ -127,19 +129,24 @@ class Coded : public Strategy {
     bool ranks_agree(StepContext& context)
     {
         if (exchanges_.size() == 1 || !products_->checks()) return true;
-        context.clock.enter(Phase::wait_exchange);
         const Vote result = vote(replicas(context.model), exchanges_);
-        context.clock.leave();
-        if (std::ranges::find(result.outvoted, exchanges_.rank()) == result.outvoted.end()) return result.decided;
-        context.model.restored();
-        products_->log().outvoted(static_cast<std::int64_t>(context.clock.step()));
-        return true;
+        products_->forget_alike();
+        if (result.outvoted.empty()) return result.decided;
+        if (std::ranges::find(result.outvoted, exchanges_.rank()) != result.outvoted.end()) {
+            context.model.restored();
+            products_->log().outvoted(static_cast<std::int64_t>(context.clock.step()));
+        }
+        products_->repair(result.outvoted);
+        return !products_->failed();
     }
 
     // Makes the passes and the update of a step. Returns false, on all ranks, if there were too many errors.
     bool attempt(StepContext& context)
     {
-        if (!ranks_agree(context)) return false;
+        context.clock.enter(Phase::wait_exchange);
+        const bool agree = ranks_agree(context);
+        context.clock.leave();
+        if (!agree) return false;
         products_->begin_step(context.state.done(), attempt_);
         context.hooks.each(&Hook::before_passes, context);
         for (int pass = 1; pass <= context.passes; ++pass) {

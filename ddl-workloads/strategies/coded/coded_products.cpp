@@ -3,8 +3,10 @@
 
 #include "base/contract/trace_names.hpp"
 #include "base/system/clock.hpp"
+#include "soft-errors/state/checksums.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <utility>
 
@@ -61,6 +63,24 @@ void CodedProducts::strike(std::size_t layer, ErrorSite site, Block& block)
 {
     if (const std::optional<double> size = errors_.strike(site, block))
         log_.injected(step(), layers_[layer], text(site), *size, largest_of(block));
+}
+
+void CodedProducts::alter(const std::string& site, std::size_t layer, std::span<float> numbers)
+{
+    if (!alter_ || failed_) return;
+    const StateTensor tensor{.path = site + "/" + layers_[layer],
+                             .shape = {std::ssize(numbers)},
+                             .bytes = std::as_writable_bytes(numbers)};
+    if (const std::optional<double> size = alter_(tensor)) {
+        const Eigen::Map<const Eigen::VectorXf> altered{numbers.data(), std::ssize(numbers)};
+        log_.injected(step(), layers_[layer], site, *size, static_cast<double>(altered.cwiseAbs().maxCoeff()));
+    }
+}
+
+void CodedProducts::computed_alike(std::span<const float> numbers)
+{
+    const std::array<std::uint32_t, 2> both{alike_, soft_errors::crc32c(std::as_bytes(numbers))};
+    alike_ = soft_errors::crc32c(std::as_bytes(std::span{both}));
 }
 
 std::vector<Block> CodedProducts::decoded(Direction& direction, std::size_t layer, const Block& term,

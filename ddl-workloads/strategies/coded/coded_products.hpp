@@ -50,6 +50,15 @@ class CodedProducts : public DenseProducts {
     // not computed; their results are zeros.
     bool failed() const { return failed_; }
 
+    // A checksum of all inputs and results of products since forget_alike(), which every rank computes alike.
+    std::span<std::byte> alike() { return std::as_writable_bytes(std::span{&alike_, 1}); }
+    void forget_alike() { alike_ = 0; }
+
+    // Collective: computes the blocks of these ranks anew, or fails.
+    virtual void repair(const std::vector<int>& ranks) = 0;
+
+    void alter_by(AlterNumbers alter) override { alter_ = std::move(alter); }
+
     // Call when the state of an earlier step was restored: ends failed().
     void rolled_back();
 
@@ -79,6 +88,10 @@ class CodedProducts : public DenseProducts {
 
     // Makes a soft error, or none.
     void strike(std::size_t layer, ErrorSite site, Block& block);
+
+    // Alters numbers of a step if --alter says so; site: the first part of their path.
+    void alter(const std::string& site, std::size_t layer, std::span<float> numbers);
+    void computed_alike(std::span<const float> numbers);
 
     // The wanted parts of a product, of which `term` is this rank's term.
     std::vector<Block> decoded(Direction& direction, std::size_t layer, const Block& term, base::code::ProductRow row);
@@ -127,6 +140,8 @@ class CodedProducts : public DenseProducts {
     SoftErrors errors_;
     ErrorLog log_;
     std::optional<base::CsvWriter> product_rows_{};  // rank 0
+    AlterNumbers alter_{};
+    std::uint32_t alike_ = 0;
     bool begun_ = false;                             // false: the model still has all weights
     bool failed_ = false;
     bool verified_ = false;

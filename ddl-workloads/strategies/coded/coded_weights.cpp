@@ -63,9 +63,11 @@ void CodedWeights::encode()
     for (std::size_t i = 0; i < layers_.size(); ++i) layers_[i].encode(whole[i].weights, whole[i].momentum);
 }
 
-void CodedWeights::forward(std::size_t layer, std::span<const float> x, std::span<float> y)
+void CodedWeights::forward(std::size_t layer, std::span<float> x, std::span<float> y)
 {
     CodedLayer& coded = layers_[layer];
+    alter("activation", layer, x);
+    computed_alike(x);
     base::code::ProductRow row{.begin_ns = base::now_ns()};
     Block term{coded.samples(x), coded.block_rows()};
     if (forward_direction().routes.mine && !failed()) {
@@ -74,8 +76,11 @@ void CodedWeights::forward(std::size_t layer, std::span<const float> x, std::spa
         term = coded.forward(x);
         base::sleep_through(row.begin_ns + coded.product_ns());
     }
+    alter("product", layer, forward_direction().routes.mine ? values_of(term) : std::span<float>{});
     const std::vector<Block> parts = decoded(forward_direction(), layer, term, std::move(row));
     for (std::size_t i = 0; i < parts.size(); ++i) coded.put_output(static_cast<int>(i), parts[i], y);
+    alter("decoded", layer, y);
+    computed_alike(y);
 }
 
 void CodedWeights::backward(std::size_t layer, std::span<const float> x, std::span<const float> dy,
@@ -92,6 +97,7 @@ void CodedWeights::backward(std::size_t layer, std::span<const float> x, std::sp
         }
         if (!plan_.reencode) coded.add_gradient(x, dy);
     }
+    computed_alike(dy);
     if (dx.empty()) return;
     const std::vector<Block> parts = decoded(backward_direction(), layer, term, std::move(row));
     for (std::size_t j = 0; j < parts.size(); ++j) coded.put_input(static_cast<int>(j), parts[j], dx);
@@ -111,26 +117,38 @@ void CodedWeights::probe(Direction& direction, std::size_t layer)
 
 void CodedWeights::regenerate(const Direction& direction, std::size_t layer, const std::vector<int>& wrong)
 {
-    const otf2::Scope scope{instruments().main(), regenerate_region()};
     std::vector<int> suspects;
     for (const int symbol : wrong)
         for (const int rank : direction.routes.ranks[static_cast<std::size_t>(symbol)]) suspects.push_back(rank);
+    const Block before = layers_[layer].weights();
+    if (!replace_blocks(layer, suspects)) return fail();
+    const Block& after = layers_[layer].weights();
+    std::optional<double> change;
+    if (std::ranges::find(suspects, exchanges().rank()) != suspects.end()) change = largest_of(after - before);
+    end_regeneration(direction, layer, change, largest_of(after));
+}
+
+void CodedWeights::repair(const std::vector<int>& ranks)
+{
+    for (std::size_t layer = 0; layer < layers_.size(); ++layer)
+        if (!replace_blocks(layer, ranks)) fail();
+}
+
+bool CodedWeights::replace_blocks(std::size_t layer, const std::vector<int>& ranks)
+{
+    const otf2::Scope scope{instruments().main(), regenerate_region()};
     std::vector<bool> healthy(static_cast<std::size_t>(plan_.code.ranks()), true);
-    for (const int rank : suspects) healthy[static_cast<std::size_t>(rank)] = false;
+    for (const int rank : ranks) healthy[static_cast<std::size_t>(rank)] = false;
     std::vector<Repair> repairs;
-    for (const int rank : suspects) {
+    for (const int rank : ranks) {
         repairs.push_back({.rank = rank, .terms = regeneration(plan_.code, rank, healthy)});
-        if (repairs.back().terms.empty()) return fail();
+        if (repairs.back().terms.empty()) return false;
     }
     CodedLayer& coded = layers_[layer];
-    const Block before = coded.weights();
     symbols().repair(repairs, coded.weights());
     if (coded.momentum().size() > 0) symbols().repair(repairs, coded.momentum());
     count_regenerated(repairs.size());
-    std::optional<double> change;
-    if (std::ranges::find(suspects, exchanges().rank()) != suspects.end())
-        change = static_cast<double>((coded.weights() - before).cwiseAbs().maxCoeff());
-    end_regeneration(direction, layer, change, largest_of(coded.weights()));
+    return true;
 }
 
 void CodedWeights::update()

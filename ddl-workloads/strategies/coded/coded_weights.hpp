@@ -26,18 +26,21 @@ class CodedWeights : public CodedProducts {
 
     void encode() override;
     bool keeps_weights() const override { return !plan_.reencode; }
-    void forward(std::size_t layer, std::span<const float> x, std::span<float> y) override;
+    void forward(std::size_t layer, std::span<float> x, std::span<float> y) override;
     void backward(std::size_t layer, std::span<const float> x, std::span<const float> dy, std::span<float> dx) override;
     void update() override;
     void complete() override;
     std::vector<StateTensor> state() override;
     void restored() override;
+    void repair(const std::vector<int>& ranks) override;
 
  protected:
     void probe(Direction& direction, std::size_t layer) override;
     void regenerate(const Direction& direction, std::size_t layer, const std::vector<int>& wrong) override;
 
  private:
+    // Collective. Returns false, on all ranks, if the other blocks do not determine those of these ranks.
+    bool replace_blocks(std::size_t layer, const std::vector<int>& ranks);
     int rank_of_block(int i, int j) const;
 
     WeightsPlan plan_;

@@ -3,6 +3,7 @@
 
 #include "base/system/clock.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace ddl {
@@ -45,7 +46,15 @@ bool ErrorLog::end(std::int64_t step, const std::string& outcome, const Is& is)
 
 bool ErrorLog::regenerated(std::int64_t step, const std::string& layer, ErrorSite site, double change, double least)
 {
-    if (end(step, "regenerated", [&](const auto& row) { return row.layer == layer; })) return true;
+    const auto ended = [&](const char* outcome, bool in_product) {
+        return end(step, outcome, [&](const base::code::ErrorRow& row) {
+            return row.layer == layer && !is_alike(row) && (row.site == "product") == in_product;
+        });
+    };
+    const bool corrected = ended("corrected", true);
+    if (ended("regenerated", false) || corrected) return true;
+    // An altered input makes this rank's products wrong until the ranks compare their inputs.
+    if (std::ranges::any_of(open_, [](const Open& open) { return is_alike(open.row); })) return true;
     if (change <= least) return false;
     found(step, layer, text(site), change, "regenerated");
     return true;
@@ -58,7 +67,7 @@ void ErrorLog::end_all(std::int64_t step, const std::string& outcome)
 
 void ErrorLog::outvoted(std::int64_t step)
 {
-    found(step, {}, "replica", std::nullopt, "outvoted");
+    if (!end(step, "outvoted", is_alike)) found(step, {}, "replica", std::nullopt, "outvoted");
 }
 
 void ErrorLog::false_alarm(std::int64_t step, const std::string& layer, ErrorSite site)

@@ -25,20 +25,22 @@ class ErrorLog {
     // size: the largest change of a value; of: the largest value of the block or product that was altered.
     void injected(std::int64_t step, const std::string& layer, const std::string& site, double size, double of);
 
-    // This rank's block was behind a wrong symbol and is computed anew, which changed its values by `change`. Returns
-    // false if nothing was wrong: no error is open, and the change is not above `least`.
+    // This rank's block was behind a wrong symbol and is computed anew, which changed its values by `change`. Ends open
+    // errors as regenerated, or as corrected if they are only in the product. Returns false if nothing was wrong: no
+    // error is open, and the change is not above `least`.
     bool regenerated(std::int64_t step, const std::string& layer, ErrorSite site, double change, double least);
     void end_all(std::int64_t step, const std::string& outcome);
-    void outvoted(std::int64_t step);  // in what every rank computes alike
+    void outvoted(std::int64_t step);  // in what every rank computes alike: ends such errors
     void false_alarm(std::int64_t step, const std::string& layer, ErrorSite site);
 
     // After the last step: errors that were not found, by whether they are smaller than `detectable(layer)`, which is
-    // relative to the value `of` above.
+    // relative to the value `of` above. An error in what every rank computes alike is found unless nothing used it.
     template <class Detectable>
     void finish(const Detectable& detectable)
     {
         for (auto& [row, of] : open_) {
-            row.outcome = row.size.value_or(0.0) < of * detectable(row.layer) ? "below_threshold" : "missed";
+            const bool small = is_alike(row) || row.size.value_or(0.0) < of * detectable(row.layer);
+            row.outcome = small ? "below_threshold" : "missed";
             write(row);
         }
         open_.clear();
@@ -49,6 +51,9 @@ class ErrorLog {
         base::code::ErrorRow row;
         double of = 0.0;
     };
+
+    // An error in what every rank computes alike.
+    static bool is_alike(const base::code::ErrorRow& row) { return row.site == "activation" || row.site == "decoded"; }
 
     // Ends the open errors of these sites. Returns false if there are none.
     template <class Is>

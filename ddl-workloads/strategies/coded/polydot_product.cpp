@@ -106,8 +106,10 @@ Block PolyDotProduct::symbol(const Block& left) const
     return product;
 }
 
-void PolyDotProduct::forward(std::size_t layer, std::span<const float>, std::span<float> y)
+void PolyDotProduct::forward(std::size_t layer, std::span<float> x, std::span<float> y)
 {
+    alter("activation", layer, x);
+    computed_alike(x);
     base::code::ProductRow row{.begin_ns = base::now_ns()};
     Block term{left_.rows(), right_.rows() / code_.rows_per_symbol};
     if (!failed()) {
@@ -117,10 +119,13 @@ void PolyDotProduct::forward(std::size_t layer, std::span<const float>, std::spa
         const int products = code_.rows_per_symbol * code_.rows_per_symbol;  // of reals
         base::sleep_through(row.begin_ns + products * layer_.product_ns / (code_.t * code_.s * code_.u));
     }
+    alter("product", layer, values_of(term));
     const std::vector<Block> parts = decoded(forward_direction(), layer, term, std::move(row));
     for (int i = 0; i < code_.t; ++i)
         for (int k = 0; k < code_.u; ++k)
             put_block(i, k, parts[static_cast<std::size_t>(i * code_.u + k)], {y.data(), rows_, layer_.outputs});
+    alter("decoded", layer, y);
+    computed_alike(y);
 }
 
 // The sums of the symbol's columns.
@@ -147,6 +152,11 @@ void PolyDotProduct::regenerate(const Direction& direction, std::size_t layer, c
     }
     count_regenerated(wrong.size());
     end_regeneration(direction, layer, change, 0.0);
+}
+
+void PolyDotProduct::repair(const std::vector<int>& ranks)
+{
+    if (std::ranges::find(ranks, exchanges().rank()) != ranks.end()) encode();
 }
 
 std::vector<StateTensor> PolyDotProduct::state()

@@ -21,12 +21,13 @@ class PolyDotProduct : public CodedProducts {
 
     void encode() override;
     bool keeps_weights() const override { return false; }
-    void forward(std::size_t layer, std::span<const float> x, std::span<float> y) override;
+    void forward(std::size_t layer, std::span<float> x, std::span<float> y) override;
     void backward(std::size_t, std::span<const float>, std::span<const float>, std::span<float>) override {}
     void update() override {}
     void complete() override {}
     std::vector<StateTensor> state() override;
     void restored() override {}
+    void repair(const std::vector<int>& ranks) override;
 
  protected:
     void probe(Direction& direction, std::size_t layer) override;

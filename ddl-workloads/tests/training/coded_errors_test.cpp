@@ -113,6 +113,55 @@ TEST_CASE("a bit that flips in a block, or in what every rank computes, is found
     CHECK(outcomes(scratch) == std::map<std::string, int>{{"outvoted", 1}});
 }
 
+TEST_CASE("an altered product is corrected, an altered input or output of a layer is outvoted")
+{
+    const testing::Scratch scratch;
+    const std::string strategy = "coded[grid=1x1,parity=2x2]";  // 5 ranks
+    const Words ten{"--steps", "10"};
+    const testing::TrainRun sound =
+        testing::train(5, scratch / "sound", mlp_with_errors + Words{"--strategy", strategy} + ten);
+    const auto outcome = [&](const std::string& site, const std::string& step, const std::string& bit) {
+        CAPTURE(site);
+        std::filesystem::remove_all(scratch / "run");
+        base::write_whole(scratch / "flip.json", R"({")" + site + R"(/layers.layer 1.0": [[[3], [)" + bit + "]]]}");
+        const testing::TrainRun run = coded_run(
+            scratch, 5, strategy, ten + Words{"--alter", "2:" + step + ":" + (scratch / "flip.json").string()});
+        REQUIRE(run.status == 0);
+        CHECK(run.result["ranks_agree"] == true);
+        CHECK(run.result["loss"].get<double>() == doctest::Approx(sound.result["loss"].get<double>()).epsilon(1e-4));
+        const base::CsvTable errors{scratch / "run/train/errors.csv"};
+        REQUIRE(errors.rows() == 1);
+        CHECK(errors.text(0, "step") == step);
+        CHECK(errors.text(0, "site") == site);
+        CHECK(errors.text(0, "rank") == "2");
+        CHECK(errors.text(0, "layer") == "layers.layer 1.0");
+        return errors.text(0, "outcome") + " in step " + errors.text(0, "detected_step");
+    };
+    const std::string exponent = "1";
+    CHECK(outcome("product", "4", exponent) == "corrected in step 4");
+    CHECK(outcome("activation", "4", exponent) == "outvoted in step 5");
+    CHECK(outcome("decoded", "4", exponent) == "outvoted in step 5");
+    CHECK(outcome("decoded", "9", exponent) == "outvoted in step 9");  // the last step
+    CHECK(outcome("product", "4", "29") == "below_threshold in step ");
+}
+
+TEST_CASE("alterations of products that are not possible are refused in one line")
+{
+    const testing::Scratch scratch;
+    const auto refusal = [&](const std::string& path, const std::string& strategy) {
+        base::write_whole(scratch / "flip.json", R"({")" + path + R"(": [[[3], [1]]]})");
+        const testing::TrainRun run = testing::train_alone(
+            scratch / "run", mlp_with_errors + Words{"--strategy", strategy, "--steps", "2", "--alter",
+                                                     "0:1:" + (scratch / "flip.json").string()});
+        CHECK(run.status == 2);
+        return run.err;
+    };
+    CHECK(refusal("product/layers.layer 1.0", "none").find("needs a strategy with coded blocks of weights") !=
+          std::string::npos);
+    CHECK(refusal("decoded/layers.layer 9.0", "coded[code=uncoded,grid=1x1]")
+              .find("no fully connected layer layers.layer 9.0; did you mean") != std::string::npos);
+}
+
 TEST_CASE("blocks without redundancy keep their errors")
 {
     const testing::Scratch scratch;
