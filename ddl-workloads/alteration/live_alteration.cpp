@@ -33,6 +33,18 @@ std::string bits_of(const soft_errors::Injection& one)
 }
 
 template <class Number>
+double largest_change(std::span<const std::byte> before, std::span<const std::byte> after)
+{
+    const auto* const from = reinterpret_cast<const Number*>(before.data());
+    const auto* const to = reinterpret_cast<const Number*>(after.data());
+    double largest = 0.0;
+    for (std::size_t i = 0; i < after.size() / sizeof(Number); ++i)
+        if (to[i] != from[i])
+            largest = std::max(largest, std::abs(static_cast<double>(to[i]) - static_cast<double>(from[i])));
+    return largest;
+}
+
+template <class Number>
 std::span<std::byte> bytes_of(std::vector<Number>& numbers)
 {
     return std::as_writable_bytes(std::span{numbers});
@@ -166,16 +178,11 @@ void LiveAlterer::alter_products()
 std::optional<double> LiveAlterer::numbers(const StateTensor& tensor)
 {
     if (!wanted_.contains(tensor.path)) return std::nullopt;
-    const std::span<const float> values{reinterpret_cast<const float*>(tensor.bytes.data()),
-                                        tensor.bytes.size() / sizeof(float)};
-    const std::vector<float> before{values.begin(), values.end()};
+    const std::vector<std::byte> before{tensor.bytes.begin(), tensor.bytes.end()};
     alter(tensor.path, format_of(tensor.type), tensor.shape, tensor.bytes);
     wanted_.erase(tensor.path);
-    double largest = 0.0;
-    for (std::size_t i = 0; i < before.size(); ++i)
-        if (values[i] != before[i])
-            largest = std::max(largest, std::abs(static_cast<double>(values[i]) - static_cast<double>(before[i])));
-    return largest;
+    return tensor.type == ElementType::float64 ? largest_change<double>(before, tensor.bytes)
+                                               : largest_change<float>(before, tensor.bytes);
 }
 
 void LiveAlterer::before_step(std::uint64_t step)

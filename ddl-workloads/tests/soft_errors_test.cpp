@@ -77,6 +77,10 @@ TEST_CASE("a threshold is a hundred times the disagreement of the first products
     automatic.add(1e-4);  // no longer among the first ones
     CHECK(automatic.noise_floor() == doctest::Approx(2e-7));
     CHECK(automatic.value() == doctest::Approx(2e-5));
+    ddl::Threshold in_double{std::nullopt, ddl::CodePrecision::fp64};
+    CHECK(in_double.value() == doctest::Approx(1e-9));
+    for (int product = 0; product < 20; ++product) in_double.add(3e-16);
+    CHECK(in_double.value() == doctest::Approx(3e-14));
     ddl::Threshold given{1e-2};
     for (int product = 0; product < 30; ++product) given.add(1e-7);
     CHECK(given.value() == doctest::Approx(1e-2));

@@ -15,24 +15,32 @@
 
 namespace ddl {
 
-using Block = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class Value>
+using BlockOf = Eigen::Matrix<Value, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Block = BlockOf<float>;
 using Whole = Eigen::Map<const Block>;
 
-inline std::span<float> values_of(Block& block)
+template <class Value>
+std::span<Value> values_of(BlockOf<Value>& block)
 {
     return {block.data(), static_cast<std::size_t>(block.size())};
 }
 
-inline double largest_of(const Block& block)
+template <class Value>
+double largest_of(const BlockOf<Value>& block)
 {
     return block.size() == 0 ? 0.0 : static_cast<double>(block.cwiseAbs().maxCoeff());
 }
 
+template <class Value>
+inline constexpr ElementType element_type_of = sizeof(Value) == 8 ? ElementType::float64 : ElementType::float32;
+
 // A rank's block as a part of its state.
-inline StateTensor state_of(std::string path, Block& block)
+template <class Value>
+StateTensor state_of(std::string path, BlockOf<Value>& block)
 {
     return {.path = std::move(path),
-            .type = ElementType::float32,
+            .type = element_type_of<Value>,
             .shape = {block.rows(), block.cols()},
             .bytes = std::as_writable_bytes(values_of(block)),
             .owner = Owner::each};
@@ -57,10 +65,10 @@ inline BlockPlace block_place(const Eigen::Index rows, const Eigen::Index column
 }
 
 // The sum of all blocks of the matrix, weighted with coefficients in row-major order, added in double.
-inline Block weighted_blocks(const Whole& matrix, const Grid& grid, std::span<const double> coefficients)
+template <class Value>
+BlockOf<Value> weighted_blocks(const Whole& matrix, const Grid& grid, std::span<const double> coefficients)
 {
-    using Sum = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    Sum sum = Sum::Zero(share(matrix.rows(), grid.rows), share(matrix.cols(), grid.columns));
+    BlockOf<double> sum = BlockOf<double>::Zero(share(matrix.rows(), grid.rows), share(matrix.cols(), grid.columns));
     for (int i = 0; i < grid.rows; ++i)
         for (int j = 0; j < grid.columns; ++j) {
             const double coefficient = coefficients[static_cast<std::size_t>(i * grid.columns + j)];
@@ -69,15 +77,16 @@ inline Block weighted_blocks(const Whole& matrix, const Grid& grid, std::span<co
             sum.topLeftCorner(at.rows, at.columns) +=
                 coefficient * matrix.block(at.row, at.column, at.rows, at.columns).cast<double>();
         }
-    return sum.cast<float>();
+    return sum.cast<Value>();
 }
 
 // Writes block (i, j).
-template <class SomeBlock>
-void put_block(int i, int j, const SomeBlock& block, Eigen::Map<Block> matrix)
+template <class Value>
+void put_block(int i, int j, const BlockOf<Value>& block, Eigen::Map<Block> matrix)
 {
     const BlockPlace at = block_place(block.rows(), block.cols(), i, j, matrix.rows(), matrix.cols());
-    matrix.block(at.row, at.column, at.rows, at.columns) = block.topLeftCorner(at.rows, at.columns);
+    matrix.block(at.row, at.column, at.rows, at.columns) =
+        block.topLeftCorner(at.rows, at.columns).template cast<float>();
 }
 
 }  // namespace ddl

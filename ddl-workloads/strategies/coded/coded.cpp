@@ -44,11 +44,8 @@ class Coded : public Strategy {
     void attach(Model& model) override
     {
         DenseModel& dense = *model.with_dense_layers();
-        if (const auto* const product = std::get_if<ProductCode>(&plan_.code))
-            products_ = std::make_unique<PolyDotProduct>(*product, plan_.products, dense, exchanges_, instruments_);
-        else
-            products_ = std::make_unique<CodedWeights>(std::get<WeightsPlan>(plan_.code), plan_.products, dense,
-                                                       exchanges_, instruments_);
+        products_ =
+            plan_.products.precision == CodePrecision::fp64 ? products_of<double>(dense) : products_of<float>(dense);
         dense.leave_products_to(*products_);
     }
 
@@ -109,6 +106,15 @@ class Coded : public Strategy {
         attempt_ = 0;
     }
 
+    template <class Value>
+    std::unique_ptr<CodedProducts> products_of(DenseModel& dense)
+    {
+        if (const auto* const product = std::get_if<ProductCode>(&plan_.code))
+            return std::make_unique<PolyDotProduct<Value>>(*product, plan_.products, dense, exchanges_, instruments_);
+        return std::make_unique<CodedWeights<Value>>(std::get<WeightsPlan>(plan_.code), plan_.products, dense,
+                                                     exchanges_, instruments_);
+    }
+
     // What every rank computes alike: all state but the blocks, and the weights that only they keep; the inputs and
     // results of products.
     std::vector<StateTensor> replicas(Model& model) const
@@ -116,8 +122,7 @@ class Coded : public Strategy {
         std::vector<StateTensor> all = model.state();
         std::vector<const void*> coded;
         for (const DenseLayer& layer : model.with_dense_layers()->dense_layers())
-            if (products_->keeps_weights())
-                coded.insert(coded.end(), {layer.weights.data(), layer.momentum.data()});
+            if (products_->keeps_weights()) coded.insert(coded.end(), {layer.weights.data(), layer.momentum.data()});
         std::erase_if(all, [&](const StateTensor& tensor) {
             return tensor.owner == Owner::each || std::ranges::find(coded, tensor.bytes.data()) != coded.end();
         });
@@ -191,10 +196,10 @@ class Coded : public Strategy {
     Instruments& instruments_;
     otf2::RegionRef rollback_region_;
     std::unique_ptr<CodedProducts> products_;  // set by attach()
-    StateCopy copy_;                         // to roll back to
-    std::int64_t failed_at_ = -1;            // step of the last rollback
-    int rollbacks_here_ = 0;                 // of that step
-    int attempt_ = 0;                        // rollbacks since the copy was made
+    StateCopy copy_;                           // to roll back to
+    std::int64_t failed_at_ = -1;              // step of the last rollback
+    int rollbacks_here_ = 0;                   // of that step
+    int attempt_ = 0;                          // rollbacks since the copy was made
     otf2::PublishedCounter rollbacks_{"code_rollbacks", "rollbacks of coded trainings"};
 };
 
@@ -207,8 +212,8 @@ const CodeCard& card_of(const base::Settings& settings)
 base::Settings settings_of_code(const base::Settings& settings)
 {
     std::map<std::string, std::string> given;
-    for (const base::OptionCard* option : {&grid_option, &parity_option, &copies_option, &t_option, &s_option,
-                                           &columns_option, &points_option})
+    for (const base::OptionCard* option :
+         {&grid_option, &parity_option, &copies_option, &t_option, &s_option, &columns_option, &points_option})
         if (settings.given(option->name)) given[option->name] = settings.text(option->name);
     return codes().settings(card_of(settings), given);
 }
@@ -230,8 +235,21 @@ WeightsPlan weights_plan(const StrategyParts& parts)
 ProductCode product_code(const StrategyParts& parts)
 {
     ProductCode code = card_of(parts.settings).product(settings_of_code(parts.settings), parts.exchanges.size());
-    check_single_precision(code);
+    check_precision(parts.settings, code);
     return code;
+}
+
+CodePrecision precision_of(const base::Settings& settings)
+{
+    const std::string& check = settings.text("check");
+    if (check != "fp32" && check != "fp64") base::fail_usage("coded[check=", check, "]: fp32 or fp64");
+    return check == "fp64" ? CodePrecision::fp64 : CodePrecision::fp32;
+}
+
+// Throws UsageError for a code that its precision cannot decode.
+void check_precision(const base::Settings& settings, const ProductCode& code)
+{
+    if (precision_of(settings) == CodePrecision::fp32) check_single_precision(code);
 }
 
 // None: "auto".
@@ -246,6 +264,7 @@ std::optional<double> threshold_of(const base::Settings& settings)
 StrategyPlan parsed(const StrategyParts& parts)
 {
     const CodedPlan products{.threshold = threshold_of(parts.settings),
+                             .precision = precision_of(parts.settings),
                              .errors = parse_soft_errors(parts.soft_errors),
                              .directory = parts.directory};
     if (card_of(parts.settings).layer == nullptr) return {.code = product_code(parts), .products = products};
@@ -261,9 +280,10 @@ extern const StrategyCard coded_strategy{
     .needs =
         [](const base::Settings& settings) {
             threshold_of(settings);
+            precision_of(settings);
             const base::Settings of_code = settings_of_code(settings);
             if (card_of(settings).layer == nullptr) {
-                check_single_precision(card_of(settings).product(of_code, 0));
+                check_precision(settings, card_of(settings).product(of_code, 0));
                 return base::Capabilities{&single_product, &messages};
             }
             card_of(settings).layer(of_code, 1);
@@ -278,6 +298,7 @@ extern const StrategyCard coded_strategy{
                 columns_option,
                 points_option,
                 {"threshold", "auto", "relative disagreement of symbols above which one is wrong; auto: calibrated"},
+                {"check", "fp32", "precision of blocks, products and symbols: fp32, or fp64 to detect smaller errors"},
                 {"reencode", "no", "yes: encode the blocks anew after each update, as --optimizer adamw needs"}},
     .make = [](const StrategyParts& parts) -> std::unique_ptr<Strategy> {
         return std::make_unique<Coded>(parsed(parts), parts.exchanges, parts.instruments);

@@ -21,26 +21,30 @@ Block columns_of(const Whole& matrix, int part, Index width)
     return columns;
 }
 
-void put_columns(const Block& columns, int part, Eigen::Map<Block> matrix)
+template <class Value>
+void put_columns(const BlockOf<Value>& columns, int part, Eigen::Map<Block> matrix)
 {
     const Index first = std::min(part * columns.cols(), matrix.cols());
     const Index count = std::min(columns.cols(), matrix.cols() - first);
-    matrix.middleCols(first, count) = columns.leftCols(count);
+    matrix.middleCols(first, count) = columns.leftCols(count).template cast<float>();
 }
 
 // The sum of all parts of the matrix, weighted.
-Block weighted(const Whole& matrix, std::span<const double> coefficients, Index width)
+template <class Value>
+BlockOf<Value> weighted(const Whole& matrix, std::span<const double> coefficients, Index width)
 {
-    Block sum = Block::Zero(matrix.rows(), width);
+    BlockOf<Value> sum = BlockOf<Value>::Zero(matrix.rows(), width);
     for (std::size_t part = 0; part < coefficients.size(); ++part)
         if (coefficients[part] != 0.0)
-            sum += static_cast<float>(coefficients[part]) * columns_of(matrix, static_cast<int>(part), width);
+            sum += static_cast<Value>(coefficients[part]) *
+                   columns_of(matrix, static_cast<int>(part), width).template cast<Value>();
     return sum;
 }
 
 }  // namespace
 
-CodedLayer::CodedLayer(const LayerCode& code, int rank, const DenseLayer& layer)
+template <class Value>
+CodedLayer<Value>::CodedLayer(const LayerCode& code, int rank, const DenseLayer& layer)
     : code_{code},
       place_{code.places.at(static_cast<std::size_t>(rank))},
       coefficients_{block_coefficients(code, rank)},
@@ -57,7 +61,8 @@ CodedLayer::CodedLayer(const LayerCode& code, int rank, const DenseLayer& layer)
     if (has_momentum_) momentum_ = weights_;
 }
 
-void CodedLayer::encode(std::span<const float> weights, std::span<const float> momentum)
+template <class Value>
+void CodedLayer<Value>::encode(std::span<const float> weights, std::span<const float> momentum)
 {
     weights_ = encoded(weights);
     gradient_.setZero();
@@ -68,57 +73,71 @@ void CodedLayer::encode(std::span<const float> weights, std::span<const float> m
         momentum_ = encoded(momentum);
 }
 
-Block CodedLayer::encoded(std::span<const float> whole) const
+template <class Value>
+BlockOf<Value> CodedLayer<Value>::encoded(std::span<const float> whole) const
 {
-    return weighted_blocks({whole.data(), outputs_, inputs_}, code_.grid, coefficients_);
+    return weighted_blocks<Value>({whole.data(), outputs_, inputs_}, code_.grid, coefficients_);
 }
 
-Block CodedLayer::forward(std::span<const float> x) const
+template <class Value>
+BlockOf<Value> CodedLayer<Value>::forward(std::span<const float> x) const
 {
     const Whole all{x.data(), samples(x), inputs_};
-    return columns_of(all, place_.input.value(), weights_.cols()) * weights_.transpose();
+    return columns_of(all, place_.input.value(), weights_.cols()).template cast<Value>() * weights_.transpose();
 }
 
-Block CodedLayer::backward(std::span<const float> dy) const
+template <class Value>
+BlockOf<Value> CodedLayer<Value>::backward(std::span<const float> dy) const
 {
     const Whole all{dy.data(), std::ssize(dy) / outputs_, outputs_};
-    return columns_of(all, place_.output.value(), weights_.rows()) * weights_;
+    return columns_of(all, place_.output.value(), weights_.rows()).template cast<Value>() * weights_;
 }
 
-void CodedLayer::add_gradient(std::span<const float> x, std::span<const float> dy)
+template <class Value>
+void CodedLayer<Value>::add_gradient(std::span<const float> x, std::span<const float> dy)
 {
     const Index rows = samples(x);
-    const Block coded_x = weighted({x.data(), rows, inputs_}, row_of(code_.columns, place_.column), weights_.cols());
-    const Block coded_dy = weighted({dy.data(), rows, outputs_}, row_of(code_.rows, place_.row), weights_.rows());
+    const Block coded_x =
+        weighted<Value>({x.data(), rows, inputs_}, row_of(code_.columns, place_.column), weights_.cols());
+    const Block coded_dy =
+        weighted<Value>({dy.data(), rows, outputs_}, row_of(code_.rows, place_.row), weights_.rows());
     gradient_.noalias() += coded_dy.transpose() * coded_x;
 }
 
 // As torch::optim::SGD.
-void CodedLayer::update(const OptimizerPlan& plan)
+template <class Value>
+void CodedLayer<Value>::update(const OptimizerPlan& plan)
 {
-    gradient_ += static_cast<float>(plan.weight_decay) * weights_;
+    gradient_ += static_cast<Value>(plan.weight_decay) * weights_;
     if (has_momentum_) {
-        momentum_ = static_cast<float>(plan.momentum) * momentum_ + gradient_;
-        weights_ -= static_cast<float>(plan.learning_rate) * momentum_;
+        momentum_ = static_cast<Value>(plan.momentum) * momentum_ + gradient_;
+        weights_ -= static_cast<Value>(plan.learning_rate) * momentum_;
     } else {
-        weights_ -= static_cast<float>(plan.learning_rate) * gradient_;
+        weights_ -= static_cast<Value>(plan.learning_rate) * gradient_;
     }
     gradient_.setZero();
 }
 
-void CodedLayer::put_output(int part, const Block& decoded, std::span<float> y) const
+template <class Value>
+void CodedLayer<Value>::put_output(int part, const Block& decoded, std::span<float> y) const
 {
     put_columns(decoded, part, {y.data(), decoded.rows(), outputs_});
 }
 
-void CodedLayer::put_input(int part, const Block& decoded, std::span<float> dx) const
+template <class Value>
+void CodedLayer<Value>::put_input(int part, const Block& decoded, std::span<float> dx) const
 {
     put_columns(decoded, part, {dx.data(), decoded.rows(), inputs_});
 }
 
-void CodedLayer::put_block(int i, int j, std::span<const float> block, std::span<float> whole) const
+template <class Value>
+void CodedLayer<Value>::put_block(int i, int j, std::span<const Value> block, std::span<float> whole) const
 {
-    ddl::put_block(i, j, Whole{block.data(), weights_.rows(), weights_.cols()}, {whole.data(), outputs_, inputs_});
+    const Block copy = Eigen::Map<const Block>{block.data(), weights_.rows(), weights_.cols()};
+    ddl::put_block(i, j, copy, {whole.data(), outputs_, inputs_});
 }
+
+template class CodedLayer<float>;
+template class CodedLayer<double>;
 
 }  // namespace ddl

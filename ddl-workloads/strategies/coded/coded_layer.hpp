@@ -11,8 +11,12 @@
 
 namespace ddl {
 
+// Value: float or double, of the block and its products.
+template <class Value>
 class CodedLayer {
  public:
+    using Block = BlockOf<Value>;
+
     // The code must outlive the object. Throws UsageError if the layer is smaller than the code's grid.
     CodedLayer(const LayerCode& code, int rank, const DenseLayer& layer);
 
@@ -33,7 +37,7 @@ class CodedLayer {
     void put_input(int part, const Block& decoded, std::span<float> dx) const;
 
     // Writes block (i, j) of a whole outputs x inputs matrix.
-    void put_block(int i, int j, std::span<const float> block, std::span<float> whole) const;
+    void put_block(int i, int j, std::span<const Value> block, std::span<float> whole) const;
 
     void drop_gradient() { gradient_.setZero(); }
 

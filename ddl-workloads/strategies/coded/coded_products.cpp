@@ -46,7 +46,7 @@ CodedProducts::CodedProducts(CodedPlan plan, Direction forward, Direction backwa
       errors_{plan_.errors, exchanges.rank()},
       log_{plan_.directory, exchanges.rank()}
 {
-    forward_.thresholds.assign(layers_.size(), Threshold{plan_.threshold});
+    forward_.thresholds.assign(layers_.size(), Threshold{plan_.threshold, plan_.precision});
     backward_.thresholds = forward_.thresholds;
 }
 
@@ -59,21 +59,24 @@ void CodedProducts::begin()
                               base::names_of(base::code::product_columns()));
 }
 
-void CodedProducts::strike(std::size_t layer, ErrorSite site, Block& block)
+template <class Value>
+void CodedProducts::strike(std::size_t layer, ErrorSite site, BlockOf<Value>& block)
 {
     if (const std::optional<double> size = errors_.strike(site, block))
         log_.injected(step(), layers_[layer], text(site), *size, largest_of(block));
 }
 
-void CodedProducts::alter(const std::string& site, std::size_t layer, std::span<float> numbers)
+template <class Value>
+void CodedProducts::alter(const std::string& site, std::size_t layer, std::span<Value> numbers)
 {
     if (!alter_ || failed_) return;
     const StateTensor tensor{.path = site + "/" + layers_[layer],
+                             .type = element_type_of<Value>,
                              .shape = {std::ssize(numbers)},
                              .bytes = std::as_writable_bytes(numbers)};
     if (const std::optional<double> size = alter_(tensor)) {
-        const Eigen::Map<const Eigen::VectorXf> altered{numbers.data(), std::ssize(numbers)};
-        log_.injected(step(), layers_[layer], site, *size, static_cast<double>(altered.cwiseAbs().maxCoeff()));
+        const BlockOf<Value> altered = Eigen::Map<BlockOf<Value>>{numbers.data(), 1, std::ssize(numbers)};
+        log_.injected(step(), layers_[layer], site, *size, largest_of(altered));
     }
 }
 
@@ -83,19 +86,22 @@ void CodedProducts::computed_alike(std::span<const float> numbers)
     alike_ = soft_errors::crc32c(std::as_bytes(std::span{both}));
 }
 
-std::vector<Block> CodedProducts::decoded(Direction& direction, std::size_t layer, const Block& term,
-                                          base::code::ProductRow row)
+template <class Value>
+std::vector<BlockOf<Value>> CodedProducts::decoded(Direction& direction, std::size_t layer, const BlockOf<Value>& term,
+                                                   base::code::ProductRow row)
 {
-    if (failed_)
-        return std::vector<Block>(direction.wanted.size(),
-                                  Block::Zero(term.rows() / direction.decoder.rows_per_symbol(), term.cols()));
+    if (failed_) {
+        const BlockOf<Value> zeros =
+            BlockOf<Value>::Zero(term.rows() / direction.decoder.rows_per_symbol(), term.cols());
+        return std::vector(direction.wanted.size(), zeros);
+    }
     const std::int64_t multiplied_ns = base::now_ns();
     instruments_.clock().enter(Phase::wait_exchange, multiplied_ns);
-    Symbols symbols = symbols_.gather(direction.routes, term);
+    Symbols<Value> symbols = symbols_.gather(direction.routes, term);
     const std::int64_t arrived_ns = base::now_ns();
     instruments_.clock().enter(direction.site == ErrorSite::forward ? Phase::forward : Phase::backward, arrived_ns);
 
-    std::vector<Block> parts = parts_of(direction, layer, symbols, row);
+    std::vector<BlockOf<Value>> parts = parts_of(direction, layer, symbols, row);
     row.layer = layers_[layer];
     row.step = step();
     row.pass = text(direction.site);
@@ -111,8 +117,9 @@ std::vector<Block> CodedProducts::decoded(Direction& direction, std::size_t laye
     return parts;
 }
 
-std::vector<Block> CodedProducts::parts_of(Direction& direction, std::size_t layer, Symbols& symbols,
-                                           base::code::ProductRow& row)
+template <class Value>
+std::vector<BlockOf<Value>> CodedProducts::parts_of(Direction& direction, std::size_t layer, Symbols<Value>& symbols,
+                                                    base::code::ProductRow& row)
 {
     const otf2::Scope scope{instruments_.main(), decode_region_};
     row.used = direction.decoder.symbols();
@@ -120,14 +127,14 @@ std::vector<Block> CodedProducts::parts_of(Direction& direction, std::size_t lay
     const int rows_per_symbol = direction.decoder.rows_per_symbol();
     const Eigen::Index rows = symbols.blocks.front().rows() / rows_per_symbol;
     const Eigen::Index columns = symbols.blocks.front().cols();
-    std::vector<const float*> from;
-    for (const Block& symbol : symbols.blocks)
+    std::vector<const Value*> from;
+    for (const BlockOf<Value>& symbol : symbols.blocks)
         for (int row_of_symbol = 0; row_of_symbol < rows_per_symbol; ++row_of_symbol)
             from.push_back(symbol.data() + row_of_symbol * rows * columns);
-    std::vector<Block> parts(direction.wanted.size(), Block::Zero(rows, columns));
-    std::vector<float*> to(static_cast<std::size_t>(direction.decoder.parts()), nullptr);
-    for (std::size_t i = 0; i < parts.size(); ++i)
-        to[static_cast<std::size_t>(direction.wanted[i])] = parts[i].data();
+    const BlockOf<Value> zeros = BlockOf<Value>::Zero(rows, columns);
+    std::vector parts(direction.wanted.size(), zeros);
+    std::vector<Value*> to(static_cast<std::size_t>(direction.decoder.parts()), nullptr);
+    for (std::size_t i = 0; i < parts.size(); ++i) to[static_cast<std::size_t>(direction.wanted[i])] = parts[i].data();
     Threshold& threshold = direction.thresholds[layer];
     const Decoded result =
         direction.decoder.decode(from, static_cast<std::size_t>(rows * columns), threshold.value(), to);
@@ -220,5 +227,16 @@ nlohmann::ordered_json CodedProducts::describe() const
     }
     return json;
 }
+
+#define CODED_PRODUCTS_OF(Value)                                                                                \
+    template void CodedProducts::strike(std::size_t, ErrorSite, BlockOf<Value>&);                               \
+    template void CodedProducts::alter(const std::string&, std::size_t, std::span<Value>);                      \
+    template std::vector<BlockOf<Value>> CodedProducts::decoded(Direction&, std::size_t, const BlockOf<Value>&, \
+                                                                base::code::ProductRow);                        \
+    template std::vector<BlockOf<Value>> CodedProducts::parts_of(Direction&, std::size_t, Symbols<Value>&,      \
+                                                                 base::code::ProductRow&);
+CODED_PRODUCTS_OF(float)
+CODED_PRODUCTS_OF(double)
+#undef CODED_PRODUCTS_OF
 
 }  // namespace ddl

@@ -26,6 +26,7 @@ namespace ddl {
 
 struct CodedPlan {
     std::optional<double> threshold;  // relative disagreement of symbols above which one is wrong; none: calibrated
+    CodePrecision precision = CodePrecision::fp32;  // of blocks, products and symbols
     SoftErrorPlan errors;
     std::filesystem::path directory;  // of errors.csv and products.csv
 };
@@ -87,18 +88,24 @@ class CodedProducts : public DenseProducts {
                   ExchangeThread& exchanges, Instruments& instruments);
 
     // Makes a soft error, or none.
-    void strike(std::size_t layer, ErrorSite site, Block& block);
+    template <class Value>
+    void strike(std::size_t layer, ErrorSite site, BlockOf<Value>& block);
 
     // Alters numbers of a step if --alter says so; site: the first part of their path.
-    void alter(const std::string& site, std::size_t layer, std::span<float> numbers);
+    template <class Value>
+    void alter(const std::string& site, std::size_t layer, std::span<Value> numbers);
     void computed_alike(std::span<const float> numbers);
 
     // The wanted parts of a product, of which `term` is this rank's term.
-    std::vector<Block> decoded(Direction& direction, std::size_t layer, const Block& term, base::code::ProductRow row);
+    template <class Value>
+    std::vector<BlockOf<Value>> decoded(Direction& direction, std::size_t layer, const BlockOf<Value>& term,
+                                        base::code::ProductRow row);
 
     // Multiplies this rank's block with ones and compares the symbols: parts_of().
     virtual void probe(Direction& direction, std::size_t layer) = 0;
-    std::vector<Block> parts_of(Direction& direction, std::size_t layer, Symbols& symbols, base::code::ProductRow& row);
+    template <class Value>
+    std::vector<BlockOf<Value>> parts_of(Direction& direction, std::size_t layer, Symbols<Value>& symbols,
+                                         base::code::ProductRow& row);
 
     // Collective: replaces the blocks behind wrong symbols, or calls fail().
     virtual void regenerate(const Direction& direction, std::size_t layer, const std::vector<int>& wrong) = 0;
@@ -142,7 +149,7 @@ class CodedProducts : public DenseProducts {
     std::optional<base::CsvWriter> product_rows_{};  // rank 0
     AlterNumbers alter_{};
     std::uint32_t alike_ = 0;
-    bool begun_ = false;                             // false: the model still has all weights
+    bool begun_ = false;  // false: the model still has all weights
     bool failed_ = false;
     bool verified_ = false;
     otf2::PublishedCounter detected_{"code_errors_detected", "symbols of coded products that were wrong"};

@@ -27,8 +27,9 @@ std::vector<int> all_parts(const Matrix& generator)
 
 }  // namespace
 
-CodedWeights::CodedWeights(WeightsPlan plan, CodedPlan products, DenseModel& model, ExchangeThread& exchanges,
-                           Instruments& instruments)
+template <class Value>
+CodedWeights<Value>::CodedWeights(WeightsPlan plan, CodedPlan products, DenseModel& model, ExchangeThread& exchanges,
+                                  Instruments& instruments)
     : CodedProducts{std::move(products),
                     {.site = ErrorSite::forward,
                      .decoder = SymbolDecoder{plan.code.rows},
@@ -53,19 +54,21 @@ CodedWeights::CodedWeights(WeightsPlan plan, CodedPlan products, DenseModel& mod
     if (place.input) forward.mine = place.row;
     if (place.output) backward.mine = place.column;
     for (const DenseLayer& layer : model.dense_layers()) layers_.emplace_back(plan_.code, exchanges.rank(), layer);
-    CodedWeights::encode();
+    CodedWeights<Value>::encode();
 }
 
-void CodedWeights::encode()
+template <class Value>
+void CodedWeights<Value>::encode()
 {
     const otf2::Scope scope{instruments().main(), encode_region()};
     const std::vector<DenseLayer> whole = model_.dense_layers();
     for (std::size_t i = 0; i < layers_.size(); ++i) layers_[i].encode(whole[i].weights, whole[i].momentum);
 }
 
-void CodedWeights::forward(std::size_t layer, std::span<float> x, std::span<float> y)
+template <class Value>
+void CodedWeights<Value>::forward(std::size_t layer, std::span<float> x, std::span<float> y)
 {
-    CodedLayer& coded = layers_[layer];
+    CodedLayer<Value>& coded = layers_[layer];
     alter("activation", layer, x);
     computed_alike(x);
     base::code::ProductRow row{.begin_ns = base::now_ns()};
@@ -76,17 +79,18 @@ void CodedWeights::forward(std::size_t layer, std::span<float> x, std::span<floa
         term = coded.forward(x);
         base::sleep_through(row.begin_ns + coded.product_ns());
     }
-    alter("product", layer, forward_direction().routes.mine ? values_of(term) : std::span<float>{});
+    alter("product", layer, forward_direction().routes.mine ? values_of(term) : std::span<Value>{});
     const std::vector<Block> parts = decoded(forward_direction(), layer, term, std::move(row));
     for (std::size_t i = 0; i < parts.size(); ++i) coded.put_output(static_cast<int>(i), parts[i], y);
     alter("decoded", layer, y);
     computed_alike(y);
 }
 
-void CodedWeights::backward(std::size_t layer, std::span<const float> x, std::span<const float> dy,
-                            std::span<float> dx)
+template <class Value>
+void CodedWeights<Value>::backward(std::size_t layer, std::span<const float> x, std::span<const float> dy,
+                                   std::span<float> dx)
 {
-    CodedLayer& coded = layers_[layer];
+    CodedLayer<Value>& coded = layers_[layer];
     base::code::ProductRow row{.begin_ns = base::now_ns()};
     Block term{coded.samples(x), coded.block_columns()};
     if (!failed()) {
@@ -103,19 +107,21 @@ void CodedWeights::backward(std::size_t layer, std::span<const float> x, std::sp
     for (std::size_t j = 0; j < parts.size(); ++j) coded.put_input(static_cast<int>(j), parts[j], dx);
 }
 
-void CodedWeights::probe(Direction& direction, std::size_t layer)
+template <class Value>
+void CodedWeights<Value>::probe(Direction& direction, std::size_t layer)
 {
-    const CodedLayer& coded = layers_[layer];
+    const CodedLayer<Value>& coded = layers_[layer];
     const bool is_forward = direction.site == ErrorSite::forward;
     const std::vector<float> ones(static_cast<std::size_t>(is_forward ? coded.inputs() : coded.outputs()), 1.0F);
     Block term{1, is_forward ? coded.block_rows() : coded.block_columns()};
     if (direction.routes.mine) term = is_forward ? coded.forward(ones) : coded.backward(ones);
-    Symbols symbols_of_ones = symbols().gather(direction.routes, term);
+    Symbols<Value> symbols_of_ones = symbols().gather(direction.routes, term);
     base::code::ProductRow row;
     parts_of(direction, layer, symbols_of_ones, row);
 }
 
-void CodedWeights::regenerate(const Direction& direction, std::size_t layer, const std::vector<int>& wrong)
+template <class Value>
+void CodedWeights<Value>::regenerate(const Direction& direction, std::size_t layer, const std::vector<int>& wrong)
 {
     std::vector<int> suspects;
     for (const int symbol : wrong)
@@ -124,17 +130,19 @@ void CodedWeights::regenerate(const Direction& direction, std::size_t layer, con
     if (!replace_blocks(layer, suspects)) return fail();
     const Block& after = layers_[layer].weights();
     std::optional<double> change;
-    if (std::ranges::find(suspects, exchanges().rank()) != suspects.end()) change = largest_of(after - before);
+    if (std::ranges::find(suspects, exchanges().rank()) != suspects.end()) change = largest_of<Value>(after - before);
     end_regeneration(direction, layer, change, largest_of(after));
 }
 
-void CodedWeights::repair(const std::vector<int>& ranks)
+template <class Value>
+void CodedWeights<Value>::repair(const std::vector<int>& ranks)
 {
     for (std::size_t layer = 0; layer < layers_.size(); ++layer)
         if (!replace_blocks(layer, ranks)) fail();
 }
 
-bool CodedWeights::replace_blocks(std::size_t layer, const std::vector<int>& ranks)
+template <class Value>
+bool CodedWeights<Value>::replace_blocks(std::size_t layer, const std::vector<int>& ranks)
 {
     const otf2::Scope scope{instruments().main(), regenerate_region()};
     std::vector<bool> healthy(static_cast<std::size_t>(plan_.code.ranks()), true);
@@ -144,14 +152,15 @@ bool CodedWeights::replace_blocks(std::size_t layer, const std::vector<int>& ran
         repairs.push_back({.rank = rank, .terms = regeneration(plan_.code, rank, healthy)});
         if (repairs.back().terms.empty()) return false;
     }
-    CodedLayer& coded = layers_[layer];
+    CodedLayer<Value>& coded = layers_[layer];
     symbols().repair(repairs, coded.weights());
     if (coded.momentum().size() > 0) symbols().repair(repairs, coded.momentum());
     count_regenerated(repairs.size());
     return true;
 }
 
-void CodedWeights::update()
+template <class Value>
+void CodedWeights<Value>::update()
 {
     if (plan_.reencode) encode();
     for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
@@ -160,7 +169,8 @@ void CodedWeights::update()
     }
 }
 
-std::vector<StateTensor> CodedWeights::state()
+template <class Value>
+std::vector<StateTensor> CodedWeights<Value>::state()
 {
     std::vector<StateTensor> all;
     for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
@@ -172,18 +182,20 @@ std::vector<StateTensor> CodedWeights::state()
     return all;
 }
 
-void CodedWeights::restored()
+template <class Value>
+void CodedWeights<Value>::restored()
 {
-    for (CodedLayer& layer : layers_) layer.drop_gradient();
+    for (CodedLayer<Value>& layer : layers_) layer.drop_gradient();
 }
 
-void CodedWeights::complete()
+template <class Value>
+void CodedWeights<Value>::complete()
 {
     if (!begun() || plan_.reencode) return;
     const std::vector<DenseLayer> whole = model_.dense_layers();
-    const auto gather = [&](const CodedLayer& layer, const Block& mine, std::span<float> all) {
+    const auto gather = [&](const CodedLayer<Value>& layer, const Block& mine, std::span<float> all) {
         const auto size = static_cast<std::size_t>(mine.size());
-        std::vector<float> blocks(size * static_cast<std::size_t>(exchanges().size()));
+        std::vector<Value> blocks(size * static_cast<std::size_t>(exchanges().size()));
         exchanges()
             .all_gather(std::as_bytes(std::span{mine.data(), size}), std::as_writable_bytes(std::span{blocks}))
             .get();
@@ -194,16 +206,20 @@ void CodedWeights::complete()
             }
     };
     for (std::size_t i = 0; i < layers_.size(); ++i) {
-        CodedLayer& layer = layers_[i];
+        CodedLayer<Value>& layer = layers_[i];
         gather(layer, layer.weights(), whole[i].weights);
         if (!whole[i].momentum.empty()) gather(layer, layer.momentum(), whole[i].momentum);
     }
 }
 
-int CodedWeights::rank_of_block(int i, int j) const
+template <class Value>
+int CodedWeights<Value>::rank_of_block(int i, int j) const
 {
     const auto is_there = [&](const Place& place) { return place.row == i && place.column == j; };
     return static_cast<int>(std::ranges::find_if(plan_.code.places, is_there) - plan_.code.places.begin());
 }
+
+template class CodedWeights<float>;
+template class CodedWeights<double>;
 
 }  // namespace ddl

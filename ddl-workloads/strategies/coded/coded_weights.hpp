@@ -17,8 +17,12 @@ struct WeightsPlan {
     bool reencode = false;  // the model updates its weights, and the blocks are encoded anew
 };
 
+// Value: float or double, of blocks, products and symbols.
+template <class Value>
 class CodedWeights : public CodedProducts {
  public:
+    using Block = BlockOf<Value>;
+
     // Encodes the model's weights. The model must outlive the object. Throws UsageError if the layers are too small for
     // the code.
     CodedWeights(WeightsPlan plan, CodedPlan products, DenseModel& model, ExchangeThread& exchanges,
@@ -45,7 +49,7 @@ class CodedWeights : public CodedProducts {
 
     WeightsPlan plan_;
     DenseModel& model_;
-    std::vector<CodedLayer> layers_{};
+    std::vector<CodedLayer<Value>> layers_{};
 };
 
 }  // namespace ddl

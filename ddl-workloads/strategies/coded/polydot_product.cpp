@@ -28,19 +28,22 @@ std::vector<double> transposed(std::span<const double> coefficients, int s, int 
 }
 
 // A complex block is its real part with its imaginary part below.
-Block real_part(const Block& block)
+template <class Value>
+BlockOf<Value> real_part(const BlockOf<Value>& block)
 {
     return block.topRows(block.rows() / 2);
 }
-Block imaginary_part(const Block& block)
+template <class Value>
+BlockOf<Value> imaginary_part(const BlockOf<Value>& block)
 {
     return block.bottomRows(block.rows() / 2);
 }
 
 }  // namespace
 
-PolyDotProduct::PolyDotProduct(ProductCode code, CodedPlan products, DenseModel& model, ExchangeThread& exchanges,
-                               Instruments& instruments)
+template <class Value>
+PolyDotProduct<Value>::PolyDotProduct(ProductCode code, CodedPlan products, DenseModel& model,
+                                      ExchangeThread& exchanges, Instruments& instruments)
     : CodedProducts{std::move(products),
                     {.site = ErrorSite::forward,
                      .decoder = SymbolDecoder{code.symbols, code.rows_per_symbol},
@@ -58,28 +61,31 @@ PolyDotProduct::PolyDotProduct(ProductCode code, CodedPlan products, DenseModel&
         base::fail_usage("polydot[t=", code_.t, ",s=", code_.s, ",columns=", code_.u,
                          "] has more blocks than a product of ", rows_, "x", layer_.inputs, " and ", layer_.inputs, "x",
                          layer_.outputs, " values");
-    PolyDotProduct::encode();
+    PolyDotProduct<Value>::encode();
 }
 
-void PolyDotProduct::encode()
+template <class Value>
+void PolyDotProduct<Value>::encode()
 {
     const otf2::Scope scope{instruments().main(), encode_region()};
     left_ = encoded_left();
     right_ = encoded_right();
 }
 
-Block PolyDotProduct::encoded_left() const
+template <class Value>
+BlockOf<Value> PolyDotProduct<Value>::encoded_left() const
 {
     const Whole a{layer_.input.data(), rows_, layer_.inputs};
     const Eigen::Index rows = share(rows_, code_.t);
     Block block{code_.rows_per_symbol * rows, share(layer_.inputs, code_.s)};
     for (int part = 0; part < code_.rows_per_symbol; ++part)
-        block.middleRows(part * rows, rows) = weighted_blocks(
+        block.middleRows(part * rows, rows) = weighted_blocks<Value>(
             a, {code_.t, code_.s}, row_of(code_.left, exchanges().rank() * code_.rows_per_symbol + part));
     return block;
 }
 
-Block PolyDotProduct::encoded_right() const
+template <class Value>
+BlockOf<Value> PolyDotProduct<Value>::encoded_right() const
 {
     const Whole w{layer_.weights.data(), layer_.outputs, layer_.inputs};
     const Eigen::Index rows = share(layer_.outputs, code_.u);
@@ -87,13 +93,14 @@ Block PolyDotProduct::encoded_right() const
     for (int part = 0; part < code_.rows_per_symbol; ++part) {
         const auto coefficients = row_of(code_.right, exchanges().rank() * code_.rows_per_symbol + part);
         block.middleRows(part * rows, rows) =
-            weighted_blocks(w, {code_.u, code_.s}, transposed(coefficients, code_.s, code_.u));
+            weighted_blocks<Value>(w, {code_.u, code_.s}, transposed(coefficients, code_.s, code_.u));
     }
     return block;
 }
 
 // left * right_^T
-Block PolyDotProduct::symbol(const Block& left) const
+template <class Value>
+BlockOf<Value> PolyDotProduct<Value>::symbol(const Block& left) const
 {
     if (code_.rows_per_symbol == 1) return left * right_.transpose();
     const Block a = real_part(left);
@@ -106,7 +113,8 @@ Block PolyDotProduct::symbol(const Block& left) const
     return product;
 }
 
-void PolyDotProduct::forward(std::size_t layer, std::span<float> x, std::span<float> y)
+template <class Value>
+void PolyDotProduct<Value>::forward(std::size_t layer, std::span<float> x, std::span<float> y)
 {
     alter("activation", layer, x);
     computed_alike(x);
@@ -129,40 +137,47 @@ void PolyDotProduct::forward(std::size_t layer, std::span<float> x, std::span<fl
 }
 
 // The sums of the symbol's columns.
-void PolyDotProduct::probe(Direction& direction, std::size_t layer)
+template <class Value>
+void PolyDotProduct<Value>::probe(Direction& direction, std::size_t layer)
 {
     const Eigen::Index rows = left_.rows() / code_.rows_per_symbol;
     Block sums{code_.rows_per_symbol, left_.cols()};
     for (int part = 0; part < code_.rows_per_symbol; ++part)
         sums.row(part) = left_.middleRows(part * rows, rows).colwise().sum();
-    Symbols symbols_of_ones = symbols().gather(direction.routes, symbol(sums));
+    Symbols<Value> symbols_of_ones = symbols().gather(direction.routes, symbol(sums));
     base::code::ProductRow row;
     parts_of(direction, layer, symbols_of_ones, row);
 }
 
 // Every rank has A and B.
-void PolyDotProduct::regenerate(const Direction& direction, std::size_t layer, const std::vector<int>& wrong)
+template <class Value>
+void PolyDotProduct<Value>::regenerate(const Direction& direction, std::size_t layer, const std::vector<int>& wrong)
 {
     const otf2::Scope scope{instruments().main(), regenerate_region()};
     std::optional<double> change;
     if (std::ranges::find(wrong, exchanges().rank()) != wrong.end()) {
         const Block left = std::exchange(left_, encoded_left());
         const Block right = std::exchange(right_, encoded_right());
-        change = std::max(largest_of(left - left_), largest_of(right - right_));
+        change = std::max(largest_of<Value>(left - left_), largest_of<Value>(right - right_));
     }
     count_regenerated(wrong.size());
     end_regeneration(direction, layer, change, 0.0);
 }
 
-void PolyDotProduct::repair(const std::vector<int>& ranks)
+template <class Value>
+void PolyDotProduct<Value>::repair(const std::vector<int>& ranks)
 {
     if (std::ranges::find(ranks, exchanges().rank()) != ranks.end()) encode();
 }
 
-std::vector<StateTensor> PolyDotProduct::state()
+template <class Value>
+std::vector<StateTensor> PolyDotProduct<Value>::state()
 {
     return {state_of(std::string{strategy_state} + "left/" + layer_name(0), left_),
             state_of(std::string{strategy_state} + "right/" + layer_name(0), right_)};
 }
+
+template class PolyDotProduct<float>;
+template class PolyDotProduct<double>;
 
 }  // namespace ddl

@@ -12,8 +12,12 @@
 
 namespace ddl {
 
+// Value: float or double, of blocks, products and symbols.
+template <class Value>
 class PolyDotProduct : public CodedProducts {
  public:
+    using Block = BlockOf<Value>;
+
     // Encodes A and B of the model's only layer. The model must outlive the object. Throws UsageError if a matrix is
     // smaller than the code's grid.
     PolyDotProduct(ProductCode code, CodedPlan products, DenseModel& model, ExchangeThread& exchanges,

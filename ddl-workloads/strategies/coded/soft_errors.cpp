@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 namespace ddl {
@@ -75,31 +76,38 @@ SoftErrors::SoftErrors(SoftErrorPlan plan, int rank)
 void SoftErrors::begin_step(std::int64_t steps_done, int attempt)
 {
     constexpr unsigned bits_of_steps = 40;
-    random_ = base::random_stream(seed_, (static_cast<std::uint64_t>(attempt) << bits_of_steps) +
-                                             static_cast<std::uint64_t>(steps_done));
+    random_ = base::random_stream(
+        seed_, (static_cast<std::uint64_t>(attempt) << bits_of_steps) + static_cast<std::uint64_t>(steps_done));
 }
 
-std::optional<double> SoftErrors::strike(ErrorSite site, Block& block)
+template <class Value>
+std::optional<double> SoftErrors::strike(ErrorSite site, BlockOf<Value>& block)
 {
     if (plan_.rate <= 0.0 || std::ranges::find(plan_.sites, site) == plan_.sites.end()) return std::nullopt;
     if (base::draw_unit(random_) >= plan_.rate) return std::nullopt;
-    const std::span values{block.data(), static_cast<std::size_t>(block.size())};
+    const std::span values = values_of(block);
     const auto count = std::max(1.0, std::round(plan_.density * static_cast<double>(values.size())));
     double largest = 0.0;
     for (double i = 0.0; i < count; ++i) {
-        float& value = values[static_cast<std::size_t>(base::draw_below(random_, values.size()))];
-        const float was = std::exchange(value, altered(value));
+        Value& value = values[static_cast<std::size_t>(base::draw_below(random_, values.size()))];
+        const Value was = std::exchange(value, altered(value));
         const double change = std::abs(static_cast<double>(value) - static_cast<double>(was));
         largest = std::isnan(change) ? change : std::max(largest, change);
     }
     return largest;
 }
 
-float SoftErrors::altered(float value)
+template <class Value>
+Value SoftErrors::altered(Value value)
 {
+    using Bits = std::conditional_t<sizeof(Value) == sizeof(std::uint64_t), std::uint64_t, std::uint32_t>;
     if (plan_.flips_bits)
-        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) ^ (1U << base::draw_below(random_, 32)));
-    return value + static_cast<float>(plan_.amplitude * (2.0 * base::draw_unit(random_) - 1.0));
+        return std::bit_cast<Value>(std::bit_cast<Bits>(value) ^
+                                    (Bits{1} << base::draw_below(random_, 8 * sizeof(Bits))));
+    return value + static_cast<Value>(plan_.amplitude * (2.0 * base::draw_unit(random_) - 1.0));
 }
+
+template std::optional<double> SoftErrors::strike(ErrorSite, BlockOf<float>&);
+template std::optional<double> SoftErrors::strike(ErrorSite, BlockOf<double>&);
 
 }  // namespace ddl

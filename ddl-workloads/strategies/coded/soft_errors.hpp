@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/random.hpp"
-#include "ddl-workloads/strategies/coded/coded_layer.hpp"
+#include "ddl-workloads/strategies/coded/blocks.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -37,10 +37,12 @@ class SoftErrors {
     void begin_step(std::int64_t steps_done, int attempt);
 
     // Alters the block, or not, and returns the largest change of a value.
-    std::optional<double> strike(ErrorSite site, Block& block);
+    template <class Value>
+    std::optional<double> strike(ErrorSite site, BlockOf<Value>& block);
 
  private:
-    float altered(float value);
+    template <class Value>
+    Value altered(Value value);
 
     SoftErrorPlan plan_;
     std::uint64_t seed_;  // of this rank

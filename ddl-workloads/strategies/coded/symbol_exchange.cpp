@@ -11,27 +11,32 @@ namespace ddl {
 
 namespace {
 
-std::span<const std::byte> bytes_of(const Block& block)
+template <class Value>
+std::span<const std::byte> bytes_of(const BlockOf<Value>& block)
 {
     return std::as_bytes(std::span{block.data(), static_cast<std::size_t>(block.size())});
 }
 
-std::span<std::byte> bytes_of(Block& block)
+template <class Value>
+std::span<std::byte> bytes_of(BlockOf<Value>& block)
 {
-    return std::as_writable_bytes(std::span{block.data(), static_cast<std::size_t>(block.size())});
+    return std::as_writable_bytes(values_of(block));
 }
 
 }  // namespace
 
-Symbols SymbolExchange::gather(const SymbolRoutes& routes, const Block& term)
+template <class Value>
+Symbols<Value> SymbolExchange::gather(const SymbolRoutes& routes, const BlockOf<Value>& term)
 {
-    Symbols symbols{.blocks = std::vector<Block>(routes.ranks.size(), Block{term.rows(), term.cols()}),
-                    .arrived_ns = std::vector<std::int64_t>(routes.ranks.size())};
+    Symbols<Value> symbols{.blocks = std::vector(routes.ranks.size(), BlockOf<Value>{term.rows(), term.cols()}),
+                           .arrived_ns = std::vector<std::int64_t>(routes.ranks.size())};
     exchanges_.post([&](Transport& transport) { gather(transport.mailbox(), routes, term, symbols); }).get();
     return symbols;
 }
 
-void SymbolExchange::gather(Mailbox& mailbox, const SymbolRoutes& routes, const Block& term, Symbols& symbols)
+template <class Value>
+void SymbolExchange::gather(Mailbox& mailbox, const SymbolRoutes& routes, const BlockOf<Value>& term,
+                            Symbols<Value>& symbols)
 {
     const int tag_of_terms = next_tag();
     const int tag_of_symbols = next_tag();
@@ -48,16 +53,16 @@ void SymbolExchange::gather(Mailbox& mailbox, const SymbolRoutes& routes, const 
         mailbox.send(routes.ranks[mine].front(), tag_of_terms, bytes_of(term));
     } else if (routes.mine) {
         const std::vector<int>& ranks = routes.ranks[mine];
-        std::vector<Block> terms(ranks.size() - 1, term);
+        std::vector<BlockOf<Value>> terms(ranks.size() - 1, term);
         std::vector<Mailbox::Ticket> terms_due;
         for (std::size_t i = 0; i < terms.size(); ++i) {
             terms_due.push_back(routes.ranks.size() + i);
             mailbox.post_receive(terms_due.back(), ranks[i + 1], tag_of_terms, bytes_of(terms[i]));
         }
         while (!terms_due.empty()) std::erase(terms_due, mailbox.wait_any(terms_due).value());
-        Block& sum = symbols.blocks[mine];
+        BlockOf<Value>& sum = symbols.blocks[mine];
         sum = term;
-        for (const Block& one : terms) sum += one;  // in this order, whichever arrived first
+        for (const BlockOf<Value>& one : terms) sum += one;  // in this order, whichever arrived first
         for (int to = 0; to < exchanges_.size(); ++to)
             if (to != me) mailbox.send(to, tag_of_symbols, bytes_of(std::as_const(sum)));
         symbols.arrived_ns[mine] = base::now_ns();
@@ -69,7 +74,8 @@ void SymbolExchange::gather(Mailbox& mailbox, const SymbolRoutes& routes, const 
     }
 }
 
-void SymbolExchange::repair(const std::vector<Repair>& repairs, Block& mine)
+template <class Value>
+void SymbolExchange::repair(const std::vector<Repair>& repairs, BlockOf<Value>& mine)
 {
     const int me = exchanges_.rank();
     const auto exchange = [&](Transport& transport) {
@@ -80,10 +86,10 @@ void SymbolExchange::repair(const std::vector<Repair>& repairs, Block& mine)
                 if (term.rank == me) mailbox.send(one.rank, tag, bytes_of(std::as_const(mine)));
         for (const Repair& one : repairs) {
             if (one.rank != me) continue;
-            std::vector<Block> blocks(one.terms.size(), mine);
+            std::vector<BlockOf<Value>> blocks(one.terms.size(), mine);
             std::vector<Mailbox::Ticket> due;
             std::vector<double> coefficients;
-            std::vector<const float*> from;
+            std::vector<const Value*> from;
             for (std::size_t i = 0; i < blocks.size(); ++i) {
                 due.push_back(i);
                 mailbox.post_receive(i, one.terms[i].rank, tag, bytes_of(blocks[i]));
@@ -91,7 +97,7 @@ void SymbolExchange::repair(const std::vector<Repair>& repairs, Block& mine)
                 from.push_back(blocks[i].data());
             }
             while (!due.empty()) std::erase(due, mailbox.wait_any(due).value());
-            weighted_sum(coefficients, from, std::span{mine.data(), static_cast<std::size_t>(mine.size())});
+            weighted_sum(coefficients, from, values_of(mine));
         }
     };
     exchanges_.post(exchange).get();
@@ -102,5 +108,10 @@ int SymbolExchange::next_tag()
 {
     return static_cast<int>(exchanges_made_++ % Mailbox::tags);
 }
+
+template Symbols<float> SymbolExchange::gather(const SymbolRoutes&, const BlockOf<float>&);
+template Symbols<double> SymbolExchange::gather(const SymbolRoutes&, const BlockOf<double>&);
+template void SymbolExchange::repair(const std::vector<Repair>&, BlockOf<float>&);
+template void SymbolExchange::repair(const std::vector<Repair>&, BlockOf<double>&);
 
 }  // namespace ddl

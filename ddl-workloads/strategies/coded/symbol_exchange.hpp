@@ -3,7 +3,8 @@
 // the symbol to all ranks. The functions wait for the messages, on the thread of the exchanges.
 #pragma once
 
-#include "ddl-workloads/strategies/coded/coded_layer.hpp"
+#include "ddl-workloads/codes/layer_code.hpp"
+#include "ddl-workloads/strategies/coded/blocks.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
 #include <cstdint>
@@ -17,8 +18,9 @@ struct SymbolRoutes {
     std::optional<int> mine{};              // the symbol of which this rank has a term
 };
 
+template <class Value>
 struct Symbols {
-    std::vector<Block> blocks{};             // by symbol
+    std::vector<BlockOf<Value>> blocks{};    // by symbol
     std::vector<std::int64_t> arrived_ns{};  // by symbol
 };
 
@@ -33,14 +35,17 @@ class SymbolExchange {
     explicit SymbolExchange(ExchangeThread& exchanges) : exchanges_{exchanges} {}
 
     // Collective. `term` is this rank's; its shape is that of all symbols.
-    Symbols gather(const SymbolRoutes& routes, const Block& term);
+    template <class Value>
+    Symbols<Value> gather(const SymbolRoutes& routes, const BlockOf<Value>& term);
 
     // Collective: replaces the blocks of the ranks that are repaired; `mine` is this rank's block.
-    void repair(const std::vector<Repair>& repairs, Block& mine);
+    template <class Value>
+    void repair(const std::vector<Repair>& repairs, BlockOf<Value>& mine);
 
  private:
     int next_tag();
-    void gather(Mailbox& mailbox, const SymbolRoutes& routes, const Block& term, Symbols& symbols);
+    template <class Value>
+    void gather(Mailbox& mailbox, const SymbolRoutes& routes, const BlockOf<Value>& term, Symbols<Value>& symbols);
 
     ExchangeThread& exchanges_;
     std::uint64_t exchanges_made_ = 0;

@@ -7,16 +7,23 @@
 
 namespace ddl {
 
+enum class CodePrecision { fp32, fp64 };
+
 // Calibrated from the first products: a hundred times their largest disagreement, since rounding adds up over updates
-// (about twentyfold in 5000). Until then, and at most, 1e-3.
+// (about twentyfold in 5000). Until then, and at most, 1e-3; in double precision 1e-9.
 class Threshold {
  public:
-    explicit Threshold(std::optional<double> given) : given_{given} {}
+    explicit Threshold(std::optional<double> given, CodePrecision precision = CodePrecision::fp32)
+        : given_{given},
+          smallest_{precision == CodePrecision::fp32 ? 1e-6 : 1e-14},
+          largest_{precision == CodePrecision::fp32 ? 1e-3 : 1e-9}
+    {
+    }
 
     double value() const
     {
         if (given_) return *given_;
-        return seen_ < calibration ? largest : std::clamp(margin * noise_floor_, smallest, largest);
+        return seen_ < calibration ? largest_ : std::clamp(margin * noise_floor_, smallest_, largest_);
     }
     double noise_floor() const { return noise_floor_; }  // largest disagreement in the first products
 
@@ -31,10 +38,10 @@ class Threshold {
  private:
     static constexpr int calibration = 20;  // products
     static constexpr double margin = 100.0;
-    static constexpr double smallest = 1e-6;
-    static constexpr double largest = 1e-3;
 
     std::optional<double> given_;
+    double smallest_;
+    double largest_;
     int seen_ = 0;
     double noise_floor_ = 0.0;
 };

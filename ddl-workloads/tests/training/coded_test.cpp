@@ -22,6 +22,28 @@ TEST_CASE("a coded training reaches the loss of one process")
                               "coded[grid=2x1,parity=1x1]");
 }
 
+TEST_CASE("parity in double precision detects smaller errors")
+{
+    const testing::Scratch scratch;
+    const Words options{"--model", "mlp[hidden=20]", "--data", "digits", "--batch", "32",
+                        "--steps", "30",             "--lr",   "0.01",   "--trace", "off"};
+    const testing::TrainRun one = testing::train_alone(scratch / "one", options);
+    double floors[2];
+    for (int i = 0; i < 2; ++i) {
+        const std::string strategy = i == 0 ? "coded[grid=2x1,parity=1x1]" : "coded[grid=2x1,parity=1x1,check=fp64]";
+        const testing::TrainRun run =
+            testing::train(5, scratch / std::to_string(i), options + Words{"--strategy", strategy});
+        INFO(run.err);
+        REQUIRE(run.status == 0);
+        CHECK(run.result["loss"].get<double>() == doctest::Approx(one.result["loss"].get<double>()).epsilon(1e-4));
+        const auto& found = run.result["code"]["layers"][1]["forward"];
+        floors[i] = found["noise_floor"].get<double>();
+        CHECK(found["smallest_detectable"].get<double>() < (i == 0 ? 1e-2 : 1e-8));
+    }
+    CHECK(floors[0] > 1e-9);
+    CHECK(floors[1] < 1e-14);
+}
+
 TEST_CASE("blocks that are encoded anew after each update allow every optimizer")
 {
     const testing::Scratch scratch;
@@ -57,6 +79,7 @@ TEST_CASE("a coded training that is not possible is refused in one line")
     has(refusal("coded[grid=5x4]", mlp), "take 38 ranks, not 1");
     has(refusal("coded[code=polydot]", mlp), "needs a model that is a single matrix product: --model product");
     has(refusal("coded[t=2]", mlp), "codenet");
+    has(refusal("coded[check=fp16]", mlp), "fp32 or fp64");
     has(refusal("coded[code=uncoded,grid=1x1,copies=2]", mlp), "copies");
     has(refusal("coded[code=uncoded,grid=1x1]", mlp + Words{"--optimizer", "adamw"}), "needs --optimizer sgd");
     has(refusal("coded[code=uncoded,grid=1x1]", mlp + Words{"--optimizer", "adamw"}), "reencode=yes");

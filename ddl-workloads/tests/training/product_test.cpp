@@ -68,7 +68,7 @@ TEST_CASE("a product is that of LibTorch under MatDot, Polynomial and PolyDot co
     };
     for (const auto& [code, ranks] :
          {Case{"t=1,s=2", 3}, Case{"t=1,s=3,points=roots", 6}, Case{"t=2,s=1", 5}, Case{"t=2,s=1,columns=3", 6},
-          Case{"t=2,s=1,points=roots", 4}, Case{"t=2,s=2", 9}}) {
+          Case{"t=2,s=1,points=roots", 4}, Case{"t=2,s=2", 9}, Case{"t=2,s=2,check=fp64", 9}}) {
         CAPTURE(code);
         const testing::TrainRun run = product_under(scratch, ranks, "coded[code=polydot," + code + "]");
         INFO(run.err);
