@@ -30,7 +30,7 @@ inline constexpr const char* rollback = "rollback";              // the state is
 inline constexpr const char* golden = "golden";                  // the state is compared with an unaltered training's
 inline constexpr const char* training_stopped = "training stopped";  // control.pause has stopped the training
 
-inline constexpr const char* code_encode = "code_encode";          // a rank encodes its blocks of the weights
+inline constexpr const char* code_encode = "code_encode";          // a rank encodes its blocks, or inputs of its update
 inline constexpr const char* code_product = "code_product";        // a rank multiplies with its block
 inline constexpr const char* code_decode = "code_decode";          // symbols of a product are compared and decoded
 inline constexpr const char* code_regenerate = "code_regenerate";  // blocks are computed from those of other ranks

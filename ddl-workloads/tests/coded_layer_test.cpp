@@ -55,14 +55,16 @@ struct Plain {
     ddl::BlockOf<Value> encoded(const ddl::LayerCode& code, int rank) const
     {
         const ddl::Place& place = code.places[static_cast<std::size_t>(rank)];
-        const std::size_t rows = (layer_outputs + 2) / 3;
-        const std::size_t columns = (layer_inputs + 1) / 2;
+        constexpr int rows = 3;     // ceil(7 / 3)
+        constexpr int columns = 3;  // ceil(5 / 2)
         ddl::BlockOf<double> sum = ddl::BlockOf<double>::Zero(rows, columns);
-        for (std::size_t row = 0; row < layer_outputs; ++row)
-            for (std::size_t column = 0; column < layer_inputs; ++column)
-                sum(row % rows, column % columns) += code.rows(place.row, static_cast<int>(row / rows)) *
-                                                     code.columns(place.column, static_cast<int>(column / columns)) *
-                                                     weights[row * layer_inputs + column];
+        for (int i = 0; const double weight : weights) {
+            const int row = i / static_cast<int>(layer_inputs);
+            const int column = i % static_cast<int>(layer_inputs);
+            sum(row % rows, column % columns) +=
+                code.rows(place.row, row / rows) * code.columns(place.column, column / columns) * weight;
+            ++i;
+        }
         return sum.template cast<Value>();
     }
 };
@@ -95,7 +97,8 @@ double drift_of_5000_updates()
         const std::vector<float> dy = drawn(random, layer_samples * layer_outputs);
         plain.step(x, dy, sgd);
         for (ddl::CodedLayer<Value>& rank : ranks) {
-            rank.add_gradient(x, dy);
+            rank.encode_gradient(x, dy);
+            rank.add_gradient();
             rank.update(sgd);
         }
     }
@@ -118,6 +121,7 @@ TEST_CASE("a grid that is larger than a layer is refused")
 {
     const ddl::LayerCode code = code_3x2();
     std::vector<float> weights(10);
-    CHECK_THROWS_WITH_AS((ddl::CodedLayer<float>{code, 0, {.name = "head", .outputs = 2, .inputs = 5, .weights = weights}}),
-                         "a grid of 3x2 blocks is larger than the layer head of 2x5 weights", base::UsageError);
+    CHECK_THROWS_WITH_AS(
+        (ddl::CodedLayer<float>{code, 0, {.name = "head", .outputs = 2, .inputs = 5, .weights = weights}}),
+        "a grid of 3x2 blocks is larger than the layer head of 2x5 weights", base::UsageError);
 }

@@ -218,6 +218,19 @@ base::Settings settings_of_code(const base::Settings& settings)
     return codes().settings(card_of(settings), given);
 }
 
+CodePrecision precision_of(const base::Settings& settings)
+{
+    const std::string& check = settings.text("check");
+    if (check != "fp32" && check != "fp64") base::fail_usage("coded[check=", check, "]: fp32 or fp64");
+    return check == "fp64" ? CodePrecision::fp64 : CodePrecision::fp32;
+}
+
+// Throws UsageError for a code that its precision cannot decode.
+void check_precision(const base::Settings& settings, const ProductCode& code)
+{
+    if (precision_of(settings) == CodePrecision::fp32) check_single_precision(code);
+}
+
 WeightsPlan weights_plan(const StrategyParts& parts)
 {
     WeightsPlan plan{.code = card_of(parts.settings).layer(settings_of_code(parts.settings), parts.seed),
@@ -237,19 +250,6 @@ ProductCode product_code(const StrategyParts& parts)
     ProductCode code = card_of(parts.settings).product(settings_of_code(parts.settings), parts.exchanges.size());
     check_precision(parts.settings, code);
     return code;
-}
-
-CodePrecision precision_of(const base::Settings& settings)
-{
-    const std::string& check = settings.text("check");
-    if (check != "fp32" && check != "fp64") base::fail_usage("coded[check=", check, "]: fp32 or fp64");
-    return check == "fp64" ? CodePrecision::fp64 : CodePrecision::fp32;
-}
-
-// Throws UsageError for a code that its precision cannot decode.
-void check_precision(const base::Settings& settings, const ProductCode& code)
-{
-    if (precision_of(settings) == CodePrecision::fp32) check_single_precision(code);
 }
 
 // None: "auto".

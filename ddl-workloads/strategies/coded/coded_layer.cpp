@@ -94,14 +94,17 @@ BlockOf<Value> CodedLayer<Value>::backward(std::span<const float> dy) const
 }
 
 template <class Value>
-void CodedLayer<Value>::add_gradient(std::span<const float> x, std::span<const float> dy)
+void CodedLayer<Value>::encode_gradient(std::span<const float> x, std::span<const float> dy)
 {
     const Index rows = samples(x);
-    const Block coded_x =
-        weighted<Value>({x.data(), rows, inputs_}, row_of(code_.columns, place_.column), weights_.cols());
-    const Block coded_dy =
-        weighted<Value>({dy.data(), rows, outputs_}, row_of(code_.rows, place_.row), weights_.rows());
-    gradient_.noalias() += coded_dy.transpose() * coded_x;
+    coded_x_ = weighted<Value>({x.data(), rows, inputs_}, row_of(code_.columns, place_.column), weights_.cols());
+    coded_dy_ = weighted<Value>({dy.data(), rows, outputs_}, row_of(code_.rows, place_.row), weights_.rows());
+}
+
+template <class Value>
+void CodedLayer<Value>::add_gradient()
+{
+    gradient_.noalias() += coded_dy_.transpose() * coded_x_;
 }
 
 // As torch::optim::SGD.

@@ -28,8 +28,9 @@ class CodedLayer {
     Block forward(std::span<const float> x) const;
     Block backward(std::span<const float> dy) const;
 
-    // Adds dy^T x, encoded, to the gradient; update() makes a step of SGD with it.
-    void add_gradient(std::span<const float> x, std::span<const float> dy);
+    // Encodes x and dy; add_gradient() adds their product dy^T x to the gradient; update() makes a step of SGD with it.
+    void encode_gradient(std::span<const float> x, std::span<const float> dy);
+    void add_gradient();
     void update(const OptimizerPlan& plan);
 
     // The part of y, or of dx, that a decoded part covers is written.
@@ -64,6 +65,8 @@ class CodedLayer {
     Block weights_;
     Block momentum_;
     Block gradient_;
+    Block coded_x_;  // of encode_gradient()
+    Block coded_dy_;
 };
 
 }  // namespace ddl

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <numeric>
 #include <utility>
 
 namespace ddl {
@@ -34,11 +35,11 @@ CodedProducts::CodedProducts(CodedPlan plan, Direction forward, Direction backwa
     : plan_{std::move(plan)},
       exchanges_{exchanges},
       instruments_{instruments},
-      encode_region_{instruments.recorder().region(base::region::code_encode)},
-      product_region_{instruments.recorder().region(base::region::code_product)},
-      decode_region_{instruments.recorder().region(base::region::code_decode)},
-      regenerate_region_{instruments.recorder().region(base::region::code_regenerate)},
-      probe_region_{instruments.recorder().region(base::region::code_probe)},
+      encode_region_{.region = instruments.recorder().region(base::region::code_encode)},
+      product_region_{.region = instruments.recorder().region(base::region::code_product)},
+      decode_region_{.region = instruments.recorder().region(base::region::code_decode)},
+      regenerate_region_{.region = instruments.recorder().region(base::region::code_regenerate)},
+      probe_region_{.region = instruments.recorder().region(base::region::code_probe)},
       forward_{std::move(forward)},
       backward_{std::move(backward)},
       layers_{std::move(layers)},
@@ -82,6 +83,7 @@ void CodedProducts::alter(const std::string& site, std::size_t layer, std::span<
 
 void CodedProducts::computed_alike(std::span<const float> numbers)
 {
+    const CodeScope scope{instruments_.main(), decode_region_};
     const std::array<std::uint32_t, 2> both{alike_, soft_errors::crc32c(std::as_bytes(numbers))};
     alike_ = soft_errors::crc32c(std::as_bytes(std::span{both}));
 }
@@ -121,7 +123,7 @@ template <class Value>
 std::vector<BlockOf<Value>> CodedProducts::parts_of(Direction& direction, std::size_t layer, Symbols<Value>& symbols,
                                                     base::code::ProductRow& row)
 {
-    const otf2::Scope scope{instruments_.main(), decode_region_};
+    const CodeScope scope{instruments_.main(), decode_region_};
     row.used = direction.decoder.symbols();
     if (direction.plain) return std::move(symbols.blocks);
     const int rows_per_symbol = direction.decoder.rows_per_symbol();
@@ -167,7 +169,7 @@ bool CodedProducts::verify()
 {
     constexpr int most_rounds = 3;
     if (!begun_ || failed_) return !failed_;
-    const otf2::Scope scope{instruments_.main(), probe_region_};
+    const CodeScope scope{instruments_.main(), probe_region_};
     for (int round = 0; round < most_rounds && !failed_; ++round) {
         const std::uint64_t detected = detected_.value();
         for (std::size_t layer = 0; layer < layers_.size(); ++layer)
@@ -188,11 +190,26 @@ void CodedProducts::rolled_back()
 
 void CodedProducts::finish()
 {
+    add_cpu_times();
     if (exchanges_.rank() == 0) print_thresholds();
     log_.finish([this](const std::string& name) {
         const auto layer = static_cast<std::size_t>(std::ranges::find(layers_, name) - layers_.begin());
         return forward_.decoder.smallest_detectable(forward_.thresholds[layer].value());
     });
+}
+
+void CodedProducts::add_cpu_times()
+{
+    const std::vector<std::pair<const char*, std::int64_t>> regions{{"encode", encode_region_.cpu_ns},
+                                                                    {"product", product_region_.cpu_ns},
+                                                                    {"decode", decode_region_.cpu_ns},
+                                                                    {"regenerate", regenerate_region_.cpu_ns},
+                                                                    {"probe", probe_region_.cpu_ns}};
+    for (const auto& [name, mine] : regions) {
+        std::vector<std::int64_t> all(static_cast<std::size_t>(exchanges_.size()));
+        exchanges_.all_gather(std::as_bytes(std::span{&mine, 1}), std::as_writable_bytes(std::span{all})).get();
+        cpu_ms_[name] = static_cast<double>(std::reduce(all.begin(), all.end())) / 1e6;
+    }
 }
 
 void CodedProducts::print_thresholds() const
@@ -212,6 +229,7 @@ nlohmann::ordered_json CodedProducts::describe() const
     nlohmann::ordered_json json{{"ranks", exchanges_.size()},
                                 {"wrong_symbols", detected_.value()},
                                 {"regenerated_blocks", regenerated_.value()},
+                                {"cpu_ms", cpu_ms_},
                                 {"layers", nlohmann::ordered_json::array()}};
     for (std::size_t i = 0; i < layers_.size(); ++i) {
         nlohmann::ordered_json layer{{"name", layers_[i]}};

@@ -7,6 +7,7 @@
 #include "ddl-workloads/instruments/instruments.hpp"
 #include "ddl-workloads/models/dense_model.hpp"
 #include "ddl-workloads/strategies/coded/blocks.hpp"
+#include "ddl-workloads/strategies/coded/code_scope.hpp"
 #include "ddl-workloads/strategies/coded/error_log.hpp"
 #include "ddl-workloads/strategies/coded/soft_errors.hpp"
 #include "ddl-workloads/strategies/coded/symbol_exchange.hpp"
@@ -67,7 +68,7 @@ class CodedProducts : public DenseProducts {
     bool checks() const { return forward_.checks() || backward_.checks(); }
     ErrorLog& log() { return log_; }
 
-    // Call after the last step.
+    // Collective. Call after the last step.
     void finish();
 
     nlohmann::ordered_json describe() const;
@@ -123,23 +124,24 @@ class CodedProducts : public DenseProducts {
     Direction& forward_direction() { return forward_; }
     Direction& backward_direction() { return backward_; }
     const std::string& layer_name(std::size_t layer) const { return layers_[layer]; }
-    otf2::RegionRef encode_region() const { return encode_region_; }
-    otf2::RegionRef product_region() const { return product_region_; }
-    otf2::RegionRef regenerate_region() const { return regenerate_region_; }
+    CodeRegion& encode_region() { return encode_region_; }
+    CodeRegion& product_region() { return product_region_; }
+    CodeRegion& regenerate_region() { return regenerate_region_; }
     void count_regenerated(std::size_t blocks) { regenerated_.add(blocks); }
 
  private:
     std::int64_t step() { return static_cast<std::int64_t>(instruments_.clock().step()); }
     void print_thresholds() const;
+    void add_cpu_times();
 
     CodedPlan plan_;
     ExchangeThread& exchanges_;
     Instruments& instruments_;
-    otf2::RegionRef encode_region_;
-    otf2::RegionRef product_region_;
-    otf2::RegionRef decode_region_;
-    otf2::RegionRef regenerate_region_;
-    otf2::RegionRef probe_region_;
+    CodeRegion encode_region_;
+    CodeRegion product_region_;
+    CodeRegion decode_region_;
+    CodeRegion regenerate_region_;
+    CodeRegion probe_region_;
     Direction forward_;
     Direction backward_;
     std::vector<std::string> layers_;
@@ -147,6 +149,7 @@ class CodedProducts : public DenseProducts {
     SoftErrors errors_;
     ErrorLog log_;
     std::optional<base::CsvWriter> product_rows_{};  // rank 0
+    nlohmann::ordered_json cpu_ms_{};                // of all ranks, by region, after finish()
     AlterNumbers alter_{};
     std::uint32_t alike_ = 0;
     bool begun_ = false;  // false: the model still has all weights

@@ -60,7 +60,7 @@ CodedWeights<Value>::CodedWeights(WeightsPlan plan, CodedPlan products, DenseMod
 template <class Value>
 void CodedWeights<Value>::encode()
 {
-    const otf2::Scope scope{instruments().main(), encode_region()};
+    const CodeScope scope{instruments().main(), encode_region()};
     const std::vector<DenseLayer> whole = model_.dense_layers();
     for (std::size_t i = 0; i < layers_.size(); ++i) layers_[i].encode(whole[i].weights, whole[i].momentum);
 }
@@ -74,7 +74,7 @@ void CodedWeights<Value>::forward(std::size_t layer, std::span<float> x, std::sp
     base::code::ProductRow row{.begin_ns = base::now_ns()};
     Block term{coded.samples(x), coded.block_rows()};
     if (forward_direction().routes.mine && !failed()) {
-        const otf2::Scope scope{instruments().main(), product_region()};
+        const CodeScope scope{instruments().main(), product_region()};
         strike(layer, ErrorSite::forward, coded.weights());
         term = coded.forward(x);
         base::sleep_through(row.begin_ns + coded.product_ns());
@@ -94,12 +94,19 @@ void CodedWeights<Value>::backward(std::size_t layer, std::span<const float> x, 
     base::code::ProductRow row{.begin_ns = base::now_ns()};
     Block term{coded.samples(x), coded.block_columns()};
     if (!failed()) {
-        const otf2::Scope scope{instruments().main(), product_region()};
+        const CodeScope scope{instruments().main(), product_region()};
         if (backward_direction().routes.mine && !dx.empty()) {
             strike(layer, ErrorSite::backward, coded.weights());
             term = coded.backward(dy);
         }
-        if (!plan_.reencode) coded.add_gradient(x, dy);
+    }
+    if (!failed() && !plan_.reencode) {
+        {
+            const CodeScope scope{instruments().main(), encode_region()};
+            coded.encode_gradient(x, dy);
+        }
+        const CodeScope scope{instruments().main(), product_region()};
+        coded.add_gradient();
     }
     computed_alike(dy);
     if (dx.empty()) return;
@@ -144,7 +151,7 @@ void CodedWeights<Value>::repair(const std::vector<int>& ranks)
 template <class Value>
 bool CodedWeights<Value>::replace_blocks(std::size_t layer, const std::vector<int>& ranks)
 {
-    const otf2::Scope scope{instruments().main(), regenerate_region()};
+    const CodeScope scope{instruments().main(), regenerate_region()};
     std::vector<bool> healthy(static_cast<std::size_t>(plan_.code.ranks()), true);
     for (const int rank : ranks) healthy[static_cast<std::size_t>(rank)] = false;
     std::vector<Repair> repairs;

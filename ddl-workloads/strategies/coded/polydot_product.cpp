@@ -67,7 +67,7 @@ PolyDotProduct<Value>::PolyDotProduct(ProductCode code, CodedPlan products, Dens
 template <class Value>
 void PolyDotProduct<Value>::encode()
 {
-    const otf2::Scope scope{instruments().main(), encode_region()};
+    const CodeScope scope{instruments().main(), encode_region()};
     left_ = encoded_left();
     right_ = encoded_right();
 }
@@ -121,7 +121,7 @@ void PolyDotProduct<Value>::forward(std::size_t layer, std::span<float> x, std::
     base::code::ProductRow row{.begin_ns = base::now_ns()};
     Block term{left_.rows(), right_.rows() / code_.rows_per_symbol};
     if (!failed()) {
-        const otf2::Scope scope{instruments().main(), product_region()};
+        const CodeScope scope{instruments().main(), product_region()};
         strike(layer, ErrorSite::forward, right_);
         term = symbol(left_);
         const int products = code_.rows_per_symbol * code_.rows_per_symbol;  // of reals
@@ -153,7 +153,7 @@ void PolyDotProduct<Value>::probe(Direction& direction, std::size_t layer)
 template <class Value>
 void PolyDotProduct<Value>::regenerate(const Direction& direction, std::size_t layer, const std::vector<int>& wrong)
 {
-    const otf2::Scope scope{instruments().main(), regenerate_region()};
+    const CodeScope scope{instruments().main(), regenerate_region()};
     std::optional<double> change;
     if (std::ranges::find(wrong, exchanges().rank()) != wrong.end()) {
         const Block left = std::exchange(left_, encoded_left());

@@ -64,8 +64,9 @@ TEST_CASE("a coded training that was killed resumes from its checkpoint to the s
 TEST_CASE("a coded training that resumes has the soft errors that it would have had")
 {
     const testing::Scratch scratch;
-    const Words with_errors = mlp_for_restarts + Words{"--strategy", "coded[grid=1x1,parity=2x2]", "--steps", "20",
-                                                       "--soft-errors", "rate=0.01"};
+    const Words with_errors =
+        mlp_for_restarts +
+        Words{"--strategy", "coded[grid=1x1,parity=2x2]", "--steps", "20", "--soft-errors", "rate=0.01"};
     const testing::TrainRun whole = that_ended(testing::train(5, scratch / "whole", with_errors + every_tenth));
     const fs::path middle = ddl::checkpoint_path(scratch / "whole/train/checkpoints", 10);
     const testing::TrainRun resumed =

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <filesystem>
 #include <string>
 
@@ -25,11 +26,11 @@ TEST_CASE("a coded training reaches the loss of one process")
 TEST_CASE("parity in double precision detects smaller errors")
 {
     const testing::Scratch scratch;
-    const Words options{"--model", "mlp[hidden=20]", "--data", "digits", "--batch", "32",
-                        "--steps", "30",             "--lr",   "0.01",   "--trace", "off"};
+    const Words options{"--model", "mlp[hidden=20]", "--data", "digits",  "--batch", "32", "--steps",
+                        "30",      "--lr",           "0.01",   "--trace", "off"};
     const testing::TrainRun one = testing::train_alone(scratch / "one", options);
-    double floors[2];
-    for (int i = 0; i < 2; ++i) {
+    std::array<double, 2> floors{};
+    for (std::size_t i = 0; i < 2; ++i) {
         const std::string strategy = i == 0 ? "coded[grid=2x1,parity=1x1]" : "coded[grid=2x1,parity=1x1,check=fp64]";
         const testing::TrainRun run =
             testing::train(5, scratch / std::to_string(i), options + Words{"--strategy", strategy});
@@ -49,11 +50,12 @@ TEST_CASE("blocks that are encoded anew after each update allow every optimizer"
     const testing::Scratch scratch;
     for (const std::string optimizer : {"adamw", "sgd"}) {
         CAPTURE(optimizer);
-        const Words options{"--model", "mlp[hidden=20]", "--data",      "digits",  "--batch", "32",   "--steps", "30",
-                            "--lr",    "0.001",          "--optimizer", optimizer, "--trace", "off"};
+        const Words options{"--model", "mlp[hidden=20]", "--data", "digits",      "--batch", "32",      "--steps",
+                            "30",      "--lr",           "0.001",  "--optimizer", optimizer, "--trace", "off"};
         const testing::TrainRun one = testing::train_alone(scratch / ("one" + optimizer), options);
-        const testing::TrainRun coded = testing::train(
-            5, scratch / ("coded" + optimizer), options + Words{"--strategy", "coded[grid=2x1,parity=1x1,reencode=yes]"});
+        const testing::TrainRun coded =
+            testing::train(5, scratch / ("coded" + optimizer),
+                           options + Words{"--strategy", "coded[grid=2x1,parity=1x1,reencode=yes]"});
         INFO(one.err, coded.err);
         REQUIRE(coded.status == 0);
         CHECK(coded.result["ranks_agree"] == true);
