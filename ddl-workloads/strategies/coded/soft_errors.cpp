@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <set>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -88,8 +89,11 @@ std::optional<double> SoftErrors::strike(ErrorSite site, BlockOf<Value>& block)
     const std::span values = values_of(block);
     const auto count = std::max(1.0, std::round(plan_.density * static_cast<double>(values.size())));
     double largest = 0.0;
+    std::set<std::uint64_t> altered_values;  // a value that is drawn twice is altered once
     for (double i = 0.0; i < count; ++i) {
-        Value& value = values[static_cast<std::size_t>(base::draw_below(random_, values.size()))];
+        const std::uint64_t index = base::draw_below(random_, values.size());
+        if (!altered_values.insert(index).second) continue;
+        Value& value = values[static_cast<std::size_t>(index)];
         const Value was = std::exchange(value, altered(value));
         const double change = std::abs(static_cast<double>(value) - static_cast<double>(was));
         largest = std::isnan(change) ? change : std::max(largest, change);
