@@ -41,7 +41,7 @@ struct Late {
     int ranks;
     Words work;
     std::string code;  // options of coded
-    double at_most;    // of the time undisturbed, if nobody waits for the late rank
+    double at_most;    // of the time undisturbed, if the others do not wait for the late rank
 };
 
 void late_rank(const Late& job)
@@ -65,7 +65,7 @@ void cost()
     const testing::TrainRun run = testing::train(
         11, scratch / "run",
         {"--model", "mlp[hidden=2048]", "--data", "digits", "--batch", "64", "--lr", "0.001", "--steps",
-         std::to_string(testing::rounds(30)), "--trace", "off", "--strategy", "coded[grid=3x2,parity=1x1]"});
+         std::to_string(testing::rounds(100)), "--trace", "off", "--strategy", "coded[grid=3x2,parity=1x1]"});
     if (run.status != 0) base::fail("the training failed: ", run.err);
     const auto& cpu = run.result.at("code").at("cpu_ms");
     const auto ms = [&](const char* region) { return cpu.at(region).get<double>(); };

@@ -133,8 +133,8 @@ std::vector<BlockOf<Value>> CodedProducts::parts_of(Direction& direction, std::s
     for (const BlockOf<Value>& symbol : symbols.blocks)
         for (int row_of_symbol = 0; row_of_symbol < rows_per_symbol; ++row_of_symbol)
             from.push_back(symbol.data() + row_of_symbol * rows * columns);
-    const BlockOf<Value> zeros = BlockOf<Value>::Zero(rows, columns);
-    std::vector parts(direction.wanted.size(), zeros);
+    std::vector<BlockOf<Value>> parts;
+    while (parts.size() < direction.wanted.size()) parts.emplace_back(rows, columns);
     std::vector<Value*> to(static_cast<std::size_t>(direction.decoder.parts()), nullptr);
     for (std::size_t i = 0; i < parts.size(); ++i) to[static_cast<std::size_t>(direction.wanted[i])] = parts[i].data();
     Threshold& threshold = direction.thresholds[layer];
@@ -143,12 +143,14 @@ std::vector<BlockOf<Value>> CodedProducts::parts_of(Direction& direction, std::s
     row.used = result.used;
     row.residual = result.residual;
     detected_.add(result.wrong.size());
-    if (!result.possible)
+    if (!result.possible) {
         failed_ = true;
-    else if (result.wrong.empty())
+        for (BlockOf<Value>& part : parts) part.setZero();
+    } else if (result.wrong.empty()) {
         threshold.add(result.residual);
-    else
+    } else {
         regenerate(direction, layer, result.wrong);
+    }
     return parts;
 }
 
