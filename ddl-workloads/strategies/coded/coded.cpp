@@ -115,8 +115,8 @@ class Coded : public Strategy {
                                                      exchanges_, instruments_);
     }
 
-    // What every rank computes alike: all state but the blocks, and the weights that only they keep; the inputs and
-    // results of products.
+    // The memory that must be equal on all ranks: state other than blocks and the weights that only blocks keep, and a
+    // checksum of the inputs and results of products.
     std::vector<StateTensor> replicas(Model& model) const
     {
         std::vector<StateTensor> all = model.state();
@@ -238,7 +238,7 @@ WeightsPlan weights_plan(const StrategyParts& parts)
                      .reencode = parts.settings.get<bool>("reencode")};
     if (plan.optimizer.name != "sgd" && !plan.reencode)
         base::fail_usage("--strategy coded needs --optimizer sgd: a step of ", plan.optimizer.name,
-                         " does not keep the code, unless coded[reencode=yes] encodes the blocks anew after it");
+                         " does not keep the code, unless coded[reencode=yes] encodes the blocks again after it");
     if (plan.code.ranks() != parts.exchanges.size())
         base::fail_usage("--strategy coded: this code and grid take ", plan.code.ranks(), " ranks, not ",
                          parts.exchanges.size());
@@ -299,7 +299,7 @@ extern const StrategyCard coded_strategy{
                 points_option,
                 {"threshold", "auto", "relative disagreement of symbols above which one is wrong; auto: calibrated"},
                 {"check", "fp32", "precision of blocks, products and symbols: fp32, or fp64 to detect smaller errors"},
-                {"reencode", "no", "yes: encode the blocks anew after each update, as --optimizer adamw needs"}},
+                {"reencode", "no", "yes: encode the blocks again after each update, as --optimizer adamw needs"}},
     .make = [](const StrategyParts& parts) -> std::unique_ptr<Strategy> {
         return std::make_unique<Coded>(parsed(parts), parts.exchanges, parts.instruments);
     },

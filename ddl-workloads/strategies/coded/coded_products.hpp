@@ -56,7 +56,7 @@ class CodedProducts : public DenseProducts {
     std::span<std::byte> alike() { return std::as_writable_bytes(std::span{&alike_, 1}); }
     void forget_alike() { alike_ = 0; }
 
-    // Collective: computes the blocks of these ranks anew, or fails.
+    // Collective: recomputes the blocks of these ranks, or fails.
     virtual void repair(const std::vector<int>& ranks) = 0;
 
     void alter_by(AlterNumbers alter) override { alter_ = std::move(alter); }

@@ -14,7 +14,7 @@ namespace ddl {
 struct WeightsPlan {
     LayerCode code;
     OptimizerPlan optimizer;
-    bool reencode = false;  // the model updates its weights, and the blocks are encoded anew
+    bool reencode = false;  // the model updates its weights, and the blocks are encoded again
 };
 
 // Value: float or double, of blocks, products and symbols.

@@ -25,7 +25,7 @@ class ErrorLog {
     // size: the largest change of a value; of: the largest value of the block or product that was altered.
     void injected(std::int64_t step, const std::string& layer, const std::string& site, double size, double of);
 
-    // This rank's block was behind a wrong symbol and is computed anew, which changed its values by `change`. Ends open
+    // This rank's block was behind a wrong symbol and is recomputed, which changed its values by `change`. Ends open
     // errors as regenerated, or as corrected if they are only in the product. Returns false if nothing was wrong: no
     // error is open, and the change is not above `least`.
     bool regenerated(std::int64_t step, const std::string& layer, ErrorSite site, double change, double least);
