@@ -86,9 +86,7 @@ class Hooks {
     }
     const std::vector<std::shared_ptr<Hook>>& all() const { return hooks_; }
 
-    // Collective: the exchange of reports in a step that begins, and the exchanges after the last step that deliver all
-    // remaining reports.
-    void exchange_news(StepContext& context);
+    // Collective: the exchanges after the last step, which deliver all remaining reports.
     void exchange_last_news(StepContext& context);
 
  private:

@@ -5,12 +5,6 @@
 
 namespace ddl {
 
-namespace {
-
-constexpr int tag_of_news = Mailbox::tags - 1;
-
-}  // namespace
-
 void NewsBoard::wait_less(std::int64_t lag)
 {
     lag_ = lag;
@@ -44,7 +38,7 @@ void NewsBoard::send()
         return;
     }
     pending_ = exchanges_.post([this, report = mine_](Transport& transport) {
-        for (int to = 0; to < transport.size(); ++to) transport.mailbox().send(to, tag_of_news, report);
+        for (int to = 0; to < transport.size(); ++to) transport.mailbox().send(to, Mailbox::tag_of_news, report);
     });
 }
 
@@ -60,7 +54,7 @@ void NewsBoard::receive()
         Arrivals& arrivals = exchanges_.arrivals();
         int due = transport.size();
         for (int from = 0; from < transport.size(); ++from)
-            arrivals.expect(transport.mailbox(), from, tag_of_news,
+            arrivals.expect(transport.mailbox(), from, Mailbox::tag_of_news,
                             std::span{received_}.subspan(static_cast<std::size_t>(from) * size_, size_),
                             [&due] { --due; });
         arrivals.handle_until(transport.mailbox(), [&due] { return due == 0; });

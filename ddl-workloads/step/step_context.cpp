@@ -3,10 +3,24 @@
 
 namespace ddl {
 
+namespace {
+
+void exchange_news(StepContext& context)
+{
+    NewsBoard& board = context.hooks.board();
+    context.hooks.each(&Hook::post, context);
+    if (board.waits_less()) context.clock.enter(Phase::wait_exchange);  // a rank that is too far ahead waits here
+    board.exchange();
+    if (board.waits_less()) context.clock.leave();
+    context.hooks.each(&Hook::receive, context);
+}
+
+}  // namespace
+
 void begin_step(StepContext& context)
 {
     context.clock.begin_step(static_cast<std::uint64_t>(context.state.taken));
-    context.hooks.exchange_news(context);
+    exchange_news(context);
     context.hooks.each(&Hook::before_step, context);
     context.state.at_once = true;
     context.hooks.each(&Hook::check_state, context);

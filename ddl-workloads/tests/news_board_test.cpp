@@ -50,6 +50,25 @@ TEST_CASE("news of every slot are received one exchange later with all they said
     CHECK(odd.received().empty());
 }
 
+TEST_CASE("news that wait for nobody are received in order, `lag` exchanges later")
+{
+    ddl::ExchangeThread exchanges{ddl::connector("self", {})};
+    ddl::NewsBoard board{exchanges};
+    board.wait_less(3);
+    auto numbers = board.add<int>();
+    for (int number = 1; number <= 10; ++number) {
+        numbers.post(number);
+        board.exchange();
+        CHECK(numbers.received() == (number <= 3 ? std::vector<int>{} : std::vector<int>{number - 3}));
+    }
+    for (const int number : {8, 9, 10}) {
+        CHECK(board.settle());
+        CHECK(numbers.received() == std::vector<int>{number});
+    }
+    CHECK_FALSE(board.settle());
+    CHECK(numbers.received().empty());
+}
+
 TEST_CASE("a board without slots exchanges nothing")
 {
     ddl::ExchangeThread exchanges{ddl::connector("self", {})};

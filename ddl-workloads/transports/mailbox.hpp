@@ -19,7 +19,8 @@ class Mailbox {
  public:
     using Ticket = std::uint64_t;
 
-    static constexpr int tags = 1 << 22;  // valid tags are 0 to tags - 1
+    static constexpr int tags = 1 << 22;          // valid tags are 0 to tags - 1
+    static constexpr int tag_of_news = tags - 1;  // of the news board only
 
     virtual ~Mailbox() = default;
 

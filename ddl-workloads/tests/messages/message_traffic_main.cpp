@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends random messages between ranks. All ranks draw the same senders, tags, sizes and order, so each can check what
-// arrives. Usage: message-traffic TRANSPORT DIRECTORY SEED [dies]; writes its trace to DIRECTORY/trace.
+// arrives. Usage: message-traffic TRANSPORT DIRECTORY SEED [dies|news]; writes its trace to DIRECTORY/trace. With
+// `dies` a rank dies; with `news` the ranks exchange news and rest at random.
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "ddl-workloads/step/news_board.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <deque>
 #include <iostream>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -177,6 +180,33 @@ void use_groups(ExchangeThread& exchanges)
     }
 }
 
+// Rank r reports 1000 k + r in exchange k; exchange k receives the reports of exchange k - lag, all of them.
+void exchange_news(ExchangeThread& exchanges, std::uint64_t seed)
+{
+    constexpr int lag = 4;
+    constexpr int times = 200;
+    base::Random random{seed};
+    ddl::NewsBoard board{exchanges};
+    board.wait_less(lag);
+    auto numbers = board.add<int>();
+    const auto reports = [&](int time) {
+        std::vector<int> all;
+        for (int rank = 0; rank < exchanges.size(); ++rank) all.push_back(1000 * time + rank);
+        return all;
+    };
+    for (int time = 0; time < times; ++time) {
+        if (random() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds{random() % 3000});
+        numbers.post(1000 * time + exchanges.rank());
+        board.exchange();
+        expect(numbers.received() == (time < lag ? std::vector<int>{} : reports(time - lag)), "news of a step");
+    }
+    for (int time = times - lag; time < times; ++time) {
+        expect(board.settle(), "news that are under way");
+        expect(numbers.received() == reports(time), "the last news");
+    }
+    expect(!board.settle(), "no more news");
+}
+
 void die_beside_the_others(ExchangeThread& exchanges)
 {
     std::byte byte{};
@@ -194,7 +224,7 @@ int main(int argc, char** argv)
     const std::filesystem::path directory = words.at(1);
     ExchangeThread exchanges{ddl::connector(words.at(0), {.progress = {}, .run = directory})};
     try {
-        if (words.size() > 3) die_beside_the_others(exchanges);
+        if (words.size() > 3 && words[3] == "dies") die_beside_the_others(exchanges);
         std::optional<otf2::Recorder> recorder;
         const auto record = [&](Transport& transport) {
             recorder.emplace(directory / "trace", transport.team());
@@ -202,6 +232,7 @@ int main(int argc, char** argv)
         };
         exchanges.post(record).get();
         const auto seed = base::parse<std::uint64_t>(words.at(2));
+        if (words.size() > 3) exchange_news(exchanges, seed + static_cast<std::uint64_t>(exchanges.rank()));
         const std::vector<Message> messages = drawn(seed, exchanges.size());
         Traffic{messages, seed + static_cast<std::uint64_t>(exchanges.rank()) + 1, exchanges}.run();
         cancel_receives(exchanges);

@@ -64,6 +64,21 @@ TEST_CASE("messages between up to six ranks arrive as they were drawn, over ever
     CHECK(alone.out == "as drawn\n");
 }
 
+TEST_CASE("news that wait for nobody reach every rank in order, also beside other messages")
+{
+    for (const std::string transport : {"mpi", "gloo"}) {
+        if (!has(transport)) continue;
+        CAPTURE(transport);
+        const testing::Scratch scratch;
+        testing::Words words = traffic(transport, scratch / "run", 5);
+        words.emplace_back("news");
+        const Said all = said(4, words, scratch / "log");
+        INFO(all.text);
+        CHECK(all.status == 0);
+        CHECK(all.text.find("as drawn") != std::string::npos);
+    }
+}
+
 TEST_CASE("messages are in the trace, whatever carried them")
 {
     for (const std::string transport : {"mpi", "gloo"}) {
