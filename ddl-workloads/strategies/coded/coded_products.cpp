@@ -13,26 +13,10 @@
 
 namespace ddl {
 
-namespace {
-
-// Time from when the symbols that had arrived were enough until the last one arrived.
-std::int64_t saved_ns(const SymbolDecoder& decoder, const std::vector<std::int64_t>& arrived_ns)
-{
-    std::vector<std::int64_t> times = arrived_ns;
-    std::ranges::sort(times);
-    for (const std::int64_t time : times) {
-        std::vector<bool> arrived;
-        for (const std::int64_t one : arrived_ns) arrived.push_back(one <= time);
-        if (decoder.enough(arrived)) return times.back() - time;
-    }
-    return 0;
-}
-
-}  // namespace
-
 CodedProducts::CodedProducts(CodedPlan plan, Direction forward, Direction backward, std::vector<std::string> layers,
-                             ExchangeThread& exchanges, Instruments& instruments)
+                             Model& model, ExchangeThread& exchanges, Instruments& instruments)
     : plan_{std::move(plan)},
+      model_{model},
       exchanges_{exchanges},
       instruments_{instruments},
       encode_region_{.region = instruments.recorder().region(base::region::code_encode)},
@@ -44,6 +28,7 @@ CodedProducts::CodedProducts(CodedPlan plan, Direction forward, Direction backwa
       backward_{std::move(backward)},
       layers_{std::move(layers)},
       symbols_{exchanges},
+      open_{OpenProducts<float>{exchanges, symbols_}, OpenProducts<double>{exchanges, symbols_}},
       errors_{plan_.errors, exchanges.rank()},
       log_{plan_.directory, exchanges.rank()}
 {
@@ -55,9 +40,7 @@ void CodedProducts::begin()
 {
     begun_ = true;
     log_.begin(exchanges_);
-    if (exchanges_.rank() == 0)
-        product_rows_.emplace(plan_.directory / base::code::products_table,
-                              base::names_of(base::code::product_columns()));
+    if (exchanges_.rank() == 0) product_log_.emplace(plan_.directory);
 }
 
 template <class Value>
@@ -83,20 +66,39 @@ void CodedProducts::alter(const std::string& site, std::size_t layer, std::span<
 
 void CodedProducts::computed_alike(std::span<const float> numbers)
 {
+    if (plan_.late) return;  // ranks differ by rounding
     const CodeScope scope{instruments_.main(), decode_region_};
     const std::array<std::uint32_t, 2> both{alike_, soft_errors::crc32c(std::as_bytes(numbers))};
     alike_ = soft_errors::crc32c(std::as_bytes(std::span{both}));
 }
 
 template <class Value>
-std::vector<BlockOf<Value>> CodedProducts::decoded(Direction& direction, std::size_t layer, const BlockOf<Value>& term,
-                                                   base::code::ProductRow row)
+std::vector<BlockOf<Value>> CodedProducts::product(Direction& direction, std::size_t layer,
+                                                   const Multiply<Value>& multiply, Eigen::Index rows,
+                                                   Eigen::Index columns)
 {
     if (failed_) {
-        const BlockOf<Value> zeros =
-            BlockOf<Value>::Zero(term.rows() / direction.decoder.rows_per_symbol(), term.cols());
+        const BlockOf<Value> zeros = BlockOf<Value>::Zero(rows, columns);
         return std::vector(direction.wanted.size(), zeros);
     }
+    base::code::ProductRow row{.step = step(),
+                               .layer = layers_[layer],
+                               .pass = text(direction.site),
+                               .begin_ns = base::now_ns(),
+                               .symbols = direction.decoder.symbols()};
+    // All ranks calibrate thresholds with all symbols, so that they have the same.
+    if (plan_.late && direction.thresholds[layer].is_final())
+        return decoded_early(direction, layer, multiply, rows, columns, std::move(row));
+    return decoded_whole(direction, layer, multiply, std::move(row));
+}
+
+// Waits for all symbols.
+template <class Value>
+std::vector<BlockOf<Value>> CodedProducts::decoded_whole(Direction& direction, std::size_t layer,
+                                                         const Multiply<Value>& multiply, base::code::ProductRow row)
+{
+    settle();
+    const BlockOf<Value> term = multiply(direction.routes.mine.has_value());
     const std::int64_t multiplied_ns = base::now_ns();
     instruments_.clock().enter(Phase::wait_exchange, multiplied_ns);
     Symbols<Value> symbols = symbols_.gather(direction.routes, term);
@@ -104,18 +106,13 @@ std::vector<BlockOf<Value>> CodedProducts::decoded(Direction& direction, std::si
     instruments_.clock().enter(direction.site == ErrorSite::forward ? Phase::forward : Phase::backward, arrived_ns);
 
     std::vector<BlockOf<Value>> parts = parts_of(direction, layer, symbols, row);
-    row.layer = layers_[layer];
-    row.step = step();
-    row.pass = text(direction.site);
     row.end_ns = base::now_ns();
     row.product_ns = multiplied_ns - row.begin_ns;
     row.wait_ns = arrived_ns - multiplied_ns;
     row.decode_ns = row.end_ns - arrived_ns;
-    row.symbols = static_cast<int>(symbols.arrived_ns.size());
-    const auto last = std::ranges::max_element(symbols.arrived_ns) - symbols.arrived_ns.begin();
-    row.last_rank = direction.routes.ranks[static_cast<std::size_t>(last)].front();
-    row.saved_ns = saved_ns(direction.decoder, symbols.arrived_ns);
-    if (product_rows_) product_rows_->write(base::cells_of(base::code::product_columns(), row));
+    if (product_log_)
+        product_log_->add(std::move(row), direction.decoder, direction.routes,
+                          {.ended_ns = symbols.arrived_ns, .came = std::vector<bool>(symbols.arrived_ns.size(), true)});
     return parts;
 }
 
@@ -126,20 +123,13 @@ std::vector<BlockOf<Value>> CodedProducts::parts_of(Direction& direction, std::s
     const CodeScope scope{instruments_.main(), decode_region_};
     row.used = direction.decoder.symbols();
     if (direction.plain) return std::move(symbols.blocks);
-    const int rows_per_symbol = direction.decoder.rows_per_symbol();
-    const Eigen::Index rows = symbols.blocks.front().rows() / rows_per_symbol;
-    const Eigen::Index columns = symbols.blocks.front().cols();
-    std::vector<const Value*> from;
-    for (const BlockOf<Value>& symbol : symbols.blocks)
-        for (int row_of_symbol = 0; row_of_symbol < rows_per_symbol; ++row_of_symbol)
-            from.push_back(symbol.data() + row_of_symbol * rows * columns);
+    const Eigen::Index rows = symbols.blocks.front().rows() / direction.decoder.rows_per_symbol();
     std::vector<BlockOf<Value>> parts;
-    while (parts.size() < direction.wanted.size()) parts.emplace_back(rows, columns);
-    std::vector<Value*> to(static_cast<std::size_t>(direction.decoder.parts()), nullptr);
-    for (std::size_t i = 0; i < parts.size(); ++i) to[static_cast<std::size_t>(direction.wanted[i])] = parts[i].data();
+    while (parts.size() < direction.wanted.size()) parts.emplace_back(rows, symbols.blocks.front().cols());
+    std::vector<const Value*> from;
+    for (const BlockOf<Value>& symbol : symbols.blocks) from.push_back(symbol.data());
     Threshold& threshold = direction.thresholds[layer];
-    const Decoded result =
-        direction.decoder.decode(from, static_cast<std::size_t>(rows * columns), threshold.value(), to);
+    const Decoded result = decode<Value>(direction, from, threshold.value(), parts);
     row.used = result.used;
     row.residual = result.residual;
     detected_.add(result.wrong.size());
@@ -152,6 +142,20 @@ std::vector<BlockOf<Value>> CodedProducts::parts_of(Direction& direction, std::s
         regenerate(direction, layer, result.wrong);
     }
     return parts;
+}
+
+template <class Value>
+Decoded CodedProducts::decode(Direction& direction, std::span<const Value* const> symbols, double threshold,
+                              std::vector<BlockOf<Value>>& parts)
+{
+    const auto length = static_cast<std::size_t>(parts.front().size());
+    std::vector<const Value*> from;
+    for (const Value* symbol : symbols)
+        for (int row = 0; row < direction.decoder.rows_per_symbol(); ++row)
+            from.push_back(symbol == nullptr ? nullptr : symbol + static_cast<std::size_t>(row) * length);
+    std::vector<Value*> to(static_cast<std::size_t>(direction.decoder.parts()), nullptr);
+    for (std::size_t i = 0; i < parts.size(); ++i) to[static_cast<std::size_t>(direction.wanted[i])] = parts[i].data();
+    return direction.decoder.decode(from, length, threshold, to);
 }
 
 void CodedProducts::end_regeneration(const Direction& direction, std::size_t layer, std::optional<double> change,
@@ -171,6 +175,10 @@ bool CodedProducts::verify()
 {
     constexpr int most_rounds = 3;
     if (!begun_ || failed_) return !failed_;
+    if (!meet()) {
+        failed_ = true;
+        return false;
+    }
     const CodeScope scope{instruments_.main(), probe_region_};
     for (int round = 0; round < most_rounds && !failed_; ++round) {
         const std::uint64_t detected = detected_.value();
@@ -192,6 +200,7 @@ void CodedProducts::rolled_back()
 
 void CodedProducts::finish()
 {
+    if (product_log_) product_log_->finish();
     add_cpu_times();
     if (exchanges_.rank() == 0) print_thresholds();
     log_.finish([this](const std::string& name) {
@@ -230,9 +239,13 @@ nlohmann::ordered_json CodedProducts::describe() const
 {
     nlohmann::ordered_json json{{"ranks", exchanges_.size()},
                                 {"wrong_symbols", detected_.value()},
-                                {"regenerated_blocks", regenerated_.value()},
-                                {"cpu_ms", cpu_ms_},
-                                {"layers", nlohmann::ordered_json::array()}};
+                                {"regenerated_blocks", regenerated_.value()}};
+    if (plan_.late) {
+        json["refreshes"] = refreshes_;
+        json["drift"] = drift_;
+    }
+    json["cpu_ms"] = cpu_ms_;
+    json["layers"] = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < layers_.size(); ++i) {
         nlohmann::ordered_json layer{{"name", layers_[i]}};
         for (const Direction* direction : {&forward_, &backward_}) {
@@ -248,13 +261,15 @@ nlohmann::ordered_json CodedProducts::describe() const
     return json;
 }
 
-#define CODED_PRODUCTS_OF(Value)                                                                                \
-    template void CodedProducts::strike(std::size_t, ErrorSite, BlockOf<Value>&);                               \
-    template void CodedProducts::alter(const std::string&, std::size_t, std::span<Value>);                      \
-    template std::vector<BlockOf<Value>> CodedProducts::decoded(Direction&, std::size_t, const BlockOf<Value>&, \
-                                                                base::code::ProductRow);                        \
-    template std::vector<BlockOf<Value>> CodedProducts::parts_of(Direction&, std::size_t, Symbols<Value>&,      \
-                                                                 base::code::ProductRow&);
+#define CODED_PRODUCTS_OF(Value)                                                                                 \
+    template void CodedProducts::strike(std::size_t, ErrorSite, BlockOf<Value>&);                                \
+    template void CodedProducts::alter(const std::string&, std::size_t, std::span<Value>);                       \
+    template std::vector<BlockOf<Value>> CodedProducts::product(Direction&, std::size_t, const Multiply<Value>&, \
+                                                                Eigen::Index, Eigen::Index);                     \
+    template std::vector<BlockOf<Value>> CodedProducts::parts_of(Direction&, std::size_t, Symbols<Value>&,       \
+                                                                 base::code::ProductRow&);                       \
+    template Decoded CodedProducts::decode(Direction&, std::span<const Value* const>, double,                    \
+                                           std::vector<BlockOf<Value>>&);
 CODED_PRODUCTS_OF(float)
 CODED_PRODUCTS_OF(double)
 #undef CODED_PRODUCTS_OF

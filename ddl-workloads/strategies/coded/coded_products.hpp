@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products that all ranks compute under a code. Every rank decodes all symbols, so all ranks see the same errors and
 // act alike: they take the products from symbols that agree, and repair the blocks behind the others.
+//
+// With late=skip a rank decodes the symbols that have arrived as soon as they are enough, so ranks see different
+// errors: each leaves wrong symbols out, and requests what all do together when a later step begins. A rank that
+// finds enough symbols of the others when it reaches a product gives up its term: all ranks have been sent these
+// symbols.
 #pragma once
 
 #include "ddl-workloads/codes/symbol_decoder.hpp"
@@ -9,6 +14,8 @@
 #include "ddl-workloads/strategies/coded/blocks.hpp"
 #include "ddl-workloads/strategies/coded/code_scope.hpp"
 #include "ddl-workloads/strategies/coded/error_log.hpp"
+#include "ddl-workloads/strategies/coded/open_products.hpp"
+#include "ddl-workloads/strategies/coded/product_log.hpp"
 #include "ddl-workloads/strategies/coded/soft_errors.hpp"
 #include "ddl-workloads/strategies/coded/symbol_exchange.hpp"
 #include "ddl-workloads/strategies/coded/thresholds.hpp"
@@ -17,20 +24,32 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace ddl {
 
+struct LatePlan {
+    int spare = 1;             // symbols beyond those needed that a product waits for, as a check
+    std::int64_t lag = 8;      // steps that a rank may be behind the others
+    std::int64_t refresh = 0;  // steps after which all ranks agree again
+};
+
 struct CodedPlan {
     std::optional<double> threshold;  // relative disagreement of symbols above which one is wrong; none: calibrated
     CodePrecision precision = CodePrecision::fp32;  // of blocks, products and symbols
     SoftErrorPlan errors;
+    std::optional<LatePlan> late{};   // none: products wait for all symbols
     std::filesystem::path directory;  // of errors.csv and products.csv
 };
+
+// A rank's request to all ranks: check and repair the blocks, or restore the state of an earlier step.
+enum class Request : std::int64_t { none, repair, roll_back };
 
 class CodedProducts : public DenseProducts {
  public:
@@ -47,6 +66,15 @@ class CodedProducts : public DenseProducts {
 
     // True once after each successful verify().
     bool take_verified() { return std::exchange(verified_, false); }
+
+    // With late=skip: what this rank requests because of the errors that it has seen since the last call.
+    Request take_request() { return std::exchange(request_, Request::none); }
+
+    // Collective: waits for the late symbols of all products, before other communication of all ranks.
+    void settle();
+
+    // Collective, with late=skip, after verify(): all ranks encode the same weights again.
+    void refresh();
 
     // True on all ranks if a product had more errors than the code corrects. This product and those that follow are
     // not computed; their results are zeros.
@@ -84,8 +112,8 @@ class CodedProducts : public DenseProducts {
         bool checks() const { return decoder.symbols() > decoder.parts(); }
     };
 
-    // `layers`: their names. The exchanges and the instruments must outlive the object.
-    CodedProducts(CodedPlan plan, Direction forward, Direction backward, std::vector<std::string> layers,
+    // `layers`: their names. The model, the exchanges and the instruments must outlive the object.
+    CodedProducts(CodedPlan plan, Direction forward, Direction backward, std::vector<std::string> layers, Model& model,
                   ExchangeThread& exchanges, Instruments& instruments);
 
     // Makes a soft error, or none.
@@ -97,10 +125,14 @@ class CodedProducts : public DenseProducts {
     void alter(const std::string& site, std::size_t layer, std::span<Value> numbers);
     void computed_alike(std::span<const float> numbers);
 
-    // The wanted parts of a product, of which `term` is this rank's term.
+    // Computes this rank's term of a product if it is needed, and what else the product is for.
     template <class Value>
-    std::vector<BlockOf<Value>> decoded(Direction& direction, std::size_t layer, const BlockOf<Value>& term,
-                                        base::code::ProductRow row);
+    using Multiply = std::function<BlockOf<Value>(bool is_needed)>;
+
+    // The wanted parts of a product, each of `rows` x `columns`.
+    template <class Value>
+    std::vector<BlockOf<Value>> product(Direction& direction, std::size_t layer, const Multiply<Value>& multiply,
+                                        Eigen::Index rows, Eigen::Index columns);
 
     // Multiplies this rank's block with ones and compares the symbols: parts_of().
     virtual void probe(Direction& direction, std::size_t layer) = 0;
@@ -115,8 +147,17 @@ class CodedProducts : public DenseProducts {
     // `size` is the largest value; none: it was not replaced.
     void end_regeneration(const Direction& direction, std::size_t layer, std::optional<double> change, double size);
 
+    // Collective: encodes the same weights on all ranks. Returns the largest change of this rank's blocks, relative to
+    // their largest value.
+    virtual double encode_again() = 0;
+
+    // Collective, with late=skip: makes what every rank computes alike equal again. Returns false, on all ranks, if
+    // there is no majority.
+    bool meet();
+
     void fail() { failed_ = true; }
     bool begun() const { return begun_; }
+    DenseModel& dense() { return *model_.with_dense_layers(); }
     ExchangeThread& exchanges() { return exchanges_; }
     const ExchangeThread& exchanges() const { return exchanges_; }
     Instruments& instruments() { return instruments_; }
@@ -131,10 +172,25 @@ class CodedProducts : public DenseProducts {
 
  private:
     std::int64_t step() { return static_cast<std::int64_t>(instruments_.clock().step()); }
+    template <class Value>
+    std::vector<BlockOf<Value>> decoded_whole(Direction& direction, std::size_t layer, const Multiply<Value>& multiply,
+                                              base::code::ProductRow row);
+    template <class Value>
+    std::vector<BlockOf<Value>> decoded_early(Direction& direction, std::size_t layer, const Multiply<Value>& multiply,
+                                              Eigen::Index rows, Eigen::Index columns, base::code::ProductRow row);
+    template <class Value>
+    bool decode_arrived(Direction& direction, std::size_t layer, const Arrived<Value>& arrived,
+                        std::vector<BlockOf<Value>>& parts, base::code::ProductRow& row);
+    // symbols: null for those that have not arrived. Writes the wanted parts.
+    template <class Value>
+    Decoded decode(Direction& direction, std::span<const Value* const> symbols, double threshold,
+                   std::vector<BlockOf<Value>>& parts);
+    bool are_enough(const Direction& direction, const std::vector<bool>& arrived) const;
     void print_thresholds() const;
     void add_cpu_times();
 
     CodedPlan plan_;
+    Model& model_;
     ExchangeThread& exchanges_;
     Instruments& instruments_;
     CodeRegion encode_region_;
@@ -146,15 +202,19 @@ class CodedProducts : public DenseProducts {
     Direction backward_;
     std::vector<std::string> layers_;
     SymbolExchange symbols_;
+    std::tuple<OpenProducts<float>, OpenProducts<double>> open_;  // one is used
     SoftErrors errors_;
     ErrorLog log_;
-    std::optional<base::CsvWriter> product_rows_{};  // rank 0
-    nlohmann::ordered_json cpu_ms_{};                // of all ranks, by region, after finish()
+    std::optional<ProductLog> product_log_{};  // rank 0
+    nlohmann::ordered_json cpu_ms_{};          // of all ranks, by region, after finish()
     AlterNumbers alter_{};
     std::uint32_t alike_ = 0;
     bool begun_ = false;  // false: the model still has all weights
     bool failed_ = false;
     bool verified_ = false;
+    Request request_ = Request::none;
+    std::int64_t refreshes_ = 0;
+    double drift_ = 0.0;  // largest relative difference between ranks that had used different symbols
     otf2::PublishedCounter detected_{"code_errors_detected", "symbols of coded products that were wrong"};
     otf2::PublishedCounter regenerated_{"code_blocks_regenerated", "blocks of weights regenerated from other ranks"};
 };

@@ -11,10 +11,10 @@ namespace ddl {
 
 namespace {
 
-std::vector<std::string> layer_names(DenseModel& model)
+std::vector<std::string> layer_names(Model& model)
 {
     std::vector<std::string> names;
-    for (const DenseLayer& layer : model.dense_layers()) names.push_back(layer.name);
+    for (const DenseLayer& layer : model.with_dense_layers()->dense_layers()) names.push_back(layer.name);
     return names;
 }
 
@@ -28,7 +28,7 @@ std::vector<int> all_parts(const Matrix& generator)
 }  // namespace
 
 template <class Value>
-CodedWeights<Value>::CodedWeights(WeightsPlan plan, CodedPlan products, DenseModel& model, ExchangeThread& exchanges,
+CodedWeights<Value>::CodedWeights(WeightsPlan plan, CodedPlan products, Model& model, ExchangeThread& exchanges,
                                   Instruments& instruments)
     : CodedProducts{std::move(products),
                     {.site = ErrorSite::forward,
@@ -40,10 +40,10 @@ CodedWeights<Value>::CodedWeights(WeightsPlan plan, CodedPlan products, DenseMod
                      .wanted = all_parts(plan.code.columns),
                      .plain = plan.code.columns.rows() == plan.code.columns.cols()},
                     layer_names(model),
+                    model,
                     exchanges,
                     instruments},
-      plan_{std::move(plan)},
-      model_{model}
+      plan_{std::move(plan)}
 {
     const LayerCode& code = plan_.code;
     SymbolRoutes& forward = forward_direction().routes;
@@ -53,7 +53,7 @@ CodedWeights<Value>::CodedWeights(WeightsPlan plan, CodedPlan products, DenseMod
     const Place& place = code.places.at(static_cast<std::size_t>(exchanges.rank()));
     if (place.input) forward.mine = place.row;
     if (place.output) backward.mine = place.column;
-    for (const DenseLayer& layer : model.dense_layers()) layers_.emplace_back(plan_.code, exchanges.rank(), layer);
+    for (const DenseLayer& layer : dense().dense_layers()) layers_.emplace_back(plan_.code, exchanges.rank(), layer);
     CodedWeights<Value>::encode();
 }
 
@@ -61,7 +61,7 @@ template <class Value>
 void CodedWeights<Value>::encode()
 {
     const CodeScope scope{instruments().main(), encode_region()};
-    const std::vector<DenseLayer> whole = model_.dense_layers();
+    const std::vector<DenseLayer> whole = dense().dense_layers();
     for (std::size_t i = 0; i < layers_.size(); ++i) layers_[i].encode(whole[i].weights, whole[i].momentum);
 }
 
@@ -71,16 +71,20 @@ void CodedWeights<Value>::forward(std::size_t layer, std::span<float> x, std::sp
     CodedLayer<Value>& coded = layers_[layer];
     alter("activation", layer, x);
     computed_alike(x);
-    base::code::ProductRow row{.begin_ns = base::now_ns()};
-    Block term{coded.samples(x), coded.block_rows()};
-    if (forward_direction().routes.mine && !failed()) {
+    const Multiply<Value> multiply = [&](bool is_needed) {
+        Block term{coded.samples(x), coded.block_rows()};
+        if (!is_needed) return term;
+        const std::int64_t begin_ns = base::now_ns();
         const CodeScope scope{instruments().main(), product_region()};
         strike(layer, ErrorSite::forward, coded.weights());
         term = coded.forward(x);
-        base::sleep_through(row.begin_ns + coded.product_ns());
-    }
-    alter("product", layer, forward_direction().routes.mine ? values_of(term) : std::span<Value>{});
-    const std::vector<Block> parts = decoded(forward_direction(), layer, term, std::move(row));
+        base::sleep_through(begin_ns + coded.product_ns());
+        alter("product", layer, values_of(term));
+        return term;
+    };
+    if (!forward_direction().routes.mine) alter("product", layer, std::span<Value>{});
+    const std::vector<Block> parts =
+        product(forward_direction(), layer, multiply, coded.samples(x), coded.block_rows());
     for (std::size_t i = 0; i < parts.size(); ++i) coded.put_output(static_cast<int>(i), parts[i], y);
     alter("decoded", layer, y);
     computed_alike(y);
@@ -91,26 +95,32 @@ void CodedWeights<Value>::backward(std::size_t layer, std::span<const float> x, 
                                    std::span<float> dx)
 {
     CodedLayer<Value>& coded = layers_[layer];
-    base::code::ProductRow row{.begin_ns = base::now_ns()};
-    Block term{coded.samples(x), coded.block_columns()};
-    if (!failed()) {
-        const CodeScope scope{instruments().main(), product_region()};
-        if (backward_direction().routes.mine && !dx.empty()) {
-            strike(layer, ErrorSite::backward, coded.weights());
-            term = coded.backward(dy);
-        }
-    }
-    if (!failed() && !plan_.reencode) {
+    const auto add_gradient = [&] {
+        if (plan_.reencode) return;
         {
             const CodeScope scope{instruments().main(), encode_region()};
             coded.encode_gradient(x, dy);
         }
         const CodeScope scope{instruments().main(), product_region()};
         coded.add_gradient();
-    }
+    };
+    const Multiply<Value> multiply = [&](bool is_needed) {
+        Block term{coded.samples(x), coded.block_columns()};
+        if (is_needed) {
+            const CodeScope scope{instruments().main(), product_region()};
+            strike(layer, ErrorSite::backward, coded.weights());
+            term = coded.backward(dy);
+        }
+        add_gradient();
+        return term;
+    };
     computed_alike(dy);
-    if (dx.empty()) return;
-    const std::vector<Block> parts = decoded(backward_direction(), layer, term, std::move(row));
+    if (dx.empty()) {
+        if (!failed()) add_gradient();
+        return;
+    }
+    const std::vector<Block> parts =
+        product(backward_direction(), layer, multiply, coded.samples(x), coded.block_columns());
     for (std::size_t j = 0; j < parts.size(); ++j) coded.put_input(static_cast<int>(j), parts[j], dx);
 }
 
@@ -198,8 +208,10 @@ void CodedWeights<Value>::restored()
 template <class Value>
 void CodedWeights<Value>::complete()
 {
-    if (!begun() || plan_.reencode) return;
-    const std::vector<DenseLayer> whole = model_.dense_layers();
+    if (!begun()) return;
+    meet();
+    if (plan_.reencode) return;
+    const std::vector<DenseLayer> whole = dense().dense_layers();
     const auto gather = [&](const CodedLayer<Value>& layer, const Block& mine, std::span<float> all) {
         const auto size = static_cast<std::size_t>(mine.size());
         std::vector<Value> blocks(size * static_cast<std::size_t>(exchanges().size()));
@@ -217,6 +229,22 @@ void CodedWeights<Value>::complete()
         gather(layer, layer.weights(), whole[i].weights);
         if (!whole[i].momentum.empty()) gather(layer, layer.momentum(), whole[i].momentum);
     }
+}
+
+template <class Value>
+double CodedWeights<Value>::encode_again()
+{
+    complete();
+    std::vector<Block> before;
+    for (const CodedLayer<Value>& layer : layers_) before.push_back(layer.weights());
+    encode();
+    double change = 0.0;
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+        const Block& after = layers_[i].weights();
+        const double apart = largest_of<Value>(after - before[i]);
+        if (apart > 0.0) change = std::max(change, apart / largest_of(after));
+    }
+    return change;
 }
 
 template <class Value>

@@ -25,7 +25,7 @@ class CodedWeights : public CodedProducts {
 
     // Encodes the model's weights. The model must outlive the object. Throws UsageError if the layers are too small for
     // the code.
-    CodedWeights(WeightsPlan plan, CodedPlan products, DenseModel& model, ExchangeThread& exchanges,
+    CodedWeights(WeightsPlan plan, CodedPlan products, Model& model, ExchangeThread& exchanges,
                  Instruments& instruments);
 
     void encode() override;
@@ -41,6 +41,7 @@ class CodedWeights : public CodedProducts {
  protected:
     void probe(Direction& direction, std::size_t layer) override;
     void regenerate(const Direction& direction, std::size_t layer, const std::vector<int>& wrong) override;
+    double encode_again() override;
 
  private:
     // Collective. Returns false, on all ranks, if the other blocks do not determine those of these ranks.
@@ -48,7 +49,6 @@ class CodedWeights : public CodedProducts {
     int rank_of_block(int i, int j) const;
 
     WeightsPlan plan_;
-    DenseModel& model_;
     std::vector<CodedLayer<Value>> layers_{};
 };
 

@@ -44,15 +44,17 @@ bool ErrorLog::end(std::int64_t step, const std::string& outcome, const Is& is)
            }) > 0;
 }
 
+bool ErrorLog::corrected(std::int64_t step, const std::string& layer)
+{
+    return end(step, "corrected",
+               [&](const base::code::ErrorRow& row) { return row.layer == layer && row.site == "product"; });
+}
+
 bool ErrorLog::regenerated(std::int64_t step, const std::string& layer, ErrorSite site, double change, double least)
 {
-    const auto ended = [&](const char* outcome, bool in_product) {
-        return end(step, outcome, [&](const base::code::ErrorRow& row) {
-            return row.layer == layer && !is_alike(row) && (row.site == "product") == in_product;
-        });
-    };
-    const bool corrected = ended("corrected", true);
-    if (ended("regenerated", false) || corrected) return true;
+    const bool was_corrected = corrected(step, layer);
+    const auto in_block = [&](const base::code::ErrorRow& row) { return row.layer == layer && !is_alike(row); };
+    if (end(step, "regenerated", in_block) || was_corrected) return true;
     // An altered input makes this rank's products wrong until the ranks compare their inputs.
     if (std::ranges::any_of(open_, [](const Open& open) { return is_alike(open.row); })) return true;
     if (change <= least) return false;

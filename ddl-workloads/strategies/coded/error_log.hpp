@@ -29,6 +29,8 @@ class ErrorLog {
     // errors as regenerated, or as corrected if they are only in the product. Returns false if nothing was wrong: no
     // error is open, and the change is not above `least`.
     bool regenerated(std::int64_t step, const std::string& layer, ErrorSite site, double change, double least);
+    // This rank's term of a product was wrong, and was not used.
+    bool corrected(std::int64_t step, const std::string& layer);
     void end_all(std::int64_t step, const std::string& outcome);
     void outvoted(std::int64_t step);  // in what every rank computes alike: ends such errors
     void false_alarm(std::int64_t step, const std::string& layer, ErrorSite site);

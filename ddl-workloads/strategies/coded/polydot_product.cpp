@@ -42,19 +42,20 @@ BlockOf<Value> imaginary_part(const BlockOf<Value>& block)
 }  // namespace
 
 template <class Value>
-PolyDotProduct<Value>::PolyDotProduct(ProductCode code, CodedPlan products, DenseModel& model,
-                                      ExchangeThread& exchanges, Instruments& instruments)
+PolyDotProduct<Value>::PolyDotProduct(ProductCode code, CodedPlan products, Model& model, ExchangeThread& exchanges,
+                                      Instruments& instruments)
     : CodedProducts{std::move(products),
                     {.site = ErrorSite::forward,
                      .decoder = SymbolDecoder{code.symbols, code.rows_per_symbol},
                      .wanted = code.outputs,
                      .routes = one_rank_per_symbol(code.ranks(), exchanges.rank())},
                     {.site = ErrorSite::backward, .decoder = SymbolDecoder{Matrix{}}},
-                    {model.dense_layers().front().name},
+                    {model.with_dense_layers()->dense_layers().front().name},
+                    model,
                     exchanges,
                     instruments},
       code_{std::move(code)},
-      layer_{model.dense_layers().front()},
+      layer_{dense().dense_layers().front()},
       rows_{std::ssize(layer_.input) / layer_.inputs}
 {
     if (code_.t > rows_ || code_.s > layer_.inputs || code_.u > layer_.outputs)
@@ -118,17 +119,20 @@ void PolyDotProduct<Value>::forward(std::size_t layer, std::span<float> x, std::
 {
     alter("activation", layer, x);
     computed_alike(x);
-    base::code::ProductRow row{.begin_ns = base::now_ns()};
-    Block term{left_.rows(), right_.rows() / code_.rows_per_symbol};
-    if (!failed()) {
+    const Eigen::Index rows = left_.rows() / code_.rows_per_symbol;
+    const Eigen::Index columns = right_.rows() / code_.rows_per_symbol;
+    const Multiply<Value> multiply = [&](bool is_needed) {
+        if (!is_needed) return Block{};
+        const std::int64_t begin_ns = base::now_ns();
         const CodeScope scope{instruments().main(), product_region()};
         strike(layer, ErrorSite::forward, right_);
-        term = symbol(left_);
+        Block term = symbol(left_);
         const int products = code_.rows_per_symbol * code_.rows_per_symbol;  // of reals
-        base::sleep_through(row.begin_ns + products * layer_.product_ns / (code_.t * code_.s * code_.u));
-    }
-    alter("product", layer, values_of(term));
-    const std::vector<Block> parts = decoded(forward_direction(), layer, term, std::move(row));
+        base::sleep_through(begin_ns + products * layer_.product_ns / (code_.t * code_.s * code_.u));
+        alter("product", layer, values_of(term));
+        return term;
+    };
+    const std::vector<Block> parts = product(forward_direction(), layer, multiply, rows, columns);
     for (int i = 0; i < code_.t; ++i)
         for (int k = 0; k < code_.u; ++k)
             put_block(i, k, parts[static_cast<std::size_t>(i * code_.u + k)], {y.data(), rows_, layer_.outputs});

@@ -20,7 +20,7 @@ class PolyDotProduct : public CodedProducts {
 
     // Encodes A and B of the model's only layer. The model must outlive the object. Throws UsageError if a matrix is
     // smaller than the code's grid.
-    PolyDotProduct(ProductCode code, CodedPlan products, DenseModel& model, ExchangeThread& exchanges,
+    PolyDotProduct(ProductCode code, CodedPlan products, Model& model, ExchangeThread& exchanges,
                    Instruments& instruments);
 
     void encode() override;
@@ -36,6 +36,7 @@ class PolyDotProduct : public CodedProducts {
  protected:
     void probe(Direction& direction, std::size_t layer) override;
     void regenerate(const Direction& direction, std::size_t layer, const std::vector<int>& wrong) override;
+    double encode_again() override { return 0.0; }
 
  private:
     Block encoded_left() const;

@@ -103,10 +103,9 @@ void SymbolExchange::repair(const std::vector<Repair>& repairs, BlockOf<Value>& 
     exchanges_.post(exchange).get();
 }
 
-// The same on all ranks, which make the same exchanges.
 int SymbolExchange::next_tag()
 {
-    return static_cast<int>(exchanges_made_++ % Mailbox::tags);
+    return static_cast<int>(exchanges_made_++ % Mailbox::tag_of_news);
 }
 
 template Symbols<float> SymbolExchange::gather(const SymbolRoutes&, const BlockOf<float>&);

@@ -42,8 +42,10 @@ class SymbolExchange {
     template <class Value>
     void repair(const std::vector<Repair>& repairs, BlockOf<Value>& mine);
 
- private:
+    // The same on all ranks if they make the same exchanges.
     int next_tag();
+
+ private:
     template <class Value>
     void gather(Mailbox& mailbox, const SymbolRoutes& routes, const BlockOf<Value>& term, Symbols<Value>& symbols);
 

@@ -26,6 +26,7 @@ class Threshold {
         return seen_ < calibration ? largest_ : std::clamp(margin * noise_floor_, smallest_, largest_);
     }
     double noise_floor() const { return noise_floor_; }  // largest disagreement in the first products
+    bool is_final() const { return given_.has_value() || seen_ >= calibration; }
 
     // A product's symbols all agreed.
     void add(double residual)
