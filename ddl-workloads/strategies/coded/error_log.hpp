@@ -7,6 +7,7 @@
 #include "ddl-workloads/strategies/coded/soft_errors.hpp"
 #include "ddl-workloads/transports/exchange_thread.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -36,12 +37,14 @@ class ErrorLog {
     void false_alarm(std::int64_t step, const std::string& layer, ErrorSite site);
 
     // After the last step: errors that were not found, by whether they are smaller than `detectable(layer)`, which is
-    // relative to the value `of` above. An error in what every rank computes alike is found unless nothing used it.
+    // relative to the value `of` above; infinite if nothing checks the layer, and then all were missed. An error in
+    // what every rank computes alike is found unless nothing used it.
     template <class Detectable>
     void finish(const Detectable& detectable)
     {
         for (auto& [row, of] : open_) {
-            const bool small = is_alike(row) || row.size.value_or(0.0) < of * detectable(row.layer);
+            const double least = of * detectable(row.layer);
+            const bool small = is_alike(row) || (std::isfinite(least) && row.size.value_or(0.0) < least);
             row.outcome = small ? "below_threshold" : "missed";
             write(row);
         }
