@@ -46,6 +46,18 @@ TEST_CASE("products do not wait for a late rank, which catches up to the weights
     CHECK(skip.result["code"]["drift"].get<double>() < 1e-4);
 }
 
+TEST_CASE("a product under MatDot does not wait for a late rank, and is that of LibTorch")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run =
+        testing::trained(4, scratch / "run",
+                         {"--model", "product[rows=33,inner=50,columns=21]", "--data", "digits", "--trace", "off",
+                          "--steps", "8", "--strategy", "coded[code=polydot,t=1,s=2,threshold=1e-3,late=skip,spare=0]",
+                          "--delay", "3:forward:500ms:every=4"});
+    CHECK(run.result["loss"].get<double>() < 1e-5);
+    CHECK(testing::products_with_late_symbols(scratch / "run") > 0);
+}
+
 TEST_CASE("ranks wait for one that is lag steps behind")
 {
     const testing::Scratch scratch;
