@@ -13,7 +13,7 @@ configure=() # more for CMake
 # five minutes hold hundreds of them.
 train=(--model 'resnet18[width=8]')
 # On fewer than four CPUs, ranks would take turns on one, and a neighbour's noise often costs about 10 %, which minutes
-# cannot tell from a budget of 10 %.
+# cannot distinguish from a budget of 10 %.
 if (($(nproc) < 4)); then ranks=1 budget=20%; else ranks=2 budget=10%; fi
 
 help() {
