@@ -50,7 +50,8 @@ class Comparison {
     {
         std::vector<double> largest(basis.others.size());
         visit(basis, [&](std::size_t other, std::span<const double> differences) {
-            for (const double value : differences) largest[other] = std::max(largest[other], std::abs(value));
+            const Eigen::Map<const Eigen::ArrayXd> all{differences.data(), std::ssize(differences)};
+            largest[other] = std::max(largest[other], all.abs().maxCoeff());
         });
         const double size = size_of(basis);
         double worst = 0.0;

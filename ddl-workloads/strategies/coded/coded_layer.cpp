@@ -11,33 +11,34 @@ namespace {
 
 using Index = Eigen::Index;
 
-// The columns of `part`, each part having `width` columns; those beyond the matrix are 0.
-Block columns_of(const Whole& matrix, int part, Index width)
+// Columns of a matrix that is cut into parts of `width` columns; the last part may have fewer.
+struct Columns {
+    Index first, count;
+};
+Columns columns_of(int part, Index width, Index all)
 {
-    const Index first = std::min(part * width, matrix.cols());
-    const Index count = std::min(width, matrix.cols() - first);
-    Block columns = Block::Zero(matrix.rows(), width);
-    columns.leftCols(count) = matrix.middleCols(first, count);
-    return columns;
+    const Index first = std::min(part * width, all);
+    return {first, std::min(width, all - first)};
 }
 
 template <class Value>
 void put_columns(const BlockOf<Value>& columns, int part, Eigen::Map<Block> matrix)
 {
-    const Index first = std::min(part * columns.cols(), matrix.cols());
-    const Index count = std::min(columns.cols(), matrix.cols() - first);
+    const auto [first, count] = columns_of(part, columns.cols(), matrix.cols());
     matrix.middleCols(first, count) = columns.leftCols(count).template cast<float>();
 }
 
-// The sum of all parts of the matrix, weighted.
+// The sum of all parts of the matrix, weighted; columns beyond the matrix are 0.
 template <class Value>
 BlockOf<Value> weighted(const Whole& matrix, std::span<const double> coefficients, Index width)
 {
     BlockOf<Value> sum = BlockOf<Value>::Zero(matrix.rows(), width);
-    for (std::size_t part = 0; part < coefficients.size(); ++part)
-        if (coefficients[part] != 0.0)
-            sum += static_cast<Value>(coefficients[part]) *
-                   columns_of(matrix, static_cast<int>(part), width).template cast<Value>();
+    for (std::size_t part = 0; part < coefficients.size(); ++part) {
+        if (coefficients[part] == 0.0) continue;
+        const auto [first, count] = columns_of(static_cast<int>(part), width, matrix.cols());
+        sum.leftCols(count) +=
+            static_cast<Value>(coefficients[part]) * matrix.middleCols(first, count).template cast<Value>();
+    }
     return sum;
 }
 
@@ -83,14 +84,16 @@ template <class Value>
 BlockOf<Value> CodedLayer<Value>::forward(std::span<const float> x) const
 {
     const Whole all{x.data(), samples(x), inputs_};
-    return columns_of(all, place_.input.value(), weights_.cols()).template cast<Value>() * weights_.transpose();
+    const auto [first, count] = columns_of(place_.input.value(), weights_.cols(), inputs_);
+    return all.middleCols(first, count).template cast<Value>() * weights_.leftCols(count).transpose();
 }
 
 template <class Value>
 BlockOf<Value> CodedLayer<Value>::backward(std::span<const float> dy) const
 {
     const Whole all{dy.data(), std::ssize(dy) / outputs_, outputs_};
-    return columns_of(all, place_.output.value(), weights_.rows()).template cast<Value>() * weights_;
+    const auto [first, count] = columns_of(place_.output.value(), weights_.rows(), outputs_);
+    return all.middleCols(first, count).template cast<Value>() * weights_.topRows(count);
 }
 
 template <class Value>
