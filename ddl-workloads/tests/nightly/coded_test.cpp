@@ -39,4 +39,54 @@ TEST_CASE("coded layers of a transformer and of a residual network reach the los
     for (const Words& model : {gpt, resnet}) testing::check_coded_loss(scratch, model, 8, "coded[grid=2x2,parity=1x1]");
 }
 
+TEST_CASE("of 1,000 errors none is missed, and 10,000 products without errors raise no alarm")
+{
+    struct Case {
+        std::string code;
+        int ranks;
+        std::string rate;
+    };
+    for (const auto& [code, ranks, rate] :
+         {Case{"grid=2x1,parity=2x2", 8, "0.008"}, Case{"code=replication,grid=2x1,copies=3", 6, "0.01"}}) {
+        CAPTURE(code);
+        const testing::Scratch scratch;
+        const Words training{"--model",
+                             "mlp[hidden=32]",
+                             "--data",
+                             "digits",
+                             "--batch",
+                             "8",
+                             "--lr",
+                             "0.001",
+                             "--trace",
+                             "off",
+                             "--steps",
+                             "2000",
+                             "--checkpoint-every",
+                             "10",
+                             "--checkpoint-by",
+                             "sharded",
+                             "--checkpoint-fsync",
+                             "no",
+                             "--checkpoint-keep",
+                             "1",
+                             "--strategy",
+                             "coded[" + code + "]"};
+        const testing::TrainRun sound = testing::trained(ranks, scratch / "sound", training);
+        CHECK(base::CsvTable{scratch / "sound/train/products.csv"}.rows() >= 10'000);
+        CHECK(sound.result["code"]["wrong_symbols"] == 0);
+        CHECK(sound.result["code"]["rollbacks"] == 0);
+        CHECK(testing::outcomes_of_errors(scratch / "sound").empty());
+
+        const testing::TrainRun run =
+            testing::trained(ranks, scratch / "run", training + Words{"--soft-errors", "rate=" + rate});
+        std::map<std::string, int> count = testing::outcomes_of_errors(scratch / "run");
+        CHECK(count["regenerated"] + count["rolled_back"] >= 1000);
+        CHECK(count["missed"] == 0);
+        CHECK(count["below_threshold"] == 0);
+        CHECK(count["false_alarm"] == 0);
+        CHECK(run.result["loss"].get<double>() == doctest::Approx(sound.result["loss"].get<double>()).epsilon(1e-4));
+    }
+}
+
 #endif
