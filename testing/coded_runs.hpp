@@ -72,6 +72,14 @@ inline int products_with_late_symbols(const std::filesystem::path& run)
     return count;
 }
 
+inline double saved_ms(const std::filesystem::path& run)
+{
+    const base::CsvTable rows{run / "train/products.csv"};
+    double sum = 0.0;
+    for (std::size_t row = 0; row < rows.rows(); ++row) sum += rows.get<double>(row, "saved_ns") / 1e6;
+    return sum;
+}
+
 // No rank ended a step before all ranks had begun the step `lag` before it. Returns the number of rows.
 inline std::size_t check_lag(const std::filesystem::path& run, std::int64_t lag)
 {

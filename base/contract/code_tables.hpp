@@ -53,7 +53,7 @@ struct ProductRow {
     int used = 0;  // symbols that agree
     int late = 0;  // symbols that the product did not wait for
     int last_rank = 0;
-    std::int64_t saved_ns = 0;  // from enough symbols to the last one
+    std::int64_t saved_ns = 0;  // from enough symbols to the last one, less the lag from the product before
     double residual = 0.0;      // relative disagreement of the symbols used
 };
 

@@ -41,7 +41,7 @@ struct ProductsUnder {
     double wait_percent = 0.0;          // of the mean step under the treatment
     double decode_percent = 0.0;        // likewise
     double late = 0.0;                  // mean of a step: symbols that products did not wait for
-    double saved_ms = 0.0;              // mean of a step: from enough symbols to the last one
+    double saved_ms = 0.0;              // mean of a step: what late symbols would make it wait
     std::map<int, std::size_t> last{};  // products by the rank that sent the last symbol
 };
 

@@ -200,7 +200,7 @@ void CodedProducts::rolled_back()
 
 void CodedProducts::finish()
 {
-    if (product_log_) product_log_->finish();
+    if (product_log_) product_log_->settled();
     add_cpu_times();
     if (exchanges_.rank() == 0) print_thresholds();
     log_.finish([this](const std::string& name) {

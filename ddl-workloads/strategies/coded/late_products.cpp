@@ -88,7 +88,9 @@ bool CodedProducts::decode_arrived(Direction& direction, std::size_t layer, cons
 
 void CodedProducts::settle()
 {
-    if (plan_.late) std::apply([](auto&... open) { (open.settle(), ...); }, open_);
+    if (!plan_.late) return;
+    std::apply([](auto&... open) { (open.settle(), ...); }, open_);
+    if (product_log_) product_log_->settled();
 }
 
 bool CodedProducts::meet()

@@ -8,17 +8,15 @@ namespace ddl {
 
 namespace {
 
-void set_last(base::code::ProductRow& row, const SymbolDecoder& decoder, const SymbolRoutes& routes, int spare,
-              const SymbolTimes& times)
+int last_rank(const SymbolRoutes& routes, const SymbolTimes& times)
 {
     const auto last = std::ranges::max_element(times.ended_ns) - times.ended_ns.begin();
-    row.last_rank = routes.ranks[static_cast<std::size_t>(last)].front();
-    row.saved_ns = saved_ns(decoder, spare, times);
+    return routes.ranks[static_cast<std::size_t>(last)].front();
 }
 
 }  // namespace
 
-std::int64_t saved_ns(const SymbolDecoder& decoder, int spare, const SymbolTimes& times)
+std::int64_t lag_ns(const SymbolDecoder& decoder, int spare, const SymbolTimes& times)
 {
     std::vector<std::int64_t> sorted = times.ended_ns;
     std::ranges::sort(sorted);
@@ -39,7 +37,8 @@ ProductLog::ProductLog(const std::filesystem::path& directory)
 void ProductLog::add(base::code::ProductRow row, const SymbolDecoder& decoder, const SymbolRoutes& routes,
                      const SymbolTimes& times)
 {
-    set_last(row, decoder, routes, 0, times);
+    row.last_rank = last_rank(routes, times);
+    row.saved_ns = lag_ns(decoder, 0, times);
     waiting_.push_back({.row = std::move(row), .decoder = &decoder, .routes = &routes, .product = nullptr});
     write_complete();
 }
@@ -56,12 +55,23 @@ void ProductLog::write_complete()
 {
     while (!waiting_.empty() && (waiting_.front().product == nullptr || waiting_.front().product->is_complete())) {
         Row& first = waiting_.front();
-        if (first.product != nullptr)
-            set_last(first.row, *first.decoder, *first.routes, first.spare,
-                     {.ended_ns = first.product->ended_ns(), .came = first.product->came()});
+        std::int64_t lag = 0;
+        if (first.product != nullptr) {
+            const SymbolTimes times{.ended_ns = first.product->ended_ns(), .came = first.product->came()};
+            first.row.last_rank = last_rank(*first.routes, times);
+            lag = lag_ns(*first.decoder, first.spare, times);
+            first.row.saved_ns = std::max<std::int64_t>(0, lag - carried_ns_);
+        }
+        carried_ns_ = lag;
         rows_.write(base::cells_of(base::code::product_columns(), first.row));
         waiting_.pop_front();
     }
+}
+
+void ProductLog::settled()
+{
+    write_complete();
+    carried_ns_ = 0;
 }
 
 }  // namespace ddl

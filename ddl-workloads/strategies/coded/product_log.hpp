@@ -24,8 +24,10 @@ struct SymbolTimes {
 
 // Time from when the symbols that had arrived were enough, with `spare` more, until the last one arrived or was known
 // not to come.
-std::int64_t saved_ns(const SymbolDecoder& decoder, int spare, const SymbolTimes& times);
+std::int64_t lag_ns(const SymbolDecoder& decoder, int spare, const SymbolTimes& times);
 
+// With late=skip a late rank carries its lag on to the next products. What each product saves is the time by which the
+// lag has grown since the product before: the sum is the time that a job would have waited.
 class ProductLog {
  public:
     explicit ProductLog(const std::filesystem::path& directory);
@@ -37,8 +39,8 @@ class ProductLog {
     void add(base::code::ProductRow row, const SymbolDecoder& decoder, const SymbolRoutes& routes, int spare,
              std::shared_ptr<const OpenProduct> product);
 
-    // Writes the rows of complete products. Call when all are.
-    void finish() { write_complete(); }
+    // Call when all products are complete and no rank has begun the next: writes their rows, and forgets the lag.
+    void settled();
 
  private:
     struct Row {
@@ -46,13 +48,14 @@ class ProductLog {
         const SymbolDecoder* decoder;
         const SymbolRoutes* routes;
         int spare = 0;
-        std::shared_ptr<const OpenProduct> product;  // null: the row is finished
+        std::shared_ptr<const OpenProduct> product;  // null: it waited for all symbols, and the row is finished
     };
 
     void write_complete();
 
     base::CsvWriter rows_;
     std::deque<Row> waiting_{};
+    std::int64_t carried_ns_ = 0;  // lag of the newest product written, if its symbols could be late
 };
 
 }  // namespace ddl
