@@ -37,9 +37,9 @@ class Product : public Model, public DenseModel {
         : plan_{plan},
           left_{torch::randn({plan.rows, plan.inner})},
           right_{torch::randn({plan.columns, plan.inner})},
-          result_{torch::zeros({plan.rows, plan.columns})}
+          exact_{torch::matmul(left_.to(torch::kDouble), right_.to(torch::kDouble).t()).to(torch::kFloat)},
+          result_{torch::zeros_like(exact_)}
     {
-        compute_exactly();
     }
 
     std::vector<std::span<std::byte>> parameters() override
@@ -100,7 +100,6 @@ class Product : public Model, public DenseModel {
     }
     void restored() override
     {
-        compute_exactly();  // the factors may be those of another seed
         if (products_ != nullptr) products_->restored();
     }
 
@@ -120,11 +119,6 @@ class Product : public Model, public DenseModel {
     }
 
  private:
-    void compute_exactly()
-    {
-        exact_ = torch::matmul(left_.to(torch::kDouble), right_.to(torch::kDouble).t()).to(torch::kFloat);
-    }
-
     ProductPlan plan_;
     torch::Tensor left_;   // A
     torch::Tensor right_;  // B^T

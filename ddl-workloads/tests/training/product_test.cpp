@@ -104,22 +104,6 @@ TEST_CASE("a rank whose block of a product is wrong is left out, and encodes it 
     CHECK(run.result["code"]["regenerated_blocks"] == found.rows());
 }
 
-TEST_CASE("a product that resumes under another seed is compared with that of its own factors")
-{
-    const testing::Scratch scratch;
-    const std::string code = "coded[code=replication,grid=1x1]";
-    const Words sharded{"--checkpoint-by", "sharded", "--checkpoint-every", "3"};
-    REQUIRE(product_under(scratch, 2, code, small_product, Words{"--steps", "3"} + sharded).status == 0);
-    std::filesystem::rename(scratch / "run", scratch / "before");
-    const testing::TrainRun run =
-        product_under(scratch, 2, code, small_product,
-                      {"--steps", "6", "--seed", "7", "--resume", (scratch / "before/train/checkpoints").string()});
-    INFO(run.err);
-    CHECK(run.status == 0);
-    CHECK(run.result["first_step"] == 3);
-    CHECK(run.result["loss"].get<double>() < 1e-5);
-}
-
 TEST_CASE("wrong symbols that cannot be told apart roll a product back")
 {
     const testing::Scratch scratch;
