@@ -57,4 +57,15 @@ void check_same_training(const CheckpointMeta& was, const CheckpointMeta& is, co
     check_same(option, "this number of steps in an epoch:", was.steps_per_epoch, is.steps_per_epoch);
 }
 
+void check_resumes(const CheckpointMeta& was, CheckpointMeta is)
+{
+    constexpr auto option = "--resume";
+    if (was.ranks == 1 && was.strategy != is.strategy) {
+        check_same(option, "this number of samples in a step:", was.batch, is.batch * is.ranks);
+        is.batch = was.batch;
+        is.ranks = was.ranks;
+    }
+    check_same_training(was, is, option);
+}
+
 }  // namespace ddl

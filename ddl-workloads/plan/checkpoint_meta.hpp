@@ -12,6 +12,9 @@ namespace ddl {
 CheckpointMeta checkpoint_meta(const TrainingPlan& plan, int ranks, std::int64_t steps_per_epoch, std::int64_t steps);
 
 // Throws UsageError naming the first difference, if training `is` would not continue like training `was`.
-void check_same_training(const CheckpointMeta& was, const CheckpointMeta& is, const char* option = "--resume");
+void check_same_training(const CheckpointMeta& was, const CheckpointMeta& is, const char* option);
+
+// The same for --resume. If all ranks trained with the same samples, another strategy may divide those of a step.
+void check_resumes(const CheckpointMeta& was, CheckpointMeta is);
 
 }  // namespace ddl

@@ -70,7 +70,7 @@ bool restore(const std::filesystem::path& checkpoint, const CheckpointMeta& is, 
 {
     const std::int64_t begin = base::now_ns();
     const CheckpointReader reader{checkpoint};
-    check_same_training(reader.meta(), is);
+    check_resumes(reader.meta(), is);
     const bool same = reader.meta().strategy == is.strategy;
     std::vector<StateTensor> state = training_state(model, ranks_are_equal);
     if (!same) std::erase_if(state, [](const StateTensor& tensor) { return tensor.path.starts_with(strategy_state); });
