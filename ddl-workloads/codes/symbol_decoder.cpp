@@ -37,13 +37,25 @@ double largest_of(const Value* values, std::size_t length)
 template <class Value>
 class Comparison {
  public:
-    Comparison(std::span<const Value* const> rows, std::size_t length) : rows_{rows}, length_{length} {}
+    Comparison(std::span<const Value* const> rows, std::size_t length, double least_size)
+        : rows_{rows}, length_{length}, least_size_{least_size}
+    {
+    }
 
     // Returns false if a value is not finite. Call it for each row before rows are compared.
     bool is_finite(int row)
     {
         sizes_[row] = largest_of(rows_[at(row)], length_);
         return std::isfinite(sizes_[row]);
+    }
+
+    // The largest magnitude in the rows that is_finite() has found to be finite.
+    double largest() const
+    {
+        double largest = 0.0;
+        for (const auto& [row, size] : sizes_)
+            if (std::isfinite(size)) largest = std::max(largest, size);
+        return largest;
     }
 
     double residual(const SymbolBasis& basis)
@@ -81,7 +93,7 @@ class Comparison {
  private:
     double size_of(const SymbolBasis& basis) const
     {
-        double largest = 0.0;
+        double largest = least_size_;
         for (const int row : basis.rows) largest = std::max(largest, sizes_.at(row));
         for (const int row : basis.others) largest = std::max(largest, sizes_.at(row));
         return largest;
@@ -111,6 +123,7 @@ class Comparison {
 
     std::span<const Value* const> rows_;
     std::size_t length_;
+    double least_size_;
     std::map<int, double> sizes_{};  // largest magnitude by row
     std::array<double, 1024> piece_{};
 };
@@ -121,6 +134,7 @@ struct SymbolDecoder::Answer {
     bool possible = false;
     std::vector<bool> there{};  // members of the consistent set
     double residual = 0.0;
+    double size = 0.0;
 };
 
 SymbolDecoder::SymbolDecoder(Matrix generator, int rows_per_symbol)
@@ -148,11 +162,12 @@ const SymbolBasis& SymbolDecoder::basis(Group& group, const std::vector<bool>& t
 
 template <class Value>
 SymbolDecoder::Answer SymbolDecoder::solve(Group& group, std::span<const Value* const> rows, std::size_t length,
-                                           double threshold)
+                                           Limits limits)
 {
     constexpr std::size_t most_kept = 1000;  // of the bases
     if (group.bases.size() > most_kept) group.bases.clear();
-    Comparison<Value> comparison{rows, length};
+    const double threshold = limits.threshold;
+    Comparison<Value> comparison{rows, length, limits.least_size};
     Answer answer;
     std::vector<int> present;
     for (const int symbol : group.members.symbols) {
@@ -162,6 +177,7 @@ SymbolDecoder::Answer SymbolDecoder::solve(Group& group, std::span<const Value* 
         answer.there.push_back(usable);
         if (usable) present.push_back(symbol);
     }
+    answer.size = comparison.largest();
     const SymbolBasis& whole = basis(group, answer.there);
     if (!whole.complete) return answer;
     answer.residual = comparison.residual(whole);
@@ -198,13 +214,14 @@ SymbolDecoder::Answer SymbolDecoder::solve(Group& group, std::span<const Value* 
         // If the error is just above the threshold, another symbol may explain it nearly as well.
         const bool unique = found.size() == 1 || found[1].residual > std::max(4.0 * found[0].residual, threshold / 8.0);
         if (!unique) return answer;
-        return {.possible = true, .there = std::move(found[0].there), .residual = found[0].residual};
+        return {
+            .possible = true, .there = std::move(found[0].there), .residual = found[0].residual, .size = answer.size};
     }
     return answer;
 }
 
 template <class Value>
-Decoded SymbolDecoder::decode_all(std::span<const Value* const> rows, std::size_t length, double threshold,
+Decoded SymbolDecoder::decode_all(std::span<const Value* const> rows, std::size_t length, Limits limits,
                                   std::span<Value* const> parts)
 {
     if (std::ssize(rows) != generator_.rows() || (!parts.empty() && std::ssize(parts) != generator_.cols()))
@@ -212,9 +229,10 @@ Decoded SymbolDecoder::decode_all(std::span<const Value* const> rows, std::size_
     Decoded decoded{.possible = true};
     std::vector<Answer> answers;
     for (Group& group : groups_) {
-        Answer answer = solve(group, rows, length, threshold);
+        Answer answer = solve(group, rows, length, limits);
         decoded.possible = decoded.possible && answer.possible;
         decoded.residual = std::max(decoded.residual, answer.residual);
+        decoded.size = std::max(decoded.size, answer.size);
         for (std::size_t member = 0; member < answer.there.size(); ++member) {
             const int symbol = group.members.symbols[member];
             const auto of_symbol = rows.subspan(at(symbol * rows_per_symbol_), at(rows_per_symbol_));
@@ -239,15 +257,15 @@ Decoded SymbolDecoder::decode_all(std::span<const Value* const> rows, std::size_
 }
 
 Decoded SymbolDecoder::decode(std::span<const float* const> rows, std::size_t length, double threshold,
-                              std::span<float* const> parts)
+                              std::span<float* const> parts, double least_size)
 {
-    return decode_all(rows, length, threshold, parts);
+    return decode_all(rows, length, {threshold, least_size}, parts);
 }
 
 Decoded SymbolDecoder::decode(std::span<const double* const> rows, std::size_t length, double threshold,
-                              std::span<double* const> parts)
+                              std::span<double* const> parts, double least_size)
 {
-    return decode_all(rows, length, threshold, parts);
+    return decode_all(rows, length, {threshold, least_size}, parts);
 }
 
 double SymbolDecoder::smallest_detectable(double threshold) const

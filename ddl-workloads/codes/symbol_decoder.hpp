@@ -22,11 +22,13 @@ struct Decoded {
     std::vector<int> wrong{};  // symbols outside of the consistent set, in order; if not possible: those not finite
     int used = 0;              // symbols of the consistent set
     double residual = 0.0;     // its disagreement; if not possible: that of all symbols
+    double size = 0.0;         // largest magnitude of symbols that are finite
 };
 
 // The disagreement of a set of symbols is relative: for each symbol beyond those needed, the largest difference between
-// it and what the others predict, divided by the largest value of the set and by 1 + the sum of the magnitudes of the
-// prediction's coefficients. So rounding has the same size whichever symbols are missing. Infinities and NaN are wrong.
+// it and what the others predict, divided by the largest value of the set (or least_size if that is larger) and by 1 +
+// the sum of the magnitudes of the prediction's coefficients. So rounding has the same size whichever symbols are
+// missing. Infinities and NaN are wrong.
 //
 // Not for several threads at once.
 class SymbolDecoder {
@@ -45,9 +47,9 @@ class SymbolDecoder {
     // symbols, and writes the parts if that is possible; a null part is not written, and without parts the symbols are
     // only compared. Every process with the same symbols gets the same bits.
     Decoded decode(std::span<const float* const> rows, std::size_t length, double threshold,
-                   std::span<float* const> parts);
+                   std::span<float* const> parts, double least_size = 0.0);
     Decoded decode(std::span<const double* const> rows, std::size_t length, double threshold,
-                   std::span<double* const> parts);
+                   std::span<double* const> parts, double least_size = 0.0);
 
     // The smallest error in a value of one symbol that decode() finds if all symbols have arrived, relative to the
     // largest value. Infinite if there is a symbol that nothing checks.
@@ -59,12 +61,16 @@ class SymbolDecoder {
         std::map<std::vector<bool>, SymbolBasis> bases{};  // by the members that are there
     };
     struct Answer;
+    struct Limits {
+        double threshold;
+        double least_size;
+    };
 
     const SymbolBasis& basis(Group& group, const std::vector<bool>& there);
     template <class Value>
-    Answer solve(Group& group, std::span<const Value* const> rows, std::size_t length, double threshold);
+    Answer solve(Group& group, std::span<const Value* const> rows, std::size_t length, Limits limits);
     template <class Value>
-    Decoded decode_all(std::span<const Value* const> rows, std::size_t length, double threshold,
+    Decoded decode_all(std::span<const Value* const> rows, std::size_t length, Limits limits,
                        std::span<Value* const> parts);
 
     Matrix generator_;

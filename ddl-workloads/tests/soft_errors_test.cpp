@@ -81,6 +81,9 @@ TEST_CASE("a threshold is a hundred times the disagreement of the first products
     CHECK(in_double.value() == doctest::Approx(1e-9));
     for (int product = 0; product < 20; ++product) in_double.add(3e-16);
     CHECK(in_double.value() == doctest::Approx(3e-14));
+    ddl::Threshold late{std::nullopt, ddl::CodePrecision::fp32, ddl::Threshold::Inputs::rounded};
+    for (int product = 0; product < 20; ++product) late.add(2e-7);
+    CHECK(late.value() == doctest::Approx(2e-4));
     ddl::Threshold given{1e-2};
     for (int product = 0; product < 30; ++product) given.add(1e-7);
     CHECK(given.value() == doctest::Approx(1e-2));

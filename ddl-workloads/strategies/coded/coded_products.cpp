@@ -32,7 +32,9 @@ CodedProducts::CodedProducts(CodedPlan plan, Direction forward, Direction backwa
       errors_{plan_.errors, exchanges.rank()},
       log_{plan_.directory, exchanges.rank()}
 {
-    forward_.thresholds.assign(layers_.size(), Threshold{plan_.threshold, plan_.precision});
+    forward_.thresholds.assign(layers_.size(),
+                               Threshold{plan_.threshold, plan_.precision,
+                                         plan_.late ? Threshold::Inputs::rounded : Threshold::Inputs::equal});
     backward_.thresholds = forward_.thresholds;
 }
 
@@ -146,7 +148,7 @@ std::vector<BlockOf<Value>> CodedProducts::parts_of(Direction& direction, std::s
 
 template <class Value>
 Decoded CodedProducts::decode(Direction& direction, std::span<const Value* const> symbols, double threshold,
-                              std::vector<BlockOf<Value>>& parts)
+                              std::vector<BlockOf<Value>>& parts, double least_size)
 {
     const auto length = static_cast<std::size_t>(parts.front().size());
     std::vector<const Value*> from;
@@ -155,7 +157,7 @@ Decoded CodedProducts::decode(Direction& direction, std::span<const Value* const
             from.push_back(symbol == nullptr ? nullptr : symbol + static_cast<std::size_t>(row) * length);
     std::vector<Value*> to(static_cast<std::size_t>(direction.decoder.parts()), nullptr);
     for (std::size_t i = 0; i < parts.size(); ++i) to[static_cast<std::size_t>(direction.wanted[i])] = parts[i].data();
-    return direction.decoder.decode(from, length, threshold, to);
+    return direction.decoder.decode(from, length, threshold, to, least_size);
 }
 
 void CodedProducts::end_regeneration(const Direction& direction, std::size_t layer, std::optional<double> change,
@@ -269,7 +271,7 @@ nlohmann::ordered_json CodedProducts::describe() const
     template std::vector<BlockOf<Value>> CodedProducts::parts_of(Direction&, std::size_t, Symbols<Value>&,       \
                                                                  base::code::ProductRow&);                       \
     template Decoded CodedProducts::decode(Direction&, std::span<const Value* const>, double,                    \
-                                           std::vector<BlockOf<Value>>&);
+                                           std::vector<BlockOf<Value>>&, double);
 CODED_PRODUCTS_OF(float)
 CODED_PRODUCTS_OF(double)
 #undef CODED_PRODUCTS_OF

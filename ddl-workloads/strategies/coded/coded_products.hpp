@@ -184,7 +184,7 @@ class CodedProducts : public DenseProducts {
     // symbols: null for those that have not arrived. Writes the wanted parts.
     template <class Value>
     Decoded decode(Direction& direction, std::span<const Value* const> symbols, double threshold,
-                   std::vector<BlockOf<Value>>& parts);
+                   std::vector<BlockOf<Value>>& parts, double least_size = 0.0);
     bool are_enough(const Direction& direction, const std::vector<bool>& arrived) const;
     void print_thresholds() const;
     void add_cpu_times();

@@ -69,8 +69,8 @@ bool CodedProducts::decode_arrived(Direction& direction, std::size_t layer, cons
 {
     if (!arrived.all && !are_enough(direction, arrived.is_there)) return false;
     const CodeScope scope{instruments_.main(), decode_region_};
-    const double threshold = direction.thresholds[layer].value();
-    Decoded result = decode<Value>(direction, arrived.symbols, threshold, parts);
+    Threshold& threshold = direction.thresholds[layer];
+    Decoded result = decode<Value>(direction, arrived.symbols, threshold.value(), parts, threshold.largest_size());
     if (!result.possible && !arrived.all) return false;
     detected_.add(result.wrong.size());
     if (!result.wrong.empty()) request_ = std::max(request_, Request::repair);
@@ -80,6 +80,8 @@ bool CodedProducts::decode_arrived(Direction& direction, std::size_t layer, cons
         request_ = Request::roll_back;
         result = decode<Value>(direction, arrived.symbols, std::numeric_limits<double>::infinity(), parts);
     }
+    const bool is_checked = result.used > direction.decoder.parts();
+    if (is_checked && result.wrong.empty()) threshold.add_size(result.size);
     row.used = result.used;
     row.late = static_cast<int>(std::ranges::count(arrived.is_there, false));
     row.residual = result.residual;

@@ -10,11 +10,16 @@ namespace ddl {
 enum class CodePrecision { fp32, fp64 };
 
 // Calibrated from the first products: a hundred times their largest disagreement, since rounding adds up over updates
-// (about twentyfold in 5000). Until then, and at most, 1e-3; in double precision 1e-9.
+// (about twentyfold in 5000); a thousand times if ranks multiply inputs that differ by rounding. Until then, and at
+// most, 1e-3; in double precision 1e-9.
 class Threshold {
  public:
-    explicit Threshold(std::optional<double> given, CodePrecision precision = CodePrecision::fp32)
+    enum class Inputs { equal, rounded };
+
+    explicit Threshold(std::optional<double> given, CodePrecision precision = CodePrecision::fp32,
+                       Inputs inputs = Inputs::equal)
         : given_{given},
+          margin_{inputs == Inputs::equal ? 100.0 : 1000.0},
           smallest_{precision == CodePrecision::fp32 ? 1e-6 : 1e-14},
           largest_{precision == CodePrecision::fp32 ? 1e-3 : 1e-9}
     {
@@ -23,7 +28,7 @@ class Threshold {
     double value() const
     {
         if (given_) return *given_;
-        return seen_ < calibration ? largest_ : std::clamp(margin * noise_floor_, smallest_, largest_);
+        return seen_ < calibration ? largest_ : std::clamp(margin_ * noise_floor_, smallest_, largest_);
     }
     double noise_floor() const { return noise_floor_; }  // largest disagreement in the first products
     bool is_final() const { return given_.has_value() || seen_ >= calibration; }
@@ -36,15 +41,21 @@ class Threshold {
         noise_floor_ = std::max(noise_floor_, residual);
     }
 
+    // The largest value of the layer's products in this direction. When gradients become small, the rounding of a loss
+    // near 1 does not: the disagreement of ranks with different inputs is relative to this value.
+    double largest_size() const { return largest_size_; }
+    void add_size(double size) { largest_size_ = std::max(largest_size_, size); }
+
  private:
     static constexpr int calibration = 20;  // products
-    static constexpr double margin = 100.0;
 
     std::optional<double> given_;
+    double margin_;
     double smallest_;
     double largest_;
     int seen_ = 0;
     double noise_floor_ = 0.0;
+    double largest_size_ = 0.0;
 };
 
 }  // namespace ddl

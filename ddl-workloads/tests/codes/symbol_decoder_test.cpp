@@ -62,7 +62,7 @@ struct Sent {
     }
 
     ddl::Decoded decode(std::vector<std::vector<Value>>& to, const std::vector<int>& missing = {},
-                        double limit = threshold) const
+                        double limit = threshold, double least_size = 0.0) const
     {
         std::vector<const Value*> rows;
         for (const std::vector<Value>& symbol : symbols) rows.push_back(symbol.data());
@@ -71,7 +71,7 @@ struct Sent {
         std::vector<Value*> places;
         for (std::vector<Value>& part : to) places.push_back(part.data());
         ddl::SymbolDecoder decoder{generator};
-        return decoder.decode(rows, length, limit, places);
+        return decoder.decode(rows, length, limit, places, least_size);
     }
 
     // True if exactly these symbols were found wrong, and all parts are right.
@@ -255,4 +255,19 @@ TEST_CASE("enough symbols are those that determine each part, also without the s
     const ddl::SymbolDecoder copies{ddl::repeated_identity(2, 2)};
     CHECK(copies.enough({true, false, false, true}));
     CHECK_FALSE(copies.enough({true, false, true, false}));
+}
+
+TEST_CASE("symbols are compared relative to the largest of them, or to a size that is given")
+{
+    base::Random random{5};
+    Sent<double> sent{ddl::systematic_generator(2, 2, 5), random};
+    sent.add_random(1, random, 1e-3);
+    std::vector<std::vector<double>> to;
+    const ddl::Decoded found = sent.decode(to);
+    CHECK(found.wrong == std::vector<int>{1});
+    CHECK(found.size > 0.1);
+    CHECK(found.size < 10.0);
+    const ddl::Decoded among_larger = sent.decode(to, {}, threshold, 1e9);
+    CHECK(among_larger.possible);
+    CHECK(among_larger.wrong.empty());
 }
