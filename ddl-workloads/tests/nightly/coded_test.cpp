@@ -2,6 +2,7 @@
 // Every code and every kind of model with fully connected layers, compared with a training by one process.
 #include "testing/coded_runs.hpp"
 #include "testing/testing.hpp"
+#include "testing/train_traces.hpp"
 
 #include <doctest/doctest.h>
 
