@@ -6,6 +6,7 @@
 #include "base/words.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 namespace os {
 
@@ -50,24 +51,21 @@ void Recording::add(const std::vector<Row>& rows, const Job& job)
         table_.write(base::cells_of(base::os::columns(), row));
         if (!has_length(row)) continue;
         newest_ns_ = std::max(newest_ns_, row.end_ns);
-        waiting_.push_back(row);
+        waiting_.emplace(row.begin_ns, row);
     }
     write_until(newest_ns_ - patience_ns);
 }
 
 void Recording::write_until(std::int64_t end_ns)
 {
-    std::stable_sort(waiting_.begin(), waiting_.end(),
-                     [](const Row& a, const Row& b) { return a.begin_ns < b.begin_ns; });
-    const auto last =
-        std::partition_point(waiting_.begin(), waiting_.end(), [&](const Row& row) { return row.begin_ns < end_ns; });
-    for (auto row = waiting_.begin(); row != last; ++row) {
-        otf2::LocationRecorder& on = location(*row->thread);
-        const std::int64_t begin_ns = std::max(row->begin_ns, on.last_ns());
-        if (begin_ns >= row->end_ns) continue;
-        const otf2::RegionRef region = recorder_.in_group(row->cause, recorder_.region(region_name(*row)));
+    const auto last = waiting_.lower_bound(end_ns);
+    for (const auto& [begin, row] : std::ranges::subrange{waiting_.begin(), last}) {
+        otf2::LocationRecorder& on = location(*row.thread);
+        const std::int64_t begin_ns = std::max(begin, on.last_ns());
+        if (begin_ns >= row.end_ns) continue;
+        const otf2::RegionRef region = recorder_.in_group(row.cause, recorder_.region(region_name(row)));
         on.enter(region, begin_ns);
-        on.leave(region, row->end_ns);
+        on.leave(region, row.end_ns);
     }
     waiting_.erase(waiting_.begin(), last);
 }

@@ -34,7 +34,8 @@ class Recording {
     otf2::Recorder recorder_;
     std::map<std::int64_t, otf2::LocationRecorder*> locations_;  // by thread
     std::map<std::int64_t, std::string> names_;
-    std::vector<base::os::Row> waiting_;  // kept back, since interruptions that began earlier may still arrive
+    // By begin; kept back, since interruptions that began earlier may still arrive.
+    std::multimap<std::int64_t, base::os::Row> waiting_;
     std::int64_t newest_ns_ = 0;
 };
 
