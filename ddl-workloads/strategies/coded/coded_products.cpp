@@ -108,6 +108,7 @@ std::vector<BlockOf<Value>> CodedProducts::decoded_whole(Direction& direction, s
     instruments_.clock().enter(direction.site == ErrorSite::forward ? Phase::forward : Phase::backward, arrived_ns);
 
     std::vector<BlockOf<Value>> parts = parts_of(direction, layer, symbols, row);
+    for (const BlockOf<Value>& part : parts) direction.thresholds[layer].add_size(largest_of(part));
     row.end_ns = base::now_ns();
     row.product_ns = multiplied_ns - row.begin_ns;
     row.wait_ns = arrived_ns - multiplied_ns;
