@@ -25,22 +25,26 @@ std::vector<BlockOf<Value>> CodedProducts::decoded_early(Direction& direction, s
     const BlockOf<Value> zeros = BlockOf<Value>::Zero(rows, columns);
     std::vector parts(direction.wanted.size(), zeros);
     const auto length = static_cast<std::size_t>(direction.decoder.rows_per_symbol() * rows * columns);
+    instruments_.clock().enter(Phase::wait_exchange, since_ns);
     const std::shared_ptr<OpenProductOf<Value>> product = open.open(direction.routes, length);
     std::ptrdiff_t seen = std::ranges::count(product->arrived().is_there, true);
-    row.product_ns = lap_ns();
+    row.wait_ns = lap_ns();
+    instruments_.clock().enter(phase, since_ns);
     bool is_decoded = decode_arrived(direction, layer, product->arrived(), parts, row);
     row.decode_ns = lap_ns();
 
-    const bool gives = direction.routes.mine && !is_decoded;
+    const bool is_needed = !is_decoded;
+    const bool gives = direction.routes.mine && is_needed;
     const BlockOf<Value> term = multiply(gives);
+    row.product_ns = lap_ns();
+    instruments_.clock().enter(Phase::wait_exchange, since_ns);
     if (gives)
         open.give(product, term);
     else if (direction.routes.mine)
         open.give_up(product);
-    row.product_ns += lap_ns();
+    row.wait_ns += lap_ns();
 
     while (!is_decoded) {
-        instruments_.clock().enter(Phase::wait_exchange, since_ns);
         open.wait(*product, [&](const Arrived<Value>& arrived) {
             return std::ranges::count(arrived.is_there, true) > seen && are_enough(direction, arrived.is_there);
         });
@@ -49,7 +53,9 @@ std::vector<BlockOf<Value>> CodedProducts::decoded_early(Direction& direction, s
         instruments_.clock().enter(phase, since_ns);
         is_decoded = decode_arrived(direction, layer, product->arrived(), parts, row);
         row.decode_ns += lap_ns();
+        if (!is_decoded) instruments_.clock().enter(Phase::wait_exchange, since_ns);
     }
+    if (!is_needed) instruments_.clock().enter(phase, since_ns);
     row.end_ns = since_ns;
     if (product_log_)
         product_log_->add(std::move(row), direction.decoder, direction.routes, plan_.late->spare, product);
