@@ -42,7 +42,7 @@ set border 3 lw 0.7
 set tics nomirror out scale 0.5
 set xlabel 'run time, s'
 set ylabel 'accuracy on held-out samples, %'
-set yrange [60:100]
+set yrange [*:100]
 set key outside top center horizontal
 name(n) = n == 1 ? 'without errors' : n == 2 ? 'uncoded' : n == 3 ? 'replication' : 'codenet'
 colour(n) = n == 1 ? '#808080' : n == 2 ? '#d55e00' : n == 3 ? '#0072b2' : '#009e73'
