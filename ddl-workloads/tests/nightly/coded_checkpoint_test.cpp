@@ -4,6 +4,7 @@
 #include "base/csv.hpp"
 #include "base/words.hpp"
 #include "ddl-workloads/checkpoint/checkpoint_store.hpp"
+#include "testing/coded_runs.hpp"
 #include "testing/testing.hpp"
 #include "testing/train_runs.hpp"
 
@@ -96,11 +97,14 @@ TEST_CASE("a coded training continues under another code, and under ddp")
     const testing::TrainRun other = that_ended(testing::train(
         4, scratch / "other", rest + Words{"--strategy", "coded[code=replication,grid=2x1]"} + every_tenth));
     const testing::TrainRun ddp = that_ended(testing::train_alone(scratch / "ddp", rest));
-    const testing::TrainRun two = that_ended(testing::train(2, scratch / "two", rest + Words{"--batch", "4"}));
+    const testing::TrainRun two =
+        that_ended(testing::train(2, scratch / "two", rest + every_tenth + Words{"--batch", "4"}));
     CHECK(testing::train(2, scratch / "refused", rest)
               .err.find("that training had this number of samples in a step: "
                         "8, not 16") != std::string::npos);
-    for (const testing::TrainRun& run : {other, ddp, two}) {
+    CHECK(two.result["first_step"] == 10);
+    CHECK(testing::distance_of_models(scratch / "two", scratch / "whole", 20) < 1e-5);
+    for (const testing::TrainRun& run : {other, ddp}) {
         CHECK(run.result["first_step"] == 10);
         CHECK(run.err.find("not coded[grid=1x1,parity=1x1]") != std::string::npos);
         CHECK(run.result["loss"].get<double>() == doctest::Approx(whole.result["loss"].get<double>()).epsilon(1e-4));
