@@ -121,6 +121,11 @@ class Coded : public Strategy {
     {
         if (late() != nullptr) return refreshed(context);
         if (exchanges_.size() == 1 || !products_->checks()) return true;
+        return replicas_agree(context) && encoded_again(context);
+    }
+
+    bool replicas_agree(StepContext& context)
+    {
         std::vector<StateTensor> replicas = replicas_of(context.model);
         replicas.push_back({.path = "alike", .shape = {1}, .bytes = products_->alike()});
         const Vote result = vote(replicas, exchanges_);
@@ -134,6 +139,19 @@ class Coded : public Strategy {
         return !products_->failed();
     }
 
+    // With late=wait, so that rounding does not add up over all updates of a training. Steps are counted as in an
+    // uninterrupted training.
+    bool encoded_again(StepContext& context)
+    {
+        const std::int64_t step = context.state.done();
+        if (step == 0 || step % plan_.products.refresh != 0 || step == encoded_at_) return true;
+        if (!products_->verify()) return false;
+        encoded_at_ = step;
+        products_->refresh();
+        if (products_->take_verified()) keep_copy(context);
+        return true;
+    }
+
     // With late=skip: if it is time, or a rank requests it, all ranks check and repair the blocks and encode the same
     // weights again.
     bool refreshed(StepContext& context)
@@ -142,7 +160,7 @@ class Coded : public Strategy {
         const bool is_news = step - late()->lag > agreed_at_;  // requests from before then have been answered
         const std::vector<Request> requests = is_news ? requests_->received() : std::vector<Request>{};
         const Request most = requests.empty() ? Request::none : std::ranges::max(requests);
-        const bool is_due = step > context.state.first && step % late()->refresh == 0;
+        const bool is_due = step > context.state.first && step % plan_.products.refresh == 0;
         if (step == agreed_at_ || (most == Request::none && !is_due)) return true;
         agreed_at_ = step;
         if (most == Request::roll_back || !products_->verify()) return false;
@@ -207,6 +225,7 @@ class Coded : public Strategy {
     StateCopy copy_;                                    // to roll back to
     std::optional<NewsBoard::Slot<Request>> requests_;  // with late=skip
     std::int64_t agreed_at_ = -1;                       // step in which requests were answered last
+    std::int64_t encoded_at_ = -1;                      // likewise of the newest encoded_again()
     std::int64_t failed_at_ = -1;                       // step of the last rollback
     int rollbacks_here_ = 0;                            // of that step
     int attempt_ = 0;                                   // rollbacks since the copy was made
@@ -234,7 +253,7 @@ extern const StrategyCard coded_strategy{
                 {"late", "wait", "wait for all symbols, or skip late ones: a product uses those that have arrived"},
                 {"spare", "1", "with late=skip: symbols beyond those needed that a product waits for, as a check"},
                 {"lag", "8", "with late=skip: steps that a rank may be behind before the others wait"},
-                {"refresh", "500", "with late=skip: steps after which all ranks agree again"}},
+                {"refresh", "500", "steps after which all ranks check the blocks and encode the same weights again"}},
     .make = [](const StrategyParts& parts) -> std::unique_ptr<Strategy> {
         return std::make_unique<Coded>(parse_coded(parts), parts.exchanges, parts.instruments);
     },

@@ -43,6 +43,13 @@ void check_precision(const base::Settings& settings, const ProductCode& code)
     if (precision_of(settings) == CodePrecision::fp32) check_single_precision(code);
 }
 
+std::int64_t refresh_of(const base::Settings& settings)
+{
+    const auto refresh = settings.get<std::int64_t>("refresh");
+    if (refresh < 1) base::fail_usage("coded[refresh=", refresh, "]: refresh must be at least 1");
+    return refresh;
+}
+
 // The symbols beyond those needed that every product of the code has.
 int spare_symbols(const LayerCode& code)
 {
@@ -58,16 +65,13 @@ std::optional<LatePlan> late_of(const base::Settings& settings)
     const std::string& late = settings.text("late");
     if (late != "wait" && late != "skip") base::fail_usage("coded[late=", late, "]: late must be wait or skip");
     if (late == "wait") {
-        for (const char* option : {"spare", "lag", "refresh"})
+        for (const char* option : {"spare", "lag"})
             if (settings.given(option)) base::fail_usage("coded[", option, "=..] needs late=skip");
         return std::nullopt;
     }
-    const LatePlan plan{.spare = settings.get<int>("spare"),
-                        .lag = settings.get<std::int64_t>("lag"),
-                        .refresh = settings.get<std::int64_t>("refresh")};
+    const LatePlan plan{.spare = settings.get<int>("spare"), .lag = settings.get<std::int64_t>("lag")};
     if (plan.spare < 0) base::fail_usage("coded[spare=", plan.spare, "]: spare must not be negative");
     if (plan.lag < 1) base::fail_usage("coded[lag=", plan.lag, "]: lag must be at least 1");
-    if (plan.refresh < 1) base::fail_usage("coded[refresh=", plan.refresh, "]: refresh must be at least 1");
     return plan;
 }
 
@@ -119,6 +123,7 @@ StrategyPlan parse_coded(const StrategyParts& parts)
                              .precision = precision_of(parts.settings),
                              .errors = parse_soft_errors(parts.soft_errors),
                              .late = late_of(parts.settings),
+                             .refresh = refresh_of(parts.settings),
                              .directory = parts.directory};
     if (card_of(parts.settings).layer == nullptr) return {.code = product_code(parts), .products = products};
     return {.code = weights_plan(parts), .products = products};
@@ -127,6 +132,7 @@ StrategyPlan parse_coded(const StrategyParts& parts)
 base::Capabilities coded_needs(const base::Settings& settings)
 {
     late_of(settings);
+    refresh_of(settings);
     threshold_of(settings);
     precision_of(settings);
     const base::Settings of_code = settings_of_code(settings);

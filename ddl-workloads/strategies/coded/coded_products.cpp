@@ -32,9 +32,7 @@ CodedProducts::CodedProducts(CodedPlan plan, Direction forward, Direction backwa
       errors_{plan_.errors, exchanges.rank()},
       log_{plan_.directory, exchanges.rank()}
 {
-    forward_.thresholds.assign(layers_.size(),
-                               Threshold{plan_.threshold, plan_.precision,
-                                         plan_.late ? Threshold::Inputs::rounded : Threshold::Inputs::equal});
+    forward_.thresholds.assign(layers_.size(), Threshold{plan_.threshold, plan_.precision});
     backward_.thresholds = forward_.thresholds;
 }
 
@@ -243,10 +241,8 @@ nlohmann::ordered_json CodedProducts::describe() const
     nlohmann::ordered_json json{{"ranks", exchanges_.size()},
                                 {"wrong_symbols", detected_.value()},
                                 {"regenerated_blocks", regenerated_.value()}};
-    if (plan_.late) {
-        json["refreshes"] = refreshes_;
-        json["drift"] = drift_;
-    }
+    json["refreshes"] = refreshes_;
+    json["drift"] = drift_;
     json["cpu_ms"] = cpu_ms_;
     json["layers"] = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < layers_.size(); ++i) {

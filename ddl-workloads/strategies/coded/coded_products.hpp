@@ -35,9 +35,8 @@
 namespace ddl {
 
 struct LatePlan {
-    int spare = 1;             // symbols beyond those needed that a product waits for, as a check
-    std::int64_t lag = 8;      // steps that a rank may be behind the others
-    std::int64_t refresh = 0;  // steps after which all ranks agree again
+    int spare = 1;         // symbols beyond those needed that a product waits for, as a check
+    std::int64_t lag = 8;  // steps that a rank may be behind the others
 };
 
 struct CodedPlan {
@@ -45,6 +44,7 @@ struct CodedPlan {
     CodePrecision precision = CodePrecision::fp32;  // of blocks, products and symbols
     SoftErrorPlan errors;
     std::optional<LatePlan> late{};   // none: products wait for all symbols
+    std::int64_t refresh = 0;         // steps after which the blocks are encoded again
     std::filesystem::path directory;  // of errors.csv and products.csv
 };
 
@@ -73,7 +73,7 @@ class CodedProducts : public DenseProducts {
     // Collective: waits for the late symbols of all products, before other communication of all ranks.
     void settle();
 
-    // Collective, with late=skip, after verify(): all ranks encode the same weights again.
+    // Collective, after verify(): all ranks encode the same weights again.
     void refresh();
 
     // True on all ranks if a product had more errors than the code corrects. This product and those that follow are
@@ -214,7 +214,7 @@ class CodedProducts : public DenseProducts {
     bool verified_ = false;
     Request request_ = Request::none;
     std::int64_t refreshes_ = 0;
-    double drift_ = 0.0;  // largest relative difference between ranks that had used different symbols
+    double drift_ = 0.0;  // largest relative difference that agreeing or encoding again made
     otf2::PublishedCounter detected_{"code_errors_detected", "symbols of coded products that were wrong"};
     otf2::PublishedCounter regenerated_{"code_blocks_regenerated", "blocks of weights regenerated from other ranks"};
 };

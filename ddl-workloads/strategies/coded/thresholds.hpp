@@ -9,17 +9,12 @@ namespace ddl {
 
 enum class CodePrecision { fp32, fp64 };
 
-// Calibrated from the first products: a hundred times their largest disagreement, since rounding adds up over updates
-// (about twentyfold in 5000); a thousand times if ranks multiply inputs that differ by rounding. Until then, and at
-// most, 1e-3; in double precision 1e-9.
+// Calibrated from the first products: a thousand times their largest disagreement, since rounding adds up over updates
+// (a hundredfold in 1000, where parts of a product cancel). Until then, and at most, 1e-3; in double precision 1e-9.
 class Threshold {
  public:
-    enum class Inputs { equal, rounded };
-
-    explicit Threshold(std::optional<double> given, CodePrecision precision = CodePrecision::fp32,
-                       Inputs inputs = Inputs::equal)
+    explicit Threshold(std::optional<double> given, CodePrecision precision = CodePrecision::fp32)
         : given_{given},
-          margin_{inputs == Inputs::equal ? 100.0 : 1000.0},
           smallest_{precision == CodePrecision::fp32 ? 1e-6 : 1e-14},
           largest_{precision == CodePrecision::fp32 ? 1e-3 : 1e-9}
     {
@@ -28,7 +23,7 @@ class Threshold {
     double value() const
     {
         if (given_) return *given_;
-        return seen_ < calibration ? largest_ : std::clamp(margin_ * noise_floor_, smallest_, largest_);
+        return seen_ < calibration ? largest_ : std::clamp(margin * noise_floor_, smallest_, largest_);
     }
     double noise_floor() const { return noise_floor_; }  // largest disagreement in the first products
     bool is_final() const { return given_.has_value() || seen_ >= calibration; }
@@ -48,9 +43,9 @@ class Threshold {
 
  private:
     static constexpr int calibration = 20;  // products
+    static constexpr double margin = 1000.0;
 
     std::optional<double> given_;
-    double margin_;
     double smallest_;
     double largest_;
     int seen_ = 0;

@@ -126,7 +126,6 @@ TEST_CASE("late=skip is refused where nothing could be left out")
     has(refusal("late=never"), "late must be wait or skip");
     has(refusal("spare=0"), "needs late=skip");
     has(refusal("late=wait,lag=4"), "needs late=skip");
-    has(refusal("refresh=4"), "needs late=skip");
 }
 
 #endif
