@@ -43,9 +43,10 @@ testing::TrainRun that_ended(testing::TrainRun run)
 TEST_CASE("a coded training that was killed resumes from its checkpoint to the same bits")
 {
     const testing::Scratch scratch;
+    const Words three = mlp_for_restarts + Words{"--strategy", "coded[grid=1x1,parity=1x1,refresh=5]"};
     const fs::path killed = scratch / "killed";
     {
-        testing::RunningTraining run{3, killed, three_ranks + every_tenth + Words{"--duration", "60s"}};
+        testing::RunningTraining run{3, killed, three + every_tenth + Words{"--duration", "60s"}};
         while (!fs::exists(ddl::checkpoint_path(killed / "train/checkpoints", 10))) {
             REQUIRE(testing::runs(run.launcher()));
             std::this_thread::sleep_for(std::chrono::milliseconds{10});
@@ -56,8 +57,8 @@ TEST_CASE("a coded training that was killed resumes from its checkpoint to the s
     const fs::path middle = ddl::checkpoint_path(killed / "train/checkpoints", 10);
     const Words to_20{"--steps", "20"};
     const testing::TrainRun resumed =
-        that_ended(testing::train(3, scratch / "resumed", three_ranks + to_20 + Words{"--resume", middle.string()}));
-    const testing::TrainRun whole = that_ended(testing::train(3, scratch / "whole", three_ranks + to_20));
+        that_ended(testing::train(3, scratch / "resumed", three + to_20 + Words{"--resume", middle.string()}));
+    const testing::TrainRun whole = that_ended(testing::train(3, scratch / "whole", three + to_20));
     CHECK(resumed.result["first_step"] == 10);
     CHECK(resumed.result["checksum"] == whole.result["checksum"]);
 }
