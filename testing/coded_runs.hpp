@@ -20,14 +20,15 @@
 
 namespace testing {
 
-// After 200 steps the losses differ by 1e-4 at most, relative to the loss.
-inline void check_coded_loss(const Scratch& scratch, const Words& training, int ranks, const std::string& strategy)
+// After these steps the losses differ by 1e-4 at most, relative to the loss.
+inline void check_coded_loss(const Scratch& scratch, const Words& training, int ranks, const std::string& strategy,
+                             const Words& steps = {"--steps", "200", "--lr", "0.01"})
 {
     static int number = 0;
     CAPTURE(strategy);
     CAPTURE(training);
     const std::string name = std::to_string(number++);
-    const Words options = training + Words{"--steps", "200", "--lr", "0.01", "--trace", "off"};
+    const Words options = training + steps + Words{"--trace", "off"};
     const TrainRun one = train_alone(scratch / ("one" + name), options);
     const TrainRun coded = train(ranks, scratch / ("coded" + name), options + Words{"--strategy", strategy});
     INFO(one.err, coded.err);

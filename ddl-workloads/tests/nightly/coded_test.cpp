@@ -37,7 +37,10 @@ TEST_CASE("coded layers of a transformer and of a residual network reach the los
     const testing::Scratch scratch;
     const Words gpt = Words{"--model", "gpt[layers=2,width=16,heads=2]"} + testing::some_text(scratch / "text", 12);
     const Words resnet{"--model", "resnet18[width=4]", "--data", "digits"};
-    for (const Words& model : {gpt, resnet}) testing::check_coded_loss(scratch, model, 8, "coded[grid=2x2,parity=1x1]");
+    const std::string strategy = "coded[grid=2x2,parity=1x1]";
+    testing::check_coded_loss(scratch, gpt, 8, strategy);
+    // Rounding alone soon parts trainings of a residual network: one process with two threads, too, has another loss.
+    testing::check_coded_loss(scratch, resnet, 8, strategy, {"--steps", "5", "--lr", "0.001"});
 }
 
 TEST_CASE("of 1,000 errors none is missed, and 10,000 products without errors raise no alarm")

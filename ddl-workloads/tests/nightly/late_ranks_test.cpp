@@ -63,9 +63,9 @@ TEST_CASE("500 steps that skip a late rank end with the weights of late=wait, un
 TEST_CASE("a training that skips late ranks raises no alarm when its gradients have become small")
 {
     const testing::Scratch scratch;
-    const testing::TrainRun run = late_run(
-        8, scratch / "run",
-        {"--steps", "3000", "--batch", "32", "--lr", "0.02", "--strategy", "coded[grid=2x1,parity=2x2,late=skip]"});
+    const testing::TrainRun run = late_run(8, scratch / "run",
+                                           {"--steps", "3000", "--checkpoint-every", "3000", "--batch", "32", "--lr",
+                                            "0.02", "--strategy", "coded[grid=2x1,parity=2x2,late=skip]"});
     CHECK(run.result["loss"].get<double>() < 1e-3);
     CHECK(run.result["code"]["wrong_symbols"] == 0);
     CHECK(run.result["code"]["rollbacks"] == 0);
