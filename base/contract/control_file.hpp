@@ -43,6 +43,8 @@ struct ControlPage {
     alignas(64) std::atomic<std::uint64_t> acknowledged;  // written by training: number of steps that read on_until_ns
     std::atomic<std::uint64_t> controlled;  // written by training: number of steps that executed the request
     std::atomic<std::uint64_t> served;      // written by training: number of slots whose background work it started
+    // Written by training: steps from reading a request for a delay to the step that executes it; 0 is as 1.
+    std::atomic<std::uint32_t> steps_ahead;
     alignas(64) std::atomic<std::uint64_t> step;  // written by training: the step it is in, from 0
     std::atomic<std::uint32_t> phase;             // written by training: a TrainingPhase
     std::atomic<std::int64_t> updated_ns;         // written by training: time of its last write (CLOCK_MONOTONIC)

@@ -25,6 +25,7 @@ class ControlDelay : public Hook {
     void post(StepContext& context) override
     {
         if (over_ || page_ == nullptr) return;
+        page_->steps_ahead.store(static_cast<std::uint32_t>(board_.lag()), std::memory_order_relaxed);
         page_->acknowledged.fetch_add(1, std::memory_order_relaxed);
         if (context.exchanges.rank() != 0) return;
         // No request if, going by the length of the last step, the controlled step would not end within its slot.

@@ -24,7 +24,7 @@ constexpr base::Nanoseconds slot_without_training{1'000'000'000};
 constexpr base::Nanoseconds training_patience{20'000'000'000};
 
 // Returns none, with a warning, if no training is found.
-std::optional<base::Nanoseconds> measured_step(const fs::path& control_run)
+std::optional<MeasuredStep> measured_step(const fs::path& control_run)
 {
     if (control_run.empty()) {
         base::warn("slot=auto: no training given (--out or --control); using 1s");
@@ -34,7 +34,7 @@ std::optional<base::Nanoseconds> measured_step(const fs::path& control_run)
                " s for them");
     const auto step = measure_step(control_run, base::host_name(), training_patience);
     if (step)
-        base::warn("slot=auto: a step takes " + base::format(base::Nanoseconds{step->count() / 1000 * 1000}) +
+        base::warn("slot=auto: a step takes " + base::format(base::Nanoseconds{step->length.count() / 1000 * 1000}) +
                    ", a slot " + base::format(slot_of(*step)));
     else if (!base::stop_requested())
         base::warn("slot=auto: no step was counted in " + (control_run / "control").string() + "; using 1s");

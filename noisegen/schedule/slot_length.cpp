@@ -37,15 +37,15 @@ std::optional<Seen> next_step(const base::ControlPage& page, std::uint64_t step,
 
 }  // namespace
 
-base::Nanoseconds slot_of(base::Nanoseconds step)
+base::Nanoseconds slot_of(const MeasuredStep& step)
 {
     constexpr std::int64_t tenth_ns = 100'000'000;
-    const std::int64_t tenths = (10 * step.count() + tenth_ns - 1) / tenth_ns;
+    const std::int64_t tenths = ((9 + step.ahead) * step.length.count() + tenth_ns - 1) / tenth_ns;
     return base::Nanoseconds{std::max<std::int64_t>(2, tenths) * tenth_ns};
 }
 
-std::optional<base::Nanoseconds> measure_step(const std::filesystem::path& run, const std::string& host,
-                                              base::Nanoseconds patience)
+std::optional<MeasuredStep> measure_step(const std::filesystem::path& run, const std::string& host,
+                                         base::Nanoseconds patience)
 {
     const base::ControlFile control = base::ControlFile::open(run, host);
     const base::ControlPage& page = control.page();
@@ -63,7 +63,9 @@ std::optional<base::Nanoseconds> measure_step(const std::filesystem::path& run, 
         last = *seen;
     }
     if (last.step <= first->step) return {};
-    return base::Nanoseconds{(last.at_ns - first->at_ns) / static_cast<std::int64_t>(last.step - first->step)};
+    return MeasuredStep{
+        .length = base::Nanoseconds{(last.at_ns - first->at_ns) / static_cast<std::int64_t>(last.step - first->step)},
+        .ahead = std::max<std::int64_t>(1, page.steps_ahead.load())};
 }
 
 std::vector<SeenSteps> watch_steps(const std::filesystem::path& run, const std::string& host, std::int64_t origin_ns,

@@ -94,6 +94,7 @@ TEST_CASE("every rank makes the control delay, without barriers, where news wait
         5, scratch / "run",
         mlp_with_late_rank + Words{"--steps", "9", "--control-delay", "3ms", "--strategy", late_skip(",lag=2")});
     CHECK(control.page().controlled == 6);  // step 1 requests the first, step 3 makes it
+    CHECK(control.page().steps_ahead == 2);
     const base::CsvTable rows{scratch / "run/train/steps.csv"};
     for (std::size_t row = 0; row < rows.rows(); ++row) {
         CHECK((rows.get<std::int64_t>(row, "control_delay_ns") >= 3'000'000) ==

@@ -20,11 +20,16 @@ using namespace std::chrono_literals;
 
 TEST_CASE("a slot holds ten steps rounded up to a tenth of a second")
 {
-    CHECK(noisegen::slot_of(45ms) == 500ms);
-    CHECK(noisegen::slot_of(50ms) == 500ms);
-    CHECK(noisegen::slot_of(51ms) == 600ms);
-    CHECK(noisegen::slot_of(1ms) == 200ms);
-    CHECK(noisegen::slot_of(2s) == 20s);
+    CHECK(noisegen::slot_of({45ms}) == 500ms);
+    CHECK(noisegen::slot_of({50ms}) == 500ms);
+    CHECK(noisegen::slot_of({51ms}) == 600ms);
+    CHECK(noisegen::slot_of({1ms}) == 200ms);
+    CHECK(noisegen::slot_of({2s}) == 20s);
+}
+
+TEST_CASE("a slot holds ten steps on which a control can act, also where it acts eight steps late")
+{
+    CHECK(noisegen::slot_of({.length = 50ms, .ahead = 8}) == 900ms);  // 7 steps that it is too late for, and 10
 }
 
 TEST_CASE("the step of a training is measured through the control file")
@@ -32,6 +37,7 @@ TEST_CASE("the step of a training is measured through the control file")
     const testing::Scratch scratch;
     base::ControlFile control = base::ControlFile::open(scratch.path(), "here");
     const std::int64_t begin_ns = base::now_ns();
+    control.page().steps_ahead = 8;
     std::atomic<bool> stop = false;
     std::thread training{[&] {
         while (!stop) {
@@ -46,8 +52,9 @@ TEST_CASE("the step of a training is measured through the control file")
     const auto steps = static_cast<std::int64_t>(control.page().step.load());
     REQUIRE(step.has_value());
     // Sleeps may be longer than requested, so the actual time of the steps is compared.
-    CHECK(step->count() > took_ns / steps / 2);
-    CHECK(step->count() < took_ns / steps * 2);
+    CHECK(step->length.count() > took_ns / steps / 2);
+    CHECK(step->length.count() < took_ns / steps * 2);
+    CHECK(step->ahead == 8);
 }
 
 TEST_CASE("without a training there is no step")
