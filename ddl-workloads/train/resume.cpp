@@ -54,7 +54,8 @@ PartInUse::PartInUse(const fs::path& part)
 fs::path newest_of(const fs::path& directory)
 {
     if (is_checkpoint(directory)) return first_sound(std::vector{directory});
-    const std::vector<fs::path> all = checkpoints_of(directory);
+    std::vector<fs::path> all = checkpoints_in(directory);
+    if (all.empty()) all = checkpoints_of(directory);
     if (all.empty()) base::fail("--resume: ", directory.string(), " has no checkpoint");
     return first_sound(all);
 }

@@ -18,7 +18,8 @@ class PartInUse {
     base::Descriptor directory_;
 };
 
-// The newest sound checkpoint of a run (DIR), or DIR itself if it is a checkpoint. Throws Error if there is none.
+// The newest sound checkpoint of a run (DIR) or in the folder DIR, or DIR itself if it is a checkpoint. Throws Error if
+// there is none.
 std::filesystem::path newest_of(const std::filesystem::path& directory);
 
 // Moves DIR/train, if it exists, to DIR/train.1 (or the next free number), and returns the newest sound checkpoint of

@@ -268,6 +268,9 @@ TEST_CASE("a damaged checkpoint is named and the one before it used")
     CHECK(second.err.find((kept[0] / "checkpoint.h5: /model/bucket.").string()) != std::string::npos);
     CHECK(second.err.find("is damaged: its CRC-32C is ") != std::string::npos);
     CHECK(second.err.find("; trying the previous checkpoint\n") != std::string::npos);
+    const testing::TrainRun of_folder = testing::train_alone(
+        scratch / "of-folder", words + Words{"--steps", "40", "--resume", checkpoints_of(scratch / "run")});
+    CHECK(of_folder.result["first_step"] == 20);
 
     flip_bit_in_the_middle(kept[1] / "checkpoint.h5");
     const testing::TrainRun third = testing::train_alone(scratch / "third", more);
