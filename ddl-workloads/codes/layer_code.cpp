@@ -72,12 +72,12 @@ std::string Grid::text() const
 
 Grid parse_grid(std::string_view text, int least)
 {
-    constexpr int most = 100;
     const std::size_t cross = text.find('x');
     if (cross == std::string_view::npos) base::fail_usage("'", text, "' is not a grid such as 5x4");
     const Grid grid{base::parse<int>(text.substr(0, cross)), base::parse<int>(text.substr(cross + 1))};
     for (const int side : {grid.rows, grid.columns})
-        if (side < least || side > most) base::fail_usage("'", text, "': rows and columns are ", least, " to ", most);
+        if (side < least || side > most_grid_side)
+            base::fail_usage("'", text, "': rows and columns are ", least, " to ", most_grid_side);
     return grid;
 }
 

@@ -28,7 +28,9 @@ struct Grid {
     std::string text() const;
 };
 
-// Throws UsageError unless both numbers are `least` or more, and at most 100.
+inline constexpr int most_grid_side = 100;
+
+// Throws UsageError unless both numbers are from `least` to most_grid_side.
 Grid parse_grid(std::string_view text, int least = 1);
 
 // The block that a rank holds, and its products.

@@ -33,6 +33,10 @@ ProductCode product_of(const base::Settings& settings, int ranks)
     const int columns = blocks(settings, "columns", 0);
     const int u = columns == 0 ? t : columns;
     const int threshold = polydot_threshold(t, s, u);
+    constexpr int most_ranks = 1000;  // condition numbers of larger codes take too long
+    if (threshold > most_ranks)
+        base::fail_usage("polydot[t=", t, ",s=", s, ",columns=", u, "] takes ", threshold, " ranks: more than ",
+                         most_ranks);
     if (ranks == 0) ranks = threshold;
     if (ranks < threshold)
         base::fail_usage("polydot[t=", t, ",s=", s, ",columns=", u, "] takes ", threshold, " ranks or more, not ",

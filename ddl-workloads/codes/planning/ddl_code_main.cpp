@@ -76,6 +76,8 @@ class Plan : public base::Command {
     {
         request_.grid = ddl::parse_grid(grid_);
         request_.parity = ddl::parse_grid(parity_, 0);
+        // The plan has an uncoded grid of twice as many columns.
+        base::check_within(1, ddl::most_grid_side / 2, request_.grid.columns, "the columns of --grid");
         base::check_within(1, 100'000, request_.layers, "--layers");
         base::check_within(std::max(request_.grid.rows, request_.grid.columns), 10'000'000, request_.width, "--width");
         base::check_within(1, 10'000'000, request_.batch, "--batch");

@@ -36,10 +36,16 @@ double words_of(const Pass& pass, int ranks, const PlanRequest& request)
     return segment * pass.symbols() * ((pass.terms - 1) + (ranks - 1));
 }
 
+// The probability of an event, from the logarithm of the probability that it does not happen. Never -0.
+double happens(double log_of_not)
+{
+    return 0.0 - std::expm1(log_of_not);
+}
+
 // The probability that some rank errs in an iteration.
 double any_error(const PlanRequest& request, int ranks)
 {
-    return -std::expm1(static_cast<double>(ranks) * operations * request.layers * std::log1p(-request.error_rate));
+    return happens(static_cast<double>(ranks) * operations * request.layers * std::log1p(-request.error_rate));
 }
 
 // Upper bound of the probability that an iteration rolls back: the forward and the backward check each count all errors
@@ -48,11 +54,11 @@ std::optional<double> rollback_bound(const PlanRequest& request, const Pass& for
 {
     if (forward.spare() == 0 && backward.spare() == 0) return std::nullopt;
     if (forward.spare() <= 1 && backward.spare() <= 1) return any_error(request, ranks);  // nothing is corrected
-    const double erred = -std::expm1(operations * std::log1p(-request.error_rate));
+    const double erred = happens(operations * std::log1p(-request.error_rate));
     double kept = 0.0;  // logarithm
     for (const Pass& pass : {forward, backward})
         if (pass.spare() > 0) kept += std::log1p(-uncorrectable(pass, erred));
-    return -std::expm1(request.layers * kept);
+    return happens(request.layers * kept);
 }
 
 // Time per kept iteration, if a checkpoint is written after every `kept` ones.

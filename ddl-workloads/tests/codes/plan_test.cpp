@@ -105,6 +105,19 @@ TEST_CASE("the best interval between checkpoints costs least")
     }
 }
 
+TEST_CASE("without errors nothing is rolled back")
+{
+    ddl::PlanRequest request;
+    request.simulate = 0;
+    request.error_rate = 0.0;
+    for (const ddl::PlannedScheme& one : ddl::plan(request)) {
+        CAPTURE(one.scheme);
+        CHECK(one.rollback.value_or(0.0) == 0.0);
+        CHECK_FALSE(std::signbit(one.rollback.value_or(0.0)));
+        CHECK_FALSE(std::signbit(one.unnoticed.value_or(0.0)));
+    }
+}
+
 TEST_CASE("SPARe plans the redundancy, the restarts and the checkpoints of its paper")
 {
     // floor(log2 600 + 0.833) = 10
@@ -146,4 +159,10 @@ TEST_CASE("ddl-code plan writes its table once and info describes a code")
     CHECK(few.status == 2);
     CHECK(few.out == "");
     CHECK(few.err.find("takes 3 ranks or more, not 2") != std::string::npos);
+    const testing::Outcome many = ddl_code({"info", "polydot[t=100,s=100]"});
+    CHECK(many.status == 2);
+    CHECK(many.err.find("takes 1000099 ranks: more than 1000") != std::string::npos);
+    const testing::Outcome wide = ddl_code({"plan", "--grid", "100x100", "--parity", "1x1"});
+    CHECK(wide.status == 2);
+    CHECK(wide.err.find("the columns of --grid must be at most 50, not 100") != std::string::npos);
 }
