@@ -78,6 +78,12 @@ TEST_CASE("a threshold is a thousand times the disagreement of the first product
     CHECK(automatic.noise_floor() == doctest::Approx(2e-7));
     CHECK(automatic.value() == doctest::Approx(2e-4));
     ddl::Threshold in_double{std::nullopt, ddl::CodePrecision::fp64};
+    CHECK(automatic.left_out() == 0);
+    ddl::Threshold with_error{std::nullopt};  // from the third product on
+    for (int product = 0; product < 20; ++product) with_error.add(product < 2 ? 1e-7 : 5e-4);
+    CHECK(with_error.noise_floor() == doctest::Approx(1e-7));
+    CHECK(with_error.left_out() == 18);
+    CHECK(with_error.value() == doctest::Approx(1e-4));
     CHECK(in_double.value() == doctest::Approx(1e-9));
     for (int product = 0; product < 20; ++product) in_double.add(3e-16);
     CHECK(in_double.value() == doctest::Approx(3e-13));

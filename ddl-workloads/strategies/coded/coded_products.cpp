@@ -3,6 +3,7 @@
 
 #include "base/contract/trace_names.hpp"
 #include "base/system/clock.hpp"
+#include "base/words.hpp"
 #include "soft-errors/state/checksums.hpp"
 
 #include <algorithm>
@@ -230,9 +231,12 @@ void CodedProducts::print_thresholds() const
         for (const Direction* direction : {&forward_, &backward_}) {
             if (!direction->checks()) continue;
             const Threshold& threshold = direction->thresholds[i];
-            std::fprintf(stderr, "ddl-train: %s, %s: noise floor %.1e, smallest detectable error %.1e (relative)\n",
+            std::fprintf(stderr, "ddl-train: %s, %s: noise floor %.1e, smallest detectable error %.1e (relative)%s\n",
                          layers_[i].c_str(), text(direction->site).c_str(), threshold.noise_floor(),
-                         direction->decoder.smallest_detectable(threshold.value()));
+                         direction->decoder.smallest_detectable(threshold.value()),
+                         threshold.left_out() == 0
+                             ? ""
+                             : base::join("; without ", threshold.left_out(), " of the first products").c_str());
         }
 }
 
@@ -263,6 +267,7 @@ nlohmann::ordered_json CodedProducts::describe() const
 #define CODED_PRODUCTS_OF(Value)                                                                                 \
     template void CodedProducts::strike(std::size_t, ErrorSite, BlockOf<Value>&);                                \
     template void CodedProducts::alter(const std::string&, std::size_t, std::span<Value>);                       \
+                {"left_out", threshold.left_out()},
     template std::vector<BlockOf<Value>> CodedProducts::product(Direction&, std::size_t, const Multiply<Value>&, \
                                                                 Eigen::Index, Eigen::Index);                     \
     template std::vector<BlockOf<Value>> CodedProducts::parts_of(Direction&, std::size_t, Symbols<Value>&,       \

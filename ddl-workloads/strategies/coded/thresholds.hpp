@@ -3,7 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <limits>
 #include <optional>
+#include <vector>
 
 namespace ddl {
 
@@ -11,6 +14,8 @@ enum class CodePrecision { fp32, fp64 };
 
 // Calibrated from the first products: a thousand times their largest disagreement, since rounding adds up over updates
 // (a hundredfold in 1000, where parts of a product cancel). Until then, and at most, 1e-3; in double precision 1e-9.
+// An error that is too small to be found until then must not count as rounding: products that disagree far more than
+// the one that agrees best are left out.
 class Threshold {
  public:
     explicit Threshold(std::optional<double> given, CodePrecision precision = CodePrecision::fp32)
@@ -23,17 +28,25 @@ class Threshold {
     double value() const
     {
         if (given_) return *given_;
-        return seen_ < calibration ? largest_ : std::clamp(margin * noise_floor_, smallest_, largest_);
+        return std::ssize(first_) < calibration ? largest_ : std::clamp(margin * noise_floor_, smallest_, largest_);
     }
     double noise_floor() const { return noise_floor_; }  // largest disagreement in the first products
-    bool is_final() const { return given_.has_value() || seen_ >= calibration; }
+    std::ptrdiff_t left_out() const { return left_out_; }
+    bool is_final() const { return given_.has_value() || std::ssize(first_) >= calibration; }
 
     // A product's symbols all agreed.
     void add(double residual)
     {
-        if (seen_ >= calibration) return;
-        ++seen_;
-        noise_floor_ = std::max(noise_floor_, residual);
+        if (std::ssize(first_) >= calibration) return;
+        first_.push_back(residual);
+        double least = std::numeric_limits<double>::infinity();
+        for (const double one : first_)
+            if (one > 0.0) least = std::min(least, one);
+        const auto is_rounding = [least](double one) { return one <= far_more * least; };
+        noise_floor_ = 0.0;
+        for (const double one : first_)
+            if (is_rounding(one)) noise_floor_ = std::max(noise_floor_, one);
+        left_out_ = std::ssize(first_) - std::ranges::count_if(first_, is_rounding);
     }
 
     // The largest value of the layer's products in this direction. When gradients become small, the rounding of a loss
@@ -44,12 +57,14 @@ class Threshold {
  private:
     static constexpr int calibration = 20;  // products
     static constexpr double margin = 1000.0;
+    static constexpr double far_more = 30.0;
 
     std::optional<double> given_;
     double smallest_;
     double largest_;
-    int seen_ = 0;
+    std::vector<double> first_{};  // disagreement of the first products
     double noise_floor_ = 0.0;
+    std::ptrdiff_t left_out_ = 0;  // of the first products
     double largest_size_ = 0.0;
 };
 
