@@ -65,7 +65,8 @@ TEST_CASE("soft errors that make no sense are refused")
 {
     CHECK(ddl::parse_soft_errors("").rate == 0.0);
     CHECK(ddl::parse_soft_errors("rate=3e-4").density == doctest::Approx(0.005));
-    for (const char* text : {"rate=2", "density=0%", "amplitude=0", "sites=sideways", "kind=multiply", "often=1"})
+    for (const char* text : {"rate=2", "rate=0.1,density=0%", "rate=0.1,amplitude=0", "rate=0.1,sites=sideways",
+                             "rate=0.1,kind=multiply", "rate=0.1,often=1", "density=1%"})
         CHECK_THROWS_AS(ddl::parse_soft_errors(text), base::UsageError);
 }
 
@@ -77,13 +78,13 @@ TEST_CASE("a threshold is a thousand times the disagreement of the first product
     automatic.add(1e-4);  // no longer among the first ones
     CHECK(automatic.noise_floor() == doctest::Approx(2e-7));
     CHECK(automatic.value() == doctest::Approx(2e-4));
-    ddl::Threshold in_double{std::nullopt, ddl::CodePrecision::fp64};
     CHECK(automatic.left_out() == 0);
     ddl::Threshold with_error{std::nullopt};  // from the third product on
     for (int product = 0; product < 20; ++product) with_error.add(product < 2 ? 1e-7 : 5e-4);
     CHECK(with_error.noise_floor() == doctest::Approx(1e-7));
     CHECK(with_error.left_out() == 18);
     CHECK(with_error.value() == doctest::Approx(1e-4));
+    ddl::Threshold in_double{std::nullopt, ddl::CodePrecision::fp64};
     CHECK(in_double.value() == doctest::Approx(1e-9));
     for (int product = 0; product < 20; ++product) in_double.add(3e-16);
     CHECK(in_double.value() == doctest::Approx(3e-13));

@@ -54,6 +54,7 @@ SoftErrorPlan parse_soft_errors(const std::string& text_of_plan)
     if (text_of_plan.empty()) return {};
     const base::Settings settings{option_name, option_cards(),
                                   base::parse_plug_in(base::join("errors[", text_of_plan, "]")).options};
+    if (!settings.given("rate")) base::fail_usage(option_name, ": give a rate, such as rate=3e-4");
     const std::string& kind = settings.text("kind");
     if (kind != "add" && kind != "bit") base::fail_usage(option_name, ": kind must be add or bit, not ", kind);
     SoftErrorPlan plan{.rate = settings.get<double>("rate"),
