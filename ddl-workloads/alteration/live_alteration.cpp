@@ -25,6 +25,11 @@ bool is_at(const std::string& path, const char* place)
     return path.starts_with(place);
 }
 
+bool is_state(const std::string& path)
+{
+    return is_at(path, "model/") || is_at(path, "optimizer/") || is_at(path, strategy_state);
+}
+
 std::string bits_of(const soft_errors::Injection& one)
 {
     std::string text;
@@ -155,7 +160,18 @@ LiveAlterer::LiveAlterer(otf2::Recorder& recorder, otf2::LocationRecorder& locat
     if (!tensors.empty())
         gradients_of(model).alter_gradients(
             tensors, [this](std::size_t tensor, std::span<float> values) { gradient(tensor, values); });
+    check_state_paths();
     alter_products();
+}
+
+void LiveAlterer::check_state_paths() const
+{
+    std::vector<std::string> paths;
+    for (const StateTensor& tensor : model_.state()) paths.push_back(tensor.path);
+    for (const LiveAlteration& alteration : alterations_)
+        for (const soft_errors::Injection& one : alteration.injections)
+            if (is_state(one.path) && std::ranges::find(paths, one.path) == paths.end())
+                base::fail_usage("--alter: the training has no ", one.path, base::did_you_mean(one.path, paths));
 }
 
 void LiveAlterer::alter_products()
@@ -196,19 +212,18 @@ void LiveAlterer::before_step(std::uint64_t step)
 
 void LiveAlterer::alter_state()
 {
-    const auto is_state = [](const auto& entry) {
-        return is_at(entry.first, "model/") || is_at(entry.first, "optimizer/") || is_at(entry.first, strategy_state);
-    };
-    if (std::none_of(wanted_.begin(), wanted_.end(), is_state)) return;
-    std::vector<std::string> paths;
-    for (const StateTensor& tensor : model_.state()) {
-        alter(tensor.path, format_of(tensor.type), tensor.shape, tensor.bytes);
-        paths.push_back(tensor.path);
+    if (std::none_of(wanted_.begin(), wanted_.end(), [](const auto& entry) { return is_state(entry.first); })) return;
+    const std::vector<StateTensor> state = model_.state();
+    const bool is_coded =
+        std::ranges::any_of(state, [](const StateTensor& tensor) { return is_at(tensor.path, strategy_state); });
+    for (const StateTensor& tensor : state) {
+        const bool is_real = tensor.type == ElementType::float32 || tensor.type == ElementType::float64;
+        if (!is_coded || !is_real)
+            alter(tensor.path, format_of(tensor.type), tensor.shape, tensor.bytes);
+        else if (const std::optional<double> size = numbers(tensor))
+            model_.with_dense_layers()->products()->altered(tensor, *size);
     }
     model_.restored();
-    for (const auto& [path, injections] : wanted_)
-        if (is_state(std::pair{path, 0}) && std::find(paths.begin(), paths.end(), path) == paths.end())
-            base::fail("--alter: the training has no ", path, base::did_you_mean(path, paths));
 }
 
 void LiveAlterer::input(Batch& batch)

@@ -54,12 +54,12 @@ void add_alteration_options(base::Options& options, std::vector<LiveAlteration>&
 // computes gradients (possibly another one) while the main thread waits.
 class LiveAlterer {
  public:
-    // `alterations` are those of this rank. The model must outlive the object. Throws UsageError for a gradient that
-    // the model does not have.
+    // `alterations` are those of this rank. The model must outlive the object. Throws UsageError for a tensor that the
+    // model does not have.
     LiveAlterer(otf2::Recorder& recorder, otf2::LocationRecorder& location, Model& model,
                 std::vector<LiveAlteration> alterations);
 
-    // All throw Error for a tensor or an index that does not exist.
+    // All throw Error for an input or an index that does not exist.
     void before_step(std::uint64_t step);
     void input(Batch& batch);
     void before_update();
@@ -70,6 +70,7 @@ class LiveAlterer {
     using Wanted = std::map<std::string, std::vector<const soft_errors::Injection*>>;
 
     void gradient(std::size_t tensor, std::span<float> values);
+    void check_state_paths() const;
     void alter_products();
     std::optional<double> numbers(const StateTensor& tensor);
     void alter_state();

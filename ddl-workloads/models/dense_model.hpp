@@ -55,6 +55,8 @@ class DenseProducts {
     // From now on forward passes give `alter` the paths activation/LAYER (x), product/LAYER (this rank's term of the
     // product; nothing if it has none) and decoded/LAYER (y).
     virtual void alter_by(AlterNumbers alter) = 0;
+    // Call when numbers of this tensor of Model::state() were altered; size: the largest change.
+    virtual void altered(const StateTensor& tensor, double size) = 0;
 };
 
 class DenseModel {

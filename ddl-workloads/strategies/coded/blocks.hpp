@@ -26,10 +26,17 @@ std::span<Value> values_of(BlockOf<Value>& block)
     return {block.data(), static_cast<std::size_t>(block.size())};
 }
 
+// The largest magnitude.
+template <class Value>
+double largest_of(std::span<const Value> values)
+{
+    using Values = Eigen::Map<const Eigen::ArrayX<Value>>;
+    return values.empty() ? 0.0 : static_cast<double>(Values{values.data(), std::ssize(values)}.abs().maxCoeff());
+}
 template <class Value>
 double largest_of(const BlockOf<Value>& block)
 {
-    return block.size() == 0 ? 0.0 : static_cast<double>(block.cwiseAbs().maxCoeff());
+    return largest_of(std::span<const Value>{block.data(), static_cast<std::size_t>(block.size())});
 }
 
 template <class Value>

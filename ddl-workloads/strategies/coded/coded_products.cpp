@@ -59,10 +59,20 @@ void CodedProducts::alter(const std::string& site, std::size_t layer, std::span<
                              .type = element_type_of<Value>,
                              .shape = {std::ssize(numbers)},
                              .bytes = std::as_writable_bytes(numbers)};
-    if (const std::optional<double> size = alter_(tensor)) {
-        const BlockOf<Value> altered = Eigen::Map<BlockOf<Value>>{numbers.data(), 1, std::ssize(numbers)};
-        log_.injected(step(), layers_[layer], site, *size, largest_of(altered));
-    }
+    if (const std::optional<double> size = alter_(tensor))
+        log_.injected(step(), layers_[layer], site, *size, largest_of(std::span<const Value>{numbers}));
+}
+
+void CodedProducts::altered(const StateTensor& tensor, double size)
+{
+    const auto largest = [&tensor]<class Value>(Value) {
+        return largest_of(
+            std::span{reinterpret_cast<const Value*>(tensor.bytes.data()), tensor.bytes.size() / sizeof(Value)});
+    };
+    const double of = tensor.type == ElementType::float64 ? largest(double{}) : largest(float{});
+    const bool is_block = tensor.path.starts_with(strategy_state);
+    const std::string name = tensor.path.substr(tensor.path.find('/') + 1);  // of a block: such as weight/LAYER
+    log_.injected(step(), is_block ? name.substr(name.find('/') + 1) : name, is_block ? "code" : "replica", size, of);
 }
 
 void CodedProducts::computed_alike(std::span<const float> numbers)
@@ -197,6 +207,7 @@ bool CodedProducts::verify()
 void CodedProducts::rolled_back()
 {
     log_.end_all(step(), "rolled_back");
+    forget_alike();  // of the abandoned steps
     failed_ = false;
 }
 
@@ -256,6 +267,7 @@ nlohmann::ordered_json CodedProducts::describe() const
             const Threshold& threshold = direction->thresholds[i];
             layer[text(direction->site)] = {
                 {"noise_floor", threshold.noise_floor()},
+                {"left_out", threshold.left_out()},
                 {"threshold", threshold.value()},
                 {"smallest_detectable", direction->decoder.smallest_detectable(threshold.value())}};
         }
@@ -267,7 +279,6 @@ nlohmann::ordered_json CodedProducts::describe() const
 #define CODED_PRODUCTS_OF(Value)                                                                                 \
     template void CodedProducts::strike(std::size_t, ErrorSite, BlockOf<Value>&);                                \
     template void CodedProducts::alter(const std::string&, std::size_t, std::span<Value>);                       \
-                {"left_out", threshold.left_out()},
     template std::vector<BlockOf<Value>> CodedProducts::product(Direction&, std::size_t, const Multiply<Value>&, \
                                                                 Eigen::Index, Eigen::Index);                     \
     template std::vector<BlockOf<Value>> CodedProducts::parts_of(Direction&, std::size_t, Symbols<Value>&,       \

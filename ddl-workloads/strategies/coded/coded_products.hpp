@@ -88,6 +88,7 @@ class CodedProducts : public DenseProducts {
     virtual void repair(const std::vector<int>& ranks) = 0;
 
     void alter_by(AlterNumbers alter) override { alter_ = std::move(alter); }
+    void altered(const StateTensor& tensor, double size) override;
 
     // Call when the state of an earlier step was restored: ends failed().
     void rolled_back();

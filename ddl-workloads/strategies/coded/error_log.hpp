@@ -58,7 +58,10 @@ class ErrorLog {
     };
 
     // An error in what every rank computes alike.
-    static bool is_alike(const base::code::ErrorRow& row) { return row.site == "activation" || row.site == "decoded"; }
+    static bool is_alike(const base::code::ErrorRow& row)
+    {
+        return row.site == "activation" || row.site == "decoded" || row.site == "replica";
+    }
 
     // Ends the open errors of these sites. Returns false if there are none.
     template <class Is>

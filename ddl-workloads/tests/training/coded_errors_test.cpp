@@ -105,12 +105,42 @@ TEST_CASE("a bit that flips in a block, or in what every rank computes, is found
     CHECK(errors.text(0, "rank") == "2");
     CHECK(errors.text(0, "detected_step") == "7");
     CHECK(errors.text(0, "layer") == "layers.layer 1.0");
+    CHECK(errors.text(0, "site") == "code");
+    CHECK(errors.get<double>(0, "injected_ns") > 0);
+    CHECK(errors.get<double>(0, "size") > 1e30);  // a bit of the exponent
     CHECK(errors.text(0, "outcome") == "regenerated");
 
     const testing::TrainRun bias = altered("model/layers.layer 1.0.bias");
     REQUIRE(bias.status == 0);
     CHECK(bias.result["checksum"] == sound.result["checksum"]);
-    CHECK(outcomes(scratch) == std::map<std::string, int>{{"outvoted", 1}});
+    const base::CsvTable replicas{scratch / "run/train/errors.csv"};
+    REQUIRE(replicas.rows() == 1);
+    CHECK(replicas.text(0, "site") == "replica");
+    CHECK(replicas.text(0, "layer") == "layers.layer 1.0.bias");
+    CHECK(replicas.text(0, "outcome") == "outvoted");
+}
+
+TEST_CASE("an altered block or output that no symbols locate is rolled back and recorded once")
+{
+    const testing::Scratch scratch;
+    // An altered output that ReLU makes 0 is found when the ranks compare, before the next step.
+    const std::map<std::string, std::string> found{{"code/weight/layers.layer 1.0", "3"},
+                                                   {"decoded/layers.layer 0.0", "4"}};
+    for (const auto& [path, step] : found) {
+        CAPTURE(path);
+        std::filesystem::remove_all(scratch / "run");
+        base::write_whole(scratch / "flip.json", R"({")" + path + R"(": [[[3], [1]]]})");
+        const testing::TrainRun run = coded_run(scratch, 2, "coded[code=replication,grid=1x1]",
+                                                {"--steps", "6", "--alter", "1:3:" + (scratch / "flip.json").string()});
+        REQUIRE(run.status == 0);
+        CHECK(run.result["code"]["rollbacks"] == 1);
+        const base::CsvTable errors{scratch / "run/train/errors.csv"};
+        REQUIRE(errors.rows() == 1);
+        CHECK(errors.text(0, "step") == "3");
+        CHECK(errors.text(0, "rank") == "1");
+        CHECK(errors.text(0, "detected_step") == step);
+        CHECK(errors.text(0, "outcome") == "rolled_back");
+    }
 }
 
 TEST_CASE("an altered product is corrected, an altered input or output of a layer is outvoted")
@@ -159,6 +189,8 @@ TEST_CASE("alterations of products that are not possible are refused in one line
     };
     CHECK(refusal("product/layers.layer 1.0", "none").find("needs a strategy with coded blocks of weights") !=
           std::string::npos);
+    CHECK(refusal("code/weight/layers.layer 9.0", "coded[code=uncoded,grid=1x1]")
+              .find("the training has no code/weight/layers.layer 9.0; did you mean") != std::string::npos);
     CHECK(refusal("decoded/layers.layer 9.0", "coded[code=uncoded,grid=1x1]")
               .find("no fully connected layer layers.layer 9.0; did you mean") != std::string::npos);
 }
