@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -104,6 +105,7 @@ class Coded : public Strategy {
     {
         copy_.keep(context.model, context.state.done());
         attempt_ = 0;
+        rollbacks_at_.clear();
     }
 
     template <class Value>
@@ -196,7 +198,7 @@ class Coded : public Strategy {
     {
         const otf2::Scope scope{instruments_.main(), rollback_region_};
         const std::int64_t step = context.state.done();
-        rollbacks_here_ = step == failed_at_ ? rollbacks_here_ + 1 : 1;
+        rollbacks_here_ = ++rollbacks_at_[step];
         failed_at_ = step;
         ++attempt_;
         agreed_at_ = context.state.taken;
@@ -226,6 +228,7 @@ class Coded : public Strategy {
     std::optional<NewsBoard::Slot<Request>> requests_;  // with late=skip
     std::int64_t agreed_at_ = -1;                       // step in which requests were answered last
     std::int64_t encoded_at_ = -1;                      // likewise of the newest encoded_again()
+    std::map<std::int64_t, int> rollbacks_at_;          // since the copy was made, by step
     std::int64_t failed_at_ = -1;                       // step of the last rollback
     int rollbacks_here_ = 0;                            // of that step
     int attempt_ = 0;                                   // rollbacks since the copy was made

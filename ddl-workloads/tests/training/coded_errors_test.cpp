@@ -143,6 +143,16 @@ TEST_CASE("an altered block or output that no symbols locate is rolled back and 
     }
 }
 
+TEST_CASE("a training that fails at different steps, and never reaches its end, ends with exit code 3")
+{
+    const testing::Scratch scratch;
+    const testing::TrainRun run =
+        coded_run(scratch, 2, "coded[code=replication,grid=1x1]", {"--steps", "400", "--soft-errors", "rate=0.05"});
+    CHECK(run.status == 3);
+    CHECK(run.result["code"]["rollbacks"] > 10);
+    CHECK(run.err.find(" was rolled back 10 times") != std::string::npos);
+}
+
 TEST_CASE("an altered product is corrected, an altered input or output of a layer is outvoted")
 {
     const testing::Scratch scratch;
