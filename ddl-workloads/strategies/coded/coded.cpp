@@ -104,6 +104,7 @@ class Coded : public Strategy {
     void keep_copy(StepContext& context)
     {
         copy_.keep(context.model, context.state.done());
+        products_->log().state_kept();
         attempt_ = 0;
         rollbacks_at_.clear();
     }

@@ -206,7 +206,7 @@ bool CodedProducts::verify()
 
 void CodedProducts::rolled_back()
 {
-    log_.end_all(step(), "rolled_back");
+    log_.rolled_back(step());
     forget_alike();  // of the abandoned steps
     failed_ = false;
 }

@@ -34,8 +34,8 @@ template <class Is>
 bool ErrorLog::end(std::int64_t step, const std::string& outcome, const Is& is)
 {
     return std::erase_if(open_, [&](Open& open) {
+               if (!is(open)) return false;
                base::code::ErrorRow& row = open.row;
-               if (!is(row)) return false;
                row.detected_step = step;
                row.detected_ns = base::now_ns();
                row.outcome = outcome;
@@ -47,24 +47,29 @@ bool ErrorLog::end(std::int64_t step, const std::string& outcome, const Is& is)
 bool ErrorLog::corrected(std::int64_t step, const std::string& layer)
 {
     return end(step, "corrected",
-               [&](const base::code::ErrorRow& row) { return row.layer == layer && row.site == "product"; });
+               [&](const Open& open) { return open.row.layer == layer && open.row.site == "product"; });
 }
 
 bool ErrorLog::regenerated(std::int64_t step, const std::string& layer, ErrorSite site, double change, double least)
 {
     const bool was_corrected = corrected(step, layer);
-    const auto in_block = [&](const base::code::ErrorRow& row) { return row.layer == layer && !is_alike(row); };
+    const auto in_block = [&](const Open& open) { return open.row.layer == layer && !is_alike(open); };
     if (end(step, "regenerated", in_block) || was_corrected) return true;
     // An altered input makes this rank's products wrong until the ranks compare their inputs.
-    if (std::ranges::any_of(open_, [](const Open& open) { return is_alike(open.row); })) return true;
+    if (std::ranges::any_of(open_, is_alike)) return true;
     if (change <= least) return false;
     found(step, layer, text(site), change, "regenerated");
     return true;
 }
 
-void ErrorLog::end_all(std::int64_t step, const std::string& outcome)
+void ErrorLog::state_kept()
 {
-    end(step, outcome, [](const auto&) { return true; });
+    for (Open& open : open_) open.is_kept = true;
+}
+
+void ErrorLog::rolled_back(std::int64_t step)
+{
+    end(step, "rolled_back", [](const Open& open) { return !open.is_kept; });
 }
 
 void ErrorLog::outvoted(std::int64_t step)

@@ -32,7 +32,10 @@ class ErrorLog {
     bool regenerated(std::int64_t step, const std::string& layer, ErrorSite site, double change, double least);
     // This rank's term of a product was wrong, and was not used.
     bool corrected(std::int64_t step, const std::string& layer);
-    void end_all(std::int64_t step, const std::string& outcome);
+    // The state was kept to roll back to, with the open errors in it.
+    void state_kept();
+    // Ends the open errors that the kept state does not have.
+    void rolled_back(std::int64_t step);
     void outvoted(std::int64_t step);  // in what every rank computes alike: ends such errors
     void false_alarm(std::int64_t step, const std::string& layer, ErrorSite site);
 
@@ -42,9 +45,10 @@ class ErrorLog {
     template <class Detectable>
     void finish(const Detectable& detectable)
     {
-        for (auto& [row, of] : open_) {
-            const double least = of * detectable(row.layer);
-            const bool small = is_alike(row) || (std::isfinite(least) && row.size.value_or(0.0) < least);
+        for (Open& open : open_) {
+            base::code::ErrorRow& row = open.row;
+            const double least = open.of * detectable(row.layer);
+            const bool small = is_alike(open) || (std::isfinite(least) && row.size.value_or(0.0) < least);
             row.outcome = small ? "below_threshold" : "missed";
             write(row);
         }
@@ -55,12 +59,14 @@ class ErrorLog {
     struct Open {
         base::code::ErrorRow row;
         double of = 0.0;
+        bool is_kept = false;
     };
 
     // An error in what every rank computes alike.
-    static bool is_alike(const base::code::ErrorRow& row)
+    static bool is_alike(const Open& open)
     {
-        return row.site == "activation" || row.site == "decoded" || row.site == "replica";
+        const std::string& site = open.row.site;
+        return site == "activation" || site == "decoded" || site == "replica";
     }
 
     // Ends the open errors of these sites. Returns false if there are none.

@@ -143,6 +143,28 @@ TEST_CASE("an altered block or output that no symbols locate is rolled back and 
     }
 }
 
+TEST_CASE("an error that is in the state to which a training is rolled back was not rolled back")
+{
+    const testing::Scratch scratch;
+    const auto flip = [&](const std::string& step, const std::string& bit) {
+        const std::string record = scratch / ("flip" + bit + ".json");
+        base::write_whole(record, R"({"code/weight/layers.layer 1.0": [[[3], [)" + bit + "]]]}");
+        return Words{"--alter", "1:" + step + ":" + record};
+    };
+    const testing::TrainRun run =
+        coded_run(scratch, 2, "coded[code=replication,grid=1x1]",
+                  Words{"--steps", "10", "--checkpoint-every", "5", "--checkpoint-by", "sharded"} + flip("3", "29") +
+                      flip("7", "1"));
+    REQUIRE(run.status == 0);
+    CHECK(run.result["code"]["rollbacks"] == 1);
+    const base::CsvTable errors{scratch / "run/train/errors.csv"};
+    REQUIRE(errors.rows() == 2);
+    CHECK(errors.text(0, "step") == "7");
+    CHECK(errors.text(0, "outcome") == "rolled_back");
+    CHECK(errors.text(1, "step") == "3");
+    CHECK(errors.text(1, "outcome") == "below_threshold");
+}
+
 TEST_CASE("a training that fails at different steps, and never reaches its end, ends with exit code 3")
 {
     const testing::Scratch scratch;
