@@ -88,6 +88,10 @@ TEST_CASE("a threshold is a thousand times the disagreement of the first product
     CHECK(in_double.value() == doctest::Approx(1e-9));
     for (int product = 0; product < 20; ++product) in_double.add(3e-16);
     CHECK(in_double.value() == doctest::Approx(3e-13));
+    ddl::Threshold skipping{std::nullopt, ddl::CodePrecision::fp32, true};  // ranks drift apart
+    for (int product = 0; product < 20; ++product) skipping.add(1e-7);
+    CHECK(skipping.value() == doctest::Approx(1e-3));
+    CHECK(skipping.drift_limit() == doctest::Approx(1e-5));
     ddl::Threshold given{1e-2};
     for (int product = 0; product < 30; ++product) given.add(1e-7);
     CHECK(given.value() == doctest::Approx(1e-2));

@@ -33,7 +33,7 @@ CodedProducts::CodedProducts(CodedPlan plan, Direction forward, Direction backwa
       errors_{plan_.errors, exchanges.rank()},
       log_{plan_.directory, exchanges.rank()}
 {
-    forward_.thresholds.assign(layers_.size(), Threshold{plan_.threshold, plan_.precision});
+    forward_.thresholds.assign(layers_.size(), Threshold{plan_.threshold, plan_.precision, plan_.late.has_value()});
     backward_.thresholds = forward_.thresholds;
 }
 

@@ -88,6 +88,7 @@ bool CodedProducts::decode_arrived(Direction& direction, std::size_t layer, cons
     }
     const bool is_checked = result.used > direction.decoder.parts();
     if (is_checked && result.wrong.empty()) threshold.add_size(result.size);
+    if (result.residual > threshold.drift_limit()) request_ = std::max(request_, Request::repair);
     row.used = result.used;
     row.late = static_cast<int>(std::ranges::count(arrived.is_there, false));
     row.residual = result.residual;
@@ -103,10 +104,10 @@ void CodedProducts::settle()
 
 bool CodedProducts::meet()
 {
-    constexpr double most_drift = 1e-3;
     if (!plan_.late) return true;
     settle();
-    const Adoption result = adopt(replicas_of(model_), most_drift, exchanges_);
+    constexpr double of_biases = 10.0 * most_drift;  // they are small beside their gradients
+    const Adoption result = adopt(replicas_of(model_), of_biases, exchanges_);
     if (!result.decided) return false;
     model_.restored();
     drift_ = std::max(drift_, result.drift);
