@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Codes under soft errors, and a coded training that waits for late ranks or skips them beside noise: fifteen minutes on
+# Codes under soft errors, and a coded training that waits for late ranks or skips them beside noise: half an hour on
 # a machine on which nothing else runs.
 #
 #   results/coded/run.sh [DIR]     makes the runs in DIR (default build/coded), or uses existing ones, and puts their
@@ -23,7 +23,7 @@ status=0
 # beside_noise NAME OPTIONS: a coded training in a designed run; its tables as NAME-*.csv.
 beside_noise() {
     local run=$all/$1 code=0
-    [[ -e $run ]] || crosstalk run --out "$run" --budget 5% --duration 210s --evidence cheap \
+    [[ -e $run ]] || crosstalk run --out "$run" --budget 5% --duration 420s --evidence cheap \
         --schedule 'rotation(memory.stream, cpu.spin, placebo, control.delay, control.sham; slot=auto)' \
         -- mpirun -n 11 --oversubscribe --bind-to none ddl-train --model mlp --data digits --batch 32 --lr 0.01 \
         --strategy "coded[code=codenet,grid=3x2,parity=1x1$2]" || code=$?
